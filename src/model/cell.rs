@@ -1,0 +1,98 @@
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// One value exactly as the database handed it out, before anyone decides what it means.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cell {
+    /// SQL NULL.
+    Null,
+    /// An integer; booleans arrive as 0 and 1.
+    Integer(i64),
+    /// A floating point number.
+    Real(f64),
+    /// Text. Bytes that are not UTF-8 arrive with replacement characters; the fence still compares the bytes.
+    Text(String),
+    /// A blob.
+    Bytes(Vec<u8>),
+    /// A native timestamp with time zone, in microseconds since 1970-01-01T00:00:00Z.
+    Instant(i64),
+    /// A native timestamp without time zone, in microseconds since 1970-01-01T00:00:00 on its own wall clock.
+    WallClock(i64),
+    /// Postgres' `infinity`.
+    Infinity,
+    /// Postgres' `-infinity`.
+    NegativeInfinity,
+}
+
+impl Cell {
+    /// True for SQL NULL.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Cell::Null)
+    }
+
+    /// The value as text for people and for JSON; `None` for NULL. Blobs are hexadecimal.
+    pub fn to_text(&self) -> Option<String> {
+        match self {
+            Cell::Null => None,
+            other => Some(other.to_string()),
+        }
+    }
+
+    /// The name of the stored type, for messages about values that do not fit.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Cell::Null => "null",
+            Cell::Integer(_) => "integer",
+            Cell::Real(_) => "real",
+            Cell::Text(_) => "text",
+            Cell::Bytes(_) => "blob",
+            Cell::Instant(_) => "timestamp with time zone",
+            Cell::WallClock(_) => "timestamp without time zone",
+            Cell::Infinity | Cell::NegativeInfinity => "infinite timestamp",
+        }
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cell::Null => f.write_str("NULL"),
+            Cell::Integer(value) => write!(f, "{value}"),
+            // `{:?}` is the shortest spelling that reads back as the same number.
+            Cell::Real(value) => write!(f, "{value:?}"),
+            Cell::Text(value) => f.write_str(value),
+            Cell::Bytes(bytes) => bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
+            Cell::Instant(micros) | Cell::WallClock(micros) => match super::Timestamp::from_micros(*micros) {
+                Some(time) => write!(f, "{time}"),
+                None => write!(f, "{micros} us"),
+            },
+            Cell::Infinity => f.write_str("infinity"),
+            Cell::NegativeInfinity => f.write_str("-infinity"),
+        }
+    }
+}
+
+/// What identifies a job in its table: one cell for each key column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Key(pub Vec<Cell>);
+
+impl Key {
+    /// A key of one text cell, the form in which ids arrive from the command line.
+    pub fn from_text(id: &str) -> Key {
+        Key(vec![Cell::Text(id.to_owned())])
+    }
+}
+
+/// The job's id as people and JSON see it: the parts joined by a slash.
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, cell) in self.0.iter().enumerate() {
+            if n > 0 {
+                f.write_str("/")?;
+            }
+            write!(f, "{cell}")?;
+        }
+        Ok(())
+    }
+}

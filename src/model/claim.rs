@@ -1,0 +1,70 @@
+use super::{Cell, Fence, Key, Reading, Sign, Witness};
+use std::time::Duration;
+
+/// A job that is in flight, as one look saw it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claim {
+    /// What identifies it.
+    pub key: Key,
+    /// The stored state, in the queue's own words.
+    pub state: String,
+    /// The queue it belongs to, where the table says.
+    pub queue: Option<String>,
+    /// What kind of work it is, where the table says.
+    pub kind: Option<String>,
+    /// Who holds it.
+    pub owner: Option<Owner>,
+    /// The owner's own row, where the preset joins one.
+    pub owner_row: OwnerRow,
+    /// When it was claimed.
+    pub claimed_at: Reading,
+    /// The newest of the heartbeats the preset knows, on the row or on the owner's.
+    pub heartbeat: Reading,
+    /// What each liveness source said, in the order of the preset.
+    pub signs: Vec<Sign>,
+    /// Attempts as stored.
+    pub attempts: Cell,
+    /// The most attempts it may have; NULL is no limit.
+    pub max_attempts: Cell,
+    /// The instant after which the job is of no use.
+    pub deadline: Reading,
+    /// Somebody asked for it to be cancelled.
+    pub cancel_requested: bool,
+    /// The longest it may run, where the row says.
+    pub max_runtime: Option<Duration>,
+    /// For each hold of the preset, whether it applies to this row.
+    pub holds: Vec<bool>,
+    /// Extra evidence that the preset shows, in its order.
+    pub extra: Vec<Option<String>>,
+    /// The values that must be unchanged when the job is moved.
+    pub fence: Fence,
+    /// The owner's row, which must be unchanged too.
+    pub witness: Witness,
+}
+
+/// Who holds a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// The stored owner.
+    pub id: String,
+    /// The name people know it by; the id where there is no better one.
+    pub name: String,
+    /// The host it runs on, where owners name it.
+    pub host: Option<String>,
+}
+
+/// What the owners' table said about the owner of a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OwnerRow {
+    /// The preset has no owners' table.
+    NotAsked,
+    /// The claim names no owner.
+    Unset,
+    /// The claim names an owner that has no row.
+    Missing,
+    /// The row, with the time the owner started, where it says.
+    Present {
+        /// When this owner started; later than the claim means that it is another process under the same name.
+        started: Reading,
+    },
+}

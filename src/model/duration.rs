@@ -1,0 +1,214 @@
+//! Durations as people write them and read them, with the traps of the grammar closed.
+
+use humantime::DurationError as Error;
+use std::time::Duration;
+
+const SHORTEST: Duration = Duration::from_secs(1);
+/// Ten years of 365.25 days, as humantime counts them.
+const LONGEST: Duration = Duration::from_secs(315_576_000);
+
+const MOST_BYTES: usize = 64;
+/// humantime 2.4.0 panics where a sum passes the seconds of a u64. Ten digits cannot get there within 64 bytes, even in
+/// years: five times 10^10 years are under 2^61 seconds. (Twelve could: `584542046090y 19767615s 999999999ns 1ns`.)
+const MOST_DIGITS: usize = 10;
+
+/// A threshold such as `5m` or `1h 30m`, from one second to ten years.
+///
+/// The error says what is wrong and how to write it instead. Months are refused, because `5M` for `5m` is one slip of
+/// the shift key and would turn "silent for five minutes" into "for five months".
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    check(text)?;
+    let duration = humantime::parse_duration(text).map_err(|error| reworded(&error, text))?;
+    if duration.is_zero() {
+        return Err(nothing(text));
+    }
+    if !(SHORTEST..=LONGEST).contains(&duration) {
+        return Err(format!(
+            "{} is out of range: the shortest is 1s, the longest 10y (3652.5 days)",
+            text.escape_debug()
+        ));
+    }
+    Ok(duration)
+}
+
+/// How long ago, in at most two units: `13m 32s`, `3days 4h`. Under a second it is `0s`.
+pub fn age(span: Duration) -> String {
+    let whole = Duration::from_secs(span.as_secs());
+    let words = humantime::format_duration(whole).to_string();
+    words.split(' ').take(2).collect::<Vec<_>>().join(" ")
+}
+
+/// Refuses what humantime would misread or fall over.
+fn check(text: &str) -> Result<(), String> {
+    if text.is_empty() {
+        return Err("a duration is missing: write a number and a unit, as in 5m or 1h 30m".to_owned());
+    }
+    if text.len() > MOST_BYTES {
+        return Err("too long for a duration: write a number and a unit, as in 5m or 1h 30m".to_owned());
+    }
+    if text.starts_with(['-', '\u{2212}']) {
+        return Err("a duration cannot be negative: write it without the sign, as in 5m".to_owned());
+    }
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (number, after) = split(rest, |c| c.is_ascii_digit() || c == '.');
+        let (unit, after) = split(after.trim_start(), char::is_alphabetic);
+        check_span(number, unit, rest)?;
+        rest = after.trim_start();
+    }
+    Ok(())
+}
+
+fn split(text: &str, belongs: impl Fn(char) -> bool) -> (&str, &str) {
+    text.split_at(text.find(|c| !belongs(c)).unwrap_or(text.len()))
+}
+
+/// Checks one number with its unit, as they stand at the head of `rest`.
+fn check_span(number: &str, unit: &str, rest: &str) -> Result<(), String> {
+    if number.is_empty() {
+        return Err(format!(
+            "a number is missing before `{}`: write one with a unit, as in 5m or 1h 30m",
+            rest.escape_debug()
+        ));
+    }
+    if number.chars().filter(char::is_ascii_digit).count() > MOST_DIGITS {
+        return Err(format!("{number} is too long a number: write it in a larger unit, as in 5m or 1h 30m"));
+    }
+    if unit.is_empty() {
+        return Err(unitless(number));
+    }
+    if unit == "M" || unit.to_lowercase().starts_with("mo") {
+        let noun = if number == "1" { "minute" } else { "minutes" };
+        return Err(format!("{number} {noun} is {number}m; months are not allowed here"));
+    }
+    Ok(())
+}
+
+fn unitless(number: &str) -> String {
+    match number.parse::<u64>() {
+        Ok(0) => nothing(number),
+        Ok(n) if n % 60 == 0 => format!("{n} has no unit: did you mean {n}s or {}m?", n / 60),
+        _ => format!("{number} has no unit: did you mean {number}s or {number}m?"),
+    }
+}
+
+fn nothing(text: &str) -> String {
+    format!("{} is no time at all: the shortest is 1s", text.escape_debug())
+}
+
+fn reworded(error: &Error, text: &str) -> String {
+    match error {
+        Error::UnknownUnit { unit, .. } => {
+            format!("`{}` is no unit: write ms, s, m, h, d, w or y, as in 5m or 1h 30m", unit.escape_debug())
+        }
+        Error::NumberOverflow => {
+            format!("{} has too fine a fraction: write it in a smaller unit, as in 90s for 1.5m", text.escape_debug())
+        }
+        _ => format!("`{}` is not a duration: write a number and a unit, as in 5m or 1h 30m", text.escape_debug()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_write() {
+        let cases = [
+            ("1s", 1),
+            ("5m", 300),
+            (" 5 m ", 300),
+            ("5min", 300),
+            ("1h 30m", 5400),
+            ("1h30m", 5400),
+            ("1.5h", 5400),
+            ("2d", 172_800),
+            ("1w", 604_800),
+            ("2000ms", 2),
+            ("10y", 315_576_000),
+            ("10 years", 315_576_000),
+            ("0h 1s", 1),
+        ];
+        for (text, seconds) in cases {
+            assert_eq!(parse_duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_and_how_to_write_it() {
+        let form = "as in 5m or 1h 30m";
+        let range = "is out of range: the shortest is 1s, the longest 10y (3652.5 days)";
+        let cases = [
+            ("", format!("a duration is missing: write a number and a unit, {form}")),
+            (" \t", format!("a duration is missing: write a number and a unit, {form}")),
+            ("300", "300 has no unit: did you mean 300s or 5m?".to_owned()),
+            ("5", "5 has no unit: did you mean 5s or 5m?".to_owned()),
+            ("1.5", "1.5 has no unit: did you mean 1.5s or 1.5m?".to_owned()),
+            ("1h 30", "30 has no unit: did you mean 30s or 30m?".to_owned()),
+            ("5 0m", "5 has no unit: did you mean 5s or 5m?".to_owned()),
+            ("5M", "5 minutes is 5m; months are not allowed here".to_owned()),
+            ("1M", "1 minute is 1m; months are not allowed here".to_owned()),
+            ("2h 5M", "5 minutes is 5m; months are not allowed here".to_owned()),
+            ("5 months", "5 minutes is 5m; months are not allowed here".to_owned()),
+            ("5month", "5 minutes is 5m; months are not allowed here".to_owned()),
+            ("5 Mon", "5 minutes is 5m; months are not allowed here".to_owned()),
+            ("-5m", "a duration cannot be negative: write it without the sign, as in 5m".to_owned()),
+            ("\u{2212}5m", "a duration cannot be negative: write it without the sign, as in 5m".to_owned()),
+            ("0", "0 is no time at all: the shortest is 1s".to_owned()),
+            ("0s", "0s is no time at all: the shortest is 1s".to_owned()),
+            ("0h 0m", "0h 0m is no time at all: the shortest is 1s".to_owned()),
+            ("999ms", format!("999ms {range}")),
+            ("11y", format!("11y {range}")),
+            ("10y 1s", format!("10y 1s {range}")),
+            ("10y\n1s", format!("10y\\n1s {range}")),
+            ("5H", format!("`H` is no unit: write ms, s, m, h, d, w or y, {form}")),
+            ("soon", format!("a number is missing before `soon`: write one with a unit, {form}")),
+            ("1h -5m", format!("a number is missing before `-5m`: write one with a unit, {form}")),
+            ("1m s", format!("a number is missing before `s`: write one with a unit, {form}")),
+            ("5m\x1b[2J", format!("a number is missing before `\\u{{1b}}[2J`: write one with a unit, {form}")),
+            ("1.2.3s", format!("`1.2.3s` is not a duration: write a number and a unit, {form}")),
+            ("0.3333h", "0.3333h has too fine a fraction: write it in a smaller unit, as in 90s for 1.5m".to_owned()),
+            ("12345678901s", format!("12345678901 is too long a number: write it in a larger unit, {form}")),
+        ];
+        for (text, message) in cases {
+            assert_eq!(parse_duration(text), Err(message), "{text:?}");
+        }
+        assert_eq!(
+            parse_duration(&"1s ".repeat(40)),
+            Err(format!("too long for a duration: write a number and a unit, {form}"))
+        );
+    }
+
+    #[test]
+    fn nothing_reaches_the_panic_of_humantime() {
+        for text in [
+            "18446744073709551615s 999999999ns 1ns",
+            "584542046090y 19767615s 999999999ns 1ns",
+            "9999999999y9999999999y9999999999y9999999999y9999999999y999999ns",
+        ] {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn age_takes_two_units() {
+        let cases = [
+            (0, "0s"),
+            (45, "45s"),
+            (812, "13m 32s"),
+            (7500, "2h 5m"),
+            (7505, "2h 5m"),
+            (3605, "1h 5s"),
+            (86_400, "1day"),
+            (3 * 86_400 + 4 * 3600 + 59, "3days 4h"),
+            (31_557_600 * 2, "2years"),
+        ];
+        for (seconds, words) in cases {
+            assert_eq!(age(Duration::from_secs(seconds)), words);
+        }
+        assert_eq!(age(Duration::from_millis(999)), "0s");
+        assert_eq!(age(Duration::from_millis(45_999)), "45s");
+        assert!(age(Duration::MAX).ends_with("months"));
+    }
+}

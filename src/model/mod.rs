@@ -1,0 +1,19 @@
+//! Nouns. Plain data with no I/O: no SQL, no TOML, no clock, no terminal.
+
+mod cell;
+mod claim;
+mod duration;
+mod engine;
+mod evidence;
+mod fence;
+mod step;
+mod time;
+
+pub use cell::{Cell, Key};
+pub use claim::{Claim, Owner, OwnerRow};
+pub use duration::{age, parse_duration};
+pub use engine::Engine;
+pub use evidence::{Reading, Sign};
+pub use fence::{Fence, Witness};
+pub use step::{AttemptsChange, Batch, BatchReport, Move, Outcome, RowError, Step, StepResult};
+pub use time::Timestamp;

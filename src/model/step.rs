@@ -1,0 +1,181 @@
+use super::{Fence, Key, Witness};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What is done to a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Move {
+    /// Back to the queue.
+    Requeue,
+    /// To the failed state, for good.
+    Fail,
+    /// To the cancelled state, because somebody had asked for it.
+    Cancel,
+}
+
+impl Move {
+    /// Every move, in the order in which they are listed to people.
+    pub const ALL: [Move; 3] = [Move::Requeue, Move::Fail, Move::Cancel];
+
+    /// The name used in presets, in JSON and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Move::Requeue => "requeue",
+            Move::Fail => "fail",
+            Move::Cancel => "cancel",
+        }
+    }
+}
+
+impl fmt::Display for Move {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a move does to the attempts counter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttemptsChange {
+    /// The lost run is counted elsewhere, or not in the table at all.
+    Keep,
+    /// The lost run costs one attempt, and nothing else would count it.
+    Add(i64),
+    /// Back to zero.
+    Zero,
+}
+
+impl AttemptsChange {
+    /// The counter after the move; `None` when it would leave the range of 64 bits.
+    pub fn after(self, before: i64) -> Option<i64> {
+        match self {
+            AttemptsChange::Keep => Some(before),
+            AttemptsChange::Add(n) => before.checked_add(n),
+            AttemptsChange::Zero => Some(0),
+        }
+    }
+}
+
+/// One move on one job, with the fence that must still hold when it is done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Which job.
+    pub key: Key,
+    /// Its queue, for wake-ups.
+    pub queue: Option<String>,
+    /// What is done to it.
+    pub r#move: Move,
+    /// The state it will have, in the queue's own words.
+    pub state_after: String,
+    /// What happens to the attempts counter.
+    pub attempts: AttemptsChange,
+    /// The counter afterwards, where the table has one.
+    pub attempts_after: Option<i64>,
+    /// What must be unchanged.
+    pub fence: Fence,
+    /// The owner's row, which must be unchanged too.
+    pub witness: Witness,
+}
+
+/// Steps that are executed together: one transaction, one kind of move.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Batch<'a> {
+    /// What is done.
+    pub r#move: Move,
+    /// What happens to the attempts counter.
+    pub attempts: AttemptsChange,
+    /// The steps, all of that move.
+    pub steps: &'a [Step],
+    /// Why, for the column where the queue keeps its last error.
+    pub reason: &'a str,
+}
+
+/// How one step ended. Losing a race is a normal end, not an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The database committed it.
+    Moved,
+    /// The row or its witness was no longer what had been judged. It was left alone.
+    Changed,
+    /// The row was no longer there.
+    Gone,
+    /// Another session holds the row or its witness. It was left alone.
+    Locked,
+    /// The database refused it, because of this row's data.
+    Refused,
+    /// It was not reached.
+    NotTried,
+    /// The connection was lost while the commit was under way, and the database could not be asked since.
+    Unknown,
+}
+
+impl Outcome {
+    /// Every outcome, in the order of the documents.
+    pub const ALL: [Outcome; 7] = [
+        Outcome::Moved,
+        Outcome::Changed,
+        Outcome::Gone,
+        Outcome::Locked,
+        Outcome::Refused,
+        Outcome::NotTried,
+        Outcome::Unknown,
+    ];
+
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Moved => "moved",
+            Outcome::Changed => "changed",
+            Outcome::Gone => "gone",
+            Outcome::Locked => "locked",
+            Outcome::Refused => "refused",
+            Outcome::NotTried => "not_tried",
+            Outcome::Unknown => "unknown",
+        }
+    }
+}
+
+/// Why the database refused one row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowError {
+    /// The SQLSTATE on Postgres, the extended result code's name on SQLite.
+    pub sqlstate: Option<String>,
+    /// The constraint that was in the way, where the database names it.
+    pub constraint: Option<String>,
+    /// The database's own words.
+    pub message: String,
+}
+
+/// How one step ended, and why where it was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepResult {
+    /// The end.
+    pub outcome: Outcome,
+    /// The reason, for [`Outcome::Refused`] only.
+    pub error: Option<RowError>,
+}
+
+impl StepResult {
+    /// A result that needs no reason.
+    pub fn of(outcome: Outcome) -> StepResult {
+        StepResult { outcome, error: None }
+    }
+
+    /// A row that the database refused.
+    pub fn refused(error: RowError) -> StepResult {
+        StepResult { outcome: Outcome::Refused, error: Some(error) }
+    }
+}
+
+/// What became of a batch: exactly one result a step, in order, whatever happened.
+#[derive(Debug)]
+pub struct BatchReport<E> {
+    /// One result for each step.
+    pub results: Vec<StepResult>,
+    /// Why no further batch should be tried, if so.
+    pub stop: Option<E>,
+    /// Things that went wrong after the commit and change nothing about it (a wake-up that failed).
+    pub warnings: Vec<String>,
+}

@@ -1,0 +1,35 @@
+use crate::model::Step;
+use sha2::{Digest as _, Sha256};
+
+/// The fingerprint of a plan: key, fence, move, state after and attempts after of every step in key order. No clock and no
+/// ages go into it, so the same plan drafted a minute later has the same digest.
+#[derive(Debug, Clone, Default)]
+pub struct Digest {
+    /// A key and the hash of its step; hashes of their own keep a long plan small.
+    steps: Vec<(String, [u8; 32])>,
+}
+
+impl Digest {
+    /// Takes one step in.
+    pub fn add(&mut self, step: &Step) {
+        let mut hash = Sha256::new();
+        let attempts = step.attempts_after.map(|n| n.to_string()).unwrap_or_default();
+        let key = step.key.to_string();
+        for part in [key.as_str(), &step.fence.0, step.r#move.name(), &step.state_after, &attempts] {
+            // The length first, so that no two lists of parts run together to the same bytes.
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part.as_bytes());
+        }
+        self.steps.push((key, hash.finalize().into()));
+    }
+
+    /// The digest in hexadecimal.
+    pub fn finish(mut self) -> String {
+        self.steps.sort();
+        let mut hash = Sha256::new();
+        for (_, step) in &self.steps {
+            hash.update(step);
+        }
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}

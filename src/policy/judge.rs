@@ -1,0 +1,294 @@
+use super::rules::{EARLIEST_MICROS, FUTURE_TOLERANCE, LEASE_AHEAD, Policy};
+use super::verdict::{Check, CheckResult, Judgement, Reason, Rule, Verdict};
+use crate::model::{Claim, OwnerRow, Reading, Sign, Timestamp, age};
+use crate::spec::{Absence, Liveness, QueueSpec, TimeColumn, silence_allowed};
+use std::time::Duration;
+
+/// Judges one claim. Pure and total: the same claim, policy and `now` always give the same verdict.
+///
+/// The first liveness source that has a value decides; a value that does not fit or is implausible makes the verdict
+/// unknown, whichever source it belongs to; rules about trouble are asked beside it.
+pub fn judge(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
+    let mut bench = Bench::new(spec, claim, policy, now);
+    if policy.restart.is_some() {
+        bench.restart();
+    } else {
+        bench.liveness();
+        bench.owner_restarted();
+        bench.trouble();
+    }
+    bench.judgement()
+}
+
+struct Bench<'a> {
+    spec: &'a QueueSpec,
+    claim: &'a Claim,
+    policy: &'a Policy,
+    now: Timestamp,
+    last_sign_at: Option<Timestamp>,
+    liveness: Option<&'static str>,
+    reasons: Vec<Reason>,
+    lacking: Vec<String>,
+    checks: Vec<Check>,
+}
+
+/// What one liveness source makes of a claim.
+enum Opinion {
+    Dead(Rule, String),
+    Alive(String),
+    /// Nothing to judge by.
+    Silent(String),
+    /// Nobody can tell.
+    Lost(String),
+}
+
+impl<'a> Bench<'a> {
+    fn new(spec: &'a QueueSpec, claim: &'a Claim, policy: &'a Policy, now: Timestamp) -> Bench<'a> {
+        let last_sign_at = claim.heartbeat.at().max(claim.claimed_at.at());
+        Bench {
+            spec,
+            claim,
+            policy,
+            now,
+            last_sign_at,
+            liveness: None,
+            reasons: Vec::new(),
+            lacking: Vec::new(),
+            checks: Vec::new(),
+        }
+    }
+
+    fn silence(&self) -> Option<Duration> {
+        self.last_sign_at.map(|sign| self.now.since(sign))
+    }
+
+    fn judgement(self) -> Judgement {
+        let silence = self.silence();
+        let verdict = match (self.lacking.is_empty(), self.reasons.is_empty()) {
+            (false, _) => Verdict::Unknown(self.lacking),
+            (true, false) => Verdict::Stuck(self.reasons),
+            (true, true) => Verdict::Healthy,
+        };
+        Judgement { verdict, last_sign_at: self.last_sign_at, silence, liveness: self.liveness, checks: self.checks }
+    }
+
+    fn liveness(&mut self) {
+        if let Some(claimed_at) = &self.spec.claim.claimed_at {
+            self.must_be_plausible(claimed_at, &self.claim.claimed_at, Some(FUTURE_TOLERANCE));
+        }
+        let (spec, claim) = (self.spec, self.claim);
+        for (source, sign) in spec.liveness.iter().zip(&claim.signs) {
+            let column = source.column().or(spec.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref()));
+            if let Some(column) = column {
+                let ahead = if matches!(source, Liveness::Lease { .. }) { LEASE_AHEAD } else { FUTURE_TOLERANCE };
+                self.must_be_plausible(column, &sign.at, Some(ahead));
+            }
+            let name = source.name();
+            let place = column.map_or_else(|| "owner".to_owned(), |time| time.column.to_string());
+            let value = shown(&sign.at);
+            let (result, detail) = if self.liveness.is_some() {
+                (CheckResult::NotAsked, "a better source has judged".to_owned())
+            } else {
+                match self.opinion(source, sign) {
+                    Opinion::Dead(rule, detail) => {
+                        self.liveness = Some(name);
+                        self.reasons.push(Reason { rule, detail: detail.clone() });
+                        (CheckResult::Fires, detail)
+                    }
+                    Opinion::Alive(detail) => {
+                        self.liveness = Some(name);
+                        (CheckResult::Clear, detail)
+                    }
+                    Opinion::Silent(detail) => (CheckResult::NoValue, detail),
+                    Opinion::Lost(detail) => {
+                        self.liveness = Some(name);
+                        self.lack(detail.clone());
+                        (CheckResult::Unusable, detail)
+                    }
+                }
+            };
+            self.checks.push(Check { rule: name, column: place, value, result, detail });
+        }
+        if self.liveness.is_none() {
+            self.lack(match spec.liveness.len() {
+                0 => {
+                    "this queue shows no sign of life; only a restart sweep can tell, by who its owners are".to_owned()
+                }
+                _ => {
+                    let names: Vec<&str> = spec.liveness.iter().map(Liveness::name).collect();
+                    format!("no sign of life to judge by: neither of {} has a value", names.join(", "))
+                }
+            });
+        }
+    }
+
+    fn opinion(&self, source: &Liveness, sign: &Sign) -> Opinion {
+        let allowed = silence_allowed(source, self.policy.older, sign.silent_after);
+        match (source, &sign.at) {
+            (Liveness::Owner { .. }, at) => self.owner_opinion(at, allowed),
+            (_, Reading::Unfit { raw, why }) => Opinion::Lost(format!("`{raw}` {why}")),
+            (_, Reading::Absent) => Opinion::Silent("nothing there; the next source is asked".to_owned()),
+            (Liveness::Lease { .. }, Reading::At(end)) => self.lease_opinion(*end),
+            (Liveness::Heartbeat { .. }, Reading::At(_)) => {
+                self.silence_opinion(Rule::HeartbeatSilent, "heartbeat", allowed)
+            }
+            (Liveness::Age { .. }, Reading::At(at)) => self.age_opinion(*at, allowed),
+        }
+    }
+
+    fn lease_opinion(&self, end: Timestamp) -> Opinion {
+        if end >= self.now {
+            return Opinion::Alive(format!("runs for another {}", age(end.since(self.now))));
+        }
+        let over = age(self.now.since(end));
+        if self.last_sign_at.is_some_and(|sign| sign > end) {
+            // A lease that the owner has outlived does not say anything about it. Never touch a fresh heartbeat.
+            return Opinion::Silent(format!(
+                "ran out {over} ago, but there is a later sign of life; the next source is asked"
+            ));
+        }
+        self.unless_younger(Rule::LeaseExpired, format!("the lease ran out {over} ago"))
+    }
+
+    fn owner_opinion(&self, at: &Reading, allowed: Option<Duration>) -> Opinion {
+        let Some(row) = &self.spec.owner.row else { return Opinion::Silent("there is no owners' table".to_owned()) };
+        let absence = |absence: Absence, rule: Rule, what: String| match absence {
+            Absence::Dead => self.unless_younger(rule, what),
+            Absence::Next => Opinion::Silent(format!("{what}; the next source is asked")),
+            Absence::Unknown => Opinion::Lost(what),
+        };
+        match (&self.claim.owner_row, at) {
+            (OwnerRow::Missing, _) => {
+                let owner = self.claim.owner.as_ref().map_or("", |owner| owner.id.as_str());
+                absence(row.missing, Rule::OwnerMissing, format!("the owner {owner} has no row"))
+            }
+            (OwnerRow::Unset | OwnerRow::NotAsked, _) => {
+                absence(row.unset, Rule::OwnerUnset, "the claim names no owner".to_owned())
+            }
+            (OwnerRow::Present { .. }, Reading::Unfit { raw, why }) => Opinion::Lost(format!("`{raw}` {why}")),
+            (OwnerRow::Present { .. }, Reading::Absent) => {
+                Opinion::Silent("the owner has no heartbeat; the next source is asked".to_owned())
+            }
+            (OwnerRow::Present { .. }, Reading::At(_)) => {
+                self.silence_opinion(Rule::OwnerSilent, "heartbeat of the owner", allowed)
+            }
+        }
+    }
+
+    /// A claim made after the last heartbeat is a sign of life too, so the silence counts from the later of the two.
+    fn silence_opinion(&self, rule: Rule, what: &str, allowed: Option<Duration>) -> Opinion {
+        let (Some(silence), Some(allowed)) = (self.silence(), allowed) else {
+            return Opinion::Lost("no threshold is known".to_owned());
+        };
+        if silence > allowed {
+            return Opinion::Dead(rule, format!("no {what} for {}, allowed are {}", age(silence), age(allowed)));
+        }
+        Opinion::Alive(format!("last sign of life {} ago, allowed are {}", age(silence), age(allowed)))
+    }
+
+    fn age_opinion(&self, at: Timestamp, allowed: Option<Duration>) -> Opinion {
+        let Some(allowed) = allowed else { return Opinion::Lost("no threshold is known".to_owned()) };
+        let silence = self.now.since(self.last_sign_at.map_or(at, |sign| sign.max(at)));
+        if silence > allowed {
+            return Opinion::Dead(
+                Rule::ClaimAge,
+                format!("age only: claimed {} ago, allowed are {}", age(silence), age(allowed)),
+            );
+        }
+        Opinion::Alive(format!("claimed {} ago, allowed are {}", age(silence), age(allowed)))
+    }
+
+    /// Death by itself, unless the operator asked for a longer silence than this claim's.
+    fn unless_younger(&self, rule: Rule, detail: String) -> Opinion {
+        match (self.policy.older, self.silence()) {
+            (Some(older), Some(silence)) if silence < older => {
+                Opinion::Alive(format!("{detail}, but silent for {} only, less than asked", age(silence)))
+            }
+            _ => Opinion::Dead(rule, detail),
+        }
+    }
+
+    fn owner_restarted(&mut self) {
+        let Some(column) = self.spec.owner.row.as_ref().and_then(|row| row.started.as_ref()) else { return };
+        let OwnerRow::Present { started } = &self.claim.owner_row else { return };
+        let later = matches!((started.at(), self.claim.claimed_at.at()), (Some(s), Some(c)) if s > c);
+        let detail = if later {
+            "the owner started after the claim was made: it is another process under the same name"
+        } else {
+            "the owner did not start after the claim"
+        };
+        self.ask(Rule::OwnerRestarted, &column.column.to_string(), shown(started), later, detail.to_owned());
+    }
+
+    fn trouble(&mut self) {
+        if let Some(column) = &self.spec.rules.deadline {
+            self.must_be_plausible(column, &self.claim.deadline, None);
+            let passed = self.claim.deadline.at().filter(|deadline| *deadline < self.now);
+            let detail = match (passed, &self.claim.deadline) {
+                (Some(deadline), _) => format!("the deadline passed {} ago", age(self.now.since(deadline))),
+                (None, Reading::Absent) => "there is no deadline".to_owned(),
+                (None, _) => "the deadline has not passed".to_owned(),
+            };
+            let value = shown(&self.claim.deadline);
+            self.ask(Rule::DeadlinePassed, &column.column.to_string(), value, passed.is_some(), detail);
+        }
+        if self.spec.rules.max_runtime.is_some() {
+            let runs = self.claim.claimed_at.at().map(|at| self.now.since(at));
+            let (over, detail) = match (runs, self.claim.max_runtime) {
+                (Some(runs), Some(max)) => (runs > max, format!("runs for {}, allowed are {}", age(runs), age(max))),
+                _ => (false, "no limit is set".to_owned()),
+            };
+            let value = self.claim.max_runtime.map_or_else(|| "-".to_owned(), age);
+            self.ask(Rule::MaxRuntime, "maximum run time", value, over, detail);
+        }
+    }
+
+    fn restart(&mut self) {
+        let Some(restart) = &self.policy.restart else { return };
+        let owner = self.claim.owner.as_ref().map_or_else(|| "(no owner)".to_owned(), |owner| owner.name.clone());
+        let later = self.claim.claimed_at.at().is_some_and(|at| at > restart.began);
+        let (dead, detail) = match (restart.scope.covers(self.claim), later) {
+            (false, _) => (false, "the owner is not in the scope of this sweep".to_owned()),
+            (true, true) => (false, "claimed after the sweep began".to_owned()),
+            (true, false) => (true, format!("restart sweep: {owner} is declared dead")),
+        };
+        self.ask(Rule::Restart, "owner", owner, dead, detail);
+    }
+
+    fn ask(&mut self, rule: Rule, column: &str, value: String, fires: bool, detail: String) {
+        if fires {
+            self.reasons.push(Reason { rule, detail: detail.clone() });
+        }
+        let result = if fires { CheckResult::Fires } else { CheckResult::Clear };
+        self.checks.push(Check { rule: rule.name(), column: column.to_owned(), value, result, detail });
+    }
+
+    /// Says so if the value does not fit its declaration or cannot be right.
+    fn must_be_plausible(&mut self, time: &TimeColumn, reading: &Reading, ahead: Option<Duration>) {
+        let name = &time.column.name;
+        match (reading, ahead) {
+            (Reading::Unfit { raw, why }, _) => self.lack(format!("{name} `{raw}` {why}")),
+            (Reading::At(at), _) if at.micros() < EARLIEST_MICROS => {
+                self.lack(format!("{name} reads as {at}: implausibly early, as if in another unit"));
+            }
+            (Reading::At(at), Some(ahead)) if *at > self.now.plus(ahead) => {
+                self.lack(format!("{name} reads as {at}, {} ahead of the store's clock", age(at.since(self.now))));
+            }
+            _ => {}
+        }
+    }
+
+    fn lack(&mut self, what: String) {
+        if !self.lacking.contains(&what) {
+            self.lacking.push(what);
+        }
+    }
+}
+
+fn shown(reading: &Reading) -> String {
+    match reading {
+        Reading::Absent => "-".to_owned(),
+        Reading::At(at) => at.to_string(),
+        Reading::Unfit { raw, .. } => raw.clone(),
+    }
+}

@@ -1,0 +1,171 @@
+use super::rules::Policy;
+use super::verdict::{Judgement, Proves, Rule, Verdict};
+use crate::model::{AttemptsChange, Cell, Claim, Move, Step};
+use crate::spec::{Exhausted, MaxCounts, MoveSpec, QueueSpec};
+
+/// What is to be done about one job.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Draft {
+    /// One move, with its fence.
+    Step(Box<Step>),
+    /// Nothing, and why.
+    Held(Held),
+}
+
+/// A job that is left alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// Why, for programs.
+    pub reason: HeldReason,
+    /// Why, for people.
+    pub detail: String,
+}
+
+/// Why a job is left alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum HeldReason {
+    /// Nobody can tell whether it is stuck.
+    Unknown,
+    /// It was named, and it is healthy.
+    Healthy,
+    /// It was named, and it is not in flight.
+    NotInFlight,
+    /// It is in trouble, but its owner shows life.
+    OwnerAlive,
+    /// It was to be requeued, and has no attempt left.
+    AttemptsExhausted,
+    /// Its attempts cannot be counted on.
+    AttemptsUnreadable,
+    /// The preset does not have this move.
+    MoveNotOffered,
+    /// The preset refuses this move.
+    MoveRefused,
+    /// A condition of the preset keeps it back.
+    Hold,
+}
+
+impl HeldReason {
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            HeldReason::Unknown => "unknown",
+            HeldReason::Healthy => "healthy",
+            HeldReason::NotInFlight => "not_in_flight",
+            HeldReason::OwnerAlive => "owner_alive",
+            HeldReason::AttemptsExhausted => "attempts_exhausted",
+            HeldReason::AttemptsUnreadable => "attempts_unreadable",
+            HeldReason::MoveNotOffered => "move_not_offered",
+            HeldReason::MoveRefused => "move_refused",
+            HeldReason::Hold => "hold",
+        }
+    }
+}
+
+/// Drafts what to do about one claim. The same draft serves the dry run and the apply.
+pub fn draft(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Policy) -> Draft {
+    match chosen(spec, claim, judgement, policy) {
+        Ok(step) => Draft::Step(Box::new(step)),
+        Err(held) => Draft::Held(held),
+    }
+}
+
+fn held<T>(reason: HeldReason, detail: impl Into<String>) -> Result<T, Held> {
+    Err(Held { reason, detail: detail.into() })
+}
+
+fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Policy) -> Result<Step, Held> {
+    let reasons = match &judgement.verdict {
+        Verdict::Healthy => {
+            let why = judgement.checks.iter().find(|check| check.result == super::CheckResult::Clear);
+            return held(HeldReason::Healthy, why.map_or("it shows life", |check| check.detail.as_str()));
+        }
+        Verdict::Unknown(lacking) => return held(HeldReason::Unknown, lacking.join("; ")),
+        Verdict::Stuck(reasons) => reasons,
+    };
+    let acts = |rule: Rule| rule.proves() == Proves::Death || policy.act_on.contains(&rule);
+    let Some(reason) = reasons.iter().find(|reason| acts(reason.rule)) else {
+        let details: Vec<&str> = reasons.iter().map(|reason| reason.detail.as_str()).collect();
+        return held(HeldReason::OwnerAlive, format!("{}, but its owner shows life", details.join("; ")));
+    };
+    let past_deadline = reason.rule == Rule::DeadlinePassed;
+    let r#move = match policy.to {
+        Some(to) => to,
+        None if claim.cancel_requested && offers(spec, Move::Cancel) => Move::Cancel,
+        None if past_deadline || is_exhausted(spec, claim, Move::Requeue)? => Move::Fail,
+        None => Move::Requeue,
+    };
+    let moved = match spec.moves.get(&r#move) {
+        None => return held(HeldReason::MoveNotOffered, format!("preset {} has no {move}", spec.preset)),
+        Some(moved) => moved,
+    };
+    if let Some(why) = &moved.refused {
+        return held(HeldReason::MoveRefused, why.as_str());
+    }
+    if r#move == Move::Requeue && is_exhausted(spec, claim, Move::Requeue)? {
+        return held(HeldReason::AttemptsExhausted, "its attempts are used up: it can only fail");
+    }
+    let mut holds = spec.holds.iter().zip(&claim.holds);
+    if let Some((hold, _)) = holds.find(|(hold, applies)| **applies && hold.moves.contains(&r#move)) {
+        return held(HeldReason::Hold, hold.reason.as_str());
+    }
+    Ok(Step {
+        key: claim.key.clone(),
+        queue: claim.queue.clone(),
+        r#move,
+        state_after: moved.to.name.clone(),
+        attempts: moved.attempts,
+        attempts_after: attempts_after(spec, claim, moved)?,
+        fence: claim.fence.clone(),
+        witness: claim.witness.clone(),
+    })
+}
+
+fn offers(spec: &QueueSpec, r#move: Move) -> bool {
+    spec.moves.get(&r#move).is_some_and(|moved| moved.refused.is_none())
+}
+
+/// The counter after a move; `None` where the table has none, or holds NULL and keeps it.
+fn attempts_after(spec: &QueueSpec, claim: &Claim, moved: &MoveSpec) -> Result<Option<i64>, Held> {
+    if spec.attempts.column.is_none() {
+        return Ok(None);
+    }
+    let before = match (&claim.attempts, moved.attempts) {
+        (Cell::Integer(n), _) => *n,
+        (Cell::Null, AttemptsChange::Keep) => return Ok(None),
+        (Cell::Null, _) => 0,
+        (other, AttemptsChange::Keep) if !matches!(other, Cell::Integer(_)) => return Ok(None),
+        (other, _) => {
+            return held(
+                HeldReason::AttemptsUnreadable,
+                format!("attempts is {}, not an integer: `{other}`", other.type_name()),
+            );
+        }
+    };
+    match moved.attempts.after(before) {
+        Some(after) => Ok(Some(after)),
+        None => held(HeldReason::AttemptsUnreadable, format!("attempts is {before} and cannot be counted on")),
+    }
+}
+
+/// Whether the job would have used up its attempts after that move.
+fn is_exhausted(spec: &QueueSpec, claim: &Claim, r#move: Move) -> Result<bool, Held> {
+    if spec.attempts.exhausted == Exhausted::Leave {
+        return Ok(false);
+    }
+    let max = match &claim.max_attempts {
+        Cell::Null => return Ok(false),
+        Cell::Integer(max) => *max,
+        other => {
+            return held(
+                HeldReason::AttemptsUnreadable,
+                format!("the maximum of attempts is {}, not an integer: `{other}`", other.type_name()),
+            );
+        }
+    };
+    let Some(moved) = spec.moves.get(&r#move) else { return Ok(false) };
+    let Some(after) = attempts_after(spec, claim, moved)? else { return Ok(false) };
+    Ok(match spec.attempts.max_counts {
+        MaxCounts::Runs => after >= max,
+        MaxCounts::Retries => after > max,
+    })
+}

@@ -1,0 +1,91 @@
+use crate::model::Claim;
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use std::fmt;
+
+/// A list of glob patterns: empty lets everything through, otherwise one must match.
+#[derive(Debug, Clone, Default)]
+pub struct Globs {
+    patterns: Vec<String>,
+    set: GlobSet,
+}
+
+/// A pattern that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScopeError(pub String);
+
+impl fmt::Display for ScopeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ScopeError {}
+
+impl Globs {
+    /// Reads patterns: `*`, `?`, `[...]` and `{a,b}`; case counts.
+    ///
+    /// # Errors
+    /// When one of them is malformed.
+    pub fn new(patterns: &[String]) -> Result<Globs, ScopeError> {
+        let mut set = GlobSetBuilder::new();
+        for pattern in patterns {
+            let glob = GlobBuilder::new(pattern)
+                .literal_separator(false)
+                .build()
+                .map_err(|error| ScopeError(format!("the pattern `{pattern}` cannot be read: {}", error.kind())))?;
+            set.add(glob);
+        }
+        let set = set.build().map_err(|error| ScopeError(error.to_string()))?;
+        Ok(Globs { patterns: patterns.to_vec(), set })
+    }
+
+    /// The patterns as they were given.
+    pub fn patterns(&self) -> &[String] {
+        &self.patterns
+    }
+
+    /// True if nothing was asked, or the value matches. A value that is not there matches no pattern.
+    pub fn admits(&self, value: Option<&str>) -> bool {
+        self.patterns.is_empty() || value.is_some_and(|value| self.set.is_match(value))
+    }
+}
+
+/// Which owners a restart sweep calls dead.
+#[derive(Debug, Clone)]
+pub enum RestartScope {
+    /// All of them, and claims that name none.
+    AllOwners,
+    /// Those whose id or name matches.
+    Owners(Globs),
+    /// Those on these hosts: named like it, or carrying it as a whole host.
+    Hosts(Vec<String>),
+}
+
+impl RestartScope {
+    /// True if the claim's owner is in the scope.
+    pub fn covers(&self, claim: &Claim) -> bool {
+        match (self, &claim.owner) {
+            (RestartScope::AllOwners, _) => true,
+            (_, None) => false,
+            (RestartScope::Owners(globs), Some(owner)) => {
+                globs.admits(Some(&owner.id)) || globs.admits(Some(&owner.name))
+            }
+            (RestartScope::Hosts(hosts), Some(_)) => on_host(claim, hosts),
+        }
+    }
+}
+
+/// True if the claim's owner is, or is on, one of these hosts. Names match whole: `web1` is not `web10`.
+pub(super) fn on_host(claim: &Claim, hosts: &[String]) -> bool {
+    claim.owner.as_ref().is_some_and(|owner| {
+        let names = [Some(&owner.id), Some(&owner.name), owner.host.as_ref()];
+        names.into_iter().flatten().any(|name| hosts.contains(name))
+    })
+}
+
+impl Claim {
+    /// True if the claim's owner is, or is on, one of these hosts; an empty list lets everything through.
+    pub fn is_on_host(&self, hosts: &[String]) -> bool {
+        hosts.is_empty() || on_host(self, hosts)
+    }
+}

@@ -1,0 +1,187 @@
+use crate::model::Timestamp;
+use std::fmt;
+use std::time::Duration;
+
+/// Why a claim is called stuck.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rule {
+    /// The lease on the row has run out.
+    LeaseExpired,
+    /// The heartbeat on the row is old.
+    HeartbeatSilent,
+    /// The heartbeat of the owner is old.
+    OwnerSilent,
+    /// The owner has no row.
+    OwnerMissing,
+    /// The claim names no owner.
+    OwnerUnset,
+    /// The claim is old, and the table shows nothing else.
+    ClaimAge,
+    /// The owner started after the claim was made: it is another process under the same name.
+    OwnerRestarted,
+    /// A restart sweep says that this owner is dead.
+    Restart,
+    /// The deadline has passed.
+    DeadlinePassed,
+    /// It has run longer than it may.
+    MaxRuntime,
+}
+
+impl Rule {
+    /// Every rule.
+    pub const ALL: [Rule; 10] = [
+        Rule::LeaseExpired,
+        Rule::HeartbeatSilent,
+        Rule::OwnerSilent,
+        Rule::OwnerMissing,
+        Rule::OwnerUnset,
+        Rule::ClaimAge,
+        Rule::OwnerRestarted,
+        Rule::Restart,
+        Rule::DeadlinePassed,
+        Rule::MaxRuntime,
+    ];
+
+    /// The name used in JSON and after `--rule`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rule::LeaseExpired => "lease_expired",
+            Rule::HeartbeatSilent => "heartbeat_silent",
+            Rule::OwnerSilent => "owner_silent",
+            Rule::OwnerMissing => "owner_missing",
+            Rule::OwnerUnset => "owner_unset",
+            Rule::ClaimAge => "claim_age",
+            Rule::OwnerRestarted => "owner_restarted",
+            Rule::Restart => "restart",
+            Rule::DeadlinePassed => "deadline_passed",
+            Rule::MaxRuntime => "max_runtime",
+        }
+    }
+
+    /// What it proves when it fires.
+    pub fn proves(self) -> Proves {
+        match self {
+            Rule::DeadlinePassed | Rule::MaxRuntime => Proves::Trouble,
+            _ => Proves::Death,
+        }
+    }
+}
+
+/// What a rule proves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proves {
+    /// The worker is gone.
+    Death,
+    /// Something is wrong, although the worker may be alive.
+    Trouble,
+}
+
+impl Proves {
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Proves::Death => "death",
+            Proves::Trouble => "trouble",
+        }
+    }
+}
+
+/// One reason for a verdict, with the numbers it rests on put into words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    /// The rule that fired.
+    pub rule: Rule,
+    /// A sentence: "no heartbeat for 13m 32s, allowed are 5m".
+    pub detail: String,
+}
+
+/// What is thought of a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It shows life.
+    Healthy,
+    /// It is stuck, for at least one reason.
+    Stuck(Vec<Reason>),
+    /// Nobody can tell; what is lacking, as sentences. It is never acted on.
+    Unknown(Vec<String>),
+}
+
+impl Verdict {
+    /// The name used in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verdict::Healthy => "healthy",
+            Verdict::Stuck(_) => "stuck",
+            Verdict::Unknown(_) => "unknown",
+        }
+    }
+
+    /// True if some reason proves death.
+    pub fn is_death(&self) -> bool {
+        matches!(self, Verdict::Stuck(reasons) if reasons.iter().any(|reason| reason.rule.proves() == Proves::Death))
+    }
+}
+
+/// A verdict with everything that went into it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The newest sign of life: of heartbeat and claim time the later one, never a lease's end.
+    pub last_sign_at: Option<Timestamp>,
+    /// The store's time minus that; zero for a sign a little ahead.
+    pub silence: Option<Duration>,
+    /// The liveness source that judged: lease, heartbeat, owner or age.
+    pub liveness: Option<&'static str>,
+    /// Each rule that was asked, in order.
+    pub checks: Vec<Check>,
+}
+
+/// One rule, the value it read and what it made of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// What was asked: a rule's or a source's name.
+    pub rule: &'static str,
+    /// The column or columns that were read.
+    pub column: String,
+    /// The value, for people.
+    pub value: String,
+    /// What came of it.
+    pub result: CheckResult,
+    /// In words.
+    pub detail: String,
+}
+
+/// What came of a [`Check`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckResult {
+    /// The rule calls the claim stuck.
+    Fires,
+    /// The rule sees life, or nothing wrong.
+    Clear,
+    /// There was nothing to judge by; the next source is asked.
+    NoValue,
+    /// The value cannot be used, so nobody can tell.
+    Unusable,
+    /// A better source had judged already.
+    NotAsked,
+}
+
+impl CheckResult {
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            CheckResult::Fires => "fires",
+            CheckResult::Clear => "clear",
+            CheckResult::NoValue => "no_value",
+            CheckResult::Unusable => "unusable",
+            CheckResult::NotAsked => "not_asked",
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

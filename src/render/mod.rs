@@ -1,0 +1,23 @@
+//! Output formats and wording. This layer knows tables and texts, not jobs: it uses nothing else of the crate.
+
+mod cell;
+mod clip;
+mod csv;
+mod facts;
+mod fit;
+mod format;
+mod grid;
+mod human;
+mod inert;
+mod screen;
+mod table;
+mod wrap;
+
+pub use cell::{Cell, Tone};
+pub use csv::csv;
+pub use facts::Facts;
+pub use format::Format;
+pub use human::{count, or_dash};
+pub use inert::inert;
+pub use screen::Screen;
+pub use table::{Align, Column, Table};

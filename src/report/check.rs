@@ -1,0 +1,47 @@
+use super::Target;
+use crate::model::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// `jobdoctor.check/v1`: can jobdoctor do its work here?
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Check {
+    /// `jobdoctor.check/v1`.
+    pub schema: &'static str,
+    /// The store's own time of this look.
+    #[schemars(with = "String")]
+    pub store_time: Timestamp,
+    /// Which queue.
+    pub target: Target,
+    /// True if listing would work.
+    pub can_list: bool,
+    /// True if reclaiming would work.
+    pub can_reclaim: bool,
+    /// What was looked at, the worst first.
+    pub findings: Vec<CheckFinding>,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct CheckFinding {
+    /// A word for programs.
+    pub id: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What was seen.
+    pub detail: String,
+    /// What to do about it.
+    pub fix: Option<String>,
+}
+
+/// How bad a finding of `check` is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// jobdoctor cannot do its work.
+    Error,
+    /// It can, with a drawback.
+    Warning,
+    /// As it should be.
+    Ok,
+}

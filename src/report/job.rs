@@ -1,0 +1,100 @@
+use crate::model::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One job, as every document shows it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Job {
+    /// What identifies it; a key of several columns is joined by slashes.
+    pub id: String,
+    /// Its queue.
+    pub queue: Option<String>,
+    /// Its kind of work.
+    pub kind: Option<String>,
+    /// Its state, in the queue's own words.
+    pub state: String,
+    /// Who holds it.
+    pub owner: Option<String>,
+    /// The host of the owner, where owners name it.
+    pub host: Option<String>,
+    /// When it was claimed.
+    #[schemars(with = "Option<String>")]
+    pub claimed_at: Option<Timestamp>,
+    /// The newest sign of life: the later of heartbeat and claim.
+    #[schemars(with = "Option<String>")]
+    pub last_sign_at: Option<Timestamp>,
+    /// The store's time minus that.
+    pub silence_seconds: Option<f64>,
+    /// When its lease ends or ended.
+    #[schemars(with = "Option<String>")]
+    pub lease_expires_at: Option<Timestamp>,
+    /// Attempts as stored.
+    pub attempts: Option<i64>,
+    /// The most attempts it may have; null is no limit that the table knows.
+    pub max_attempts: Option<i64>,
+    /// `healthy`, `stuck` or `unknown`.
+    pub verdict: String,
+    /// What judged: `lease`, `heartbeat`, `owner` or `age`.
+    pub liveness: Option<String>,
+    /// Why; for an unknown one, what is missing.
+    pub reasons: Vec<Reason>,
+    /// What `reclaim` would do: `requeue`, `fail` or `cancel`; null if it would leave the job alone.
+    pub r#move: Option<String>,
+}
+
+/// Why a job is called stuck or unknown.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Reason {
+    /// The rule; `unknown` where something is missing.
+    pub rule: String,
+    /// `death` or `trouble`; null where something is missing.
+    pub proves: Option<String>,
+    /// In words.
+    pub detail: String,
+}
+
+/// A job that is to be moved, or was.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct StepJob {
+    /// The job.
+    #[serde(flatten)]
+    pub job: Job,
+    /// The state it comes to, in the queue's own words.
+    pub state_after: String,
+    /// Its attempts then.
+    pub attempts_after: Option<i64>,
+    /// How it ended: `moved`, `changed`, `gone`, `locked`, `refused`, `not_tried` or `unknown`; null in a dry run.
+    pub outcome: Option<String>,
+    /// Why the database refused it.
+    pub error: Option<RowError>,
+}
+
+/// Why the database refused a row.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct RowError {
+    /// The SQLSTATE, or SQLite's name for the result code.
+    pub sqlstate: Option<String>,
+    /// The constraint in the way.
+    pub constraint: Option<String>,
+    /// The database's own words.
+    pub message: String,
+}
+
+/// A job that is left alone.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct HeldJob {
+    /// The job.
+    #[serde(flatten)]
+    pub job: Job,
+    /// Why.
+    pub held: Held,
+}
+
+/// Why a job is left alone.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Held {
+    /// A word for programs.
+    pub reason: String,
+    /// A sentence for people.
+    pub detail: String,
+}

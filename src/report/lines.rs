@@ -1,0 +1,80 @@
+use super::{Reclaim, Spool, Stale};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::io::{self, Write};
+
+/// One line of a `jsonl` document.
+#[derive(Serialize)]
+struct Line<'a, T> {
+    r#type: &'a str,
+    #[serde(flatten)]
+    body: &'a T,
+}
+
+/// Writes a document as lines: a head, one object a line, a summary.
+///
+/// # Errors
+/// When the writer fails.
+pub fn write_lines<D: Lines>(document: &D, out: &mut dyn Write) -> io::Result<()> {
+    document.lines(out)
+}
+
+/// A document that can be told line by line.
+pub trait Lines {
+    /// See [`write_lines`].
+    ///
+    /// # Errors
+    /// When the writer fails.
+    fn lines(&self, out: &mut dyn Write) -> io::Result<()>;
+}
+
+fn line<T: Serialize>(out: &mut dyn Write, kind: &str, body: &T) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, &Line { r#type: kind, body })?;
+    out.write_all(b"\n")
+}
+
+fn list<T: Serialize + DeserializeOwned>(out: &mut dyn Write, kind: &str, list: &Spool<T>) -> io::Result<()> {
+    list.iter().try_for_each(|item| line(out, kind, &item?))
+}
+
+/// The fields of a document that are neither lists of jobs nor the summary.
+fn head(fields: &[(&str, Value)]) -> Map<String, Value> {
+    fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+}
+
+impl Lines for Stale {
+    fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
+        let fields = [
+            ("schema", self.schema.into()),
+            ("store_time", serde_json::to_value(self.store_time)?),
+            ("target", serde_json::to_value(&self.target)?),
+            ("filter", serde_json::to_value(&self.filter)?),
+        ];
+        line(out, "head", &head(&fields))?;
+        list(out, "job", &self.jobs)?;
+        list(out, "unknown", &self.unknown)?;
+        line(out, "summary", &self.summary)
+    }
+}
+
+impl Lines for Reclaim {
+    fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
+        let fields = [
+            ("schema", self.schema.into()),
+            ("store_time", serde_json::to_value(self.store_time)?),
+            ("target", serde_json::to_value(&self.target)?),
+            ("filter", serde_json::to_value(&self.filter)?),
+            ("applied", self.applied.into()),
+            ("run_id", serde_json::to_value(&self.run_id)?),
+            ("digest", self.digest.clone().into()),
+            ("refused", serde_json::to_value(&self.refused)?),
+            ("warnings", serde_json::to_value(&self.warnings)?),
+            ("not_found", serde_json::to_value(&self.not_found)?),
+        ];
+        line(out, "head", &head(&fields))?;
+        list(out, "step", &self.steps)?;
+        list(out, "held", &self.held)?;
+        line(out, "summary", &self.summary)
+    }
+}

@@ -1,0 +1,63 @@
+use super::Target;
+use crate::model::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// `jobdoctor.owners/v1`: who holds what.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Owners {
+    /// `jobdoctor.owners/v1`.
+    pub schema: &'static str,
+    /// The store's own time of this look.
+    #[schemars(with = "String")]
+    pub store_time: Timestamp,
+    /// Which queue.
+    pub target: Target,
+    /// The counts.
+    pub summary: OwnersSummary,
+    /// The owners: those with stuck claims first, then by silence.
+    pub owners: Vec<OwnerEntry>,
+    /// What is wrong with the ownership data itself, as sentences.
+    pub findings: Vec<String>,
+}
+
+/// The counts of an [`Owners`].
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct OwnersSummary {
+    /// Claims looked at.
+    pub in_flight: u64,
+    /// Owners that hold claims; claims without an owner count as one.
+    pub owners: u64,
+    /// Owners all of whose claims are stuck.
+    pub dead: u64,
+    /// Stuck claims.
+    pub stuck: u64,
+    /// Claims that nobody can judge.
+    pub unknown: u64,
+}
+
+/// One owner.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct OwnerEntry {
+    /// Its name; null for claims that name none.
+    pub owner: Option<String>,
+    /// Its host, where owners name it.
+    pub host: Option<String>,
+    /// `alive`, `dead`, `mixed` (some claims stuck, some not) or `unknown`.
+    pub status: String,
+    /// Claims it holds.
+    pub claims: u64,
+    /// Stuck ones among them.
+    pub stuck: u64,
+    /// Unknown ones among them.
+    pub unknown: u64,
+    /// Its newest sign of life over all claims.
+    #[schemars(with = "Option<String>")]
+    pub last_sign_at: Option<Timestamp>,
+    /// The store's time minus that.
+    pub silence_seconds: Option<f64>,
+    /// The queues it works on.
+    pub queues: Vec<String>,
+    /// What judged its claims.
+    pub liveness: Option<String>,
+}

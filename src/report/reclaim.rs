@@ -1,0 +1,87 @@
+use super::{Filter, HeldJob, Spool, StepJob, Target};
+use crate::model::{Outcome, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// `jobdoctor.reclaim/v1` and `jobdoctor.sweep/v1`: the plan, and what became of it.
+#[derive(Serialize, JsonSchema)]
+pub struct Reclaim {
+    /// `jobdoctor.reclaim/v1` or `jobdoctor.sweep/v1`.
+    pub schema: &'static str,
+    /// The store's own time of the look that the plan rests on.
+    #[schemars(with = "String")]
+    pub store_time: Timestamp,
+    /// Which queue.
+    pub target: Target,
+    /// What was asked for.
+    pub filter: Filter,
+    /// False for a dry run, and for a plan that was refused.
+    pub applied: bool,
+    /// The run, for the reason that is written with each job; null in a dry run.
+    pub run_id: Option<String>,
+    /// The fingerprint of the plan.
+    pub digest: String,
+    /// The counts.
+    pub summary: ReclaimSummary,
+    /// Why the plan was not applied although that was asked for.
+    pub refused: Option<String>,
+    /// What an operator should know before applying this.
+    pub warnings: Vec<String>,
+    /// What is done, longest silent first.
+    pub steps: Spool<StepJob>,
+    /// What was looked at and is left alone.
+    pub held: Spool<HeldJob>,
+    /// Ids that were named and name no job.
+    pub not_found: Vec<String>,
+}
+
+/// The counts of a [`Reclaim`].
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct ReclaimSummary {
+    /// Claims in the whole queue.
+    pub in_flight: u64,
+    /// Steps in the plan.
+    pub planned: u64,
+    /// Jobs left alone.
+    pub held: u64,
+    /// Stuck jobs beyond `--limit`.
+    pub beyond_limit: u64,
+    /// How the steps ended; null in a dry run. All seven, and they add up to the steps.
+    pub outcomes: Option<Outcomes>,
+}
+
+/// How many steps ended how.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Outcomes {
+    /// The database committed it.
+    pub moved: u64,
+    /// The row was no longer what had been judged.
+    pub changed: u64,
+    /// The row was no longer there.
+    pub gone: u64,
+    /// Another session held it.
+    pub locked: u64,
+    /// The database refused it.
+    pub refused: u64,
+    /// It was not reached.
+    pub not_tried: u64,
+    /// The answer to the commit was lost.
+    pub unknown: u64,
+}
+
+impl Outcomes {
+    /// The counts.
+    pub fn of(counts: &BTreeMap<Outcome, u64>) -> Outcomes {
+        let count = |outcome| counts.get(&outcome).copied().unwrap_or(0);
+        Outcomes {
+            moved: count(Outcome::Moved),
+            changed: count(Outcome::Changed),
+            gone: count(Outcome::Gone),
+            locked: count(Outcome::Locked),
+            refused: count(Outcome::Refused),
+            not_tried: count(Outcome::NotTried),
+            unknown: count(Outcome::Unknown),
+        }
+    }
+}

@@ -1,0 +1,23 @@
+use super::{Check, ErrorDocument, Init, Owners, Presets, Reclaim, Show, Stale};
+use schemars::{Schema, schema_for};
+
+/// The documents that have a schema, by the name `jobdoctor schema` knows them under.
+pub const NAMES: [&str; 9] = ["check", "error", "init", "owners", "presets", "reclaim", "show", "stale", "sweep"];
+
+/// The JSON Schema of a document.
+pub fn schema(name: &str) -> Option<Schema> {
+    let mut schema = match name {
+        "check" => schema_for!(Check),
+        "error" => schema_for!(ErrorDocument),
+        "init" => schema_for!(Init),
+        "owners" => schema_for!(Owners),
+        "presets" => schema_for!(Presets),
+        // The same document under two names.
+        "reclaim" | "sweep" => schema_for!(Reclaim),
+        "show" => schema_for!(Show),
+        "stale" => schema_for!(Stale),
+        _ => return None,
+    };
+    schema.insert("title".to_owned(), format!("jobdoctor.{name}/v1").into());
+    Some(schema)
+}

@@ -1,0 +1,154 @@
+use super::{Side, Zone};
+use crate::model::Timestamp;
+use jiff::SignedDuration;
+use jiff::civil::{DateTime, datetime};
+use std::fmt;
+
+const ALLOWED: &str = "`YYYY-MM-DD`, a space or `T`, `HH:MM:SS`, then `.fff`, `.ffffff`, `[.ffffff]`, `[.f-fff]` or \
+                       nothing, then `Z`, `[Z]` or nothing, then a space and a zone name or nothing";
+
+const DATE: &str = "YYYY-MM-DD";
+const TIME: &str = "HH:MM:SS";
+const SEPARATORS: [(&str, char); 2] = [(" ", ' '), ("T", 'T')];
+const FRACTIONS: [(&str, Fraction); 5] = [
+    (".ffffff", Fraction::Six),
+    (".fff", Fraction::Three),
+    ("[.ffffff]", Fraction::SixOrNone),
+    ("[.f-fff]", Fraction::UpToThree),
+    ("", Fraction::None),
+];
+const SUFFIXES: [(&str, Suffix); 3] = [("Z", Suffix::Always), ("[Z]", Suffix::Either), ("", Suffix::Never)];
+
+/// The one exact shape of a text time, such as `YYYY-MM-DD HH:MM:SS[.f-fff]`, in UTC unless it ends in a zone name.
+///
+/// It spells the years 0001 to 9999, and precision from a second to a microsecond.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TextPattern {
+    separator: char,
+    fraction: Fraction,
+    suffix: Suffix,
+    zone: Zone,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fraction {
+    None,
+    Three,
+    Six,
+    /// Absent when zero.
+    SixOrNone,
+    /// Milliseconds without trailing zeros; absent when zero.
+    UpToThree,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Suffix {
+    Never,
+    Always,
+    /// Read with and without, written with.
+    Either,
+}
+
+impl TextPattern {
+    /// Reads a pattern of the preset format.
+    ///
+    /// # Errors
+    /// A fragment that says what is wrong and what is allowed.
+    pub fn parse(text: &str) -> Result<TextPattern, String> {
+        let shape = || {
+            let rest = text.strip_prefix(DATE)?;
+            let (separator, rest) = take(rest, &SEPARATORS)?;
+            let rest = rest.strip_prefix(TIME)?;
+            let (fraction, rest) = take(rest, &FRACTIONS)?;
+            let (suffix, rest) = take(rest, &SUFFIXES)?;
+            let zone = if rest.is_empty() { None } else { Some(rest.strip_prefix(' ')?) };
+            Some((separator, fraction, suffix, zone))
+        };
+        let (separator, fraction, suffix, zone) =
+            shape().ok_or_else(|| format!("unknown text pattern `{text}`; allowed is {ALLOWED}"))?;
+        let zone = zone.map_or_else(|| Ok(Zone::utc()), Zone::parse)?;
+        if suffix != Suffix::Never && !zone.is_utc() {
+            return Err(format!("`Z` means UTC and cannot be followed by the zone `{zone}`; leave one of them out"));
+        }
+        Ok(TextPattern { separator, fraction, suffix, zone })
+    }
+
+    /// Reads a stored text; `Ok(None)` is a time out of range.
+    pub(super) fn read(&self, text: &str) -> Result<Option<Timestamp>, String> {
+        let body = match self.suffix {
+            Suffix::Never => Some(text),
+            Suffix::Always => text.strip_suffix('Z'),
+            Suffix::Either => text.strip_suffix('Z').or(Some(text)),
+        };
+        // Writing what was read is what makes the reading exact: signs, other separators and stray zeros all differ.
+        let wall = body.and_then(|body| fields(body).filter(|wall| self.body(*wall) == body));
+        wall.map(|wall| self.zone.instant(wall)).ok_or_else(|| format!("is not a time spelled {self}"))
+    }
+
+    /// The canonical spelling, rounded down to the pattern's precision.
+    pub(super) fn write(&self, at: Timestamp) -> String {
+        let wall = self.zone.wall_clock(at).max(datetime(1, 1, 1, 0, 0, 0, 0));
+        self.body(wall) + if self.suffix == Suffix::Never { "" } else { "Z" }
+    }
+
+    /// A text above (or below) all spellings of the instants before (or after) `cut`.
+    ///
+    /// It is a whole second without fraction and suffix, rounded away from them: within one second the bytes have no
+    /// useful order (`.5Z` sorts before `Z`), but a whole second sorts after everything spelled in an earlier one, and
+    /// as their prefix before all that has more to say about its own.
+    pub(super) fn bound(&self, cut: Timestamp, side: Side) -> String {
+        let wall = self.zone.bound(cut, side);
+        let up = side == Side::Before && wall.subsec_nanosecond() > 0;
+        let wall = wall.saturating_add(SignedDuration::from_secs(up.into()));
+        // Nothing is spelled before the year 1, and the empty text sorts before everything.
+        if wall.year() < 1 { String::new() } else { self.whole_seconds(wall) }
+    }
+
+    fn whole_seconds(&self, t: DateTime) -> String {
+        let (date, separator) = (t.date(), self.separator);
+        format!("{date}{separator}{:02}:{:02}:{:02}", t.hour(), t.minute(), t.second())
+    }
+
+    fn body(&self, wall: DateTime) -> String {
+        let seconds = self.whole_seconds(wall);
+        let micros = wall.subsec_nanosecond() / 1000;
+        let millis = micros / 1000;
+        match self.fraction {
+            Fraction::Three => format!("{seconds}.{millis:03}"),
+            Fraction::UpToThree if millis > 0 => format!("{seconds}.{millis:03}").trim_end_matches('0').to_owned(),
+            Fraction::Six => format!("{seconds}.{micros:06}"),
+            Fraction::SixOrNone if micros > 0 => format!("{seconds}.{micros:06}"),
+            Fraction::None | Fraction::SixOrNone | Fraction::UpToThree => seconds,
+        }
+    }
+}
+
+/// The pattern as the preset format spells it.
+impl fmt::Display for TextPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fraction = spelling(&FRACTIONS, self.fraction);
+        let suffix = spelling(&SUFFIXES, self.suffix);
+        write!(f, "{DATE}{}{TIME}{fraction}{suffix}", self.separator)?;
+        if self.zone.is_utc() { Ok(()) } else { write!(f, " {}", self.zone) }
+    }
+}
+
+/// The date and time at the places all patterns share, with up to six digits after a point. `None` for what is no
+/// number, not on the calendar (30 February, 24:00, a leap second), or in the year 0.
+fn fields(body: &str) -> Option<DateTime> {
+    let (head, digits) = body.split_once('.').unwrap_or((body, "0"));
+    let places = u32::try_from(digits.len()).ok()?;
+    let nanos = digits.parse::<i32>().ok()?.checked_mul(10_i32.pow(9_u32.checked_sub(places)?))?;
+    let field = |from, to| head.get(from..to)?.parse::<i8>().ok();
+    let year = head.get(..4)?.parse().ok().filter(|year| *year > 0)?;
+    DateTime::new(year, field(5, 7)?, field(8, 10)?, field(11, 13)?, field(14, 16)?, field(17, 19)?, nanos).ok()
+}
+
+/// The meaning of the spelling that `text` starts with, and the text after it.
+fn take<'t, T: Copy>(text: &'t str, spellings: &[(&str, T)]) -> Option<(T, &'t str)> {
+    spellings.iter().find_map(|(spelling, meaning)| Some((*meaning, text.strip_prefix(spelling)?)))
+}
+
+fn spelling<T: Copy + PartialEq>(spellings: &[(&'static str, T)], meaning: T) -> &'static str {
+    spellings.iter().find(|(_, known)| *known == meaning).map_or("", |(spelling, _)| spelling)
+}

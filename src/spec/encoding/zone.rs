@@ -1,0 +1,82 @@
+use super::Side;
+use crate::model::Timestamp;
+use jiff::civil::DateTime;
+use jiff::{SignedDuration, tz::TimeZone};
+use std::{fmt, time::Duration};
+
+/// A time zone and its name in the IANA database. All spellings of `UTC` are one zone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Zone {
+    name: String,
+    rules: TimeZone,
+}
+
+impl Zone {
+    /// Coordinated Universal Time.
+    pub fn utc() -> Zone {
+        Zone { name: "utc".to_owned(), rules: TimeZone::UTC }
+    }
+
+    /// The zone of that name, in any case.
+    ///
+    /// # Errors
+    /// A fragment saying that no such zone is known here.
+    pub fn parse(name: &str) -> Result<Zone, String> {
+        if name.eq_ignore_ascii_case("utc") {
+            return Ok(Zone::utc());
+        }
+        let rules = TimeZone::get(name).ok().filter(|rules| !rules.is_unknown());
+        let rules =
+            rules.ok_or_else(|| format!("unknown time zone `{name}`; use `utc` or a name like Europe/Paris"))?;
+        Ok(Zone { name: rules.iana_name().unwrap_or(name).to_owned(), rules })
+    }
+
+    /// The name: `utc`, or as the IANA database writes it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn is_utc(&self) -> bool {
+        self.rules == TimeZone::UTC
+    }
+
+    /// What the clocks of this zone show, to the microsecond.
+    pub(super) fn wall_clock(&self, at: Timestamp) -> DateTime {
+        self.rules.to_datetime(instant(at))
+    }
+
+    /// The instant at which they show it; the later one where an hour repeats or is skipped, because the later is the
+    /// safer reading of a sign of life. `None` when out of range.
+    pub(super) fn instant(&self, wall: DateTime) -> Option<Timestamp> {
+        let at = self.rules.to_ambiguous_timestamp(wall).later().ok()?;
+        Timestamp::from_micros(at.as_microsecond())
+    }
+
+    /// The wall clock at `cut`, moved so far that no repeated or skipped hour can hide a row.
+    ///
+    /// Three hours cover all but a few changes (Samoa skipped a day in 2011); for those the change itself decides.
+    pub(super) fn bound(&self, cut: Timestamp, side: Side) -> DateTime {
+        let wall = self.wall_clock(cut);
+        if self.is_utc() {
+            return wall;
+        }
+        // Offsets stay below 26 hours, so a change further away than that is out of reach.
+        let reach = Duration::from_secs(26 * 3600);
+        let offset = |at| self.rules.to_offset(instant(at)).seconds();
+        let change = |at| (offset(at) - offset(cut)).abs();
+        let margin = change(cut.minus(reach)).max(change(cut.plus(reach))).max(3 * 3600);
+        let margin = SignedDuration::from_secs(margin.into());
+        wall.saturating_add(if side == Side::Before { margin } else { -margin })
+    }
+}
+
+impl fmt::Display for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+fn instant(at: Timestamp) -> jiff::Timestamp {
+    // Every `Timestamp` is in jiff's range, so the default is never used.
+    jiff::Timestamp::from_microsecond(at.micros()).unwrap_or_default()
+}

@@ -1,0 +1,49 @@
+use std::fmt;
+
+/// Something is wrong with a preset, a mapping or the way it fits the live tables.
+///
+/// The message says what and how to mend it; the place says where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpecError {
+    /// The document: "preset river" or the path of a config file.
+    pub document: String,
+    /// The key path inside it, such as `move.requeue.to`; empty for the document as a whole.
+    pub key: String,
+    /// The line, counted from 1, where one is known.
+    pub line: Option<usize>,
+    /// What is wrong, as a fragment.
+    pub message: String,
+}
+
+impl SpecError {
+    /// An error about a document as a whole.
+    pub fn whole(document: &str, message: impl Into<String>) -> SpecError {
+        SpecError { document: document.to_owned(), key: String::new(), line: None, message: message.into() }
+    }
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.document)?;
+        if let Some(line) = self.line {
+            write!(f, ", line {line}")?;
+        }
+        if !self.key.is_empty() {
+            write!(f, ", key `{}`", self.key)?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+/// A closing ", did you mean `x`?" where one of the known words is close to what was written.
+pub fn did_you_mean<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    known
+        .into_iter()
+        .map(|word| (strsim::jaro_winkler(written, word), word))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, word)| format!(", did you mean `{word}`?"))
+        .unwrap_or_default()
+}

@@ -1,0 +1,82 @@
+//! What a database says about its own tables: plain facts, read by a store and judged here.
+
+use crate::model::Engine;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The tables of a database that any known preset might mean.
+#[derive(Debug, Clone)]
+pub struct LiveSchema {
+    /// The engine.
+    pub engine: Engine,
+    /// The tables of the names asked for, in every schema that the catalog shows.
+    pub tables: Vec<LiveTable>,
+    /// Enum types and their labels, by type name.
+    pub enums: BTreeMap<String, Vec<String>>,
+}
+
+/// One table.
+#[derive(Debug, Clone, Default)]
+pub struct LiveTable {
+    /// Its schema; `main` on SQLite.
+    pub schema: String,
+    /// Its name.
+    pub name: String,
+    /// True if an unqualified name would find it.
+    pub visible: bool,
+    /// Its columns in order.
+    pub columns: Vec<LiveColumn>,
+    /// Columns of unique indexes that have no condition, and of the partition key. A change of these asks for the
+    /// stronger row lock.
+    pub key_columns: BTreeSet<String>,
+    /// Its indexes.
+    pub indexes: Vec<LiveIndex>,
+    /// Its enabled triggers.
+    pub triggers: Vec<String>,
+    /// True if row-level security applies to the role that asks.
+    pub row_security: bool,
+    /// True if the role may INSERT.
+    pub may_insert: bool,
+    /// True if the role may DELETE.
+    pub may_delete: bool,
+}
+
+/// One column.
+#[derive(Debug, Clone, Default)]
+pub struct LiveColumn {
+    /// Its name.
+    pub name: String,
+    /// Its type: `format_type` on Postgres, the declared type in lower case on SQLite.
+    pub type_name: String,
+    /// True if the role may SELECT it.
+    pub readable: bool,
+    /// True if the role may UPDATE it.
+    pub writable: bool,
+}
+
+/// One index.
+#[derive(Debug, Clone, Default)]
+pub struct LiveIndex {
+    /// Its columns in order; an expression is an empty text.
+    pub columns: Vec<String>,
+    /// True if it has a condition.
+    pub partial: bool,
+}
+
+impl LiveTable {
+    /// The column of that name.
+    pub fn column(&self, name: &str) -> Option<&LiveColumn> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+}
+
+impl LiveSchema {
+    /// The table of that name: in `schema` if one is named, else the visible one.
+    pub fn table(&self, schema: Option<&str>, name: &str) -> Option<&LiveTable> {
+        self.tables.iter().find(|table| table.name == name && schema.map_or(table.visible, |s| s == table.schema))
+    }
+
+    /// The schemas that hold a table of that name.
+    pub fn schemas_of(&self, name: &str) -> Vec<&str> {
+        self.tables.iter().filter(|table| table.name == name).map(|table| table.schema.as_str()).collect()
+    }
+}

@@ -1,0 +1,29 @@
+//! A foreign queue, as data: the preset format, its resolver, identifiers, time encodings, the catalog of presets and
+//! detection. No statement is executed here; what a database says about itself comes in as [`LiveSchema`].
+
+mod detect;
+mod document;
+pub mod encoding;
+mod error;
+mod fields;
+pub mod ident;
+mod live;
+mod node;
+mod preset;
+mod queue;
+mod resolve;
+mod template;
+mod threshold;
+mod variant;
+
+pub use detect::detect;
+pub use error::{SpecError, did_you_mean};
+pub use fields::{Field, Fields, Written};
+pub use live::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
+pub use node::{Node, Value};
+pub use preset::{Catalog, Preset};
+pub use queue::*;
+pub use resolve::{Place, ResolveError, resolve};
+pub use template::{Marker, Piece, Template, TemplateError, is_name};
+pub use threshold::silence_allowed;
+pub use variant::Ask;

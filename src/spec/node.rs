@@ -1,0 +1,168 @@
+//! TOML with line numbers, and the two operations that the preset format stands on: picking an engine's leaf and laying a
+//! variant over a document.
+
+use super::SpecError;
+use crate::model::Engine;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A value of a TOML document that remembers its line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// The line it stands on, counted from 1.
+    pub line: usize,
+    /// The value.
+    pub value: Value,
+}
+
+/// What a [`Node`] holds. Tables keep the order of the file.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Text.
+    Text(String),
+    /// An integer.
+    Integer(i64),
+    /// A boolean.
+    Boolean(bool),
+    /// An array.
+    Array(Vec<Node>),
+    /// A table.
+    Table(Vec<(String, Node)>),
+    /// A kind of value that neither the preset format nor the configuration uses (a float, a date).
+    Other(&'static str),
+}
+
+impl Node {
+    /// Reads a document. `name` is what errors call it.
+    ///
+    /// # Errors
+    /// When the text is not TOML.
+    pub fn parse(name: &str, text: &str) -> Result<Node, SpecError> {
+        let lines = Lines::of(text);
+        let table = DeTable::parse(text).map_err(|error| SpecError {
+            document: name.to_owned(),
+            key: String::new(),
+            line: error.span().map(|span| lines.at(span.start)),
+            message: error.message().to_owned(),
+        })?;
+        Ok(Node { line: 1, value: lines.table(table.get_ref()) })
+    }
+
+    /// The child of that name, if this is a table that has it.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        match &self.value {
+            Value::Table(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, node)| node),
+            _ => None,
+        }
+    }
+
+    /// Takes the child of that name out of a table.
+    pub fn take(&mut self, key: &str) -> Option<Node> {
+        match &mut self.value {
+            Value::Table(entries) => {
+                let at = entries.iter().position(|(name, _)| name == key)?;
+                Some(entries.remove(at).1)
+            }
+            _ => None,
+        }
+    }
+
+    /// What kind of value this is, for messages.
+    pub fn kind(&self) -> &'static str {
+        match &self.value {
+            Value::Text(_) => "text",
+            Value::Integer(_) => "an integer",
+            Value::Boolean(_) => "a boolean",
+            Value::Array(_) => "an array",
+            Value::Table(_) => "a table",
+            Value::Other(kind) => kind,
+        }
+    }
+
+    /// Replaces every `{ postgres = ..., sqlite = ... }` by the value for one engine; a value given for the other engine
+    /// alone disappears.
+    pub fn for_engine(self, engine: Engine) -> Option<Node> {
+        let line = self.line;
+        let value = match self.value {
+            Value::Table(entries) if is_engine_leaf(&entries) => {
+                return entries
+                    .into_iter()
+                    .find(|(name, _)| name == engine.name())
+                    .and_then(|(_, node)| node.for_engine(engine));
+            }
+            Value::Table(entries) => Value::Table(
+                entries
+                    .into_iter()
+                    .filter_map(|(name, node)| node.for_engine(engine).map(|node| (name, node)))
+                    .collect(),
+            ),
+            Value::Array(items) => Value::Array(items.into_iter().filter_map(|item| item.for_engine(engine)).collect()),
+            other => other,
+        };
+        Some(Node { line, value })
+    }
+
+    /// Lays another document over this one: tables deep, everything else replaced.
+    pub fn overlay(&mut self, over: Node) {
+        match (&mut self.value, over.value) {
+            (Value::Table(under), Value::Table(entries)) => {
+                for (name, node) in entries {
+                    match under.iter_mut().find(|(known, _)| *known == name) {
+                        Some((_, below)) => below.overlay(node),
+                        None => under.push((name, node)),
+                    }
+                }
+            }
+            (under, value) => {
+                *under = value;
+                self.line = over.line;
+            }
+        }
+    }
+}
+
+fn is_engine_leaf(entries: &[(String, Node)]) -> bool {
+    !entries.is_empty() && entries.iter().all(|(name, _)| Engine::from_name(name).is_some())
+}
+
+/// Where the lines of a text begin.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Lines {
+        Lines(text.match_indices('\n').map(|(at, _)| at + 1).collect())
+    }
+
+    fn at(&self, offset: usize) -> usize {
+        self.0.partition_point(|start| *start <= offset) + 1
+    }
+
+    fn table(&self, table: &DeTable<'_>) -> Value {
+        let entries = table.iter().map(|(key, value)| {
+            let mut node = self.node(value);
+            // A table's own span starts at its header; the key is the better place to point at.
+            node.line = self.at(key.span().start);
+            (key.span().start, key.get_ref().to_string(), node)
+        });
+        let mut entries: Vec<_> = entries.collect();
+        entries.sort_by_key(|(at, _, _)| *at);
+        Value::Table(entries.into_iter().map(|(_, name, node)| (name, node)).collect())
+    }
+
+    fn node(&self, value: &Spanned<DeValue<'_>>) -> Node {
+        let line = self.at(value.span().start);
+        let value = match value.get_ref() {
+            DeValue::String(text) => Value::Text(text.to_string()),
+            DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
+                Ok(number) => Value::Integer(number),
+                Err(_) => Value::Other("an integer beyond 64 bits"),
+            },
+            DeValue::Boolean(truth) => Value::Boolean(*truth),
+            DeValue::Array(items) => Value::Array(items.iter().map(|item| self.node(item)).collect()),
+            DeValue::Table(table) => self.table(table),
+            DeValue::Float(_) => Value::Other("a floating point number"),
+            DeValue::Datetime(_) => Value::Other("a date"),
+        };
+        Node { line, value }
+    }
+}

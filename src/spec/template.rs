@@ -1,0 +1,248 @@
+//! SQL fragments of a preset, cut at their markers.
+//!
+//! The scanner skips quoted strings, quoted names, comments and casts, so that `'{}'`, `'$.x'`, `::text` and slices stay
+//! what they are. Anything that looks like a marker and is not one of the closed set is an error.
+
+use super::queue::Column;
+use crate::model::Cell;
+use std::fmt;
+
+/// A fragment of SQL with its markers told apart.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Template(pub Vec<Piece>);
+
+/// One piece of a [`Template`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    /// SQL to be taken as it is.
+    Text(String),
+    /// `{name}`: a logical table, or a type or function of the queue's schema.
+    Name(String),
+    /// `{sql.name}`: another fragment.
+    Fragment(String),
+    /// A column that is known to be there; only the program itself makes these.
+    Column(Column),
+    /// A stored value, written as a literal; only the program itself makes these.
+    Literal(Cell),
+    /// A value that is bound as a parameter.
+    Marker(Marker),
+}
+
+/// The values that a fragment may ask for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Marker {
+    /// The keys of the batch, after `IN`.
+    Ids,
+    /// The transaction's own now. With a column: in that column's encoding.
+    Now(Option<String>),
+    /// Now as RFC 3339 text.
+    NowRfc3339,
+    /// When the job may run again, in the encoding of the column it is assigned to.
+    RunAt,
+    /// Why the job is moved.
+    Reason,
+    /// The queue library's schema.
+    Schema,
+    /// The job's queue; in wake-ups only.
+    Queue,
+    /// How many jobs were moved; in wake-ups only.
+    Moved,
+}
+
+impl Marker {
+    fn parse(name: &str) -> Option<Marker> {
+        Some(match name {
+            "ids" => Marker::Ids,
+            "now" => Marker::Now(None),
+            "now.rfc3339" => Marker::NowRfc3339,
+            "run_at" => Marker::RunAt,
+            "reason" => Marker::Reason,
+            "schema" => Marker::Schema,
+            "queue" => Marker::Queue,
+            "moved" => Marker::Moved,
+            _ => Marker::Now(Some(name.strip_prefix("now.").filter(|column| is_name(column))?.to_owned())),
+        })
+    }
+}
+
+/// Why a fragment cannot be read, as a fragment of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateError(pub String);
+
+impl fmt::Display for TemplateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// True for a plain SQL name: a letter or underscore, then letters, digits, underscores.
+pub fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_') && chars.all(|c| c.is_alphanumeric() || c == '_')
+}
+
+impl Template {
+    /// Cuts a fragment at its markers.
+    ///
+    /// # Errors
+    /// An unknown marker, an unclosed quote or brace, a `;` or a `$$` string.
+    pub fn parse(text: &str) -> Result<Template, TemplateError> {
+        Scanner { text, at: 0, plain: String::new(), pieces: Vec::new() }.run()
+    }
+
+    /// True if the fragment asks for that value.
+    pub fn asks(&self, wanted: &Marker) -> bool {
+        self.0.iter().any(|piece| matches!(piece, Piece::Marker(marker) if marker == wanted))
+    }
+
+    /// The markers in it.
+    pub fn markers(&self) -> impl Iterator<Item = &Marker> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Marker(marker) => Some(marker),
+            _ => None,
+        })
+    }
+}
+
+struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+    plain: String,
+    pieces: Vec<Piece>,
+}
+
+impl Scanner<'_> {
+    fn run(mut self) -> Result<Template, TemplateError> {
+        while let Some(c) = self.rest().chars().next() {
+            match c {
+                '\'' | '"' => self.quoted(c)?,
+                '-' if self.rest().starts_with("--") => self.until("\n"),
+                '/' if self.rest().starts_with("/*") => self.until("*/"),
+                ':' if self.rest().starts_with("::") => self.keep(2),
+                ':' => self.marker()?,
+                '{' => self.braces()?,
+                '}' => return Err(TemplateError("has a `}` without a `{`".into())),
+                ';' => return Err(TemplateError("holds a `;`: one statement each".into())),
+                '$' if self.rest().starts_with("$$") => {
+                    return Err(TemplateError("holds a `$$` string, which is not understood here".into()));
+                }
+                _ => self.keep(c.len_utf8()),
+            }
+        }
+        self.flush();
+        Ok(Template(self.pieces))
+    }
+
+    fn rest(&self) -> &str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn keep(&mut self, bytes: usize) {
+        let kept = self.rest().get(..bytes).unwrap_or_default().to_owned();
+        self.plain.push_str(&kept);
+        self.at += bytes;
+    }
+
+    fn flush(&mut self) {
+        if !self.plain.is_empty() {
+            self.pieces.push(Piece::Text(std::mem::take(&mut self.plain)));
+        }
+    }
+
+    fn push(&mut self, piece: Piece, bytes: usize) {
+        self.flush();
+        self.pieces.push(piece);
+        self.at += bytes;
+    }
+
+    /// A doubled quote inside is two quoted texts in a row to this scanner, which comes to the same.
+    fn quoted(&mut self, quote: char) -> Result<(), TemplateError> {
+        match self.rest().get(1..).and_then(|inner| inner.find(quote)) {
+            Some(end) => {
+                self.keep(end + 2);
+                Ok(())
+            }
+            None => Err(TemplateError(format!("has an unclosed {quote}"))),
+        }
+    }
+
+    fn until(&mut self, end: &str) {
+        let length = self.rest().find(end).map_or(self.rest().len(), |at| at + end.len());
+        self.keep(length);
+    }
+
+    fn braces(&mut self) -> Result<(), TemplateError> {
+        let Some(end) = self.rest().find('}') else { return Err(TemplateError("has an unclosed `{`".into())) };
+        let name = self.rest().get(1..end).unwrap_or_default().to_owned();
+        let piece = match name.strip_prefix("sql.") {
+            Some(fragment) if is_name(fragment) => Piece::Fragment(fragment.to_owned()),
+            None if is_name(&name) => Piece::Name(name),
+            _ => return Err(TemplateError(format!("`{{{name}}}` is neither a {{name}} nor a {{sql.name}}"))),
+        };
+        self.push(piece, end + 1);
+        Ok(())
+    }
+
+    fn marker(&mut self) -> Result<(), TemplateError> {
+        let after = self.rest().get(1..).unwrap_or_default();
+        let length = after.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).unwrap_or(after.len());
+        let name = after.get(..length).unwrap_or_default().trim_end_matches('.').to_owned();
+        if !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+            // A slice such as a[1:2], or an operator.
+            self.keep(1);
+            return Ok(());
+        }
+        match Marker::parse(&name) {
+            Some(marker) => {
+                self.push(Piece::Marker(marker), name.len() + 1);
+                Ok(())
+            }
+            None => Err(TemplateError(format!(
+                "`:{name}` is not a marker; known are :ids, :now, :now.column, :now.rfc3339, :run_at, :reason, :schema, \
+                 :queue, :moved"
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(pieces: &[Piece]) -> String {
+        pieces.iter().map(|piece| format!("{piece:?} ")).collect()
+    }
+
+    #[test]
+    fn leaves_quotes_comments_casts_and_slices_alone() {
+        for sql in [
+            "a || '{}' || '{a:b}' || '$.x'",
+            "x::text",
+            "a[1:2]",
+            "-- :nope\n1",
+            "/* {x} :y */ 1",
+            "\"a:b\"",
+            "m ? 'k'",
+        ] {
+            assert_eq!(Template::parse(sql), Ok(Template(vec![Piece::Text(sql.into())])), "{sql}");
+        }
+        assert_eq!(Template::parse("'it''s :now'").map(|t| t.0.len()), Ok(1));
+    }
+
+    #[test]
+    fn finds_markers_names_and_fragments() {
+        let template = Template::parse("UPDATE {jobs} SET a = :now.created_at, b = {sql.x} WHERE id IN :ids").unwrap();
+        assert_eq!(
+            text(&template.0),
+            "Text(\"UPDATE \") Name(\"jobs\") Text(\" SET a = \") Marker(Now(Some(\"created_at\"))) Text(\", b = \") \
+             Fragment(\"x\") Text(\" WHERE id IN \") Marker(Ids) "
+        );
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_know() {
+        for sql in ["a = :delay", "a; b", "{", "'open", "$$x$$", "{a b}", "}"] {
+            assert!(Template::parse(sql).is_err(), "{sql}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+use super::postgres::PostgresStore;
+use super::sqlite::SqliteStore;
+use super::{Address, Store};
+
+/// The store at an address. Adding an engine is one line here.
+pub fn open(address: &Address) -> Box<dyn Store> {
+    match address {
+        Address::Sqlite(path) => Box::new(SqliteStore::new(path)),
+        Address::Postgres { config, label } => Box::new(PostgresStore::new((**config).clone(), label.clone())),
+    }
+}

@@ -1,0 +1,117 @@
+//! What `pg_catalog` says. `information_schema` hides what one has no rights on, so it is never asked.
+
+use super::session::PostgresSession;
+use crate::model::{Cell, Engine};
+use crate::spec::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
+use crate::store::StoreError;
+use crate::store::session::Session;
+use crate::store::sql::{Param, Statement};
+use std::collections::BTreeMap;
+
+const TABLES: &str = "
+SELECT c.oid::text, n.nspname::text, c.relname::text,
+       pg_catalog.row_security_active(c.oid),
+       pg_catalog.has_table_privilege(c.oid, 'INSERT'), pg_catalog.has_table_privilege(c.oid, 'DELETE')
+FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE c.relname = ANY ($1::text[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+  AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg_toast%'
+  AND n.nspname NOT LIKE 'pg_temp%'
+ORDER BY n.nspname, c.relname";
+
+const COLUMNS: &str = "
+SELECT a.attrelid::text, a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod),
+       pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT'),
+       pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'UPDATE') AND a.attgenerated = '',
+       coalesce(a.attnum = ANY (p.partattrs::smallint[]), false)
+FROM pg_catalog.pg_attribute AS a LEFT JOIN pg_catalog.pg_partitioned_table AS p ON p.partrelid = a.attrelid
+WHERE a.attrelid = ANY ($1::text[]::oid[]) AND a.attnum > 0 AND NOT a.attisdropped
+ORDER BY a.attrelid, a.attnum";
+
+const INDEXES: &str = "
+SELECT i.indrelid::text, i.indexrelid::text, i.indisunique AND i.indpred IS NULL, i.indpred IS NOT NULL,
+       coalesce(a.attname::text, '')
+FROM pg_catalog.pg_index AS i
+CROSS JOIN LATERAL pg_catalog.unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(attnum, n)
+LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.attnum AND k.attnum > 0
+WHERE i.indrelid = ANY ($1::text[]::oid[]) AND i.indisvalid
+ORDER BY i.indrelid, i.indexrelid, k.n";
+
+const TRIGGERS: &str = "
+SELECT t.tgrelid::text, t.tgname::text FROM pg_catalog.pg_trigger AS t
+WHERE t.tgrelid = ANY ($1::text[]::oid[]) AND NOT t.tgisinternal AND t.tgenabled <> 'D' ORDER BY t.tgname";
+
+const ENUMS: &str = "
+SELECT t.typname::text, e.enumlabel::text FROM pg_catalog.pg_enum AS e
+JOIN pg_catalog.pg_type AS t ON t.oid = e.enumtypid ORDER BY t.typname, e.enumsortorder";
+
+/// The tables of these names.
+pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Result<LiveSchema, StoreError> {
+    let mut tables: Vec<(String, LiveTable)> = Vec::new();
+    for row in ask(session, TABLES, names)? {
+        let table = LiveTable {
+            schema: text(&row, 1),
+            name: text(&row, 2),
+            row_security: truth(&row, 3),
+            may_insert: truth(&row, 4),
+            may_delete: truth(&row, 5),
+            ..LiveTable::default()
+        };
+        tables.push((text(&row, 0), table));
+    }
+    for name in names {
+        // The first schema of the path that has the name is the one an unqualified name means.
+        let visible = session
+            .visible
+            .iter()
+            .find_map(|schema| tables.iter().position(|(_, table)| table.name == *name && table.schema == *schema));
+        if let Some((_, table)) = visible.and_then(|at| tables.get_mut(at)) {
+            table.visible = true;
+        }
+    }
+    let oids: Vec<String> = tables.iter().map(|(oid, _)| oid.clone()).collect();
+    let columns = ask(session, COLUMNS, &oids)?;
+    let indexes = ask(session, INDEXES, &oids)?;
+    let triggers = ask(session, TRIGGERS, &oids)?;
+    for (oid, table) in &mut tables {
+        for row in columns.iter().filter(|row| text(row, 0) == *oid) {
+            if truth(row, 5) {
+                table.key_columns.insert(text(row, 1));
+            }
+            table.columns.push(LiveColumn {
+                name: text(row, 1),
+                type_name: text(row, 2),
+                readable: truth(row, 3),
+                writable: truth(row, 4),
+            });
+        }
+        let mut by_index: BTreeMap<String, LiveIndex> = BTreeMap::new();
+        for row in indexes.iter().filter(|row| text(row, 0) == *oid) {
+            let index = by_index.entry(text(row, 1)).or_default();
+            index.columns.push(text(row, 4));
+            index.partial = truth(row, 3);
+            if truth(row, 2) {
+                table.key_columns.insert(text(row, 4));
+            }
+        }
+        table.indexes = by_index.into_values().collect();
+        table.triggers = triggers.iter().filter(|row| text(row, 0) == *oid).map(|row| text(row, 1)).collect();
+    }
+    let mut enums: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for row in session.query(&Statement::plain(ENUMS))? {
+        enums.entry(text(&row, 0)).or_default().push(text(&row, 1));
+    }
+    let tables = tables.into_iter().map(|(_, table)| table).collect();
+    Ok(LiveSchema { engine: Engine::Postgres, tables, enums })
+}
+
+fn ask(session: &mut PostgresSession, sql: &str, names: &[String]) -> Result<Vec<Vec<Cell>>, StoreError> {
+    session.query(&Statement { sql: sql.to_owned(), params: vec![Param::Texts(names.to_vec())] })
+}
+
+fn text(row: &[Cell], n: usize) -> String {
+    row.get(n).and_then(Cell::to_text).unwrap_or_default()
+}
+
+fn truth(row: &[Cell], n: usize) -> bool {
+    matches!(row.get(n), Some(Cell::Integer(1)))
+}

@@ -1,0 +1,49 @@
+use crate::store::{StoreError, StoreErrorKind};
+use ::postgres::Error;
+use std::error::Error as _;
+
+/// What a failure of Postgres means for the operator. `label` names the database without its secrets.
+pub(super) fn store_error(error: &Error, label: &str) -> StoreError {
+    let Some(db) = error.as_db_error() else {
+        let mut message = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            message = format!("{message}: {cause}");
+            source = cause.source();
+        }
+        return StoreError::new(StoreErrorKind::Lost, format!("{label}: {message}"));
+    };
+    let code = db.code().code();
+    let kind = match (code.get(..2).unwrap_or_default(), code) {
+        (_, "57014") => StoreErrorKind::TimedOut,
+        (_, "55P03" | "53300") => StoreErrorKind::Busy,
+        (_, "40001" | "40P01") => StoreErrorKind::Conflict,
+        (_, "42501" | "25006") | ("28", _) => StoreErrorKind::Denied,
+        (_, "3D000") => StoreErrorKind::Unreachable,
+        (_, "57P01" | "57P02" | "57P03" | "25P03") | ("08", _) => StoreErrorKind::Lost,
+        (_, "P0001") | ("22" | "23" | "27" | "44" | "09", _) => StoreErrorKind::RowData,
+        ("42" | "3F" | "0A", _) => StoreErrorKind::Unfit,
+        _ => StoreErrorKind::Other,
+    };
+    StoreError {
+        kind,
+        message: db.message().to_owned(),
+        hint: hint(code, label).or_else(|| db.hint().map(str::to_owned)),
+        code: Some(code.to_owned()),
+        constraint: db.constraint().map(str::to_owned),
+    }
+}
+
+fn hint(code: &str, label: &str) -> Option<String> {
+    let hint = match code {
+        "28P01" => format!("the server at {label} refused the password"),
+        "28000" => format!("the server at {label} does not let this user in from here (its pg_hba.conf decides)"),
+        "3D000" => format!("the server was reached, but {label} names a database that it does not have"),
+        "42501" => "the role lacks a right; `jobdoctor check` lists what is missing and the GRANT for it".to_owned(),
+        "25006" => "this is a standby or a read-only session: list here, apply on the primary".to_owned(),
+        "57014" => "give it longer with --timeout, or narrow what is asked".to_owned(),
+        "53300" => "the server has no connection left; try again".to_owned(),
+        _ => return None,
+    };
+    Some(hint)
+}

@@ -1,0 +1,106 @@
+use crate::model::Cell;
+use crate::store::sql::Param;
+use ::postgres::types::{FromSql, IsNull, Kind, ToSql, Type, private::BytesMut, to_sql_checked};
+use std::error::Error;
+
+/// From 1970-01-01, where ours begin, to 2000-01-01, where Postgres' instants begin.
+const EPOCH_OFFSET_MICROS: i64 = 946_684_800_000_000;
+
+/// Any value in the binary format, as a [`Cell`].
+pub(super) struct Raw(pub(super) Cell);
+
+impl<'a> FromSql<'a> for Raw {
+    fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        let cell = match *ty {
+            Type::BOOL => Cell::Integer(i64::from(bool::from_sql(ty, raw)?)),
+            Type::INT2 => Cell::Integer(i64::from(i16::from_sql(ty, raw)?)),
+            Type::INT4 => Cell::Integer(i64::from(i32::from_sql(ty, raw)?)),
+            Type::INT8 => Cell::Integer(i64::from_sql(ty, raw)?),
+            Type::FLOAT4 => Cell::Real(f64::from(f32::from_sql(ty, raw)?)),
+            Type::FLOAT8 => Cell::Real(f64::from_sql(ty, raw)?),
+            Type::BYTEA => Cell::Bytes(raw.to_vec()),
+            Type::TIMESTAMPTZ => instant(i64::from_sql(&Type::INT8, raw)?, Cell::Instant),
+            Type::TIMESTAMP => instant(i64::from_sql(&Type::INT8, raw)?, Cell::WallClock),
+            Type::INTERVAL => interval(raw),
+            Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME | Type::UNKNOWN | Type::JSON => text(raw),
+            _ => match ty.kind() {
+                Kind::Enum(_) => text(raw),
+                Kind::Domain(inner) => Raw::from_sql(inner, raw)?.0,
+                // Statements cast what they read; whatever else comes is shown by its type and fits no declaration.
+                _ => Cell::Text(format!("(a value of type {ty})")),
+            },
+        };
+        Ok(Raw(cell))
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(Raw(Cell::Null))
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}
+
+fn text(raw: &[u8]) -> Cell {
+    Cell::Text(String::from_utf8_lossy(raw).into_owned())
+}
+
+fn instant(micros: i64, finite: fn(i64) -> Cell) -> Cell {
+    match micros {
+        i64::MAX => Cell::Infinity,
+        i64::MIN => Cell::NegativeInfinity,
+        _ => finite(micros.saturating_add(EPOCH_OFFSET_MICROS)),
+    }
+}
+
+/// Seconds; a month counts 30 days, as `extract(epoch from ...)` has it for spans below a year.
+fn interval(raw: &[u8]) -> Cell {
+    let micros = raw.get(..8).and_then(|bytes| bytes.try_into().ok()).map(i64::from_be_bytes);
+    let days = raw.get(8..12).and_then(|bytes| bytes.try_into().ok()).map(i32::from_be_bytes);
+    let months = raw.get(12..16).and_then(|bytes| bytes.try_into().ok()).map(i32::from_be_bytes);
+    match (micros, days, months) {
+        (Some(micros), Some(days), Some(months)) => {
+            Cell::Real(micros as f64 / 1e6 + (f64::from(days) + f64::from(months) * 30.0) * 86_400.0)
+        }
+        _ => Cell::Null,
+    }
+}
+
+/// A parameter: text, which the statement casts.
+#[derive(Debug)]
+pub(super) struct Bound<'p>(pub(super) &'p Param);
+
+impl Bound<'_> {
+    /// The type it is declared with.
+    pub(super) fn declared(&self) -> Type {
+        match self.0 {
+            Param::Cell(_) => Type::TEXT,
+            Param::Texts(_) => Type::TEXT_ARRAY,
+        }
+    }
+}
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self.0 {
+            Param::Texts(texts) => texts.to_sql(ty, out),
+            Param::Cell(Cell::Null) => Ok(IsNull::Yes),
+            Param::Cell(Cell::Bytes(bytes)) => {
+                let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                format!("\\x{hex}").to_sql(ty, out)
+            }
+            Param::Cell(Cell::WallClock(micros)) => {
+                let text = Cell::WallClock(*micros).to_string();
+                text.trim_end_matches('Z').to_sql(ty, out)
+            }
+            Param::Cell(cell) => cell.to_string().to_sql(ty, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}

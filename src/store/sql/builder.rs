@@ -1,0 +1,215 @@
+use super::dialect::Dialect;
+use crate::model::{Cell, Key, Timestamp};
+use crate::spec::encoding::Encodings;
+use crate::spec::ident::{literal, quoted};
+use crate::spec::{Column, Expr, Marker, Piece, QueueSpec, Template};
+
+/// A statement and the values bound to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    /// The text.
+    pub sql: String,
+    /// The parameters, in the order of their placeholders.
+    pub params: Vec<Param>,
+}
+
+/// A bound value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Param {
+    /// One value.
+    Cell(Cell),
+    /// An array of texts; on Postgres only.
+    Texts(Vec<String>),
+}
+
+impl Statement {
+    /// A statement without parameters.
+    pub fn plain(sql: impl Into<String>) -> Statement {
+        Statement { sql: sql.into(), params: Vec::new() }
+    }
+}
+
+/// A statement being put together.
+pub struct Sql<'d> {
+    pub(super) dialect: &'d dyn Dialect,
+    text: String,
+    params: Vec<Param>,
+}
+
+/// What the markers of a fragment stand for, in one transaction.
+#[derive(Default)]
+pub struct Values<'a> {
+    /// The keys of the batch.
+    pub(super) keys: &'a [&'a Key],
+    /// The transaction's now.
+    pub(super) now: Option<Timestamp>,
+    /// How the assigned column spells it.
+    pub(super) assigned: Option<&'a Encodings>,
+    /// How the columns that `:now.column` names spell it.
+    pub(super) named: Option<&'a std::collections::BTreeMap<String, Encodings>>,
+    /// Why the jobs are moved.
+    pub(super) reason: &'a str,
+    /// The queue, for wake-ups.
+    pub(super) queue: Option<&'a str>,
+    /// How many were moved, for wake-ups.
+    pub(super) moved: usize,
+}
+
+impl<'d> Sql<'d> {
+    /// An empty statement.
+    pub fn new(dialect: &'d dyn Dialect) -> Sql<'d> {
+        Sql { dialect, text: String::new(), params: Vec::new() }
+    }
+
+    /// The statement.
+    pub fn finish(self) -> Statement {
+        Statement { sql: self.text, params: self.params }
+    }
+
+    /// Adds text as it is. Never called with anything that came from a row.
+    pub fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Adds a placeholder and binds a value to it.
+    pub fn bind(&mut self, param: Param) {
+        let n = self.params.len() + 1;
+        let placeholder = match &param {
+            Param::Cell(cell) => self.dialect.placeholder(n, cell),
+            Param::Texts(_) => format!("${n}::text[]"),
+        };
+        self.text.push_str(&placeholder);
+        self.params.push(param);
+    }
+
+    /// Adds placeholders for several values, with commas between them.
+    pub fn bind_all(&mut self, cells: &[Cell]) {
+        for (n, cell) in cells.iter().enumerate() {
+            if n > 0 {
+                self.push(", ");
+            }
+            self.bind(Param::Cell(cell.clone()));
+        }
+    }
+
+    /// Adds a fragment, with its markers bound.
+    pub fn template(&mut self, spec: &QueueSpec, template: &Template, values: &Values<'_>) {
+        for piece in &template.0 {
+            match piece {
+                Piece::Text(text) => self.push(text),
+                Piece::Name(name) => self.name(spec, name),
+                // The resolver has replaced fragments by what they stand for.
+                Piece::Fragment(_) => {}
+                Piece::Column(column) => self.push(&column_sql(column)),
+                Piece::Literal(cell) => self.push(&literal_sql(cell)),
+                Piece::Marker(marker) => self.marker(spec, marker, values),
+            }
+        }
+    }
+
+    fn name(&mut self, spec: &QueueSpec, name: &str) {
+        match spec.tables.get(name) {
+            Some(table) => {
+                let table = self.dialect.table(table);
+                self.push(&table);
+            }
+            // A type or function of the queue's schema.
+            None => self.push(&crate::spec::ident::qualified(&spec.schema, name)),
+        }
+    }
+
+    fn marker(&mut self, spec: &QueueSpec, marker: &Marker, values: &Values<'_>) {
+        let now = || values.now.map_or(Cell::Null, |now| Cell::Instant(now.micros()));
+        let spelled = |encodings: Option<&Encodings>| match (values.now, encodings) {
+            (Some(now), Some(encodings)) => encodings.encode(now),
+            _ => now(),
+        };
+        let cell = match marker {
+            Marker::Ids => {
+                let dialect = self.dialect;
+                return dialect.keys(self, &spec.claim.key, values.keys);
+            }
+            Marker::Now(None) | Marker::RunAt => spelled(values.assigned),
+            Marker::Now(Some(column)) => spelled(values.named.and_then(|named| named.get(column))),
+            Marker::NowRfc3339 => values.now.map_or(Cell::Null, |now| Cell::Text(now.to_string())),
+            Marker::Reason => Cell::Text(values.reason.to_owned()),
+            Marker::Schema => Cell::Text(spec.schema.clone()),
+            Marker::Queue => values.queue.map_or(Cell::Null, |queue| Cell::Text(queue.to_owned())),
+            Marker::Moved => Cell::Integer(i64::try_from(values.moved).unwrap_or(i64::MAX)),
+        };
+        self.bind(Param::Cell(cell));
+    }
+
+    /// The FROM clause of a claim: the preset's own, and the owner's row beside it.
+    pub fn claim_from(&mut self, spec: &QueueSpec) {
+        use crate::spec::JoinOn;
+        let none = Values::default();
+        self.template(spec, &spec.claim.from, &none);
+        let Some(row) = &spec.owner.row else { return };
+        self.push(" LEFT JOIN ");
+        self.name(spec, &row.table);
+        self.push(" AS o ON ");
+        match &row.on {
+            JoinOn::Sql(sql) => self.template(spec, sql, &none),
+            JoinOn::Match(pairs) => {
+                for (n, (column, equals)) in pairs.iter().enumerate() {
+                    if n > 0 {
+                        self.push(" AND ");
+                    }
+                    self.push(&column_sql(column));
+                    self.push(" = ");
+                    let equals = self.expr_sql(spec, equals);
+                    self.push(&equals);
+                }
+            }
+        }
+    }
+
+    /// What makes a row a claim. With a state: in that one state, so that a partial index serves.
+    pub fn in_flight(&mut self, spec: &QueueSpec, state: Option<&Cell>) {
+        use crate::spec::StateSource;
+        let mut any = false;
+        if let StateSource::Column(column) = &spec.claim.state {
+            self.push(&column_sql(column));
+            match (state, spec.states.in_flight.as_slice()) {
+                (Some(state), _) => self.push(&format!(" = {}", literal_sql(state))),
+                (None, [only]) => self.push(&format!(" = {}", literal_sql(&only.stored))),
+                (None, several) => {
+                    let literals: Vec<String> = several.iter().map(|state| literal_sql(&state.stored)).collect();
+                    self.push(&format!(" IN ({})", literals.join(", ")));
+                }
+            }
+            any = true;
+        }
+        if let Some(filter) = &spec.claim.filter {
+            self.push(if any { " AND (" } else { "(" });
+            self.template(spec, filter, &Values::default());
+            self.push(")");
+        }
+    }
+
+    /// An expression that asks for no values.
+    pub fn expr_sql(&self, spec: &QueueSpec, expr: &Expr) -> String {
+        match expr {
+            Expr::Column(column) => column_sql(column),
+            Expr::Sql(template) => {
+                let mut sql = Sql::new(self.dialect);
+                sql.template(spec, template, &Values::default());
+                format!("({})", sql.text)
+            }
+        }
+    }
+}
+
+/// A column behind its alias.
+pub(super) fn column_sql(column: &Column) -> String {
+    format!("{}.{}", quoted(&column.alias), quoted(&column.name))
+}
+
+/// A stored state as a literal: a parameter would keep partial indexes out of the plan.
+pub(super) fn literal_sql(cell: &Cell) -> String {
+    match cell {
+        Cell::Integer(number) => number.to_string(),
+        other => literal(&other.to_string()),
+    }
+}

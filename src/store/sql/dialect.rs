@@ -1,0 +1,220 @@
+use super::builder::{Param, Sql};
+use crate::model::{Cell, Engine, Key};
+use crate::spec::ident::{literal, qualified, quoted};
+use crate::spec::{Column, Table};
+
+/// How an engine spells what the others spell differently.
+pub trait Dialect: Send + Sync {
+    /// The engine.
+    fn engine(&self) -> Engine;
+
+    /// A table's name in a statement.
+    fn table(&self, table: &Table) -> String;
+
+    /// The `n`th placeholder, counted from 1, for a value of that kind.
+    fn placeholder(&self, n: usize, value: &Cell) -> String;
+
+    /// The value of an expression as text, or as it is where the engine hands out any type.
+    fn as_text(&self, sql: &str) -> String;
+
+    /// One text that is equal for two rows only if every one of these values is, byte by byte and NULL by NULL.
+    fn image(&self, values: &[String]) -> String;
+
+    /// The keys after `IN`.
+    fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], keys: &[&Key]);
+
+    /// The rows wanted, as a table `w` with `n`, `k1`.. and `fence`: text to stand before the SELECT, and the FROM item.
+    fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]);
+
+    /// A text column compared byte by byte, whatever its collation.
+    fn bytewise(&self, column: &str) -> String;
+
+    /// What follows a placeholder that is compared with a key column, where the types must be made the same.
+    fn key_cast(&self, column: &Column) -> Option<String>;
+
+    /// Locks the rows of an alias without waiting, at the end of a SELECT.
+    fn lock(&self, alias: &str, for_update: bool) -> String;
+
+    /// A condition that is true where a column does not hold one of the storage classes named.
+    fn stored_otherwise(&self, column: &str, storage: &[&str]) -> Option<String>;
+
+    /// A condition that is true where a native timestamp is infinite.
+    fn infinite(&self, column: &str) -> Option<String>;
+
+    /// `column` moved on by so many seconds as `seconds` says, where `per_second` is the column's unit; `None` for a native
+    /// timestamp.
+    fn plus_seconds(&self, column: &str, seconds: &str, per_second: Option<i64>) -> String;
+}
+
+/// Postgres 13 to 18. Every parameter is text with a cast: then nothing depends on how the driver or a pooler infers types.
+#[derive(Debug, Clone, Copy)]
+pub struct Postgres;
+
+/// SQLite, as bundled.
+#[derive(Debug, Clone, Copy)]
+pub struct Sqlite;
+
+impl Dialect for Postgres {
+    fn engine(&self) -> Engine {
+        Engine::Postgres
+    }
+
+    fn table(&self, table: &Table) -> String {
+        qualified(&table.schema, &table.name)
+    }
+
+    fn placeholder(&self, n: usize, value: &Cell) -> String {
+        let cast = match value {
+            Cell::Integer(_) => "bigint",
+            Cell::Real(_) => "double precision",
+            Cell::Instant(_) | Cell::Infinity | Cell::NegativeInfinity => "timestamptz",
+            Cell::WallClock(_) => "timestamp",
+            Cell::Bytes(_) => "bytea",
+            Cell::Null | Cell::Text(_) => "text",
+        };
+        format!("${n}::{cast}")
+    }
+
+    fn as_text(&self, sql: &str) -> String {
+        format!("({sql})::text")
+    }
+
+    fn image(&self, values: &[String]) -> String {
+        format!("ROW({})::text", values.join(", "))
+    }
+
+    fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], keys: &[&Key]) {
+        sql.push("(SELECT * FROM unnest(");
+        arrays(sql, columns, keys.iter().map(|key| &key.0));
+        sql.push("))");
+    }
+
+    fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]) {
+        sql.push("unnest(");
+        arrays(sql, columns, rows.iter().map(|(key, _)| &key.0));
+        sql.push(", ");
+        sql.bind(Param::Texts(rows.iter().map(|(_, fence)| (*fence).to_owned()).collect()));
+        sql.push(") WITH ORDINALITY AS w(");
+        (1..=columns.len()).for_each(|n| sql.push(&format!("k{n}, ")));
+        sql.push("fence, n)");
+    }
+
+    fn bytewise(&self, column: &str) -> String {
+        format!("{column} COLLATE \"C\"")
+    }
+
+    fn key_cast(&self, column: &Column) -> Option<String> {
+        (!column.type_name.is_empty()).then(|| format!("::{}", column.type_name))
+    }
+
+    fn lock(&self, alias: &str, for_update: bool) -> String {
+        let strength = if for_update { "UPDATE" } else { "NO KEY UPDATE" };
+        format!(" FOR {strength} OF {} SKIP LOCKED", quoted(alias))
+    }
+
+    /// Columns have one type here.
+    fn stored_otherwise(&self, _column: &str, _storage: &[&str]) -> Option<String> {
+        None
+    }
+
+    fn infinite(&self, column: &str) -> Option<String> {
+        Some(format!("NOT isfinite({column})"))
+    }
+
+    fn plus_seconds(&self, column: &str, seconds: &str, per_second: Option<i64>) -> String {
+        match per_second {
+            None => format!("({column} + {seconds} * interval '1 second')"),
+            Some(unit) => format!("({column} + {seconds} * {unit})"),
+        }
+    }
+}
+
+/// One array a key column, as text and cast to the column's own type, so that its index serves.
+fn arrays<'k>(sql: &mut Sql<'_>, columns: &[Column], keys: impl Iterator<Item = &'k Vec<Cell>> + Clone) {
+    for (n, column) in columns.iter().enumerate() {
+        if n > 0 {
+            sql.push(", ");
+        }
+        let cells = keys.clone().map(|key| key.get(n).map(Cell::to_string).unwrap_or_default());
+        sql.bind(Param::Texts(cells.collect()));
+        if !column.type_name.is_empty() {
+            sql.push(&format!("::{}[]", column.type_name));
+        }
+    }
+}
+
+impl Dialect for Sqlite {
+    fn engine(&self) -> Engine {
+        Engine::Sqlite
+    }
+
+    fn table(&self, table: &Table) -> String {
+        qualified(&table.schema, &table.name)
+    }
+
+    fn placeholder(&self, n: usize, _value: &Cell) -> String {
+        format!("?{n}")
+    }
+
+    fn as_text(&self, sql: &str) -> String {
+        format!("({sql})")
+    }
+
+    /// `quote()` tells 5 from '5' and NULL from ''; it stops at a NUL character, so text goes through `hex()`.
+    fn image(&self, values: &[String]) -> String {
+        let one = |value: &String| {
+            format!("CASE typeof({value}) WHEN 'text' THEN 't' || hex({value}) ELSE quote({value}) END")
+        };
+        values.iter().map(one).collect::<Vec<_>>().join(" || ',' || ")
+    }
+
+    fn keys(&self, sql: &mut Sql<'_>, _columns: &[Column], keys: &[&Key]) {
+        sql.push("(VALUES ");
+        for (n, key) in keys.iter().enumerate() {
+            sql.push(if n > 0 { ", (" } else { "(" });
+            sql.bind_all(&key.0);
+            sql.push(")");
+        }
+        sql.push(")");
+    }
+
+    fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]) {
+        sql.push("(SELECT ");
+        (1..=columns.len()).for_each(|n| sql.push(&format!("column{n} AS k{n}, ")));
+        sql.push(&format!("column{} AS fence, column{} AS n FROM (VALUES ", columns.len() + 1, columns.len() + 2));
+        for (n, (key, fence)) in rows.iter().enumerate() {
+            sql.push(if n > 0 { ", (" } else { "(" });
+            sql.bind_all(&key.0);
+            sql.push(", ");
+            sql.bind(Param::Cell(Cell::Text((*fence).to_owned())));
+            sql.push(&format!(", {})", n + 1));
+        }
+        sql.push(")) AS w");
+    }
+
+    fn bytewise(&self, column: &str) -> String {
+        format!("{column} COLLATE BINARY")
+    }
+
+    fn key_cast(&self, _column: &Column) -> Option<String> {
+        None
+    }
+
+    /// The write lock of the whole database is held already.
+    fn lock(&self, _alias: &str, _for_update: bool) -> String {
+        String::new()
+    }
+
+    fn stored_otherwise(&self, column: &str, storage: &[&str]) -> Option<String> {
+        let classes: Vec<String> = storage.iter().chain(&["null"]).map(|class| literal(class)).collect();
+        Some(format!("typeof({column}) NOT IN ({})", classes.join(", ")))
+    }
+
+    fn infinite(&self, _column: &str) -> Option<String> {
+        None
+    }
+
+    fn plus_seconds(&self, column: &str, seconds: &str, per_second: Option<i64>) -> String {
+        format!("({column} + {seconds} * {})", per_second.unwrap_or(1))
+    }
+}

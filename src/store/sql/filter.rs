@@ -1,0 +1,261 @@
+//! The pre-filter: conditions that let through every claim which the judge would call stuck or unknown, on the raw columns
+//! in their own encoding, so that an index can serve. It may let too much through, never too little.
+
+use super::builder::{Param, Sql, column_sql};
+use crate::model::{Cell, Timestamp};
+use crate::spec::encoding::{Encoding, Unit};
+use crate::spec::ident::literal;
+use crate::spec::{Absence, Liveness, MaxRuntime, OwnerRowSpec, QueueSpec, SilentAfter, TimeColumn, silence_allowed};
+use crate::store::Cutoffs;
+use std::time::Duration;
+
+/// The earliest instant that is taken for one: a queue's times before 2001 are some other unit. The judge has the same.
+const EARLIEST_MICROS: i64 = 978_307_200_000_000;
+/// How far ahead a lease may end before it is implausible. The judge has the same.
+const LEASE_AHEAD: Duration = Duration::from_secs(366 * 24 * 3600);
+
+/// What one listing statement is after.
+pub struct Sieve<'s> {
+    /// The column it is ordered by, oldest first.
+    pub order: Option<&'s TimeColumn>,
+    /// Its condition.
+    pub condition: Box<dyn Fn(&mut Sql<'_>) + 's>,
+}
+
+/// The sieves for all suspects, made disjoint: each claim passes at most one of them.
+pub fn sieves<'s>(spec: &'s QueueSpec, cutoffs: &'s Cutoffs) -> Vec<Sieve<'s>> {
+    let mut sieves = Vec::new();
+    for n in 0..spec.liveness.len() {
+        let order = spec.liveness.get(n).and_then(Liveness::column);
+        sieves.push(Sieve { order, condition: Box::new(move |sql| silent(sql, spec, n, cutoffs)) });
+    }
+    let rest = move |sql: &mut Sql<'_>| {
+        sql.push("(");
+        trouble(sql, spec, cutoffs);
+        sql.push(" OR ");
+        odd(sql, spec, cutoffs);
+        sql.push(")");
+        for n in 0..spec.liveness.len() {
+            sql.push(" AND NOT coalesce(");
+            silent(sql, spec, n, cutoffs);
+            sql.push(", false)");
+        }
+    };
+    sieves.push(Sieve { order: None, condition: Box::new(rest) });
+    sieves
+}
+
+/// The claims that source `n` decides on and would call dead.
+fn silent(sql: &mut Sql<'_>, spec: &QueueSpec, n: usize, cutoffs: &Cutoffs) {
+    sql.push("(");
+    for earlier in spec.liveness.iter().take(n) {
+        sql.push("NOT coalesce(");
+        decides(sql, spec, earlier);
+        sql.push(", false) AND ");
+    }
+    let cut = |allowed: Option<Duration>| allowed.map(|allowed| cutoffs.now.minus(allowed));
+    match spec.liveness.get(n) {
+        None => sql.push("false"),
+        Some(Liveness::Lease { column, plus: None }) => before(sql, column, cutoffs.now),
+        Some(Liveness::Lease { column, plus: Some(plus) }) => {
+            overdue(sql, column, &column_sql(plus), cutoffs.now);
+        }
+        Some(source @ (Liveness::Heartbeat { column, silent_after } | Liveness::Age { column, silent_after })) => {
+            match (silent_after, cutoffs.older) {
+                (SilentAfter::Column(seconds), None) => overdue(sql, column, &column_sql(seconds), cutoffs.now),
+                _ => match cut(silence_allowed(source, cutoffs.older, None)) {
+                    Some(cut) => before(sql, column, cut),
+                    None => sql.push("true"),
+                },
+            }
+        }
+        Some(source @ Liveness::Owner { .. }) => {
+            let Some(row) = &spec.owner.row else { return sql.push("false)") };
+            sql.push("(");
+            match (&row.heartbeat, cut(silence_allowed(source, cutoffs.older, None))) {
+                (Some(heartbeat), Some(cut)) => before(sql, heartbeat, cut),
+                (Some(_), None) => sql.push("true"),
+                (None, _) => sql.push("false"),
+            }
+            absent(sql, spec, row, |absence| absence == Absence::Dead);
+            sql.push(")");
+        }
+    }
+    sql.push(")");
+}
+
+/// True where this source has a value, so that the next one is not asked.
+fn decides(sql: &mut Sql<'_>, spec: &QueueSpec, source: &Liveness) {
+    match source {
+        Liveness::Lease { column, plus } => {
+            // A lease that the owner has outlived with a later sign does not judge; the judge sees to that, and the lease's
+            // own sieve lets such a row through to it.
+            has_value(sql, column);
+            if let Some(plus) = plus {
+                sql.push(&format!(" AND {} IS NOT NULL", column_sql(plus)));
+            }
+        }
+        Liveness::Heartbeat { column, silent_after } | Liveness::Age { column, silent_after } => {
+            has_value(sql, column);
+            if let SilentAfter::Column(seconds) = silent_after {
+                sql.push(&format!(" AND {} IS NOT NULL", column_sql(seconds)));
+            }
+        }
+        Liveness::Owner { .. } => {
+            let Some(row) = &spec.owner.row else { return sql.push("false") };
+            sql.push("(");
+            match &row.heartbeat {
+                Some(heartbeat) => has_value(sql, heartbeat),
+                None => sql.push("false"),
+            }
+            absent(sql, spec, row, |absence| absence != Absence::Next);
+            sql.push(")");
+        }
+    }
+}
+
+/// ` OR` the owner's row is absent in a way that means what `wanted` asks for.
+fn absent(sql: &mut Sql<'_>, spec: &QueueSpec, row: &OwnerRowSpec, wanted: impl Fn(Absence) -> bool) {
+    let Some(id) = &spec.owner.id else { return };
+    let (id, key) = (sql.expr_sql(spec, id), column_sql(&row.key));
+    if wanted(row.missing) {
+        sql.push(&format!(" OR ({key} IS NULL AND {id} IS NOT NULL)"));
+    }
+    if wanted(row.unset) {
+        sql.push(&format!(" OR {id} IS NULL"));
+    }
+}
+
+/// Claims that some rule about trouble, or about another process under the owner's name, may call stuck.
+fn trouble(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
+    sql.push("(false");
+    if let Some(deadline) = &spec.rules.deadline {
+        sql.push(" OR ");
+        before(sql, deadline, cutoffs.now);
+    }
+    match (&spec.rules.max_runtime, &spec.claim.claimed_at) {
+        (Some(MaxRuntime::Span(span)), Some(claimed_at)) => {
+            sql.push(" OR ");
+            before(sql, claimed_at, cutoffs.now.minus(*span));
+        }
+        (Some(MaxRuntime::Column(seconds)), Some(claimed_at)) => {
+            sql.push(" OR ");
+            overdue(sql, claimed_at, &column_sql(seconds), cutoffs.now);
+        }
+        _ => {}
+    }
+    if let Some(started) = spec.owner.row.as_ref().and_then(|row| row.started.as_ref()) {
+        // Compared by the judge: the two columns may be spelled differently.
+        sql.push(&format!(" OR {} IS NOT NULL", column_sql(&started.column)));
+    }
+    sql.push(")");
+}
+
+/// Claims that some value makes unknown: nothing decides, or a value is of the wrong type or implausible.
+fn odd(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
+    let sign = cutoffs.now.plus(cutoffs.future_tolerance);
+    sql.push("(NOT coalesce(false");
+    for source in &spec.liveness {
+        sql.push(" OR coalesce(");
+        decides(sql, spec, source);
+        sql.push(", false)");
+    }
+    sql.push(", false)");
+    for source in &spec.liveness {
+        if let Some(column) = source.column() {
+            let latest = if matches!(source, Liveness::Lease { .. }) { cutoffs.now.plus(LEASE_AHEAD) } else { sign };
+            implausible(sql, column, Some(latest));
+        }
+    }
+    if let Some(claimed_at) = &spec.claim.claimed_at {
+        implausible(sql, claimed_at, Some(sign));
+    }
+    if let Some(row) = &spec.owner.row {
+        if let Some(heartbeat) = &row.heartbeat {
+            implausible(sql, heartbeat, Some(sign));
+        }
+        if spec.liveness.iter().any(|source| matches!(source, Liveness::Owner { .. })) {
+            absent(sql, spec, row, |absence| absence == Absence::Unknown);
+        }
+    }
+    if let Some(deadline) = &spec.rules.deadline {
+        implausible(sql, deadline, None);
+    }
+    sql.push(")");
+}
+
+/// ` OR` the column holds something that does not fit, or lies outside of what is plausible.
+fn implausible(sql: &mut Sql<'_>, time: &TimeColumn, latest: Option<Timestamp>) {
+    let column = column_sql(&time.column);
+    if time.encodings.is_text() {
+        // Whether a text is an instant cannot be told in SQL that is worth trusting.
+        return sql.push(&format!(" OR {column} IS NOT NULL"));
+    }
+    if let Some(condition) = sql.dialect.stored_otherwise(&column, storage(time)) {
+        sql.push(&format!(" OR {condition}"));
+    }
+    let native = time.encodings.iter().any(|encoding| matches!(encoding, Encoding::Native(_)));
+    if native && let Some(condition) = sql.dialect.infinite(&column) {
+        sql.push(&format!(" OR {condition}"));
+    }
+    if let (Some(latest), Some(earliest)) = (latest, Timestamp::from_micros(EARLIEST_MICROS)) {
+        sql.push(" OR ");
+        after(sql, time, latest);
+        sql.push(" OR ");
+        before(sql, time, earliest);
+    }
+}
+
+fn storage(time: &TimeColumn) -> &'static [&'static str] {
+    let float = time.encodings.iter().any(|encoding| matches!(encoding, Encoding::EpochFloat));
+    if float { &["integer", "real"] } else { &["integer"] }
+}
+
+fn has_value(sql: &mut Sql<'_>, time: &TimeColumn) {
+    let column = column_sql(&time.column);
+    sql.push(&format!("({column} IS NOT NULL"));
+    if !time.sentinels.is_empty() {
+        let text = sql.dialect.as_text(&column);
+        let raws: Vec<String> = time.sentinels.iter().map(|raw| literal(raw)).collect();
+        sql.push(&format!(" AND {text} NOT IN ({})", raws.join(", ")));
+    }
+    sql.push(")");
+}
+
+fn before(sql: &mut Sql<'_>, time: &TimeColumn, cut: Timestamp) {
+    compare(sql, time, "<", time.encodings.before(cut).into_iter().map(|bound| bound.value));
+}
+
+fn after(sql: &mut Sql<'_>, time: &TimeColumn, cut: Timestamp) {
+    compare(sql, time, ">", time.encodings.after(cut).into_iter().map(|bound| bound.value));
+}
+
+fn compare(sql: &mut Sql<'_>, time: &TimeColumn, operator: &str, bounds: impl Iterator<Item = Cell>) {
+    sql.push("(");
+    let column = column_sql(&time.column);
+    let column = if time.encodings.is_text() { sql.dialect.bytewise(&column) } else { column };
+    for (n, bound) in bounds.enumerate() {
+        sql.push(&format!("{}{column} {operator} ", if n > 0 { " OR " } else { "" }));
+        sql.bind(Param::Cell(bound));
+    }
+    sql.push(")");
+}
+
+/// The column plus seconds on the row lies in the past. Text cannot be added to: there, whatever has a value passes.
+fn overdue(sql: &mut Sql<'_>, time: &TimeColumn, seconds: &str, now: Timestamp) {
+    let per_second = match time.encodings.first() {
+        Encoding::Native(_) => None,
+        Encoding::Epoch(Unit::Seconds) | Encoding::EpochFloat => Some(1),
+        Encoding::Epoch(Unit::Millis) => Some(1_000),
+        Encoding::Epoch(Unit::Micros) => Some(1_000_000),
+        Encoding::Epoch(Unit::Nanos) => Some(1_000_000_000),
+        Encoding::Text(_) => return sql.push(&format!("{} IS NOT NULL", column_sql(&time.column))),
+    };
+    let bounds = time.encodings.before(now);
+    let [bound] = bounds.as_slice() else {
+        return sql.push(&format!("{} IS NOT NULL", column_sql(&time.column)));
+    };
+    let due = sql.dialect.plus_seconds(&column_sql(&time.column), seconds, per_second);
+    sql.push(&format!("{due} < "));
+    sql.bind(Param::Cell(bound.value.clone()));
+}

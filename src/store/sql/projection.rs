@@ -1,0 +1,245 @@
+use super::builder::{Sql, Values, column_sql};
+use crate::model::{Cell, Claim, Fence, Key, Owner, OwnerRow, Reading, Sign, Witness};
+use crate::spec::{CancelRequested, Expr, Liveness, Max, MaxRuntime, QueueSpec, SilentAfter, StateSource, TimeColumn};
+use std::time::Duration;
+
+/// What is read of each claim, and how the row that comes back becomes one.
+pub struct Projection<'s> {
+    spec: &'s QueueSpec,
+    items: Vec<(Role, String)>,
+}
+
+/// What one selected value means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Key,
+    InFlight,
+    State,
+    Queue,
+    Kind,
+    ClaimedAt,
+    OwnerId,
+    OwnerName,
+    OwnerHost,
+    OwnerKey,
+    OwnerHeartbeat,
+    OwnerStarted,
+    OwnerImage,
+    Sign(usize),
+    Plus(usize),
+    SilentAfter(usize),
+    Attempts,
+    MaxAttempts,
+    Deadline,
+    CancelRequested,
+    MaxRuntime,
+    Hold(usize),
+    Show(usize),
+    Fence,
+}
+
+impl<'s> Projection<'s> {
+    /// What is read of the claims of that queue.
+    pub fn of(spec: &'s QueueSpec, sql: &Sql<'_>) -> Projection<'s> {
+        let mut items = Vec::new();
+        let text = |expr: &Expr| sql.dialect.as_text(&sql.expr_sql(spec, expr));
+        let raw = |time: &TimeColumn| column_sql(&time.column);
+        let optional = |items: &mut Vec<(Role, String)>, role: Role, value: Option<String>| {
+            items.extend(value.map(|value| (role, value)));
+        };
+        for key in &spec.claim.key {
+            items.push((Role::Key, sql.dialect.as_text(&column_sql(key))));
+        }
+        items.push((Role::InFlight, in_flight(spec, sql)));
+        if let StateSource::Column(column) = &spec.claim.state {
+            items.push((Role::State, sql.dialect.as_text(&column_sql(column))));
+        }
+        optional(&mut items, Role::Queue, spec.claim.queue.as_ref().map(text));
+        optional(&mut items, Role::Kind, spec.claim.kind.as_ref().map(text));
+        optional(&mut items, Role::ClaimedAt, spec.claim.claimed_at.as_ref().map(raw));
+        optional(&mut items, Role::OwnerId, spec.owner.id.as_ref().map(text));
+        optional(&mut items, Role::OwnerName, spec.owner.name.as_ref().map(text));
+        optional(&mut items, Role::OwnerHost, spec.owner.host.as_ref().map(text));
+        if let Some(row) = &spec.owner.row {
+            items.push((Role::OwnerKey, sql.dialect.as_text(&column_sql(&row.key))));
+            optional(&mut items, Role::OwnerHeartbeat, row.heartbeat.as_ref().map(raw));
+            optional(&mut items, Role::OwnerStarted, row.started.as_ref().map(raw));
+            items.push((Role::OwnerImage, owner_image(spec, sql)));
+        }
+        for (n, source) in spec.liveness.iter().enumerate() {
+            optional(&mut items, Role::Sign(n), source.column().map(raw));
+            if let Liveness::Lease { plus: Some(plus), .. } = source {
+                items.push((Role::Plus(n), column_sql(plus)));
+            }
+            if let Some(SilentAfter::Column(column)) = source.silent_after() {
+                items.push((Role::SilentAfter(n), column_sql(column)));
+            }
+        }
+        let value = |expr: &Expr| sql.expr_sql(spec, expr);
+        optional(&mut items, Role::Attempts, spec.attempts.column.as_ref().map(value));
+        if let Some(Max::Expr(expr)) = &spec.attempts.max {
+            items.push((Role::MaxAttempts, value(expr)));
+        }
+        optional(&mut items, Role::Deadline, spec.rules.deadline.as_ref().map(raw));
+        match &spec.rules.cancel_requested {
+            Some(CancelRequested::Column(column)) => items.push((Role::CancelRequested, column_sql(column))),
+            Some(CancelRequested::Sql(template)) => {
+                items.push((Role::CancelRequested, value(&Expr::Sql(template.clone()))));
+            }
+            None => {}
+        }
+        if let Some(MaxRuntime::Column(column)) = &spec.rules.max_runtime {
+            items.push((Role::MaxRuntime, column_sql(column)));
+        }
+        for (n, hold) in spec.holds.iter().enumerate() {
+            items.push((Role::Hold(n), value(&Expr::Sql(hold.condition.clone()))));
+        }
+        for (n, (_, expr)) in spec.show.iter().enumerate() {
+            items.push((Role::Show(n), text(expr)));
+        }
+        items.push((Role::Fence, fence_image(spec, sql)));
+        Projection { spec, items }
+    }
+
+    /// The select list.
+    pub fn select_list(&self) -> String {
+        self.items.iter().map(|(_, sql)| sql.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The claim in a row, and whether it is in flight.
+    pub fn claim(&self, row: &[Cell]) -> (Claim, bool) {
+        let spec = self.spec;
+        let cell = |role: Role| {
+            let at = self.items.iter().position(|(known, _)| *known == role);
+            at.and_then(|at| row.get(at)).cloned().unwrap_or(Cell::Null)
+        };
+        let text = |role: Role| cell(role).to_text();
+        let read = |role: Role, time: Option<&TimeColumn>| match time {
+            Some(time) => reading(time, &cell(role)),
+            None => Reading::Absent,
+        };
+        let key = self.items.iter().zip(row).filter(|((role, _), _)| *role == Role::Key);
+        let owner_row = spec.owner.row.as_ref();
+        let owner_heartbeat = read(Role::OwnerHeartbeat, owner_row.and_then(|row| row.heartbeat.as_ref()));
+        let signs: Vec<Sign> = (spec.liveness.iter().enumerate())
+            .map(|(n, source)| {
+                let at = match source {
+                    Liveness::Owner { .. } => owner_heartbeat.clone(),
+                    other => plus(read(Role::Sign(n), other.column()), &cell(Role::Plus(n))),
+                };
+                Sign { at, silent_after: seconds(&cell(Role::SilentAfter(n))) }
+            })
+            .collect();
+        let owner = text(Role::OwnerId).map(|id| Owner {
+            name: text(Role::OwnerName).unwrap_or_else(|| id.clone()),
+            host: text(Role::OwnerHost),
+            id,
+        });
+        let row_key = cell(Role::OwnerKey);
+        let claim = Claim {
+            key: Key(key.map(|(_, cell)| cell.clone()).collect()),
+            state: match &spec.claim.state {
+                StateSource::Column(_) => spec.states.name_of(&cell(Role::State)),
+                StateSource::Place(name) => name.clone(),
+            },
+            queue: text(Role::Queue),
+            kind: text(Role::Kind),
+            owner_row: match (owner_row, row_key.is_null(), &owner) {
+                (None, _, _) => OwnerRow::NotAsked,
+                (Some(row), false, _) => OwnerRow::Present { started: read(Role::OwnerStarted, row.started.as_ref()) },
+                (Some(_), true, None) => OwnerRow::Unset,
+                (Some(_), true, Some(_)) => OwnerRow::Missing,
+            },
+            owner,
+            claimed_at: read(Role::ClaimedAt, spec.claim.claimed_at.as_ref()),
+            heartbeat: newest_heartbeat(spec, &signs, owner_heartbeat),
+            signs,
+            attempts: cell(Role::Attempts),
+            max_attempts: match &spec.attempts.max {
+                Some(Max::Number(number)) => Cell::Integer(*number),
+                Some(Max::Expr(_)) => cell(Role::MaxAttempts),
+                None => Cell::Null,
+            },
+            deadline: read(Role::Deadline, spec.rules.deadline.as_ref()),
+            cancel_requested: truth(&cell(Role::CancelRequested)),
+            max_runtime: match &spec.rules.max_runtime {
+                Some(MaxRuntime::Span(span)) => Some(*span),
+                Some(MaxRuntime::Column(_)) => seconds(&cell(Role::MaxRuntime)),
+                None => None,
+            },
+            holds: (0..spec.holds.len()).map(|n| truth(&cell(Role::Hold(n)))).collect(),
+            extra: (0..spec.show.len()).map(|n| text(Role::Show(n))).collect(),
+            fence: Fence(text(Role::Fence).unwrap_or_default()),
+            witness: match (owner_row, row_key) {
+                (None, _) => Witness::None,
+                (Some(_), Cell::Null) => Witness::Absent,
+                (Some(_), key) => Witness::Row { key, image: Fence(text(Role::OwnerImage).unwrap_or_default()) },
+            },
+        };
+        (claim, truth(&cell(Role::InFlight)))
+    }
+}
+
+fn in_flight(spec: &QueueSpec, sql: &Sql<'_>) -> String {
+    let mut inner = Sql::new(sql.dialect);
+    inner.in_flight(spec, None);
+    format!("({})", inner.finish().sql)
+}
+
+/// The image of everything in the fence.
+pub(super) fn fence_image(spec: &QueueSpec, sql: &Sql<'_>) -> String {
+    let values: Vec<String> = spec.claim.fence.iter().map(|expr| sql.expr_sql(spec, expr)).collect();
+    sql.dialect.image(&values)
+}
+
+/// The image of the owner's row.
+pub(super) fn owner_image(spec: &QueueSpec, sql: &Sql<'_>) -> String {
+    let row = spec.owner.row.iter();
+    let columns = row.flat_map(|row| {
+        let times = row.heartbeat.iter().chain(&row.started).map(|time| &time.column);
+        std::iter::once(&row.key).chain(times)
+    });
+    let values: Vec<String> = columns.map(column_sql).collect();
+    sql.dialect.image(&values)
+}
+
+fn reading(time: &TimeColumn, cell: &Cell) -> Reading {
+    let is_sentinel = cell.to_text().is_some_and(|text| time.sentinels.contains(&text));
+    if is_sentinel { Reading::Absent } else { time.encodings.decode(cell) }
+}
+
+/// A lease that is an instant plus seconds on the row; no seconds, no lease.
+fn plus(at: Reading, cell: &Cell) -> Reading {
+    match (at, cell) {
+        (Reading::At(at), Cell::Integer(_) | Cell::Real(_)) => match seconds(cell) {
+            Some(span) => Reading::At(at.plus(span)),
+            None => Reading::Unfit { raw: cell.to_string(), why: "is no number of seconds".to_owned() },
+        },
+        (at, _) => at,
+    }
+}
+
+/// Seconds on a row; a NULL, a negative number and a text are none.
+fn seconds(cell: &Cell) -> Option<Duration> {
+    match cell {
+        Cell::Integer(seconds) => u64::try_from(*seconds).ok().map(Duration::from_secs),
+        Cell::Real(seconds) => Duration::try_from_secs_f64(*seconds).ok(),
+        _ => None,
+    }
+}
+
+/// What a boolean expression, a flag or a "requested at" column says: NULL, false and zero are no.
+fn truth(cell: &Cell) -> bool {
+    !matches!(cell, Cell::Null | Cell::Integer(0))
+}
+
+fn newest_heartbeat(spec: &QueueSpec, signs: &[Sign], owner: Reading) -> Reading {
+    let rows = spec.liveness.iter().zip(signs).filter(|(source, _)| matches!(source, Liveness::Heartbeat { .. }));
+    let beats = rows.map(|(_, sign)| sign.at.clone()).chain(std::iter::once(owner));
+    beats.max_by_key(|reading| reading.at()).unwrap_or(Reading::Absent)
+}
+
+/// Shared by the listing and the witnesses: the values of a projection need no parameters.
+pub(super) fn no_values<'a>() -> Values<'a> {
+    Values::default()
+}

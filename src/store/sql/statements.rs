@@ -1,0 +1,38 @@
+//! Every statement that a queue gives rise to, in one list: what the snapshot tests look at, and what an operator who wants
+//! to know may be shown.
+
+use super::{Dialect, Statement, acts, all, count, notifications, suspects, verify};
+use crate::model::{Key, Move, Timestamp};
+use crate::spec::QueueSpec;
+use crate::store::Cutoffs;
+
+/// A name for each statement, and the statement. `keys` are the jobs of an imagined batch.
+pub fn statements(
+    spec: &QueueSpec,
+    dialect: &'static dyn Dialect,
+    cutoffs: &Cutoffs,
+    keys: &[Key],
+    now: Timestamp,
+) -> Vec<(String, Statement)> {
+    let mut list = Vec::new();
+    for (n, listing) in suspects(spec, dialect, cutoffs).iter().enumerate() {
+        list.push((format!("suspects {}", n + 1), listing.page(None, 500).0));
+    }
+    for (n, listing) in all(spec, dialect).iter().enumerate() {
+        list.push((format!("all {}", n + 1), listing.page(None, 500).0));
+    }
+    list.push(("count".to_owned(), count(spec, dialect)));
+    let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (key, "(fence)")).collect();
+    let keys: Vec<&Key> = keys.iter().collect();
+    for r#move in Move::ALL {
+        let Some(moved) = spec.moves.get(&r#move).filter(|moved| moved.refused.is_none()) else { continue };
+        list.push((format!("verify for {move}"), verify(spec, dialect, r#move, moved.locks_for_update, &rows)));
+        for (n, act) in acts(spec, dialect, moved, &keys, now, "reason").into_iter().enumerate() {
+            list.push((format!("{move} {}", n + 1), act.statement));
+        }
+    }
+    for (n, statement) in notifications(spec, dialect, Some("mail"), keys.len()).into_iter().enumerate() {
+        list.push((format!("wake-up {}", n + 1), statement));
+    }
+    list
+}

@@ -1,0 +1,103 @@
+//! Step one of applying: the rows whose fence is still equal, locked without waiting; and telling apart what does not come
+//! back.
+
+use super::builder::{Param, Sql, Statement, Values, column_sql};
+use super::dialect::Dialect;
+use super::projection::{fence_image, owner_image};
+use crate::model::{Cell, Key, Move};
+use crate::spec::{OwnerRowSpec, QueueSpec};
+
+/// Locks and verifies: gives the numbers (from 1) of the wanted rows that are still what was judged.
+pub fn verify(
+    spec: &QueueSpec,
+    dialect: &dyn Dialect,
+    r#move: Move,
+    for_update: bool,
+    rows: &[(&Key, &str)],
+) -> Statement {
+    let mut sql = Sql::new(dialect);
+    sql.push("SELECT w.n FROM ");
+    dialect.wanted(&mut sql, &spec.claim.key, rows);
+    sql.push(" CROSS JOIN ");
+    sql.claim_from(spec);
+    sql.push(" WHERE ");
+    same_keys(&mut sql, spec);
+    sql.push(" AND ");
+    sql.in_flight(spec, None);
+    let image = fence_image(spec, &sql);
+    sql.push(&format!(" AND {image} = w.fence"));
+    no_hold(&mut sql, spec, r#move);
+    sql.push(&dialect.lock(&spec.claim.lock, for_update));
+    sql.finish()
+}
+
+/// A hold may have come to apply since the listing.
+fn no_hold(sql: &mut Sql<'_>, spec: &QueueSpec, r#move: Move) {
+    for hold in spec.holds.iter().filter(|hold| hold.moves.contains(&r#move)) {
+        sql.push(" AND (");
+        sql.template(spec, &hold.condition, &Values::default());
+        sql.push(") IS NOT TRUE");
+    }
+}
+
+/// Reads the rows that did not come back once more, without a lock: number, and whether they are still what was judged.
+pub fn reread(spec: &QueueSpec, dialect: &dyn Dialect, r#move: Move, rows: &[(&Key, &str)]) -> Statement {
+    let mut sql = Sql::new(dialect);
+    let image = fence_image(spec, &sql);
+    sql.push("SELECT w.n, CASE WHEN ");
+    sql.in_flight(spec, None);
+    sql.push(&format!(" AND {image} = w.fence"));
+    no_hold(&mut sql, spec, r#move);
+    sql.push(" THEN 1 ELSE 0 END FROM ");
+    dialect.wanted(&mut sql, &spec.claim.key, rows);
+    sql.push(" CROSS JOIN ");
+    sql.claim_from(spec);
+    sql.push(" WHERE ");
+    same_keys(&mut sql, spec);
+    sql.finish()
+}
+
+fn same_keys(sql: &mut Sql<'_>, spec: &QueueSpec) {
+    for (n, column) in spec.claim.key.iter().enumerate() {
+        let and = if n > 0 { " AND " } else { "" };
+        sql.push(&format!("{and}{} = w.k{}", column_sql(column), n + 1));
+    }
+}
+
+/// Locks the owners' rows that verdicts rested on, against their heartbeats only: key and image of those that came.
+pub fn witnesses(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec, keys: &[&Key]) -> Statement {
+    owners(spec, dialect, row, keys, " FOR SHARE OF o SKIP LOCKED")
+}
+
+/// The same without a lock.
+pub fn witnesses_reread(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec, keys: &[&Key]) -> Statement {
+    owners(spec, dialect, row, keys, "")
+}
+
+fn owners(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec, keys: &[&Key], lock: &str) -> Statement {
+    let mut sql = Sql::new(dialect);
+    let image = owner_image(spec, &sql);
+    let key = column_sql(&row.key);
+    sql.push(&format!("SELECT {}, {image} FROM ", dialect.as_text(&key)));
+    sql.push(&spec.tables.get(&row.table).map(|table| dialect.table(table)).unwrap_or_default());
+    sql.push(&format!(" AS o WHERE {key} IN "));
+    dialect.keys(&mut sql, std::slice::from_ref(&row.key), keys);
+    sql.push(&format!(" ORDER BY {key}{lock}"));
+    sql.finish()
+}
+
+/// Postgres: whether another session has uncommitted writes on the owners' table. A row that is being inserted cannot be
+/// locked or seen, so a missing owner may be on its way back.
+pub fn witness_writers(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec) -> Statement {
+    let mut sql = Sql::new(dialect);
+    sql.push(
+        "SELECT count(*) FROM pg_catalog.pg_locks AS l WHERE l.locktype = 'relation' AND l.granted \
+         AND l.mode = 'RowExclusiveLock' AND l.pid <> pg_catalog.pg_backend_pid() \
+         AND l.database = (SELECT d.oid FROM pg_catalog.pg_database AS d WHERE d.datname = pg_catalog.current_database()) \
+         AND l.relation = pg_catalog.to_regclass(",
+    );
+    let table = spec.tables.get(&row.table).map(|table| dialect.table(table)).unwrap_or_default();
+    sql.bind(Param::Cell(Cell::Text(table)));
+    sql.push(")");
+    sql.finish()
+}

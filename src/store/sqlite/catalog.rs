@@ -1,0 +1,55 @@
+use super::session::SqliteSession;
+use crate::model::{Cell, Engine};
+use crate::spec::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
+use crate::store::StoreError;
+use crate::store::session::Session;
+use crate::store::sql::{Param, Statement};
+use std::collections::BTreeMap;
+
+/// What SQLite's pragmas say about these tables.
+pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Result<LiveSchema, StoreError> {
+    let mut tables = Vec::new();
+    for name in names {
+        let columns = ask(session, "SELECT name, lower(type) FROM pragma_table_xinfo(?1, 'main')", name)?;
+        if columns.is_empty() {
+            continue;
+        }
+        let mut table = LiveTable {
+            schema: "main".to_owned(),
+            name: name.clone(),
+            visible: true,
+            may_insert: true,
+            may_delete: true,
+            ..LiveTable::default()
+        };
+        for column in columns {
+            table.columns.push(LiveColumn {
+                name: text(&column, 0),
+                type_name: text(&column, 1),
+                readable: true,
+                writable: true,
+            });
+        }
+        let triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1";
+        table.triggers = ask(session, triggers, name)?.iter().map(|row| text(row, 0)).collect();
+        for index in ask(session, "SELECT name, \"unique\", partial FROM pragma_index_list(?1, 'main')", name)? {
+            let info = "SELECT name FROM pragma_index_info(?1, 'main') ORDER BY seqno";
+            let columns: Vec<String> = ask(session, info, &text(&index, 0))?.iter().map(|row| text(row, 0)).collect();
+            let partial = index.get(2) == Some(&Cell::Integer(1));
+            if index.get(1) == Some(&Cell::Integer(1)) && !partial {
+                table.key_columns.extend(columns.iter().cloned());
+            }
+            table.indexes.push(LiveIndex { columns, partial });
+        }
+        tables.push(table);
+    }
+    Ok(LiveSchema { engine: Engine::Sqlite, tables, enums: BTreeMap::new() })
+}
+
+fn ask(session: &mut SqliteSession, sql: &str, name: &str) -> Result<Vec<Vec<Cell>>, StoreError> {
+    session.query(&Statement { sql: sql.to_owned(), params: vec![Param::Cell(Cell::Text(name.to_owned()))] })
+}
+
+fn text(row: &[Cell], n: usize) -> String {
+    row.get(n).and_then(Cell::to_text).unwrap_or_default()
+}

@@ -1,0 +1,463 @@
+//! Time encodings: what is written reads back, a pre-filter never loses a row, and nothing that is stored can panic.
+
+#![allow(clippy::panic, reason = "a test fails by panicking")]
+
+use jobdoctor::model::{Cell, Reading, Timestamp};
+use jobdoctor::spec::encoding::{Bound, Encoding, Encodings, Unit, Zone};
+use proptest::prelude::*;
+use std::cmp::Ordering;
+
+const ZONES: [&str; 8] = [
+    "utc",
+    "Europe/Paris",
+    "America/New_York",
+    "Asia/Kolkata",
+    "Australia/Lord_Howe",
+    "Pacific/Apia",
+    "Africa/Casablanca",
+    "Antarctica/Troll",
+];
+const PLAIN: [&str; 6] = ["native", "epoch s", "epoch ms", "epoch us", "epoch ns", "epoch s float"];
+const FRACTIONS: [&str; 5] = ["", ".fff", ".ffffff", "[.ffffff]", "[.f-fff]"];
+
+/// Instants at which zones change their offset, or where a range ends: 1970, the ends of the text years and of 64-bit
+/// nanoseconds, a spring and an autumn in Paris, the day that Samoa skipped.
+const EDGES: [&str; 9] = [
+    "1970-01-01T00:00:00Z",
+    "0001-01-01T00:00:00Z",
+    "0000-06-01T00:00:00Z",
+    "9999-12-30T21:59:59Z",
+    "2262-04-11T23:47:16.854775Z",
+    "2026-03-29T01:00:00Z",
+    "2026-10-25T01:00:00Z",
+    "2011-12-30T10:00:00Z",
+    "2026-04-04T15:00:00Z",
+];
+
+fn at(text: &str) -> Timestamp {
+    Timestamp::parse(text).unwrap_or_else(|| panic!("{text}"))
+}
+
+fn one(spelling: &str) -> Encodings {
+    Encodings::new(Encoding::parse(spelling).unwrap_or_else(|why| panic!("{why}")), Vec::new())
+}
+
+fn list(spellings: &[&str]) -> Encodings {
+    let mut all = spellings.iter().map(|spelling| Encoding::parse(spelling).unwrap_or_else(|why| panic!("{why}")));
+    Encodings::new(all.next().unwrap_or(Encoding::EpochFloat), all.collect())
+}
+
+fn text(value: &str) -> Cell {
+    Cell::Text(value.to_owned())
+}
+
+fn why(encodings: &Encodings, cell: &Cell) -> String {
+    match encodings.decode(cell) {
+        Reading::Unfit { why, .. } => why,
+        other => panic!("{cell} reads as {other:?}"),
+    }
+}
+
+fn micros() -> impl Strategy<Value = i64> {
+    let edge = (prop::sample::select(&EDGES[..]), -100_000_000_000..100_000_000_000_i64);
+    let near = (prop::sample::select(&EDGES[..]), -3_000_000..3_000_000_i64);
+    prop_oneof![
+        1 => -377_705_023_201_000_000..253_402_207_200_000_000_i64,
+        3 => 1_600_000_000_000_000..1_900_000_000_000_000_i64,
+        3 => edge.prop_map(|(edge, shift)| at(edge).micros() + shift),
+        2 => near.prop_map(|(edge, shift)| at(edge).micros() + shift),
+        1 => (1_700_000_000..1_700_000_100_i64).prop_map(|seconds| seconds * 1_000_000),
+    ]
+}
+
+fn timestamp() -> impl Strategy<Value = Timestamp> {
+    micros().prop_filter_map("in range", Timestamp::from_micros)
+}
+
+/// An instant and a cut-off, mostly close to each other.
+fn pair() -> impl Strategy<Value = (Timestamp, Timestamp)> {
+    let shift = prop_oneof![
+        Just(0),
+        Just(1),
+        -2..3_i64,
+        -2_000_000..2_000_000_i64,
+        -200_000_000_000..200_000_000_000_i64,
+        -9_000_000_000_000_000..9_000_000_000_000_000_i64,
+    ];
+    (micros(), shift).prop_filter_map("in range", |(micros, shift)| {
+        Some((Timestamp::from_micros(micros)?, Timestamp::from_micros(micros + shift)?))
+    })
+}
+
+fn text_spelling() -> impl Strategy<Value = String> {
+    let zone_or_suffix = prop_oneof![
+        prop::sample::select(vec!["", "Z", "[Z]"]).prop_map(str::to_owned),
+        prop::sample::select(&ZONES[1..]).prop_map(|zone| format!(" {zone}")),
+    ];
+    (prop::sample::select(vec![" ", "T"]), prop::sample::select(&FRACTIONS[..]), zone_or_suffix)
+        .prop_map(|(separator, fraction, end)| format!("text YYYY-MM-DD{separator}HH:MM:SS{fraction}{end}"))
+}
+
+fn spelling() -> impl Strategy<Value = String> {
+    prop_oneof![
+        prop::sample::select(&PLAIN[..]).prop_map(str::to_owned),
+        prop::sample::select(&ZONES[..]).prop_map(|zone| format!("native {zone}")),
+        text_spelling(),
+    ]
+}
+
+fn encodings() -> impl Strategy<Value = Encodings> {
+    prop_oneof![
+        spelling().prop_map(|spelling| one(&spelling)),
+        prop::collection::vec(spelling(), 2..4)
+            .prop_map(|all| list(&all.iter().map(String::as_str).collect::<Vec<_>>())),
+    ]
+}
+
+/// The coarsest step between two spellings, in microseconds, at a time as far away as `at`.
+fn precision(spelling: &str, at: Timestamp) -> i64 {
+    match spelling {
+        "epoch s" => 1_000_000,
+        "epoch ms" => 1000,
+        "epoch s float" => 1 + (at.micros().abs() >> 51),
+        text if text.starts_with("text") && text.contains(".ffffff") => 1,
+        text if text.starts_with("text") && text.contains("fff") => 1000,
+        text if text.starts_with("text") => 1_000_000,
+        _ => 1,
+    }
+}
+
+/// The same spelling with the zone taken for UTC: what a wall clock shows, skipped and repeated hours included.
+fn without_zone(encoding: &Encoding) -> Encodings {
+    let spelling = encoding.to_string();
+    let zone = ZONES[1..].iter().find_map(|zone| spelling.strip_suffix(&format!(" {zone}")));
+    one(match zone {
+        Some("native") => "native utc",
+        Some(text) => text,
+        None => &spelling,
+    })
+}
+
+/// How SQLite orders a stored value against a parameter: numbers by value, then text by its bytes.
+fn order(stored: &Cell, bound: &Cell) -> Option<Ordering> {
+    match (stored, bound) {
+        (Cell::Integer(a), Cell::Integer(b))
+        | (Cell::Instant(a), Cell::Instant(b))
+        | (Cell::WallClock(a), Cell::WallClock(b)) => Some(a.cmp(b)),
+        (Cell::Real(a), Cell::Real(b)) => a.partial_cmp(b),
+        (Cell::Integer(a), Cell::Real(b)) => Some(exact(*a, *b)),
+        (Cell::Real(a), Cell::Integer(b)) => Some(exact(*b, *a).reverse()),
+        (Cell::Integer(_) | Cell::Real(_), Cell::Text(_)) => Some(Ordering::Less),
+        (Cell::Text(_), Cell::Integer(_) | Cell::Real(_)) => Some(Ordering::Greater),
+        (Cell::Text(a), Cell::Text(b)) => Some(a.as_bytes().cmp(b.as_bytes())),
+        _ => None,
+    }
+}
+
+/// An integer against a float, without rounding the integer.
+fn exact(a: i64, b: f64) -> Ordering {
+    let whole = b.floor().clamp(-1e30, 1e30) as i128;
+    i128::from(a).cmp(&whole).then(if b > b.floor() { Ordering::Less } else { Ordering::Equal })
+}
+
+fn found(stored: &Cell, bounds: &[Bound], side: Ordering) -> bool {
+    bounds.iter().any(|bound| order(stored, &bound.value) == Some(side))
+}
+
+/// Checks both pre-filters for one stored value.
+fn never_lost(encodings: &Encodings, stored: &Cell, cut: Timestamp) -> Result<(), TestCaseError> {
+    let Some(read) = encodings.decode(stored).at() else { return Ok(()) };
+    let (side, bounds) = match read.cmp(&cut) {
+        Ordering::Less => (Ordering::Less, encodings.before(cut)),
+        Ordering::Greater => (Ordering::Greater, encodings.after(cut)),
+        Ordering::Equal => return Ok(()),
+    };
+    prop_assert!(found(stored, &bounds, side), "{stored} ({read}) is lost by {bounds:?} at {cut} in {encodings}");
+    Ok(())
+}
+
+/// Anything a database may hold.
+fn junk() -> impl Strategy<Value = Cell> {
+    let number = prop_oneof![
+        any::<i64>(),
+        Just(i64::MIN),
+        Just(i64::MAX),
+        Just(i64::MIN + 1),
+        Just(i64::MAX - 1),
+        -1_000..2_000_000_000_i64
+    ];
+    // Times with one character changed or missing, which are the likeliest to slip through.
+    let broken = (text_spelling(), timestamp(), any::<prop::sample::Index>(), prop::option::of(any::<char>()))
+        .prop_map(|(spelling, at, place, change)| {
+            let mut letters: Vec<char> = one(&spelling).encode(at).to_string().chars().collect();
+            let place = place.index(letters.len());
+            letters.splice(place..=place, change);
+            Cell::Text(letters.into_iter().collect())
+        });
+    prop_oneof![
+        number.clone().prop_map(Cell::Integer),
+        number.clone().prop_map(Cell::Instant),
+        number.prop_map(Cell::WallClock),
+        any::<f64>().prop_map(Cell::Real),
+        prop::sample::select(vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, -0.0]).prop_map(Cell::Real),
+        any::<String>().prop_map(Cell::Text),
+        "[0-9+.:TZé -]{0,30}".prop_map(Cell::Text),
+        broken,
+        prop::collection::vec(any::<u8>(), 0..8).prop_map(Cell::Bytes),
+        prop::sample::select(vec![Cell::Null, Cell::Infinity, Cell::NegativeInfinity]),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn what_is_written_reads_back(spelling in spelling(), at in timestamp()) {
+        let encodings = one(&spelling);
+        let written = encodings.encode(at);
+        let read = encodings.decode(&written).at();
+        let Some(read) = read else { return Err(TestCaseError::fail(format!("{written} does not read back"))) };
+        let spelled = !spelling.starts_with("text") || at >= self::at("0001-01-02T00:00:00Z");
+        let fits = spelling != "epoch ns" || at.micros().abs() < i64::MAX / 1000;
+        if fits {
+            prop_assert_eq!(&encodings.encode(read), &written, "writing what was read changes nothing");
+        }
+        let zoned = ZONES[1..].iter().any(|zone| spelling.ends_with(zone));
+        let lost = at.micros() - read.micros();
+        let precision = precision(&spelling, at);
+        if spelling == "epoch s float" {
+            prop_assert!(lost.abs() < precision, "{} reads back as {}", at, read);
+        } else if spelled && fits && !zoned {
+            prop_assert!((0..precision).contains(&lost), "{} reads back as {}", at, read);
+        } else if spelled && fits {
+            // In a repeated hour the later pass is read, so only forward, and never by more than the change.
+            prop_assert!(lost < precision && lost > -4 * 3_600_000_000, "{} reads back as {}", at, read);
+        }
+    }
+
+    #[test]
+    fn a_pre_filter_never_loses_a_row(encodings in encodings(), (at, cut) in pair()) {
+        for encoding in encodings.iter() {
+            let stored = Encodings::new(encoding.clone(), Vec::new()).encode(at);
+            never_lost(&encodings, &stored, cut)?;
+            let stored = without_zone(encoding).encode(at);
+            never_lost(&encodings, &stored, cut)?;
+            if let Cell::Text(text) = &stored {
+                never_lost(&encodings, &Cell::Text(text.trim_end_matches('Z').to_owned()), cut)?;
+            }
+        }
+    }
+
+    #[test]
+    fn a_pre_filter_on_floats_counts_every_ulp((at, _) in pair(), ulps in -8..8_i64) {
+        let encodings = one("epoch s float");
+        let Cell::Real(seconds) = encodings.encode(at) else { return Ok(()) };
+        let stored = f64::from_bits(seconds.to_bits().wrapping_add_signed(ulps));
+        for shift in -1..=1 {
+            let Some(cut) = Timestamp::from_micros(at.micros() + shift) else { continue };
+            never_lost(&encodings, &Cell::Real(stored), cut)?;
+        }
+    }
+
+    #[test]
+    fn junk_never_panics_and_never_hides(encodings in encodings(), stored in junk(), cut in timestamp()) {
+        // With a zone, a bound is a wall clock: it is for columns that hold no instants.
+        let instant = matches!(stored, Cell::Instant(_));
+        if encodings.iter().any(|encoding| matches!(encoding, Encoding::Native(Some(_)))) && instant {
+            return Ok(());
+        }
+        match encodings.decode(&stored) {
+            Reading::Absent => prop_assert!(stored.is_null()),
+            Reading::At(_) => never_lost(&encodings, &stored, cut)?,
+            Reading::Unfit { raw, why } => {
+                prop_assert_eq!(raw, stored.to_string());
+                prop_assert!(!why.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn text_that_is_read_is_canonical(spelling in text_spelling(), stored in junk()) {
+        let encodings = one(&spelling);
+        if let (Cell::Text(text), Some(at)) = (&stored, encodings.decode(&stored).at()) {
+            let written = encodings.encode(at).to_string();
+            prop_assert_eq!(written.trim_end_matches('Z'), text.trim_end_matches('Z'));
+        }
+    }
+
+    #[test]
+    fn what_is_displayed_parses_back(spelling in spelling()) {
+        let encoding = Encoding::parse(&spelling).map_err(TestCaseError::fail)?;
+        prop_assert_eq!(encoding.to_string(), spelling);
+        prop_assert_eq!(Encoding::parse(&encoding.to_string()), Ok(encoding));
+    }
+
+    #[test]
+    fn any_spelling_parses_or_is_explained(spelling in "(native|epoch|text) ?[ a-zA-Z:.\\[\\]-]{0,30}|\\PC{0,20}") {
+        match Encoding::parse(&spelling) {
+            Ok(encoding) => prop_assert_eq!(Encoding::parse(&encoding.to_string()), Ok(encoding)),
+            Err(why) => prop_assert!(!why.is_empty()),
+        }
+    }
+}
+
+#[test]
+fn utc_is_one_zone_in_any_case() {
+    for spelling in ["native utc", "native UTC", "native Utc"] {
+        assert_eq!(Encoding::parse(spelling), Ok(Encoding::Native(Some(Zone::utc()))));
+    }
+    assert_eq!(one("text YYYY-MM-DDTHH:MM:SS UTC"), one("text YYYY-MM-DDTHH:MM:SS"));
+    assert_eq!(one("native europe/paris").to_string(), "native Europe/Paris");
+    for name in ["Etc/UTC", "Zulu", "UCT"] {
+        let encoding = one(&format!("text YYYY-MM-DD HH:MM:SS {name}"));
+        assert_eq!(one(&encoding.to_string()), encoding);
+    }
+}
+
+#[test]
+fn a_refused_spelling_lists_what_is_allowed() {
+    for spelling in ["", "epoch", "epoch h", "epoch ms float", "native Mars/Olympus", "iso", "native ", "native  utc"] {
+        assert!(Encoding::parse(spelling).is_err(), "{spelling}");
+    }
+    for pattern in ["", "YYYY-MM-DD", "YYYY-MM-DD HH:MM", "YYYY-MM-DD HH:MM:SS.f", "YYYY-MM-DDTHH:MM:SSZ Europe/Paris"]
+    {
+        assert!(Encoding::parse(&format!("text {pattern}")).is_err(), "{pattern}");
+    }
+    assert!(Encoding::parse("epoch h").is_err_and(|why| why.contains("`epoch s float`")));
+    assert!(Encoding::parse("text YYYY").is_err_and(|why| why.contains("`[.f-fff]`")));
+}
+
+#[test]
+fn text_is_written_byte_for_byte() {
+    let times = ["2026-02-03T04:05:06Z", "2026-02-03T04:05:06.5Z", "2026-02-03T04:05:06.000007Z"];
+    for (end, spelled) in [
+        ("", ["", "", ""]),
+        (".fff", [".000", ".500", ".000"]),
+        (".ffffff", [".000000", ".500000", ".000007"]),
+        ("[.ffffff]", ["", ".500000", ".000007"]),
+        ("[.f-fff]", ["", ".5", ""]),
+        ("[.f-fff]Z", ["Z", ".5Z", "Z"]),
+        ("[.ffffff][Z]", ["Z", ".500000Z", ".000007Z"]),
+    ] {
+        let encodings = one(&format!("text YYYY-MM-DDTHH:MM:SS{end}"));
+        for (time, spelled) in times.iter().zip(spelled) {
+            assert_eq!(encodings.encode(at(time)), text(&format!("2026-02-03T04:05:06{spelled}")), "{end}");
+        }
+    }
+    let paris = one("text YYYY-MM-DD HH:MM:SS Europe/Paris");
+    assert_eq!(paris.encode(at("2026-07-01T12:00:00Z")), text("2026-07-01 14:00:00"));
+}
+
+#[test]
+fn text_is_read_strictly() {
+    let cut_zeros = one("text YYYY-MM-DD HH:MM:SS[.f-fff][Z]");
+    for fits in ["2026-02-03 04:05:06", "2026-02-03 04:05:06Z", "2026-02-03 04:05:06.05", "2024-02-29 23:59:59.999Z"] {
+        assert!(cut_zeros.decode(&text(fits)).at().is_some(), "{fits}");
+    }
+    for unfit in [
+        "2026-02-30 04:05:06",
+        "2025-02-29 04:05:06",
+        "2026-02-03 24:00:00",
+        "2026-06-30 23:59:60",
+        "2026-02-03T04:05:06",
+        "2026-02-03 04:05:06.",
+        "2026-02-03 04:05:06.0",
+        "2026-02-03 04:05:06.50",
+        "2026-02-03 04:05:06.1234",
+        "2026-02-03 04:05:06.+5",
+        "2026-02-03 04:05:06z",
+        "2026-02-03 04:05:06ZZ",
+        "2026-02-03 04:05:06+00:00",
+        "2026-02-03 04:05:06 ",
+        " 2026-02-03 04:05:06",
+        "2026-2-3 4:5:6",
+        "+026-02-03 04:05:06",
+        "2026-+2-03 04:05:06",
+        "0000-02-03 04:05:06",
+        "1770000000",
+        "",
+        "é026-02-03 04:05:06",
+    ] {
+        assert!(cut_zeros.decode(&text(unfit)).at().is_none(), "{unfit}");
+    }
+    let six = one("text YYYY-MM-DD HH:MM:SS[.ffffff]");
+    assert!(six.decode(&text("2026-02-03 04:05:06.500000")).at().is_some());
+    for unfit in ["2026-02-03 04:05:06.000000", "2026-02-03 04:05:06.5", "2026-02-03 04:05:06.5000000"] {
+        assert!(six.decode(&text(unfit)).at().is_none(), "{unfit}");
+    }
+    assert_eq!(why(&six, &text("9999-12-31 23:59:59")), "is out of range");
+}
+
+#[test]
+fn a_text_cut_off_is_a_whole_second_in_the_greatest_spelling() {
+    let mixed = list(&["text YYYY-MM-DD HH:MM:SS[.f-fff][Z]", "text YYYY-MM-DDTHH:MM:SS.ffffffZ"]);
+    let bound = |value: &str| vec![Bound { value: text(value) }];
+    assert_eq!(mixed.before(at("2026-02-03T04:05:05.2Z")), bound("2026-02-03T04:05:06"));
+    assert_eq!(mixed.before(at("2026-02-03T04:05:06Z")), bound("2026-02-03T04:05:06"));
+    assert_eq!(mixed.after(at("2026-02-03T04:05:05.2Z")), bound("2026-02-03 04:05:05"));
+    assert_eq!(mixed.before(at("2026-12-31T23:59:59.000001Z")), bound("2027-01-01T00:00:00"));
+    assert_eq!(mixed.before(at("-000001-02-03T04:05:05Z")), bound(""));
+}
+
+#[test]
+fn bounds_come_one_for_each_kind_of_value() {
+    let mixed = list(&["epoch s", "text YYYY-MM-DD HH:MM:SS", "epoch ms"]);
+    let bounds = mixed.before(at("1970-01-01T00:00:01.5Z"));
+    assert_eq!(bounds, [Bound { value: Cell::Integer(1500) }, Bound { value: text("1970-01-01 00:00:02") }]);
+    assert!(mixed.is_text() && !one("epoch s").is_text());
+}
+
+#[test]
+fn epoch_bounds_round_away_from_the_rows() {
+    let (cut, before_1970) = (at("1970-01-01T00:00:01.5Z"), at("1969-12-31T23:59:58.5Z"));
+    let value = |bounds: Vec<Bound>| bounds.into_iter().map(|bound| bound.value).collect::<Vec<_>>();
+    let seconds = one("epoch s");
+    assert_eq!(value(seconds.before(cut)), [Cell::Integer(2)]);
+    assert_eq!(value(seconds.after(cut)), [Cell::Integer(1)]);
+    assert_eq!(value(seconds.before(before_1970)), [Cell::Integer(-1)]);
+    assert_eq!(value(seconds.after(before_1970)), [Cell::Integer(-2)]);
+    assert_eq!(seconds.encode(before_1970), Cell::Integer(-2));
+    assert_eq!(value(one("epoch ns").before(cut)), [Cell::Integer(1_500_000_000)]);
+}
+
+#[test]
+fn numbers_are_never_guessed_at() {
+    let seconds = one("epoch s");
+    assert_eq!(why(&seconds, &text("1770000000")), "is text, not an integer");
+    assert_eq!(why(&seconds, &Cell::Real(1.77e9)), "is real, not an integer");
+    assert_eq!(why(&seconds, &Cell::Integer(1_770_000_000_000)), "is out of range");
+    assert_eq!(why(&seconds, &Cell::Integer(i64::MAX)), "is out of range");
+    assert_eq!(why(&one("epoch ns"), &Cell::Integer(i64::MAX)), "is out of range");
+    assert_eq!(one("epoch ns").decode(&Cell::Integer(-1)), Reading::At(at("1969-12-31T23:59:59.999999Z")));
+
+    let float = one("epoch s float");
+    assert_eq!(float.decode(&Cell::Integer(1)), Reading::At(at("1970-01-01T00:00:01Z")));
+    assert_eq!(float.decode(&Cell::Real(1.5)), Reading::At(at("1970-01-01T00:00:01.5Z")));
+    assert_eq!(why(&float, &Cell::Real(f64::NAN)), "is not a finite number");
+    assert_eq!(why(&float, &Cell::Real(1e300)), "is out of range");
+
+    // Two units for one kind of value: read where only one makes sense, unfit where both do.
+    let units = list(&["epoch s", "epoch ms"]);
+    assert_eq!(units.decode(&Cell::Integer(1_770_000_000_000)), Reading::At(at("2026-02-02T02:40:00Z")));
+    assert!(why(&units, &Cell::Integer(1_770_000_000)).starts_with("can be read in two ways"));
+    assert!(why(&units, &text("x")).starts_with("fits none of: epoch s, epoch ms"));
+    assert_eq!(Encodings::new(Encoding::Epoch(Unit::Millis), Vec::new()), one("epoch ms"));
+}
+
+#[test]
+fn native_times_need_a_zone_and_an_end() {
+    let native = one("native");
+    assert_eq!(native.decode(&Cell::Null), Reading::Absent);
+    assert!(why(&native, &Cell::WallClock(0)).starts_with("has no time zone"));
+    assert_eq!(why(&native, &Cell::Infinity), "is infinite");
+    assert_eq!(why(&native, &Cell::NegativeInfinity), "is infinite");
+    assert_eq!(one("native Europe/Paris").decode(&Cell::Instant(0)), Reading::At(at("1970-01-01T00:00:00Z")));
+    assert_eq!(one("native Europe/Paris").encode(at("1970-01-01T00:00:00Z")), Cell::WallClock(3_600_000_000));
+}
+
+#[test]
+fn a_repeated_or_skipped_hour_reads_as_the_later() {
+    let paris = one("text YYYY-MM-DD HH:MM:SS Europe/Paris");
+    assert_eq!(paris.decode(&text("2026-10-25 02:30:00")), Reading::At(at("2026-10-25T01:30:00Z")));
+    assert_eq!(paris.decode(&text("2026-03-29 02:30:00")), Reading::At(at("2026-03-29T01:30:00Z")));
+}
