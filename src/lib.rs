@@ -1,6 +1,8 @@
 //! jobdoctor.
 
+pub mod cli;
 pub mod model;
+pub mod ops;
 pub mod policy;
 pub mod render;
 pub mod report;

@@ -1,3 +1,7 @@
 //! The program: hands the arguments to the command line layer and returns its exit code.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    jobdoctor::cli::main(std::env::args_os())
+}

@@ -147,7 +147,7 @@ impl<'a> Bench<'a> {
                 "ran out {over} ago, but there is a later sign of life; the next source is asked"
             ));
         }
-        self.unless_younger(Rule::LeaseExpired, format!("the lease ran out {over} ago"))
+        self.unless_younger(Rule::LeaseExpired, format!("lease ran out {over} ago"))
     }
 
     fn owner_opinion(&self, at: &Reading, allowed: Option<Duration>) -> Opinion {
@@ -181,9 +181,9 @@ impl<'a> Bench<'a> {
             return Opinion::Lost("no threshold is known".to_owned());
         };
         if silence > allowed {
-            return Opinion::Dead(rule, format!("no {what} for {}, allowed are {}", age(silence), age(allowed)));
+            return Opinion::Dead(rule, format!("no {what} for {}, allowed {}", age(silence), age(allowed)));
         }
-        Opinion::Alive(format!("last sign of life {} ago, allowed are {}", age(silence), age(allowed)))
+        Opinion::Alive(format!("last sign of life {} ago, allowed {}", age(silence), age(allowed)))
     }
 
     fn age_opinion(&self, at: Timestamp, allowed: Option<Duration>) -> Opinion {
@@ -192,10 +192,10 @@ impl<'a> Bench<'a> {
         if silence > allowed {
             return Opinion::Dead(
                 Rule::ClaimAge,
-                format!("age only: claimed {} ago, allowed are {}", age(silence), age(allowed)),
+                format!("age only: claimed {} ago, allowed {}", age(silence), age(allowed)),
             );
         }
-        Opinion::Alive(format!("claimed {} ago, allowed are {}", age(silence), age(allowed)))
+        Opinion::Alive(format!("claimed {} ago, allowed {}", age(silence), age(allowed)))
     }
 
     /// Death by itself, unless the operator asked for a longer silence than this claim's.
@@ -225,7 +225,7 @@ impl<'a> Bench<'a> {
             self.must_be_plausible(column, &self.claim.deadline, None);
             let passed = self.claim.deadline.at().filter(|deadline| *deadline < self.now);
             let detail = match (passed, &self.claim.deadline) {
-                (Some(deadline), _) => format!("the deadline passed {} ago", age(self.now.since(deadline))),
+                (Some(deadline), _) => format!("deadline passed {} ago", age(self.now.since(deadline))),
                 (None, Reading::Absent) => "there is no deadline".to_owned(),
                 (None, _) => "the deadline has not passed".to_owned(),
             };
@@ -235,7 +235,7 @@ impl<'a> Bench<'a> {
         if self.spec.rules.max_runtime.is_some() {
             let runs = self.claim.claimed_at.at().map(|at| self.now.since(at));
             let (over, detail) = match (runs, self.claim.max_runtime) {
-                (Some(runs), Some(max)) => (runs > max, format!("runs for {}, allowed are {}", age(runs), age(max))),
+                (Some(runs), Some(max)) => (runs > max, format!("runs for {}, allowed {}", age(runs), age(max))),
                 _ => (false, "no limit is set".to_owned()),
             };
             let value = self.claim.max_runtime.map_or_else(|| "-".to_owned(), age);

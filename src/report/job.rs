@@ -98,3 +98,67 @@ pub struct Held {
     /// A sentence for people.
     pub detail: String,
 }
+
+impl Job {
+    /// The columns of `csv`, in order; the same names as in JSON, and the first reason for the list of them.
+    pub const COLUMNS: [&'static str; 17] = [
+        "id",
+        "queue",
+        "kind",
+        "state",
+        "owner",
+        "host",
+        "claimed_at",
+        "last_sign_at",
+        "silence_seconds",
+        "lease_expires_at",
+        "attempts",
+        "max_attempts",
+        "verdict",
+        "liveness",
+        "rule",
+        "detail",
+        "move",
+    ];
+
+    /// The values of those columns; what is not known is empty.
+    pub fn values(&self) -> Vec<String> {
+        let time = |time: Option<Timestamp>| time.map(|time| time.to_string()).unwrap_or_default();
+        let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
+        let reason = self.reasons.first();
+        vec![
+            self.id.clone(),
+            self.queue.clone().unwrap_or_default(),
+            self.kind.clone().unwrap_or_default(),
+            self.state.clone(),
+            self.owner.clone().unwrap_or_default(),
+            self.host.clone().unwrap_or_default(),
+            time(self.claimed_at),
+            time(self.last_sign_at),
+            self.silence_seconds.map(|seconds| seconds.to_string()).unwrap_or_default(),
+            time(self.lease_expires_at),
+            number(self.attempts),
+            number(self.max_attempts),
+            self.verdict.clone(),
+            self.liveness.clone().unwrap_or_default(),
+            reason.map(|reason| reason.rule.clone()).unwrap_or_default(),
+            reason.map(|reason| reason.detail.clone()).unwrap_or_default(),
+            self.r#move.clone().unwrap_or_default(),
+        ]
+    }
+}
+
+impl StepJob {
+    /// The columns of `csv` that come after those of the job.
+    pub const FURTHER_COLUMNS: [&'static str; 4] = ["state_after", "attempts_after", "outcome", "error"];
+
+    /// The values of all columns.
+    pub fn values(&self) -> Vec<String> {
+        let mut values = self.job.values();
+        values.push(self.state_after.clone());
+        values.push(self.attempts_after.map(|n| n.to_string()).unwrap_or_default());
+        values.push(self.outcome.clone().unwrap_or_default());
+        values.push(self.error.as_ref().map(|error| error.message.clone()).unwrap_or_default());
+        values
+    }
+}

@@ -1,4 +1,4 @@
-use super::{Reclaim, Spool, Stale};
+use super::{Owners, Reclaim, Spool, Stale};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -12,17 +12,9 @@ struct Line<'a, T> {
     body: &'a T,
 }
 
-/// Writes a document as lines: a head, one object a line, a summary.
-///
-/// # Errors
-/// When the writer fails.
-pub fn write_lines<D: Lines>(document: &D, out: &mut dyn Write) -> io::Result<()> {
-    document.lines(out)
-}
-
 /// A document that can be told line by line.
 pub trait Lines {
-    /// See [`write_lines`].
+    /// Writes a head, one object a line, and a summary.
     ///
     /// # Errors
     /// When the writer fails.
@@ -75,6 +67,20 @@ impl Lines for Reclaim {
         line(out, "head", &head(&fields))?;
         list(out, "step", &self.steps)?;
         list(out, "held", &self.held)?;
+        line(out, "summary", &self.summary)
+    }
+}
+
+impl Lines for Owners {
+    fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
+        let fields = [
+            ("schema", self.schema.into()),
+            ("store_time", serde_json::to_value(self.store_time)?),
+            ("target", serde_json::to_value(&self.target)?),
+            ("findings", serde_json::to_value(&self.findings)?),
+        ];
+        line(out, "head", &head(&fields))?;
+        self.owners.iter().try_for_each(|owner| line(out, "owner", owner))?;
         line(out, "summary", &self.summary)
     }
 }

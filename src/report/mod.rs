@@ -21,7 +21,7 @@ pub use check::{Check, CheckFinding, Severity};
 pub use error::ErrorDocument;
 pub use init::Init;
 pub use job::{Held, HeldJob, Job, Reason, RowError, StepJob};
-pub use lines::{Lines, write_lines};
+pub use lines::Lines;
 pub use owners::{OwnerEntry, Owners, OwnersSummary};
 pub use presets::{PresetEntry, Presets};
 pub use reclaim::{Outcomes, Reclaim, ReclaimSummary};

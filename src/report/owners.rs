@@ -61,3 +61,35 @@ pub struct OwnerEntry {
     /// What judged its claims.
     pub liveness: Option<String>,
 }
+
+impl OwnerEntry {
+    /// The columns of `csv`, in order; the same names as in JSON.
+    pub const COLUMNS: [&'static str; 10] = [
+        "owner",
+        "host",
+        "status",
+        "claims",
+        "stuck",
+        "unknown",
+        "last_sign_at",
+        "silence_seconds",
+        "queues",
+        "liveness",
+    ];
+
+    /// The values of those columns; what is not known is empty.
+    pub fn values(&self) -> Vec<String> {
+        vec![
+            self.owner.clone().unwrap_or_default(),
+            self.host.clone().unwrap_or_default(),
+            self.status.clone(),
+            self.claims.to_string(),
+            self.stuck.to_string(),
+            self.unknown.to_string(),
+            self.last_sign_at.map(|time| time.to_string()).unwrap_or_default(),
+            self.silence_seconds.map(|seconds| seconds.to_string()).unwrap_or_default(),
+            self.queues.join(" "),
+            self.liveness.clone().unwrap_or_default(),
+        ]
+    }
+}

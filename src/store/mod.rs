@@ -18,7 +18,7 @@ pub use error::{StoreError, StoreErrorKind};
 pub use open::open;
 pub use sql::{Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, statements};
 pub use sqlite::{CREATED_BY_DEMO, create_demo_file};
-pub use url::{Address, AddressError, Defaults};
+pub use url::{Address, AddressError, Defaults, Password};
 
 use crate::model::{Batch, BatchReport, Cell, Claim, Engine, Timestamp};
 use crate::spec::{LiveSchema, QueueSpec};

@@ -94,6 +94,14 @@ impl Address {
         }
         Ok(Address::Sqlite(Path::new(text).to_owned()))
     }
+
+    /// A Postgres address of which the environment says every part.
+    ///
+    /// # Errors
+    /// See [`Address::parse`].
+    pub fn from_parts(defaults: &Defaults) -> Result<Address, AddressError> {
+        postgres("", defaults)
+    }
 }
 
 fn postgres(text: &str, defaults: &Defaults) -> Result<Address, AddressError> {

@@ -1,0 +1,65 @@
+use crate::cli::args::{OutputArgs, StoreArgs};
+use crate::cli::context::Context;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::settings::{LOOKING, Settings};
+use crate::ops;
+use crate::render::{Cell, Facts, Format, Tone, json};
+use crate::report::{Check, Severity};
+
+/// `jobdoctor check`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jobdoctor check --db postgres://ops@db/app
+  jobdoctor check --db queue.db --preset orders")]
+pub struct Args {
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    let settings = Settings::resolve(&args.store, &context.environment)?;
+    let store = settings.store()?;
+    let limits = settings.limits("check", LOOKING, &context.interrupt);
+    let mut look = settings.session(store.as_ref(), &limits).look()?;
+    context.say_where(&look);
+    let checked = ops::check(&mut look)?;
+    let document = &checked.document;
+    if !document.can_reclaim {
+        let exit = if checked.denied { Exit::NoPermission } else { Exit::Config };
+        return Err(missing(document, exit));
+    }
+    context.ui.report(|out| match args.output.format() {
+        Format::Json => json(document, out),
+        Format::None => Ok(()),
+        _ => out.write_all(facts(document).render(&context.ui.screen()).as_bytes()),
+    })?;
+    context.ui.note("jobdoctor can list and reclaim here");
+    Ok(Exit::Done)
+}
+
+fn facts(document: &Check) -> Facts {
+    let mut facts = Facts::new();
+    for finding in &document.findings {
+        let (word, tone) = match finding.severity {
+            Severity::Error => ("error", Tone::Bad),
+            Severity::Warning => ("warning", Tone::Warn),
+            Severity::Ok => ("ok", Tone::Plain),
+        };
+        let fix = finding.fix.as_ref().map(|fix| format!(" To mend it: {fix}")).unwrap_or_default();
+        facts.add(word, Cell::new(format!("{}: {}{fix}", finding.id, finding.detail), tone));
+    }
+    facts
+}
+
+fn missing(document: &Check, exit: Exit) -> CliError {
+    let errors: Vec<_> = document.findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
+    let details: Vec<&str> = errors.iter().map(|finding| finding.detail.as_str()).collect();
+    let can = if document.can_list { "can list but not reclaim here" } else { "cannot work here" };
+    let mut error = CliError::new(exit, format!("jobdoctor {can}: {}", details.join("; ")));
+    error.hints = errors.iter().filter_map(|finding| finding.fix.clone()).collect();
+    error
+}

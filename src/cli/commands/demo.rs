@@ -1,0 +1,52 @@
+use crate::cli::args::StoreArgs;
+use crate::cli::args::ToneArgs;
+use crate::cli::context::Context;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::present::{Present, show};
+use crate::cli::settings::{LOOKING, Settings};
+use crate::ops::{self, Guard, Order, Selection};
+use crate::policy::Policy;
+use crate::render::{Format, inert};
+use std::path::PathBuf;
+
+/// `jobdoctor demo`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Where to make it; replaces only a file that it made itself
+    #[arg(value_name = "FILE", default_value = "demo.db")]
+    file: PathBuf,
+    #[command(flatten)]
+    pub(super) tone: ToneArgs,
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    ops::demo(&args.file)?;
+    let file = args.file.display().to_string();
+    let store_args = StoreArgs { db: Some(format!("sqlite:{file}")), no_config: true, ..StoreArgs::default() };
+    let settings = Settings::resolve(&store_args, &context.environment)?;
+    let store = settings.store()?;
+    let limits = settings.limits("demo", LOOKING, &context.interrupt);
+    let (selection, policy) = (Selection::default(), Policy::default());
+    let session = settings.session(store.as_ref(), &limits);
+    let mut look = session.look()?;
+    let stale = ops::stale(&mut look, &selection, &policy)?;
+    let shown = ops::show(&mut look, &["5".to_owned()], &policy)?;
+    let plan = ops::plan(&mut look, &selection, &policy)?;
+    drop(look);
+    let order = Order { schema: "jobdoctor.reclaim/v1", apply: false, guard: Guard::default(), run_id: String::new() };
+    let plan = ops::reclaim(store.as_ref(), &limits, plan, &order)?;
+    let screen = context.ui.screen();
+    let file = inert(&file).into_owned();
+    context.ui.report(|out| {
+        writeln!(out, "Made {file}: a queue in which two workers were killed some minutes ago.\n")?;
+        writeln!(out, "$ jobdoctor stale --db {file}\n{}", stale.table(&screen, Format::Table)?)?;
+        writeln!(out, "$ jobdoctor show 5 --db {file}\n{}", show(&shown, &screen))?;
+        writeln!(out, "$ jobdoctor reclaim --db {file}\n{}", plan.document.table(&screen, Format::Table)?)?;
+        writeln!(out, "Nothing was written to the queue. Go on with:\n")?;
+        writeln!(out, "  jobdoctor owners --db {file}             who is alive and who is dead")?;
+        writeln!(out, "  jobdoctor reclaim --db {file} --apply    carry the plan out")?;
+        writeln!(out, "  jobdoctor stale --db {file} -o json      the same for scripts")
+    })?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,44 @@
+use crate::cli::args::{OutputArgs, StoreArgs};
+use crate::cli::context::Context;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::settings::{LOOKING, Settings};
+use crate::ops;
+use crate::render::{Format, json};
+
+/// `jobdoctor init`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jobdoctor init --db queue.db                       a new SQLite file, or a new table in one that is there
+  jobdoctor init --db postgres://owner@db/app --print     what would be run")]
+pub struct Args {
+    /// Print the statements and run none
+    #[arg(long)]
+    print: bool,
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    let settings = Settings::resolve(&args.store, &context.environment)?;
+    if let Some(target) = settings.target_name.as_deref().filter(|_| settings.target.read_only && !args.print) {
+        return Err(CliError::new(Exit::Refused, format!("target {target} is read-only in the config file")));
+    }
+    let store = settings.store()?;
+    let limits = settings.limits("init", LOOKING, &context.interrupt);
+    let document = ops::init(store.as_ref(), &limits, &settings.place, !args.print)?;
+    let statements = || document.statements.iter().map(|statement| format!("{statement};\n")).collect::<String>();
+    context.ui.report(|out| match args.output.format() {
+        Format::Json => json(&document, out),
+        Format::Table if args.print => out.write_all(statements().as_bytes()),
+        _ => Ok(()),
+    })?;
+    if document.created {
+        let table = settings.place.table.as_deref().unwrap_or("jobs");
+        context.ui.note(&format!("created table {table} and its indexes in {}", document.database));
+    }
+    Ok(Exit::Done)
+}

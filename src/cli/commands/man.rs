@@ -1,0 +1,30 @@
+use crate::cli::context::Context;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::generate::man_pages;
+use crate::spec::did_you_mean;
+
+/// `jobdoctor man`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jobdoctor man | man -l -
+  jobdoctor man stale > jobdoctor-stale.1")]
+pub struct Args {
+    /// The command; without one, the page of the program
+    #[arg(value_name = "COMMAND")]
+    name: Option<String>,
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    let pages = man_pages().map_err(|error| CliError::new(Exit::Internal, error.to_string()))?;
+    let name = args.name.as_ref().map_or_else(|| "jobdoctor".to_owned(), |name| format!("jobdoctor-{name}"));
+    let Some((_, page)) = pages.iter().find(|(file, _)| *file == format!("{name}.1")) else {
+        let written = args.name.as_deref().unwrap_or_default();
+        let known = pages.iter().filter_map(|(file, _)| file.strip_prefix("jobdoctor-")?.strip_suffix(".1"));
+        let message = format!("there is no command `{written}`{}", did_you_mean(written, known));
+        return Err(CliError::new(Exit::Usage, message));
+    };
+    context.ui.report(|out| out.write_all(page))?;
+    Ok(Exit::Done)
+}

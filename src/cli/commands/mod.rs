@@ -1,0 +1,130 @@
+//! One file a command: its arguments with their help, one call into `ops`, one presentation.
+
+mod check;
+mod completions;
+mod demo;
+mod init;
+mod man;
+mod owners;
+mod presets;
+mod reclaim;
+mod schema;
+mod selection;
+mod show;
+mod stale;
+mod sweep;
+
+use super::args::ToneArgs;
+use super::context::Context;
+use super::error::CliError;
+use super::exit::Exit;
+use crate::render::Format;
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// Finds jobs that a database says are running although the worker behind them is dead, shows why, and puts them back
+/// without hurting one that is alive.
+///
+/// Nothing is written without --apply. A claim with a running lease or a fresh heartbeat is never touched.
+#[derive(Debug, Parser)]
+#[command(name = "jobdoctor", version, about, after_help = AFTER_HELP, max_term_width = 100)]
+#[command(infer_subcommands = false, propagate_version = true, disable_help_subcommand = false)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  jobdoctor demo                                                  make a small incident and look at it
+  jobdoctor stale --db queue.db --older 5m                        what is stuck, who holds it, since when
+  jobdoctor show 42 --db queue.db                                 why, or why not
+  jobdoctor reclaim --db queue.db                                 what would be done: writes nothing
+  jobdoctor reclaim --db queue.db --apply                         do it
+  jobdoctor sweep --restart --host \"$(hostname)\" --apply          before this host's workers start
+
+Exit codes:
+  0 done   1 found (--exit-code)   2 usage   3 some jobs are still as they were   4 refused by a guard
+  5 outcome unknown   66 no such file or job   69 database unreachable   70 internal error
+  75 busy, try again   77 no permission   78 configuration or schema   130, 143 ended by a signal";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Can jobdoctor do its work here: preset, rights, indexes, encodings
+    Check(check::Args),
+    /// Print a shell's completion script
+    Completions(completions::Args),
+    /// Make a demonstration database with stuck jobs and walk through it
+    Demo(demo::Args),
+    /// Create the reference schema
+    Init(init::Args),
+    /// Print a manual page
+    Man(man::Args),
+    /// List who holds what, and who is dead
+    Owners(owners::Args),
+    /// List the queues that are known, or print one
+    Presets(presets::Args),
+    /// Plan the return of stuck jobs, and with --apply carry it out
+    Reclaim(reclaim::Args),
+    /// Print the JSON Schema of a document
+    Schema(schema::Args),
+    /// Explain jobs: every rule, what it read, what would be done
+    Show(show::Args),
+    /// List the claims that are stuck, longest silent first
+    Stale(stale::Args),
+    /// One pass for automation: from cron, or with --restart before workers start
+    Sweep(sweep::Args),
+}
+
+/// The command line, for completions and manual pages.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// Runs a command.
+///
+/// # Errors
+/// When it could not do what was asked.
+pub fn run(command: &Command, context: &Context) -> Result<Exit, CliError> {
+    match command {
+        Command::Check(args) => check::run(args, context),
+        Command::Completions(args) => completions::run(args, context),
+        Command::Demo(args) => demo::run(args, context),
+        Command::Init(args) => init::run(args, context),
+        Command::Man(args) => man::run(args, context),
+        Command::Owners(args) => owners::run(args, context),
+        Command::Presets(args) => presets::run(args, context),
+        Command::Reclaim(args) => reclaim::run(args, context),
+        Command::Schema(args) => schema::run(args, context),
+        Command::Show(args) => show::run(args, context),
+        Command::Stale(args) => stale::run(args, context),
+        Command::Sweep(args) => sweep::run(args, context),
+    }
+}
+
+impl Command {
+    /// How loud and in which format; commands that print one kind of text only have no say.
+    pub fn tone(&self) -> (ToneArgs, Format) {
+        match self {
+            Command::Check(args) => (args.output.tone.clone(), args.output.format()),
+            Command::Demo(args) => (args.tone.clone(), Format::Table),
+            Command::Init(args) => (args.output.tone.clone(), args.output.format()),
+            Command::Owners(args) => (args.output.tone.clone(), args.output.format()),
+            Command::Presets(args) => (args.output.tone.clone(), args.output.format()),
+            Command::Reclaim(args) => (args.output.tone.clone(), args.output.format()),
+            Command::Show(args) => (args.output.tone.clone(), args.output.format()),
+            Command::Stale(args) => (args.output.tone.clone(), args.output.format()),
+            Command::Sweep(args) => (args.output.tone.clone(), args.output.format()),
+            Command::Completions(_) | Command::Man(_) | Command::Schema(_) => (ToneArgs::default(), Format::Table),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_command_line_is_sound() {
+        super::command().debug_assert();
+    }
+}

@@ -1,0 +1,55 @@
+use super::selection::selection;
+use crate::cli::args::{IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs};
+use crate::cli::context::Context;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::present::present;
+use crate::cli::settings::{LOOKING, Settings};
+use crate::ops;
+use crate::policy::Policy;
+use crate::render::count;
+
+/// `jobdoctor owners`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jobdoctor owners --db queue.db
+  jobdoctor owners --db queue.db --host web1")]
+pub struct Args {
+    #[command(flatten)]
+    older: OlderArgs,
+    #[command(flatten)]
+    select: SelectArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    pub(super) output: ListOutputArgs,
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    let settings = Settings::resolve(&args.store, &context.environment)?;
+    let store = settings.store()?;
+    let limits = settings.limits("owners", LOOKING, &context.interrupt);
+    let policy = Policy { older: args.older.older.or(settings.target.older), ..Policy::default() };
+    let selection = selection(&args.select, &IdArgs::default())?;
+    let mut look = settings.session(store.as_ref(), &limits).look()?;
+    context.say_where(&look);
+    let document = ops::owners(&mut look, &selection, &policy)?;
+    drop(look);
+    let format = args.output.format();
+    present(&context.ui, format, &document)?;
+    if !format.is_machine() {
+        let summary = &document.summary;
+        context.ui.note(&format!(
+            "{} with {}; {} dead, {} stuck",
+            count(summary.owners, "owner", "owners"),
+            count(summary.in_flight, "claim", "claims"),
+            summary.dead,
+            count(summary.stuck, "claim", "claims"),
+        ));
+        if summary.stuck > 0 {
+            context.ui.hint(&format!("to list the stuck claims: {}", context.next_command("stale", &[])));
+        }
+    }
+    Ok(Exit::Done)
+}

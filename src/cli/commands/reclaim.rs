@@ -1,0 +1,192 @@
+use super::selection::selection;
+use crate::cli::args::{ActArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs};
+use crate::cli::context::Context;
+use crate::cli::error::{CliError, exit_of};
+use crate::cli::exit::Exit;
+use crate::cli::present::present;
+use crate::cli::settings::{APPLYING, LOOKING, Settings};
+use crate::ops::{self, Guard, Look, Order, Reclaimed, Selection};
+use crate::policy::Policy;
+use crate::render::{Format, count};
+use crate::report::{Outcomes, Reclaim};
+use crate::store::StoreErrorKind;
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+/// `jobdoctor reclaim`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jobdoctor reclaim --db queue.db --older 5m              what would be done: writes nothing
+  jobdoctor reclaim --db queue.db --older 5m --apply      do it
+  jobdoctor reclaim --db queue.db --id 42 --to fail --apply")]
+pub struct Args {
+    #[command(flatten)]
+    act: ActArgs,
+    #[command(flatten)]
+    older: OlderArgs,
+    #[command(flatten)]
+    select: SelectArgs,
+    #[command(flatten)]
+    ids: IdArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    pub(super) output: ListOutputArgs,
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    let settings = Settings::resolve(&args.store, &context.environment)?;
+    Reclaiming {
+        name: "reclaim",
+        schema: "jobdoctor.reclaim/v1",
+        act: &args.act,
+        selection: selection(&args.select, &args.ids)?,
+        format: args.output.format(),
+        settings,
+        quiet_when_idle: false,
+    }
+    .run(context, |_, policy| Policy { older: args.older.older.or(policy.older), ..policy })
+}
+
+/// What `reclaim` and `sweep` have in common.
+pub(super) struct Reclaiming<'a> {
+    pub(super) name: &'static str,
+    pub(super) schema: &'static str,
+    pub(super) act: &'a ActArgs,
+    pub(super) selection: Selection,
+    pub(super) format: Format,
+    pub(super) settings: Settings,
+    /// Say nothing without a terminal when nothing was done: cron would mail it.
+    pub(super) quiet_when_idle: bool,
+}
+
+impl Reclaiming<'_> {
+    /// Looks, plans, and carries the plan out if that was asked for. `refine` completes the policy from the look.
+    pub(super) fn run(&self, context: &Context, refine: impl Fn(&Look, Policy) -> Policy) -> Result<Exit, CliError> {
+        let settings = &self.settings;
+        let store = settings.store()?;
+        let time = if self.act.apply { APPLYING } else { LOOKING };
+        let limits = settings.limits(self.name, time, &context.interrupt);
+        let rules = self.act.rule.iter().chain(&settings.target.rules).copied();
+        let policy = Policy { older: settings.target.older, act_on: rules.collect(), to: self.act.to, restart: None };
+        let mut look = settings.session(store.as_ref(), &limits).look()?;
+        context.say_where(&look);
+        let policy = refine(&look, policy);
+        let plan = ops::plan(&mut look, &self.selection, &policy)?;
+        let run_id = run_id(&look);
+        // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
+        drop(look);
+        let read_only = settings.target_name.as_deref().filter(|_| settings.target.read_only);
+        let order = Order {
+            schema: self.schema,
+            apply: self.act.apply,
+            guard: Guard { max_jobs: self.act.max_jobs.or(settings.target.max_jobs), read_only },
+            run_id,
+        };
+        let done = ops::reclaim(store.as_ref(), &limits, plan, &order)?;
+        let idle = done.document.summary.planned == 0;
+        if idle && self.quiet_when_idle && !self.format.is_machine() && !context.ui.is_watched() {
+            return Ok(self.exit(&done));
+        }
+        present(&context.ui, self.format, &done.document)?;
+        self.say(context, &done);
+        Ok(self.exit(&done))
+    }
+
+    fn say(&self, context: &Context, done: &Reclaimed) {
+        let ui = &context.ui;
+        let document = &done.document;
+        if !document.applied {
+            document.warnings.iter().for_each(|warning| ui.warn(warning));
+        }
+        done.after.iter().for_each(|warning| ui.warn(warning));
+        if let Some(why) = &document.refused {
+            ui.warn(&format!("refused: {why}; nothing was written"));
+        }
+        if let Some(stop) = &done.stop {
+            ui.warn(&format!("stopped early: {stop}"));
+        }
+        match &document.summary.outcomes {
+            Some(outcomes) => self.say_applied(context, document, outcomes),
+            None => self.say_planned(context, document),
+        }
+    }
+
+    fn say_planned(&self, context: &Context, document: &Reclaim) {
+        let summary = &document.summary;
+        if !self.format.is_machine() {
+            context.ui.note(&format!(
+                "{} to move, {} left alone, of {} in flight; nothing was written",
+                count(summary.planned, "job", "jobs"),
+                summary.held,
+                summary.in_flight
+            ));
+        }
+        if summary.beyond_limit > 0 {
+            context.ui.note(&format!("{} beyond --limit", count(summary.beyond_limit, "more job", "more jobs")));
+        }
+        if summary.planned > 0 && document.refused.is_none() && !self.format.is_machine() {
+            context.ui.hint(&format!("to do it: {}", context.next_command(self.name, &["--apply"])));
+        }
+    }
+
+    fn say_applied(&self, context: &Context, document: &Reclaim, outcomes: &Outcomes) {
+        let ui = &context.ui;
+        if document.summary.planned == 0 {
+            return ui.note(&format!("nothing to do, of {} in flight", document.summary.in_flight));
+        }
+        let others = [
+            (outcomes.changed, "changed meanwhile"),
+            (outcomes.gone, "gone meanwhile"),
+            (outcomes.locked, "locked by another session"),
+            (outcomes.refused, "refused by the database"),
+            (outcomes.not_tried, "not tried"),
+            (outcomes.unknown, "of unknown outcome"),
+        ];
+        let others: Vec<String> =
+            others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(", {n} {what}")).collect();
+        ui.note(&format!("recovered {}{}", count(outcomes.moved, "orphaned job", "orphaned jobs"), others.concat()));
+        let above = self.settings.target.warn_above;
+        if let Some(above) = above.filter(|above| outcomes.moved > *above) {
+            ui.warn(&format!(
+                "that is more than {above}: workers die often here (warn_above of target {})",
+                document.target.name.as_deref().unwrap_or("(none)")
+            ));
+        }
+        if outcomes.unknown > 0 {
+            ui.warn("the answer to a commit was lost: look at the jobs of unknown outcome before doing anything else");
+        }
+    }
+
+    fn exit(&self, done: &Reclaimed) -> Exit {
+        let document = &done.document;
+        let mut exit = if document.refused.is_some() { Exit::Refused } else { Exit::Done };
+        let Some(outcomes) = &document.summary.outcomes else {
+            return if document.not_found.is_empty() { exit } else { exit.worse(Exit::Partial) };
+        };
+        if outcomes.unknown > 0 {
+            exit = exit.worse(Exit::Unknown);
+        }
+        let mut as_they_were = outcomes.locked + outcomes.refused + outcomes.not_tried;
+        if !self.selection.ids.is_empty() {
+            as_they_were += outcomes.changed + outcomes.gone + document.not_found.len() as u64;
+        }
+        if as_they_were > 0 {
+            exit = exit.worse(Exit::Partial);
+        }
+        match &done.stop {
+            // Something was written before it stopped, so "try again" would promise too much; 3 says what is the case.
+            Some(stop) if matches!(exit_of(stop.kind), Exit::TryAgain) => exit.worse(Exit::Partial),
+            Some(stop) if stop.kind == StoreErrorKind::RowData => exit.worse(Exit::Partial),
+            Some(stop) => exit.worse(exit_of(stop.kind)),
+            None => exit,
+        }
+    }
+}
+
+/// A name for the run: the store's time and a few letters that no other run has.
+fn run_id(look: &Look) -> String {
+    let time: String = look.now().to_string().chars().filter(|c| c.is_ascii_digit()).take(14).collect();
+    let random = RandomState::new().build_hasher().finish();
+    format!("{time}-{:06x}", random & 0xff_ffff)
+}

@@ -1,0 +1,47 @@
+use crate::cli::args::{OlderArgs, OutputArgs, StoreArgs};
+use crate::cli::context::Context;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::present::show;
+use crate::cli::settings::{LOOKING, Settings};
+use crate::ops;
+use crate::policy::Policy;
+use crate::render::{Format, json};
+
+/// `jobdoctor show`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jobdoctor show 42 --db queue.db
+  jobdoctor show 42 43 --older 5m --db queue.db -o json")]
+pub struct Args {
+    /// The jobs, by id
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+    #[command(flatten)]
+    older: OlderArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    let settings = Settings::resolve(&args.store, &context.environment)?;
+    let store = settings.store()?;
+    let limits = settings.limits("show", LOOKING, &context.interrupt);
+    let policy = Policy { older: args.older.older.or(settings.target.older), ..Policy::default() };
+    let mut look = settings.session(store.as_ref(), &limits).look()?;
+    context.say_where(&look);
+    let document = ops::show(&mut look, &args.ids, &policy)?;
+    if !document.not_found.is_empty() {
+        let ids = document.not_found.join(", ");
+        return Err(CliError::new(Exit::NoInput, format!("no such job in {}: {ids}", document.target.table)));
+    }
+    context.ui.report(|out| match args.output.format() {
+        Format::Json => json(&document, out),
+        Format::None => Ok(()),
+        _ => out.write_all(show(&document, &context.ui.screen()).as_bytes()),
+    })?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,77 @@
+use super::reclaim::Reclaiming;
+use super::selection::selection;
+use crate::cli::args::{ActArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs};
+use crate::cli::context::Context;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::settings::Settings;
+use crate::policy::{Policy, Restart, RestartScope};
+
+/// `jobdoctor sweep`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jobdoctor sweep --apply                                            from cron, with the target's settings
+  jobdoctor sweep --restart --host \"$(hostname)\" --apply             before this host's workers start
+  jobdoctor sweep --restart --owner 'web1:*' --apply                 the same, by how owners are named
+  jobdoctor sweep --restart --all-owners --apply                     while every worker is stopped")]
+pub struct Args {
+    /// Judge by who the owner is, whatever the age: its jobs are dead. Needs --host, --owner or --all-owners; never touches
+    /// a claim made after the sweep began
+    #[arg(long, conflicts_with = "older")]
+    restart: bool,
+    /// With --restart: every owner is dead, and so are claims without one
+    #[arg(long, requires = "restart", conflicts_with_all = ["host", "owner"])]
+    all_owners: bool,
+    #[command(flatten)]
+    act: ActArgs,
+    #[command(flatten)]
+    older: OlderArgs,
+    #[command(flatten)]
+    select: SelectArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    pub(super) output: ListOutputArgs,
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    let settings = Settings::resolve(&args.store, &context.environment)?;
+    let mut selection = selection(&args.select, &IdArgs::default())?;
+    let scope = if args.restart { Some(scope(args, &mut selection)?) } else { None };
+    Reclaiming {
+        name: "sweep",
+        schema: "jobdoctor.sweep/v1",
+        act: &args.act,
+        selection,
+        format: args.output.format(),
+        settings,
+        quiet_when_idle: true,
+    }
+    .run(context, |look, policy| match &scope {
+        Some(scope) => {
+            Policy { older: None, restart: Some(Restart { scope: scope.clone(), began: look.now() }), ..policy }
+        }
+        None => Policy { older: args.older.older.or(policy.older), ..policy },
+    })
+}
+
+/// Which owners are dead. With `--restart`, `--host` and `--owner` are that scope and no filter beside it.
+fn scope(args: &Args, selection: &mut crate::ops::Selection) -> Result<RestartScope, CliError> {
+    if args.all_owners {
+        return Ok(RestartScope::AllOwners);
+    }
+    let hosts = std::mem::take(&mut selection.hosts);
+    let owners = std::mem::take(&mut selection.owners);
+    match (hosts.is_empty(), owners.patterns()) {
+        (true, []) => Err(CliError::new(Exit::Usage, "--restart needs to know which owners are dead").hint(
+            "add --host \"$(hostname)\" for this host's workers, --owner GLOB for owners by name, or --all-owners while \
+             every worker is stopped",
+        )),
+        (false, []) => Ok(RestartScope::Hosts(hosts)),
+        (true, patterns) if patterns == ["*"] => Ok(RestartScope::AllOwners),
+        (true, _) => Ok(RestartScope::Owners(owners)),
+        (false, _) => Err(CliError::new(Exit::Usage, "--restart takes --host or --owner, not both")
+            .hint("run two sweeps, one for each")),
+    }
+}

@@ -1,0 +1,110 @@
+//! The config file: targets, and mappings for home-made tables.
+
+use super::error::CliError;
+use super::exit::Exit;
+use crate::model::parse_duration;
+use crate::policy::Rule;
+use crate::spec::{Field, Fields, Node, Preset, SpecError, did_you_mean};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// A config file, read and checked whole.
+#[derive(Debug, Default)]
+pub struct Config {
+    /// The target that is meant when none is named.
+    pub default_target: Option<String>,
+    /// The targets by name.
+    pub targets: BTreeMap<String, Target>,
+    /// The mappings.
+    pub mappings: Vec<Preset>,
+}
+
+/// A named store with its settings: `[target.NAME]`.
+#[derive(Debug, Default, Clone)]
+pub struct Target {
+    /// The database's address.
+    pub db: Option<String>,
+    /// The preset or mapping.
+    pub preset: Option<String>,
+    /// The schema of its tables.
+    pub schema: Option<String>,
+    /// Another name for its jobs' table.
+    pub table: Option<String>,
+    /// How long a claim must be silent.
+    pub older: Option<Duration>,
+    /// Rules about trouble to act on.
+    pub rules: Vec<Rule>,
+    /// True if nothing may be applied.
+    pub read_only: bool,
+    /// The most jobs one run may move.
+    pub max_jobs: Option<u64>,
+    /// A run that moves more jobs than this says so loudly.
+    pub warn_above: Option<u64>,
+}
+
+impl Config {
+    /// Reads a config file.
+    ///
+    /// # Errors
+    /// When it cannot be read, is not TOML, or says something unknown; with key, line and suggestion.
+    pub fn read(path: &Path) -> Result<Config, CliError> {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            CliError::new(Exit::Config, format!("config file {} cannot be read: {error}", path.display()))
+        })?;
+        Ok(Config::parse(&format!("config file {}", path.display()), &text)?)
+    }
+
+    /// Reads the text of one.
+    ///
+    /// # Errors
+    /// See [`Config::read`].
+    pub fn parse(name: &str, text: &str) -> Result<Config, SpecError> {
+        let mut root = Fields::of(name, "", Node::parse(name, text)?)?;
+        let default_target = root.take("default_target").map(Field::written).transpose()?;
+        let mut config = Config::default();
+        if let Some(field) = root.take("target") {
+            for (name, field) in field.table()?.rest() {
+                config.targets.insert(name, target(field.table()?)?);
+            }
+        }
+        if let Some(field) = root.take("mapping") {
+            for (mapping, field) in field.table()?.rest() {
+                let document = format!("{name}, mapping {mapping}");
+                config.mappings.push(Preset::of(&document, &mapping, field.into_node())?);
+            }
+        }
+        root.finish()?;
+        if let Some(written) = default_target {
+            if !config.targets.contains_key(&written.text) {
+                let hint = did_you_mean(&written.text, config.targets.keys().map(String::as_str));
+                return Err(written.error(format!("there is no target `{}`{hint}", written.text)));
+            }
+            config.default_target = Some(written.text);
+        }
+        Ok(config)
+    }
+}
+
+fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
+    let rules: Vec<(&str, Rule)> = Rule::ALL.iter().map(|rule| (rule.name(), *rule)).collect();
+    let target = Target {
+        db: fields.text("db")?,
+        preset: fields.text("preset")?,
+        schema: fields.text("schema")?,
+        table: fields.text("table")?,
+        older: match fields.take("older").map(Field::written).transpose()? {
+            Some(written) => Some(parse_duration(&written.text).map_err(|why| written.error(why))?),
+            None => None,
+        },
+        rules: match fields.take("rules") {
+            Some(field) => field.items()?.into_iter().map(|item| item.word(&rules)).collect::<Result<_, _>>()?,
+            None => Vec::new(),
+        },
+        read_only: fields.take("read_only").map(Field::boolean).transpose()?.unwrap_or(false),
+        max_jobs: fields.take("max_jobs").map(Field::count).transpose()?,
+        warn_above: fields.take("warn_above").map(Field::count).transpose()?,
+    };
+    fields.finish()?;
+    Ok(target)
+}

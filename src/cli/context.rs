@@ -1,0 +1,100 @@
+use super::commands::Command;
+use super::environment::Environment;
+use super::signal::{Caught, watch};
+use super::ui::Ui;
+use crate::ops::Look;
+use crate::store::Interrupt;
+use std::ffi::OsString;
+
+/// What every command gets beside its own arguments.
+pub struct Context {
+    /// The environment.
+    pub environment: Environment,
+    /// The mouth.
+    pub ui: Ui,
+    /// Raised by a signal.
+    pub interrupt: Interrupt,
+    /// The signal that raised it.
+    pub caught: Caught,
+    words: Vec<String>,
+}
+
+impl Context {
+    /// Reads the environment and begins to watch for signals.
+    pub fn new(command: &Command, arguments: &[OsString]) -> Context {
+        let environment = Environment::read();
+        let (tone, format) = command.tone();
+        let interrupt = Interrupt::default();
+        Context {
+            ui: Ui::new(&tone, format, &environment),
+            environment,
+            caught: watch(interrupt.clone()),
+            interrupt,
+            words: arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
+        }
+    }
+
+    /// Says, to who asked, which queue was found.
+    pub fn say_where(&self, look: &Look) {
+        let target = &look.target;
+        let variants =
+            if target.variants.is_empty() { String::new() } else { format!(" ({})", target.variants.join("; ")) };
+        self.ui.detail(&format!(
+            "{} {}, table {}, preset {}{variants}, store time {}",
+            target.engine,
+            target.database,
+            target.table,
+            target.preset,
+            look.now()
+        ));
+    }
+
+    /// A command line that goes on from this one: another command on the same queue and selection, with more words behind.
+    pub fn next_command(&self, command: &str, more: &[&str]) -> String {
+        const DROPPED: [&str; 7] = ["--exit-code", "--json", "-q", "--quiet", "-v", "--verbose", "--apply"];
+        const DROPPED_WITH_VALUE: [&str; 4] = ["-o", "--output", "--color", "--limit"];
+        let mut line = vec!["jobdoctor".to_owned(), command.to_owned()];
+        let mut words = self.words.iter().skip(1);
+        while let Some(word) = words.next() {
+            let name = word.split('=').next().unwrap_or_default();
+            if DROPPED_WITH_VALUE.contains(&name) {
+                if !word.contains('=') {
+                    words.next();
+                }
+            } else if !DROPPED.contains(&name) && !word.starts_with("-o") {
+                line.push(shell_word(word));
+            }
+        }
+        line.extend(more.iter().map(|word| (*word).to_owned()));
+        line.join(" ")
+    }
+}
+
+/// A word as a shell reads it back; one that may hold a password is not repeated.
+fn shell_word(word: &str) -> String {
+    let value = word.strip_prefix("--db=").unwrap_or(word);
+    let user_info = value.split_once("://").and_then(|(_, rest)| rest.split_once('@')).map(|(user, _)| user);
+    if user_info.is_some_and(|user| user.contains(':')) || value.contains("password") {
+        return if word.starts_with("--db=") { "--db=...".to_owned() } else { "...".to_owned() };
+    }
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_back_and_passwords_do_not() {
+        assert_eq!(shell_word("demo.db"), "demo.db");
+        assert_eq!(shell_word("mail*"), "'mail*'");
+        assert_eq!(shell_word("it's"), "'it'\\''s'");
+        assert_eq!(shell_word("postgres://u@h/d"), "postgres://u@h/d");
+        assert_eq!(shell_word("postgres://u:secret@h/d"), "...");
+        assert_eq!(shell_word("--db=host=h password=secret"), "--db=...");
+    }
+}

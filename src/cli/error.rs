@@ -1,0 +1,73 @@
+use super::exit::Exit;
+use crate::ops::OpsError;
+use crate::spec::SpecError;
+use crate::store::{AddressError, StoreError, StoreErrorKind};
+
+/// Why the program ends without having done what was asked.
+#[derive(Debug)]
+pub struct CliError {
+    /// How it ends.
+    pub exit: Exit,
+    /// What went wrong, and where.
+    pub message: String,
+    /// What to try.
+    pub hints: Vec<String>,
+}
+
+impl CliError {
+    /// An error with that end.
+    pub fn new(exit: Exit, message: impl Into<String>) -> CliError {
+        CliError { exit, message: message.into(), hints: Vec::new() }
+    }
+
+    /// The same with advice.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> CliError {
+        self.hints.push(hint.into());
+        self
+    }
+}
+
+/// What a store's error means for the way the program ends.
+pub(super) fn exit_of(kind: StoreErrorKind) -> Exit {
+    match kind {
+        StoreErrorKind::Missing => Exit::NoInput,
+        StoreErrorKind::Unreachable | StoreErrorKind::Lost => Exit::Unavailable,
+        StoreErrorKind::Busy | StoreErrorKind::TimedOut | StoreErrorKind::Conflict => Exit::TryAgain,
+        StoreErrorKind::Denied => Exit::NoPermission,
+        StoreErrorKind::Unfit | StoreErrorKind::RowData => Exit::Config,
+        // The signal itself decides where one was seen.
+        StoreErrorKind::Interrupted => Exit::Signal(signal_hook::consts::SIGINT),
+        StoreErrorKind::Other => Exit::Internal,
+    }
+}
+
+impl From<StoreError> for CliError {
+    fn from(error: StoreError) -> Self {
+        let hints = error.hint.clone().into_iter().collect();
+        CliError { exit: exit_of(error.kind), message: error.to_string(), hints }
+    }
+}
+
+impl From<SpecError> for CliError {
+    fn from(error: SpecError) -> Self {
+        CliError::new(Exit::Config, error.to_string())
+    }
+}
+
+impl From<AddressError> for CliError {
+    fn from(error: AddressError) -> Self {
+        CliError::new(Exit::Usage, error.to_string())
+    }
+}
+
+impl From<OpsError> for CliError {
+    fn from(error: OpsError) -> Self {
+        match error {
+            OpsError::Store(error) => error.into(),
+            OpsError::Spec(error) => error.into(),
+            OpsError::Usage { message, hint } => CliError::new(Exit::Usage, message).hint(hint),
+            OpsError::Spool(_) => CliError::new(Exit::Internal, error.to_string()),
+        }
+    }
+}

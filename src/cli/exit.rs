@@ -1,0 +1,126 @@
+/// How the program ends. The codes are a contract; the README lists them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// 0: did what was asked, or another got there first. Stuck jobs may exist.
+    Done,
+    /// 1: stuck or unknown claims exist; only with `--exit-code`.
+    Found,
+    /// 2: the command line makes no sense.
+    Usage,
+    /// 3: some planned jobs are still as they were.
+    Partial,
+    /// 4: refused by a guard; nothing was written.
+    Refused,
+    /// 5: the outcome of a write is unknown.
+    Unknown,
+    /// 66: no such SQLite file, not a database, or no such job.
+    NoInput,
+    /// 69: the database cannot be reached, or the connection was lost.
+    Unavailable,
+    /// 70: an internal error.
+    Internal,
+    /// 75: busy or timed out before anything was written; try again.
+    TryAgain,
+    /// 77: authentication or privileges.
+    NoPermission,
+    /// 78: configuration, preset or schema does not fit.
+    Config,
+    /// Ended by a signal, after the batch in hand: 130 for SIGINT, 143 for SIGTERM.
+    Signal(i32),
+}
+
+impl Exit {
+    /// The exit code.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Found => 1,
+            Exit::Usage => 2,
+            Exit::Partial => 3,
+            Exit::Refused => 4,
+            Exit::Unknown => 5,
+            Exit::NoInput => 66,
+            Exit::Unavailable => 69,
+            Exit::Internal => 70,
+            Exit::TryAgain => 75,
+            Exit::NoPermission => 77,
+            Exit::Config => 78,
+            Exit::Signal(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
+        }
+    }
+
+    /// A word for it, in error documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Exit::Done => "done",
+            Exit::Found => "found",
+            Exit::Usage => "usage",
+            Exit::Partial => "partial",
+            Exit::Refused => "refused",
+            Exit::Unknown => "unknown",
+            Exit::NoInput => "no_input",
+            Exit::Unavailable => "unavailable",
+            Exit::Internal => "internal",
+            Exit::TryAgain => "try_again",
+            Exit::NoPermission => "no_permission",
+            Exit::Config => "config",
+            Exit::Signal(_) => "signal",
+        }
+    }
+
+    /// The worse of two ends; a signal beats all.
+    pub fn worse(self, other: Exit) -> Exit {
+        if self.severity() >= other.severity() { self } else { other }
+    }
+
+    fn severity(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Found => 1,
+            Exit::Partial => 2,
+            Exit::Refused => 3,
+            Exit::TryAgain => 4,
+            Exit::Usage => 5,
+            Exit::NoInput => 6,
+            Exit::Config => 7,
+            Exit::NoPermission => 8,
+            Exit::Unavailable => 9,
+            Exit::Internal => 10,
+            Exit::Unknown => 11,
+            Exit::Signal(_) => 12,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_counts() {
+        let order = [5, 70, 69, 77, 78, 66, 2, 75, 4, 3, 1, 0];
+        let all = [
+            Exit::Done,
+            Exit::Found,
+            Exit::Usage,
+            Exit::Partial,
+            Exit::Refused,
+            Exit::Unknown,
+            Exit::NoInput,
+            Exit::Unavailable,
+            Exit::Internal,
+            Exit::TryAgain,
+            Exit::NoPermission,
+            Exit::Config,
+        ];
+        for a in all {
+            assert_eq!(a.worse(Exit::Signal(2)), Exit::Signal(2));
+            for b in all {
+                let rank = |exit: Exit| order.iter().position(|code| *code == exit.code()).unwrap();
+                let worse = if rank(a) <= rank(b) { a } else { b };
+                assert_eq!(a.worse(b), worse, "{a:?} and {b:?}");
+            }
+        }
+        assert_eq!((Exit::Signal(2).code(), Exit::Signal(15).code()), (130, 143));
+    }
+}

@@ -1,0 +1,90 @@
+//! The edge: arguments, config, environment, terminal, signals, exit codes. Nothing below knows of any of them.
+
+mod args;
+mod commands;
+mod config;
+mod context;
+mod environment;
+mod error;
+mod exit;
+mod generate;
+mod present;
+mod settings;
+mod signal;
+mod ui;
+
+pub use commands::{Cli, command};
+pub use environment::VARIABLES;
+pub use generate::{completions, man_pages};
+
+use clap::Parser;
+use context::Context;
+use error::CliError;
+use exit::Exit;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Runs the program on these arguments and gives back its exit code.
+///
+/// A run that was ended by SIGINT or SIGTERM does not come back: after the batch in hand is finished or rolled back and
+/// what was done is said, the process dies by that signal.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    // A panic is a defect; its report must still end in the code that says so, and never in half a document.
+    let exit = std::panic::catch_unwind(|| run(&arguments)).unwrap_or(Exit::Internal);
+    if let Exit::Signal(signal) = exit {
+        signal::die_of(signal);
+    }
+    ExitCode::from(exit.code())
+}
+
+fn run(arguments: &[OsString]) -> Exit {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return not_parsed(arguments, &error),
+    };
+    let context = Context::new(&cli.command, arguments);
+    let exit = match commands::run(&cli.command, &context) {
+        Ok(exit) => exit,
+        Err(error) => {
+            if !matches!(error.exit, Exit::Signal(_)) {
+                context.ui.error(&error);
+            } else {
+                context.ui.note("interrupted; nothing was written");
+            }
+            error.exit
+        }
+    };
+    match context.caught.signal() {
+        Some(signal) => exit.worse(Exit::Signal(signal)),
+        None => exit,
+    }
+}
+
+/// Help and version go to stdout; a mistake goes to stderr, as a document if a document was asked for.
+fn not_parsed(arguments: &[OsString], error: &clap::Error) -> Exit {
+    if !error.use_stderr() {
+        // A closed pipe is no reason to fail.
+        let _ = error.print();
+        return Exit::Done;
+    }
+    let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let asks = |window: &[String]| match window {
+        [flag, format] => ["-o", "--output"].contains(&flag.as_str()) && format.starts_with("json"),
+        _ => false,
+    };
+    let json = words.iter().any(|word| {
+        word == "--json"
+            || word.starts_with("--output=json")
+            || word.starts_with("-ojson")
+            || word.starts_with("-o=json")
+    }) || words.windows(2).any(asks);
+    if json {
+        let text = error.render().to_string();
+        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        ui::Ui::for_machines().error(&CliError::new(Exit::Usage, message).hint("see --help"));
+    } else {
+        let _ = error.print();
+    }
+    Exit::Usage
+}

@@ -1,0 +1,68 @@
+//! How documents look: the same document as a table for people or in the format that was asked for.
+
+mod jobs;
+mod owners;
+mod reclaim;
+mod show;
+mod stale;
+
+pub use show::show;
+
+use super::error::CliError;
+use super::ui::Ui;
+use crate::render::{Format, Screen, csv, json};
+use crate::report::Lines;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// Rows of a table for people, unless they ask for another number.
+const ROWS: usize = 50;
+
+/// A document that is a list.
+pub trait Present: Serialize + Lines {
+    /// For people.
+    ///
+    /// # Errors
+    /// When the temporary file of a long list cannot be read.
+    fn table(&self, screen: &Screen, format: Format) -> io::Result<String>;
+
+    /// Comma-separated values.
+    ///
+    /// # Errors
+    /// When the writer, or the temporary file of a long list, fails.
+    fn csv(&self, out: &mut dyn Write) -> io::Result<()>;
+
+    /// One name a line.
+    ///
+    /// # Errors
+    /// When the writer, or the temporary file of a long list, fails.
+    fn names(&self, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// Writes a document to stdout.
+///
+/// # Errors
+/// When stdout fails for another reason than that nobody reads it.
+pub fn present<D: Present>(ui: &Ui, format: Format, document: &D) -> Result<(), CliError> {
+    ui.report(|out| match format {
+        Format::Table | Format::Wide => out.write_all(document.table(&ui.screen(), format)?.as_bytes()),
+        Format::Json => json(document, out),
+        Format::Jsonl => document.lines(out),
+        Format::Csv => document.csv(out),
+        Format::Name => document.names(out),
+        Format::None => Ok(()),
+    })
+}
+
+/// Comma-separated values of items that may fail to come back from their temporary file.
+fn csv_of<T>(
+    columns: &[&str],
+    items: impl Iterator<Item = io::Result<T>>,
+    values: impl Fn(&T) -> Vec<String>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut failed = None;
+    let rows = items.map_while(|item| item.map_err(|error| failed = Some(error)).ok()).map(|item| values(&item));
+    csv(columns, rows, out)?;
+    failed.map_or(Ok(()), Err)
+}

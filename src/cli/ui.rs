@@ -1,0 +1,149 @@
+//! The only mouth: the report goes to stdout, everything else to stderr, and whatever came from a database is inert.
+
+use super::args::{ColorArg, ToneArgs};
+use super::environment::Environment;
+use super::error::CliError;
+use super::exit::Exit;
+use crate::render::{Format, Screen, inert, json};
+use crate::report::ErrorDocument;
+use anstyle::{AnsiColor, Style};
+use std::io::{self, BufWriter, IsTerminal, Write};
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Ui {
+    quiet: bool,
+    verbose: bool,
+    machine: bool,
+    out: Screen,
+    watched: bool,
+    err_color: bool,
+}
+
+impl Ui {
+    /// Decides about colour, width and volume.
+    pub fn new(tone: &ToneArgs, format: Format, environment: &Environment) -> Ui {
+        let (out_tty, err_tty) = (io::stdout().is_terminal(), io::stderr().is_terminal());
+        let columns = environment.get("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|width| *width > 0);
+        let terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+        let width = match format {
+            Format::Wide => None,
+            _ => columns.or_else(|| if out_tty { terminal() } else { None }),
+        };
+        Ui {
+            quiet: tone.quiet,
+            verbose: tone.verbose,
+            machine: matches!(format, Format::Json | Format::Jsonl),
+            out: Screen { width, color: wants_color(tone.color, environment, out_tty) },
+            watched: out_tty || err_tty,
+            err_color: wants_color(tone.color, environment, err_tty),
+        }
+    }
+
+    /// For errors before anything else is known, where a document was asked for.
+    pub fn for_machines() -> Ui {
+        let out = Screen { width: None, color: false };
+        Ui { quiet: false, verbose: false, machine: true, out, watched: false, err_color: false }
+    }
+
+    /// The screen that tables are laid out for.
+    pub fn screen(&self) -> Screen {
+        self.out
+    }
+
+    /// True if a person is likely to be watching.
+    pub fn is_watched(&self) -> bool {
+        self.watched
+    }
+
+    /// Writes the report. A reader that has gone away is no error: it has seen what it wanted.
+    ///
+    /// # Errors
+    /// When stdout cannot be written for any other reason.
+    pub fn report(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
+        let mut out = BufWriter::new(io::stdout().lock());
+        match write(&mut out).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(CliError::new(Exit::Internal, format!("the report cannot be written: {error}")))
+            }
+            Err(_) => {
+                // What is still buffered has nowhere to go.
+                let _ = out.into_parts();
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// A summary line.
+    pub fn note(&self, text: &str) {
+        if !self.quiet {
+            self.say(Style::new(), "", text);
+        }
+    }
+
+    /// What to type next.
+    pub fn hint(&self, text: &str) {
+        if !self.quiet {
+            self.say(AnsiColor::Cyan.on_default(), "", text);
+        }
+    }
+
+    /// Something an operator should know.
+    pub fn warn(&self, text: &str) {
+        if !self.quiet {
+            self.say(AnsiColor::Yellow.on_default().bold(), "warning: ", text);
+        }
+    }
+
+    /// What was found out, for who asked with `--verbose`.
+    pub fn detail(&self, text: &str) {
+        if self.verbose {
+            self.say(Style::new().dimmed(), "", text);
+        }
+    }
+
+    /// An error. Machines get a document.
+    pub fn error(&self, error: &CliError) {
+        if self.machine {
+            let document = ErrorDocument {
+                schema: "jobdoctor.error/v1",
+                code: error.exit.code(),
+                kind: error.exit.name().to_owned(),
+                message: error.message.clone(),
+                hints: error.hints.clone(),
+            };
+            let _ = json(&document, &mut io::stderr().lock());
+            return;
+        }
+        self.say(AnsiColor::Red.on_default().bold(), "error: ", &error.message);
+        for hint in &error.hints {
+            self.say(AnsiColor::Cyan.on_default(), "hint: ", hint);
+        }
+    }
+
+    /// A stderr that has gone away changes nothing about what was done.
+    fn say(&self, style: Style, label: &str, text: &str) {
+        let mut err = io::stderr().lock();
+        // Line breaks are ours; anything else that moves the cursor is not.
+        let text: Vec<_> = text.lines().map(inert).collect();
+        let text = text.join("\n");
+        let _ = match (self.err_color, label) {
+            (true, "") => writeln!(err, "{style}{text}{style:#}"),
+            (true, _) => writeln!(err, "{style}{label}{style:#}{text}"),
+            (false, _) => writeln!(err, "{label}{text}"),
+        };
+    }
+}
+
+/// The flag, then NO_COLOR, then CLICOLOR_FORCE, then CLICOLOR, then whether it is a terminal that can.
+fn wants_color(flag: ColorArg, environment: &Environment, is_terminal: bool) -> bool {
+    match flag {
+        ColorArg::Always => true,
+        ColorArg::Never => false,
+        ColorArg::Auto if environment.get("NO_COLOR").is_some() => false,
+        ColorArg::Auto if environment.get("CLICOLOR_FORCE").is_some_and(|force| force != "0") => true,
+        ColorArg::Auto if environment.get("CLICOLOR") == Some("0") => false,
+        ColorArg::Auto => is_terminal && environment.get("TERM") != Some("dumb"),
+    }
+}

@@ -1,0 +1,236 @@
+use super::OpsError;
+use super::session::Look;
+use crate::model::{Engine, Move};
+use crate::policy::{FUTURE_TOLERANCE, Policy, Verdict, judge};
+use crate::report::{Check, CheckFinding, Severity};
+use crate::spec::ident::qualified;
+use crate::spec::{Column, Expr, LiveTable, MoveSpec, QueueSpec, StateSource, StepSpec};
+use crate::store::{Cutoffs, StoreErrorKind, Wanted};
+use std::collections::BTreeSet;
+
+/// The document, and whether what is missing is a right or a fit.
+pub struct Checked {
+    /// The document.
+    pub document: Check,
+    /// True if a right is missing; then asking somebody for it helps, and no change of configuration does.
+    pub denied: bool,
+}
+
+/// Finds out whether jobdoctor can do its work here: rights, encodings, indexes, triggers.
+///
+/// # Errors
+/// When the store cannot be read at all.
+pub fn check(look: &mut Look) -> Result<Checked, OpsError> {
+    let mut findings = Findings { list: Vec::new(), denied: false };
+    preset(&mut findings, &look.spec);
+    let can_list = listing(&mut findings, look)?;
+    rights(&mut findings, look);
+    indexes(&mut findings, look);
+    for table in tables(look) {
+        if !table.triggers.is_empty() {
+            let names = table.triggers.join(", ");
+            findings.ok("triggers", format!("table {} has triggers that a move will fire: {names}", table.name));
+        }
+    }
+    findings.list.sort_by_key(|finding| finding.severity);
+    let can_reclaim = can_list && findings.list.iter().all(|finding| finding.severity != Severity::Error);
+    Ok(Checked {
+        document: Check {
+            schema: "jobdoctor.check/v1",
+            store_time: look.now(),
+            target: look.target.clone(),
+            can_list,
+            can_reclaim,
+            findings: findings.list,
+        },
+        denied: findings.denied,
+    })
+}
+
+struct Findings {
+    list: Vec<CheckFinding>,
+    denied: bool,
+}
+
+impl Findings {
+    fn add(&mut self, severity: Severity, id: &str, detail: String, fix: Option<String>) {
+        self.list.push(CheckFinding { id: id.to_owned(), severity, detail, fix });
+    }
+
+    fn ok(&mut self, id: &str, detail: String) {
+        self.add(Severity::Ok, id, detail, None);
+    }
+
+    /// A right that is missing, with the statement that gives it.
+    fn denied(&mut self, id: &str, detail: String, grant: String) {
+        self.denied = true;
+        self.add(Severity::Error, id, detail, Some(grant));
+    }
+}
+
+/// The live tables that the queue uses.
+fn tables(look: &Look) -> Vec<&LiveTable> {
+    let mut seen = BTreeSet::new();
+    let used = look.spec.tables.values().filter(|table| seen.insert((&table.schema, &table.name)));
+    used.filter_map(|table| look.live.table(Some(&table.schema), &table.name)).collect()
+}
+
+fn preset(findings: &mut Findings, spec: &QueueSpec) {
+    let variants = if spec.variants.is_empty() {
+        String::new()
+    } else {
+        format!(", in the variants: {}", spec.variants.join("; "))
+    };
+    findings.ok("preset", format!("preset {} fits the tables as they are{variants}", spec.preset));
+    if spec.liveness.is_empty() {
+        findings.add(
+            Severity::Warning,
+            "no_sign_of_life",
+            "nothing in these tables tells a dead worker from a slow one".to_owned(),
+            Some("stop every worker and use `jobdoctor sweep --restart --all-owners`".to_owned()),
+        );
+    }
+}
+
+/// Runs the listing as `stale` would, and counts what it could not judge.
+fn listing(findings: &mut Findings, look: &mut Look) -> Result<bool, OpsError> {
+    let now = look.now();
+    let wanted = Wanted::Suspects(Cutoffs { now, older: None, future_tolerance: FUTURE_TOLERANCE });
+    let policy = Policy::default();
+    let (spec, mut unknown, mut example) = (&look.spec, 0_u64, None);
+    let scanned = look.reader.scan(spec, &wanted, &mut |claim| {
+        if let Verdict::Unknown(lacking) = judge(spec, &claim, &policy, now).verdict {
+            unknown += 1;
+            example = example.take().or_else(|| lacking.into_iter().next().map(|why| (claim.key.to_string(), why)));
+        }
+    });
+    match scanned {
+        Ok(()) => findings.ok("listing", "the listing runs".to_owned()),
+        Err(error) if error.kind == StoreErrorKind::Denied || error.kind == StoreErrorKind::Unfit => {
+            findings.denied |= error.kind == StoreErrorKind::Denied;
+            findings.add(Severity::Error, "listing", format!("the listing fails: {error}"), error.hint);
+            return Ok(false);
+        }
+        Err(error) => return Err(error.into()),
+    }
+    if let (Some((id, why)), false) = (example, look.spec.liveness.is_empty()) {
+        findings.add(
+            Severity::Warning,
+            "unknown",
+            format!("claims that nobody can judge: {unknown}; job {id}, for one: {why}"),
+            Some("`jobdoctor stale` lists them; a wrong [time] in a mapping looks like this too".to_owned()),
+        );
+    }
+    Ok(true)
+}
+
+fn rights(findings: &mut Findings, look: &Look) {
+    let spec = &look.spec;
+    let name = |table: &LiveTable| match spec.engine {
+        Engine::Postgres => qualified(&table.schema, &table.name),
+        Engine::Sqlite => table.name.clone(),
+    };
+    for table in tables(look) {
+        if table.row_security {
+            findings.denied(
+                "row_security",
+                format!("row-level security hides rows of table {} from this role", table.name),
+                format!("ALTER ROLE (this role) BYPASSRLS, or a policy on {} for it", name(table)),
+            );
+        }
+    }
+    let table = |logical: &str| {
+        let table = spec.tables.get(logical)?;
+        look.live.table(Some(&table.schema), &table.name)
+    };
+    if let Some(jobs) = table(&spec.claim.lock_table) {
+        let written = written_columns(spec);
+        let missing: Vec<&str> = (jobs.columns.iter())
+            .filter(|column| written.contains(column.name.as_str()) && !column.writable)
+            .map(|column| column.name.as_str())
+            .collect();
+        if !missing.is_empty() {
+            findings.denied(
+                "update_jobs",
+                format!(
+                    "reclaiming writes columns of table {} that this role may not: {}",
+                    jobs.name,
+                    missing.join(", ")
+                ),
+                format!("GRANT UPDATE ({}) ON {} TO (this role)", missing.join(", "), name(jobs)),
+            );
+        } else {
+            findings.ok("update_jobs", format!("this role may write what a move writes to table {}", jobs.name));
+        }
+        if raw_steps(spec, "DELETE") && !jobs.may_delete {
+            let grant = format!("GRANT DELETE ON {} TO (this role)", name(jobs));
+            findings.denied("delete_jobs", format!("a move deletes from table {}", jobs.name), grant);
+        }
+    }
+    if let Some(owners) = spec.owner.row.as_ref().and_then(|row| table(&row.table))
+        && spec.engine == Engine::Postgres
+        && !owners.may_delete
+        && !owners.columns.iter().any(|column| column.writable)
+    {
+        findings.denied(
+            "lock_owners",
+            format!(
+                "a move locks the owner's row in table {}, so that no heartbeat can slip in between, and Postgres asks for \
+                 more than SELECT for that",
+                owners.name
+            ),
+            format!(
+                "GRANT UPDATE ({}) ON {} TO (this role)",
+                spec.owner.row.as_ref().map_or("", |row| row.key.name.as_str()),
+                name(owners)
+            ),
+        );
+    }
+}
+
+fn assignments(moved: &MoveSpec) -> impl Iterator<Item = &str> {
+    moved.steps.iter().flat_map(|step| match step {
+        StepSpec::Update(assignments) => assignments.iter().map(|a| a.column.name.as_str()).collect::<Vec<_>>(),
+        StepSpec::Sql { .. } => Vec::new(),
+    })
+}
+
+fn written_columns(spec: &QueueSpec) -> BTreeSet<&str> {
+    spec.moves.values().flat_map(assignments).collect()
+}
+
+fn raw_steps(spec: &QueueSpec, word: &str) -> bool {
+    let is = |step: &StepSpec| match step {
+        StepSpec::Sql { sql, .. } => format!("{sql:?}").contains(word),
+        StepSpec::Update(_) => false,
+    };
+    Move::ALL.iter().filter_map(|r#move| spec.moves.get(r#move)).any(|moved| moved.steps.iter().any(is))
+}
+
+/// Says so when no index leads to the claims in flight: then every look reads the table.
+fn indexes(findings: &mut Findings, look: &Look) {
+    let spec = &look.spec;
+    let StateSource::Column(state) = &spec.claim.state else { return };
+    let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return };
+    let Some(live) = look.live.table(Some(&table.schema), &table.name) else { return };
+    let signs = spec.liveness.iter().filter_map(|source| source.column()).map(|time| &time.column);
+    let owner = spec.owner.id.iter().filter_map(|expr| match expr {
+        Expr::Column(column) => Some(column),
+        Expr::Sql(_) => None,
+    });
+    let leads: Vec<&Column> = std::iter::once(state).chain(signs).chain(owner).collect();
+    let serves = live.indexes.iter().any(|index| {
+        index.columns.first().is_some_and(|first| leads.iter().any(|column| column.name == *first)) || index.partial
+    });
+    if serves {
+        findings.ok("index", format!("an index of table {} leads to the claims in flight", live.name));
+        return;
+    }
+    let sign = spec.liveness.iter().find_map(|source| source.column()).map(|time| format!(", {}", time.column.name));
+    findings.add(
+        Severity::Warning,
+        "index",
+        format!("no index of table {} leads to the claims in flight: every look reads the whole table", live.name),
+        Some(format!("CREATE INDEX ON {} ({}{})", live.name, state.name, sign.unwrap_or_default())),
+    );
+}

@@ -1,0 +1,96 @@
+//! A small incident to look at: two workers died some minutes ago, one is fine, one row makes no sense.
+
+use super::OpsError;
+use super::init::reference_schema;
+use crate::model::Engine;
+use crate::spec::Place;
+use crate::store::create_demo_file;
+use std::path::Path;
+
+/// One job of the demonstration. Times are seconds before now; a negative one lies ahead.
+struct Job {
+    queue: &'static str,
+    kind: &'static str,
+    status: &'static str,
+    owner: Option<&'static str>,
+    claimed: Option<i64>,
+    heartbeat: Option<i64>,
+    lease: Option<i64>,
+    attempts: i64,
+    cancelled: bool,
+}
+
+const fn job(queue: &'static str, kind: &'static str, status: &'static str) -> Job {
+    Job { queue, kind, status, owner: None, claimed: None, heartbeat: None, lease: None, attempts: 0, cancelled: false }
+}
+
+impl Job {
+    const fn held(mut self, owner: &'static str, claimed: i64, heartbeat: i64, lease: i64) -> Job {
+        self.owner = Some(owner);
+        self.claimed = Some(claimed);
+        self.heartbeat = Some(heartbeat);
+        self.lease = Some(lease);
+        self
+    }
+
+    const fn attempts(mut self, attempts: i64) -> Job {
+        self.attempts = attempts;
+        self
+    }
+
+    const fn cancelled(mut self) -> Job {
+        self.cancelled = true;
+        self
+    }
+}
+
+/// The incident: `web2` was killed 14 minutes ago with four jobs in hand, one of them on its last attempt and one that
+/// somebody wants cancelled; `media1` followed 41 minutes ago with a long one; `web1` and `media2` are at work.
+const JOBS: [Job; 13] = [
+    job("mail", "SendInvoice", "SUCCEEDED").attempts(1),
+    job("mail", "SendInvoice", "SUCCEEDED"),
+    job("media", "ResizeVideo", "RUNNING").held("media1:2207", 4_410, 2_471, 2_411).attempts(1),
+    job("mail", "SendInvoice", "RUNNING").held("web2:911", 868, 839, 779),
+    job("mail", "SendReminder", "RUNNING").held("web2:911", 861, 839, 779).attempts(4),
+    job("reports", "MonthlyReport", "CLAIMED").held("web2:912", 846, 841, 781).attempts(1),
+    job("mail", "SendReminder", "RUNNING").held("web2:912", 853, 841, 781).cancelled(),
+    job("mail", "SendInvoice", "RUNNING").held("web1:4211", 47, 4, -56),
+    job("media", "ResizeVideo", "RUNNING").held("media2:2213", 5_190, 9, -51),
+    job("reports", "MonthlyReport", "RUNNING").held("web1:4212", 12, -3_600, -3_660),
+    job("mail", "SendInvoice", "QUEUED"),
+    job("mail", "SendReminder", "QUEUED"),
+    job("media", "ResizeVideo", "FAILED").attempts(5),
+];
+
+/// Makes the demonstration's database. Times are fresh: they are counted from now, by SQLite's own clock.
+///
+/// # Errors
+/// When something else stands at that path, or it cannot be written.
+pub fn demo(path: &Path) -> Result<(), OpsError> {
+    let mut statements = reference_schema(Engine::Sqlite, &Place::default());
+    statements.extend(JOBS.iter().map(insert));
+    Ok(create_demo_file(path, &statements)?)
+}
+
+fn insert(job: &Job) -> String {
+    let at = |seconds: Option<i64>| match seconds {
+        Some(seconds) => format!("unixepoch() - ({seconds})"),
+        None => "NULL".to_owned(),
+    };
+    let text = |text: Option<&str>| text.map_or_else(|| "NULL".to_owned(), |text| format!("'{text}'"));
+    format!(
+        "INSERT INTO jobs (queue, kind, status, owner_id, lease_token, claimed_at, heartbeat_at, lease_expires_at, \
+         attempts, cancel_requested_at, created_at) VALUES ('{}', '{}', '{}', {}, {}, {}, {}, {}, {}, {}, \
+         unixepoch() - 7200)",
+        job.queue,
+        job.kind,
+        job.status,
+        text(job.owner),
+        if job.owner.is_some() { "hex(randomblob(8))" } else { "NULL" },
+        at(job.claimed),
+        at(job.heartbeat),
+        at(job.lease),
+        job.attempts,
+        at(job.cancelled.then_some(600)),
+    )
+}

@@ -1,0 +1,31 @@
+//! Use cases: each takes a look, a selection and a policy, and gives back a document. They never print, read no
+//! environment and know no command line.
+
+mod apply;
+mod check;
+mod demo;
+mod document;
+mod error;
+mod init;
+mod owners;
+mod plan;
+mod presets;
+mod reclaim;
+mod selection;
+mod session;
+mod show;
+mod stale;
+
+pub use apply::{Applied, apply};
+pub use check::{Checked, check};
+pub use demo::demo;
+pub use error::OpsError;
+pub use init::{init, reference_schema};
+pub use owners::owners;
+pub use plan::{Plan, plan};
+pub use presets::presets;
+pub use reclaim::{Guard, Order, Reclaimed, reclaim};
+pub use selection::Selection;
+pub use session::{Look, Session};
+pub use show::show;
+pub use stale::stale;

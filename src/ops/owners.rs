@@ -1,0 +1,125 @@
+use super::OpsError;
+use super::selection::Selection;
+use super::session::Look;
+use crate::model::{Claim, OwnerRow, Timestamp};
+use crate::policy::{Judgement, Policy, Rule, Verdict, judge};
+use crate::report::{OwnerEntry, Owners, OwnersSummary};
+use crate::store::Wanted;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Lists who holds what, who is dead and who is alive, and what is wrong with the ownership data itself.
+///
+/// # Errors
+/// When the store cannot be read, or the selection makes no sense for this queue.
+pub fn owners(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<Owners, OpsError> {
+    selection.check(&look.spec, policy)?;
+    let now = look.now();
+    let mut summary = OwnersSummary::default();
+    let mut entries: BTreeMap<Option<String>, Entry> = BTreeMap::new();
+    let mut lies = Lies::default();
+    let spec = &look.spec;
+    look.reader.scan(spec, &Wanted::All, &mut |claim| {
+        if !selection.admits(&claim) {
+            return;
+        }
+        let judgement = judge(spec, &claim, policy, now);
+        summary.in_flight += 1;
+        lies.note(&claim, &judgement, spec.claim.claimed_at.is_some());
+        entries.entry(claim.owner.as_ref().map(|owner| owner.name.clone())).or_default().add(&claim, &judgement);
+    })?;
+    let mut owners: Vec<OwnerEntry> = entries.into_iter().map(|(owner, entry)| entry.finish(owner, now)).collect();
+    owners.sort_by(|a, b| {
+        let rank = |owner: &OwnerEntry| (owner.stuck == 0, owner.last_sign_at);
+        rank(a).cmp(&rank(b))
+    });
+    if let Some(limit) = selection.limit {
+        owners.truncate(limit);
+    }
+    for owner in &owners {
+        summary.owners += 1;
+        summary.dead += u64::from(owner.status == "dead");
+        summary.stuck += owner.stuck;
+        summary.unknown += owner.unknown;
+    }
+    Ok(Owners {
+        schema: "jobdoctor.owners/v1",
+        store_time: now,
+        target: look.target.clone(),
+        summary,
+        owners,
+        findings: lies.sentences(),
+    })
+}
+
+#[derive(Default)]
+struct Entry {
+    host: Option<String>,
+    claims: u64,
+    stuck: u64,
+    unknown: u64,
+    last_sign_at: Option<Timestamp>,
+    queues: BTreeSet<String>,
+    liveness: Option<&'static str>,
+}
+
+impl Entry {
+    fn add(&mut self, claim: &Claim, judgement: &Judgement) {
+        self.host = claim.owner.as_ref().and_then(|owner| owner.host.clone());
+        self.claims += 1;
+        self.stuck += u64::from(matches!(judgement.verdict, Verdict::Stuck(_)));
+        self.unknown += u64::from(matches!(judgement.verdict, Verdict::Unknown(_)));
+        self.last_sign_at = self.last_sign_at.max(judgement.last_sign_at);
+        self.queues.extend(claim.queue.clone());
+        self.liveness = self.liveness.or(judgement.liveness);
+    }
+
+    fn finish(self, owner: Option<String>, now: Timestamp) -> OwnerEntry {
+        let status = match (self.stuck, self.unknown) {
+            (stuck, _) if stuck == self.claims => "dead",
+            (0, unknown) if unknown == self.claims => "unknown",
+            (0, _) => "alive",
+            _ => "mixed",
+        };
+        OwnerEntry {
+            owner,
+            host: self.host,
+            status: status.to_owned(),
+            claims: self.claims,
+            stuck: self.stuck,
+            unknown: self.unknown,
+            last_sign_at: self.last_sign_at,
+            silence_seconds: self.last_sign_at.map(|sign| now.since(sign).as_secs_f64()),
+            queues: self.queues.into_iter().collect(),
+            liveness: self.liveness.map(str::to_owned),
+        }
+    }
+}
+
+/// What ownership data says that cannot be right.
+#[derive(Default)]
+struct Lies {
+    no_owner: u64,
+    owner_missing: u64,
+    owner_restarted: u64,
+    no_claim_time: u64,
+}
+
+impl Lies {
+    fn note(&mut self, claim: &Claim, judgement: &Judgement, has_claim_time: bool) {
+        self.no_owner += u64::from(claim.owner.is_none());
+        self.owner_missing += u64::from(claim.owner_row == OwnerRow::Missing);
+        let restarted = |verdict: &Verdict| matches!(verdict, Verdict::Stuck(reasons) if reasons.iter().any(|r| r.rule == Rule::OwnerRestarted));
+        self.owner_restarted += u64::from(restarted(&judgement.verdict));
+        self.no_claim_time += u64::from(has_claim_time && claim.claimed_at.at().is_none());
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        let list = [
+            (self.no_owner, "in flight without an owner"),
+            (self.owner_missing, "held by an owner that has no row"),
+            (self.owner_restarted, "older than the process that goes by their owner's name"),
+            (self.no_claim_time, "in flight without a claim time"),
+        ];
+        list.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("claims {what}: {n}")).collect()
+    }
+}

@@ -1,0 +1,219 @@
+use super::OpsError;
+use super::document::{held, job, order};
+use super::selection::{Selection, hosts_are_named};
+use super::session::Look;
+use super::show::not_in_flight;
+use super::stale::findings;
+use crate::model::{Claim, Step, Timestamp, age};
+use crate::policy::{Digest, Draft, Judgement, Policy, Proves, RestartScope, draft, judge};
+use crate::report::{Filter, HeldJob, Spool, StepJob, Target};
+use crate::spec::{LateFinish, Liveness, QueueSpec, SilentAfter};
+use crate::store::Wanted;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// What is to be done, as a value: it can be printed, and it can be executed. Nothing in it can write.
+pub struct Plan {
+    pub(super) spec: QueueSpec,
+    pub(super) store_time: Timestamp,
+    pub(super) target: Target,
+    pub(super) filter: Filter,
+    pub(super) steps: Spool<Planned>,
+    pub(super) held: Spool<HeldJob>,
+    pub(super) in_flight: u64,
+    pub(super) beyond_limit: u64,
+    pub(super) not_found: Vec<String>,
+    pub(super) digest: String,
+    pub(super) warnings: Vec<String>,
+}
+
+/// One step, with the job as documents show it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Planned {
+    pub(super) step: Step,
+    pub(super) job: StepJob,
+}
+
+impl Plan {
+    /// How many steps there are.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// True if there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+}
+
+/// Drafts what to do about the claims asked for. The dry run and the apply take the same plan.
+///
+/// # Errors
+/// When the store cannot be read, or what is asked for makes no sense for this queue.
+pub fn plan(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<Plan, OpsError> {
+    if let Some(restart) = &policy.restart {
+        scope_is_sound(look, &restart.scope)?;
+    }
+    let in_flight = look.reader.in_flight(&look.spec)?;
+    let mut drafts = Drafts::default();
+    let mut not_found = Vec::new();
+    if selection.ids.is_empty() {
+        findings(look, selection, policy, &mut |spec, claim, judgement| {
+            let draft = draft(spec, claim, &judgement, policy);
+            drafts.add(spec, claim, &judgement, draft)
+        })?;
+    } else {
+        selection.check(&look.spec, policy)?;
+        not_found = named(look, selection, policy, &mut drafts)?;
+    }
+    let Drafts { mut steps, mut held, sources, troubled } = drafts;
+    steps.sort();
+    held.sort();
+    let beyond_limit = selection.limit.map_or(0, |limit| steps.truncate(limit));
+    let mut digest = Digest::default();
+    for planned in steps.iter() {
+        digest.add(&planned?.step);
+    }
+    let warnings = if steps.is_empty() { Vec::new() } else { warnings(&look.spec, policy, &sources, troubled) };
+    Ok(Plan {
+        spec: look.spec.clone(),
+        store_time: look.now(),
+        target: look.target.clone(),
+        filter: selection.filter(policy),
+        steps,
+        held,
+        in_flight,
+        beyond_limit: beyond_limit as u64,
+        not_found,
+        digest: digest.finish(),
+        warnings,
+    })
+}
+
+/// The jobs that were named: each is a step, or is held with why, or is not found.
+fn named(
+    look: &mut Look,
+    selection: &Selection,
+    policy: &Policy,
+    drafts: &mut Drafts,
+) -> Result<Vec<String>, OpsError> {
+    let now = look.now();
+    let found = look.reader.find(&look.spec, &selection.ids)?;
+    for found in found.iter().filter(|found| selection.admits(&found.claim)) {
+        let judgement = judge(&look.spec, &found.claim, policy, now);
+        let draft = match found.in_flight {
+            true => draft(&look.spec, &found.claim, &judgement, policy),
+            false => not_in_flight(&found.claim.state),
+        };
+        drafts.add(&look.spec, &found.claim, &judgement, draft)?;
+    }
+    let ids: BTreeSet<String> = found.iter().map(|found| found.claim.key.to_string()).collect();
+    Ok(selection.ids.iter().filter(|id| !ids.contains(*id)).cloned().collect())
+}
+
+#[derive(Default)]
+struct Drafts {
+    steps: Spool<Planned>,
+    held: Spool<HeldJob>,
+    /// Which sources of liveness the steps rest on.
+    sources: BTreeSet<&'static str>,
+    /// Whether a step rests on trouble alone.
+    troubled: bool,
+}
+
+impl Drafts {
+    fn add(&mut self, spec: &QueueSpec, claim: &Claim, judgement: &Judgement, draft: Draft) -> Result<(), OpsError> {
+        let job = job(spec, claim, judgement, &draft);
+        let place = order(job.last_sign_at);
+        match draft {
+            Draft::Held(why) => self.held.push(place, &HeldJob { job, held: held(&why) })?,
+            Draft::Step(step) => {
+                self.sources.extend(judgement.liveness);
+                self.troubled |= !judgement.verdict.is_death();
+                let job = StepJob {
+                    job,
+                    state_after: step.state_after.clone(),
+                    attempts_after: step.attempts_after,
+                    outcome: None,
+                    error: None,
+                };
+                self.steps.push(place, &Planned { step: *step, job })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a scope that this queue cannot answer or that is likely to mean less than it matches.
+fn scope_is_sound(look: &mut Look, scope: &RestartScope) -> Result<(), OpsError> {
+    match scope {
+        RestartScope::AllOwners => Ok(()),
+        RestartScope::Hosts(_) => hosts_are_named(&look.spec),
+        RestartScope::Owners(_) if look.spec.owner.id.is_none() => Err(OpsError::usage(
+            format!("--owner: preset {} does not say who holds a job", look.spec.preset),
+            "stop every worker and sweep with --all-owners",
+        )),
+        RestartScope::Owners(globs) => {
+            let ends_open = |pattern: &&String| {
+                let before = pattern.strip_suffix('*').and_then(|rest| rest.chars().last());
+                before.is_some_and(char::is_alphanumeric)
+            };
+            let Some(pattern) = globs.patterns().iter().find(ends_open).cloned() else { return Ok(()) };
+            let mut hosts = BTreeSet::new();
+            let spec = &look.spec;
+            look.reader.scan(spec, &Wanted::All, &mut |claim| {
+                if let Some(owner) = claim.owner.as_ref().filter(|_| scope.covers(&claim)) {
+                    hosts.insert(owner.host.clone().unwrap_or_else(|| owner.name.clone()));
+                }
+            })?;
+            if hosts.len() < 2 {
+                return Ok(());
+            }
+            let seen: Vec<String> = hosts.into_iter().take(20).collect();
+            Err(OpsError::usage(
+                format!("--owner {pattern} covers more than one host: {}", seen.join(", ")),
+                "name the hosts with --host, or end the pattern before its `*` with the separator, as in 'web1:*'",
+            ))
+        }
+    }
+}
+
+/// What an operator should know before applying the plan.
+fn warnings(spec: &QueueSpec, policy: &Policy, sources: &BTreeSet<&'static str>, troubled: bool) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Some(older) = policy.older {
+        let own = spec.liveness.iter().filter(|source| sources.contains(source.name())).find_map(|source| match source
+            .silent_after()
+        {
+            Some(SilentAfter::Span(span)) => Some(*span),
+            _ => None,
+        });
+        if let Some(own) = own.filter(|own| older < *own) {
+            warnings.push(format!("--older {} is shorter than the {} of preset {}", age(older), age(own), spec.preset));
+        }
+    }
+    let age_only = spec.liveness.iter().any(|source| matches!(source, Liveness::Age { .. })) && sources.contains("age");
+    if age_only && policy.restart.is_none() {
+        warnings.push("age only: nothing but the age of the claim tells these jobs from slow ones".to_owned());
+    }
+    if troubled {
+        warnings.push(format!(
+            "some of these jobs show {} only: their workers may still be running",
+            Proves::Trouble.name()
+        ));
+    }
+    match spec.late_finish {
+        LateFinish::Fenced => {}
+        LateFinish::ByState => {
+            warnings.push("a worker that comes back late is stopped by the job's state alone".to_owned());
+        }
+        LateFinish::ById => {
+            warnings.push("a worker that comes back late overwrites what happened meanwhile".to_owned());
+        }
+        LateFinish::Unknown => {
+            warnings.push("it is not known what a worker that comes back late does to the job".to_owned());
+        }
+    }
+    warnings.extend(spec.cautions.iter().cloned());
+    warnings
+}

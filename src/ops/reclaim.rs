@@ -1,0 +1,102 @@
+use super::OpsError;
+use super::apply::apply;
+use super::plan::Plan;
+use crate::model::Outcome;
+use crate::report::{Reclaim, ReclaimSummary, Spool, StepJob};
+use crate::store::{Limits, Store, StoreError};
+
+/// What is asked about a plan: to look at it, or to execute it, and within which bounds.
+pub struct Order<'a> {
+    /// The document's name: `jobdoctor.reclaim/v1` or `jobdoctor.sweep/v1`.
+    pub schema: &'static str,
+    /// False for a dry run.
+    pub apply: bool,
+    /// What keeps a plan from being executed.
+    pub guard: Guard<'a>,
+    /// The run's id, which goes into the reason written with each job.
+    pub run_id: String,
+}
+
+/// What keeps a plan from being executed.
+#[derive(Debug, Clone, Default)]
+pub struct Guard<'a> {
+    /// `--max-jobs`: a plan with more steps is refused.
+    pub max_jobs: Option<u64>,
+    /// The target that the config file calls read-only.
+    pub read_only: Option<&'a str>,
+}
+
+/// The document, and why the run ended early, if it did.
+pub struct Reclaimed {
+    /// The document.
+    pub document: Reclaim,
+    /// What stopped it.
+    pub stop: Option<StoreError>,
+    /// What went wrong beside it: wake-ups that failed.
+    pub after: Vec<String>,
+}
+
+/// Prints or executes a plan.
+///
+/// # Errors
+/// When the plan could not be begun; nothing was written then.
+pub fn reclaim(store: &dyn Store, limits: &Limits, plan: Plan, order: &Order<'_>) -> Result<Reclaimed, OpsError> {
+    let refused = if order.apply { order.guard.refusal(plan.len() as u64) } else { None };
+    let applies = order.apply && refused.is_none();
+    let (mut stop, mut after) = (None, Vec::new());
+    let (steps, outcomes) = if applies && !plan.is_empty() {
+        let reason = format!("jobdoctor: worker presumed dead (run {})", order.run_id);
+        let applied = apply(store, limits, &plan, &reason)?;
+        let tally = applied.tally();
+        let committed = applied.count(Outcome::NotTried) < plan.len() as u64;
+        if let (Some(error), false) = (&applied.stop, committed) {
+            return Err(OpsError::Store(error.clone()));
+        }
+        stop = applied.stop;
+        after = applied.warnings;
+        (applied.steps, Some(tally))
+    } else {
+        (as_planned(&plan)?, applies.then(Default::default))
+    };
+    let document = Reclaim {
+        schema: order.schema,
+        store_time: plan.store_time,
+        target: plan.target,
+        filter: plan.filter,
+        applied: applies,
+        run_id: applies.then(|| order.run_id.clone()),
+        digest: plan.digest,
+        summary: ReclaimSummary {
+            in_flight: plan.in_flight,
+            planned: steps.len() as u64,
+            held: plan.held.len() as u64,
+            beyond_limit: plan.beyond_limit,
+            outcomes,
+        },
+        refused,
+        warnings: plan.warnings,
+        steps,
+        held: plan.held,
+        not_found: plan.not_found,
+    };
+    Ok(Reclaimed { document, stop, after })
+}
+
+fn as_planned(plan: &Plan) -> Result<Spool<StepJob>, OpsError> {
+    let mut steps = Spool::default();
+    for (n, planned) in plan.steps.iter().enumerate() {
+        steps.push(i64::try_from(n).unwrap_or(i64::MAX), &planned?.job)?;
+    }
+    Ok(steps)
+}
+
+impl Guard<'_> {
+    /// Why a plan of so many steps is not executed, if so.
+    fn refusal(&self, steps: u64) -> Option<String> {
+        if let Some(target) = self.read_only {
+            return Some(format!("target {target} is read-only in the config file"));
+        }
+        let max = self.max_jobs.filter(|max| steps > *max)?;
+        Some(format!("the plan has {steps} steps and --max-jobs allows {max}"))
+    }
+}

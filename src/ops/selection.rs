@@ -1,0 +1,95 @@
+use super::OpsError;
+use crate::model::Claim;
+use crate::policy::{Globs, Policy};
+use crate::report;
+use crate::spec::{Liveness, QueueSpec, SilentAfter, did_you_mean};
+
+/// Which claims are asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// `--queue`.
+    pub queues: Globs,
+    /// `--kind`.
+    pub kinds: Globs,
+    /// `--owner`.
+    pub owners: Globs,
+    /// `--host`.
+    pub hosts: Vec<String>,
+    /// `--state`.
+    pub states: Vec<String>,
+    /// `--id`: looked up instead of listed.
+    pub ids: Vec<String>,
+    /// `--limit`: the longest silent.
+    pub limit: Option<usize>,
+}
+
+impl Selection {
+    /// True if the claim is asked for. Ids are looked up, not filtered.
+    pub fn admits(&self, claim: &Claim) -> bool {
+        let owner = claim.owner.as_ref();
+        let by_owner = self.owners.patterns().is_empty()
+            || owner.is_some_and(|owner| self.owners.admits(Some(&owner.id)) || self.owners.admits(Some(&owner.name)));
+        by_owner
+            && self.queues.admits(claim.queue.as_deref())
+            && self.kinds.admits(claim.kind.as_deref())
+            && claim.is_on_host(&self.hosts)
+            && (self.states.is_empty() || self.states.contains(&claim.state))
+    }
+
+    /// Refuses what this queue cannot answer.
+    ///
+    /// # Errors
+    /// A state it does not have in flight, a host where owners name none, a threshold that nobody has given.
+    pub fn check(&self, spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
+        let in_flight = spec.in_flight_names();
+        for state in &self.states {
+            if !in_flight.contains(state) {
+                let hint = did_you_mean(state, in_flight.iter().map(String::as_str));
+                return Err(OpsError::usage(
+                    format!("--state {state}: jobs of preset {} are not in flight in that state{hint}", spec.preset),
+                    format!("states in flight are: {}", in_flight.join(", ")),
+                ));
+            }
+        }
+        if !self.hosts.is_empty() {
+            hosts_are_named(spec)?;
+        }
+        let needs = |source: &Liveness| source.silent_after() == Some(&SilentAfter::Required);
+        if policy.older.is_none() && policy.restart.is_none() && spec.liveness.iter().any(needs) {
+            return Err(OpsError::usage(
+                format!("preset {} has no threshold of its own: how long must a claim be silent?", spec.preset),
+                "say it with --older 5m, or with `older` of the target in the config file",
+            ));
+        }
+        Ok(())
+    }
+
+    /// What documents repeat of it.
+    pub fn filter(&self, policy: &Policy) -> report::Filter {
+        report::Filter {
+            older_seconds: policy.older.map(|older| older.as_secs_f64()),
+            queues: self.queues.patterns().to_vec(),
+            kinds: self.kinds.patterns().to_vec(),
+            owners: self.owners.patterns().to_vec(),
+            hosts: self.hosts.clone(),
+            states: self.states.clone(),
+            ids: self.ids.clone(),
+            limit: self.limit.map(|limit| limit as u64),
+            restart: policy.restart.is_some(),
+        }
+    }
+}
+
+/// Refuses `--host` where owners do not name their host.
+pub(super) fn hosts_are_named(spec: &QueueSpec) -> Result<(), OpsError> {
+    if spec.owner.host.is_some() {
+        return Ok(());
+    }
+    Err(OpsError::usage(
+        format!("--host: owners of preset {} do not name their host", spec.preset),
+        match spec.owner.id {
+            Some(_) => "select by --owner instead; `jobdoctor owners` lists them",
+            None => "this table does not say who holds a job at all",
+        },
+    ))
+}

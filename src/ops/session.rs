@@ -1,0 +1,110 @@
+use super::OpsError;
+use crate::model::{Cell, Engine, Timestamp};
+use crate::report;
+use crate::spec::{Catalog, LiveSchema, Place, Preset, QueueSpec, SpecError, detect, resolve};
+use crate::store::{Limits, Reader, Store, StoreError};
+
+/// Where to look, and what is known beforehand.
+pub struct Session<'a> {
+    /// The database.
+    pub store: &'a dyn Store,
+    /// The presets and mappings that can be named or detected.
+    pub catalog: &'a Catalog,
+    /// The one that was named.
+    pub preset: Option<&'a str>,
+    /// Where the tables are.
+    pub place: &'a Place,
+    /// What it may take.
+    pub limits: &'a Limits,
+    /// The target's name in the config file.
+    pub target: Option<&'a str>,
+}
+
+/// One look at a queue: a snapshot, one `now`, and the preset resolved against the tables as they are.
+pub struct Look {
+    /// The snapshot.
+    pub reader: Box<dyn Reader>,
+    /// The queue.
+    pub spec: QueueSpec,
+    /// The tables as the catalog describes them.
+    pub live: LiveSchema,
+    /// What documents say about where this was.
+    pub target: report::Target,
+}
+
+impl Look {
+    /// The store's time.
+    pub fn now(&self) -> Timestamp {
+        self.reader.now()
+    }
+}
+
+impl Session<'_> {
+    /// Opens the store, finds out which queue lives there, and begins a look.
+    ///
+    /// # Errors
+    /// When the store cannot be read, no queue or more than one is recognised, or the tables do not fit the preset.
+    pub fn look(&self) -> Result<Look, OpsError> {
+        let engine = self.store.engine();
+        let named = self.preset.map(|name| self.catalog.find(name)).transpose()?;
+        let mut reader = self.store.reader(self.limits)?;
+        let live = reader.live_schema(&self.table_names(named, engine))?;
+        let preset = match named {
+            Some(preset) => preset,
+            None => detect(self.catalog, &live, self.place)?,
+        };
+        let spec = {
+            let mut ask = |sql: &str| reader.ask(sql);
+            resolve::<StoreError>(preset, &live, self.place, &mut ask)?
+        };
+        if named.is_none() {
+            states_are_known(reader.as_mut(), &spec)?;
+        }
+        let table = spec.tables.get(&spec.claim.lock_table);
+        let target = report::Target {
+            engine: engine.to_string(),
+            preset: spec.preset.clone(),
+            variants: spec.variants.clone(),
+            name: self.target.map(str::to_owned),
+            database: self.store.label().to_owned(),
+            table: table.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name)),
+        };
+        Ok(Look { reader, spec, live, target })
+    }
+
+    /// The tables of the preset that was named, or of all that could be detected.
+    fn table_names(&self, named: Option<&Preset>, engine: Engine) -> Vec<String> {
+        let mut names: Vec<String> = match named {
+            Some(preset) => preset.table_names(engine),
+            None => self.catalog.iter().filter(|p| p.is_detectable()).flat_map(|p| p.table_names(engine)).collect(),
+        };
+        names.extend(self.place.table.clone());
+        names.sort();
+        names.dedup();
+        names
+    }
+}
+
+/// A table that only looks like a known one gives itself away by a state that the preset does not have.
+fn states_are_known(reader: &mut dyn Reader, spec: &QueueSpec) -> Result<(), OpsError> {
+    let unknown: Vec<String> = reader
+        .states_in_use(spec)?
+        .iter()
+        .filter(|stored| !spec.states.all().any(|state| state.stored.to_string() == stored.to_string()))
+        .map(Cell::to_string)
+        .collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    Err(SpecError::whole(
+        "detection",
+        format!(
+            "the tables look like those of preset {}, but rows are in states it does not have: {}. If it is this preset \
+             all the same, name it with --preset {}; for a table of your own write a mapping",
+            spec.preset,
+            unknown.join(", "),
+            spec.preset
+        ),
+    )
+    .into())
+}

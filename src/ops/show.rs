@@ -1,0 +1,70 @@
+use super::OpsError;
+use super::document::{held, job};
+use super::selection::Selection;
+use super::session::Look;
+use crate::policy::{Draft, Held, HeldReason, Policy, draft, judge};
+use crate::report::{RuleCheck, Show, ShownJob, Would};
+use crate::store::Found;
+
+/// Explains jobs one by one: what was read, what it means, what would be done.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn show(look: &mut Look, ids: &[String], policy: &Policy) -> Result<Show, OpsError> {
+    Selection::default().check(&look.spec, policy)?;
+    let found = look.reader.find(&look.spec, ids)?;
+    let mut jobs = Vec::new();
+    let mut not_found = Vec::new();
+    for id in ids {
+        match found.iter().find(|found| found.claim.key.to_string() == *id) {
+            Some(found) => jobs.push(explained(look, found, policy)),
+            None => not_found.push(id.clone()),
+        }
+    }
+    Ok(Show { schema: "jobdoctor.show/v1", store_time: look.now(), target: look.target.clone(), jobs, not_found })
+}
+
+fn explained(look: &Look, found: &Found, policy: &Policy) -> ShownJob {
+    let (spec, claim) = (&look.spec, &found.claim);
+    let judgement = judge(spec, claim, policy, look.now());
+    let draft = if found.in_flight { draft(spec, claim, &judgement, policy) } else { not_in_flight(&claim.state) };
+    let checks = judgement.checks.iter().map(|check| RuleCheck {
+        rule: check.rule.to_owned(),
+        column: check.column.clone(),
+        value: check.value.clone(),
+        result: check.result.name().to_owned(),
+        detail: check.detail.clone(),
+    });
+    let mut job = job(spec, claim, &judgement, &draft);
+    let checks = if found.in_flight { checks.collect() } else { Vec::new() };
+    if !found.in_flight {
+        // Nobody holds it, so there is nothing to be stuck.
+        job.verdict = "healthy".to_owned();
+        job.reasons = Vec::new();
+        job.liveness = None;
+    }
+    let names = spec.show.iter().map(|(name, _)| name.clone());
+    ShownJob {
+        job,
+        in_flight: found.in_flight,
+        checks,
+        would: match &draft {
+            Draft::Step(step) => Some(Would {
+                r#move: step.r#move.name().to_owned(),
+                state_after: step.state_after.clone(),
+                attempts_after: step.attempts_after,
+            }),
+            Draft::Held(_) => None,
+        },
+        held: match &draft {
+            Draft::Step(_) => None,
+            Draft::Held(why) => Some(held(why)),
+        },
+        extra: names.zip(claim.extra.iter().cloned()).collect(),
+    }
+}
+
+/// A job that nobody holds.
+pub(super) fn not_in_flight(state: &str) -> Draft {
+    Draft::Held(Held { reason: HeldReason::NotInFlight, detail: format!("it is {state}, so nobody holds it") })
+}
