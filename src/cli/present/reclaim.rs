@@ -38,8 +38,8 @@ fn steps(list: &Spool<StepJob>, rows: usize, applied: bool) -> io::Result<Table>
         jobs::column("owner", 1, Some(10)),
         jobs::right("silent", 1),
         jobs::column("move", 0, None),
-        jobs::column("state after", 3, Some(8)),
-        jobs::right("tries after", 3),
+        jobs::column("becomes", 3, None),
+        jobs::right("tries", 4),
     ];
     if applied {
         columns.push(jobs::column("outcome", 0, None));
