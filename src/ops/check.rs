@@ -1,7 +1,7 @@
 use super::OpsError;
 use super::session::Look;
 use crate::model::{Engine, Move};
-use crate::policy::{FUTURE_TOLERANCE, Policy, Verdict, judge};
+use crate::policy::{Policy, Verdict, judge};
 use crate::report::{Check, CheckFinding, Severity};
 use crate::spec::ident::qualified;
 use crate::spec::{Column, Expr, LiveTable, MoveSpec, QueueSpec, StateSource, StepSpec};
@@ -95,7 +95,7 @@ fn preset(findings: &mut Findings, spec: &QueueSpec) {
 /// Runs the listing as `stale` would, and counts what it could not judge.
 fn listing(findings: &mut Findings, look: &mut Look) -> Result<bool, OpsError> {
     let now = look.now();
-    let wanted = Wanted::Suspects(Cutoffs { now, older: None, future_tolerance: FUTURE_TOLERANCE });
+    let wanted = Wanted::Suspects(Cutoffs { now, older: None });
     let policy = Policy::default();
     let (spec, mut unknown, mut example) = (&look.spec, 0_u64, None);
     let scanned = look.reader.scan(spec, &wanted, &mut |claim| {

@@ -3,7 +3,7 @@ use super::document::{job, order};
 use super::selection::Selection;
 use super::session::Look;
 use crate::model::Claim;
-use crate::policy::{FUTURE_TOLERANCE, Judgement, Policy, Verdict, draft, judge};
+use crate::policy::{Judgement, Policy, Verdict, draft, judge};
 use crate::report::{Spool, Stale, StaleSummary};
 use crate::spec::QueueSpec;
 use crate::store::{Cutoffs, Wanted};
@@ -72,7 +72,7 @@ pub(super) fn findings(
     if selection.ids.is_empty() {
         let wanted = match &policy.restart {
             Some(_) => Wanted::All,
-            None => Wanted::Suspects(Cutoffs { now, older: policy.older, future_tolerance: FUTURE_TOLERANCE }),
+            None => Wanted::Suspects(Cutoffs { now, older: policy.older }),
         };
         look.reader.scan(spec, &wanted, &mut |claim| consider(&claim))?;
     } else {

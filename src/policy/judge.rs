@@ -1,7 +1,10 @@
-use super::rules::{EARLIEST_MICROS, FUTURE_TOLERANCE, LEASE_AHEAD, Policy};
+use super::rules::Policy;
 use super::verdict::{Check, CheckResult, Judgement, Reason, Rule, Verdict};
 use crate::model::{Claim, OwnerRow, Reading, Sign, Timestamp, age};
-use crate::spec::{Absence, Liveness, QueueSpec, TimeColumn, silence_allowed};
+use crate::spec::{
+    Absence, EARLIEST_MICROS, FUTURE_TOLERANCE, LEASE_AHEAD, Liveness, QueueSpec, SilentAfter, TimeColumn,
+    silence_allowed,
+};
 use std::time::Duration;
 
 /// Judges one claim. Pure and total: the same claim, policy and `now` always give the same verdict.
@@ -126,8 +129,11 @@ impl<'a> Bench<'a> {
         let allowed = silence_allowed(source, self.policy.older, sign.silent_after);
         match (source, &sign.at) {
             (Liveness::Owner { .. }, at) => self.owner_opinion(at, allowed),
-            (_, Reading::Unfit { raw, why }) => Opinion::Lost(format!("`{raw}` {why}")),
+            (_, Reading::Unfit { raw, why }) => Opinion::Lost(unfit(source.column(), raw, why)),
             (_, Reading::Absent) => Opinion::Silent("nothing there; the next source is asked".to_owned()),
+            (Liveness::Heartbeat { .. } | Liveness::Age { .. }, _) if allowed.is_none() && by_row(source) => {
+                Opinion::Silent("the row names no threshold for it; the next source is asked".to_owned())
+            }
             (Liveness::Lease { .. }, Reading::At(end)) => self.lease_opinion(*end),
             (Liveness::Heartbeat { .. }, Reading::At(_)) => {
                 self.silence_opinion(Rule::HeartbeatSilent, "heartbeat", allowed)
@@ -165,7 +171,9 @@ impl<'a> Bench<'a> {
             (OwnerRow::Unset | OwnerRow::NotAsked, _) => {
                 absence(row.unset, Rule::OwnerUnset, "the claim names no owner".to_owned())
             }
-            (OwnerRow::Present { .. }, Reading::Unfit { raw, why }) => Opinion::Lost(format!("`{raw}` {why}")),
+            (OwnerRow::Present { .. }, Reading::Unfit { raw, why }) => {
+                Opinion::Lost(unfit(row.heartbeat.as_ref(), raw, why))
+            }
             (OwnerRow::Present { .. }, Reading::Absent) => {
                 Opinion::Silent("the owner has no heartbeat; the next source is asked".to_owned())
             }
@@ -267,7 +275,7 @@ impl<'a> Bench<'a> {
     fn must_be_plausible(&mut self, time: &TimeColumn, reading: &Reading, ahead: Option<Duration>) {
         let name = &time.column.name;
         match (reading, ahead) {
-            (Reading::Unfit { raw, why }, _) => self.lack(format!("{name} `{raw}` {why}")),
+            (Reading::Unfit { raw, why }, _) => self.lack(unfit(Some(time), raw, why)),
             (Reading::At(at), _) if at.micros() < EARLIEST_MICROS => {
                 self.lack(format!("{name} reads as {at}: implausibly early, as if in another unit"));
             }
@@ -283,6 +291,17 @@ impl<'a> Bench<'a> {
             self.lacking.push(what);
         }
     }
+}
+
+/// What is wrong with a value that does not fit its declaration.
+fn unfit(time: Option<&TimeColumn>, raw: &str, why: &str) -> String {
+    let name = time.map_or("the value", |time| time.column.name.as_str());
+    format!("{name} `{raw}` {why}")
+}
+
+/// Whether the threshold stands on the row.
+fn by_row(source: &Liveness) -> bool {
+    matches!(source.silent_after(), Some(SilentAfter::Column(_)))
 }
 
 fn shown(reading: &Reading) -> String {

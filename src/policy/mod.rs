@@ -10,6 +10,6 @@ mod verdict;
 pub use digest::Digest;
 pub use judge::judge;
 pub use plan::{Draft, Held, HeldReason, draft};
-pub use rules::{FUTURE_TOLERANCE, Policy, Restart};
+pub use rules::{Policy, Restart};
 pub use scope::{Globs, RestartScope, ScopeError};
 pub use verdict::{Check, CheckResult, Judgement, Proves, Reason, Rule, Verdict};

@@ -4,15 +4,6 @@ use crate::model::{Move, Timestamp};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// A sign of life up to this far ahead of `now` is fresh: clocks differ a little. Beyond it, nobody can tell.
-pub const FUTURE_TOLERANCE: Duration = Duration::from_secs(60);
-
-/// Instants before 2001-01-01 are another unit read wrongly, not instants. The pre-filter has the same.
-pub(super) const EARLIEST_MICROS: i64 = 978_307_200_000_000;
-
-/// A lease that ends more than a year ahead is implausible. The pre-filter has the same.
-pub(super) const LEASE_AHEAD: Duration = Duration::from_secs(366 * 24 * 3600);
-
 /// What the operator wants judged, and how.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {

@@ -25,5 +25,5 @@ pub use preset::{Catalog, Preset};
 pub use queue::*;
 pub use resolve::{Place, ResolveError, resolve};
 pub use template::{Marker, Piece, Template, TemplateError, is_name};
-pub use threshold::silence_allowed;
+pub use threshold::{EARLIEST_MICROS, FUTURE_TOLERANCE, LEASE_AHEAD, silence_allowed};
 pub use variant::Ask;

@@ -49,6 +49,22 @@ pub enum Marker {
     Moved,
 }
 
+impl fmt::Display for Marker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Marker::Ids => f.write_str(":ids"),
+            Marker::Now(None) => f.write_str(":now"),
+            Marker::Now(Some(column)) => write!(f, ":now.{column}"),
+            Marker::NowRfc3339 => f.write_str(":now.rfc3339"),
+            Marker::RunAt => f.write_str(":run_at"),
+            Marker::Reason => f.write_str(":reason"),
+            Marker::Schema => f.write_str(":schema"),
+            Marker::Queue => f.write_str(":queue"),
+            Marker::Moved => f.write_str(":moved"),
+        }
+    }
+}
+
 impl Marker {
     fn parse(name: &str) -> Option<Marker> {
         Some(match name {

@@ -1,6 +1,15 @@
 use super::queue::{Liveness, SilentAfter};
 use std::time::Duration;
 
+/// Instants before 2001-01-01T00:00:00Z are another unit read wrongly, not instants. In microseconds since the epoch.
+pub const EARLIEST_MICROS: i64 = 978_307_200_000_000;
+
+/// A sign of life up to this far ahead of `now` is fresh: clocks differ a little. Beyond it, nobody can tell.
+pub const FUTURE_TOLERANCE: Duration = Duration::from_secs(60);
+
+/// A lease that ends further ahead than this is implausible.
+pub const LEASE_AHEAD: Duration = Duration::from_secs(366 * 24 * 3600);
+
 /// How long a source may be silent before that means death: the operator's word, else the row's, else the preset's. `None`
 /// where nobody has said anything. A lease has no such threshold: its end is one.
 ///

@@ -128,8 +128,6 @@ pub struct Cutoffs {
     pub now: Timestamp,
     /// The operator's threshold; `None` leaves each source its own.
     pub older: Option<Duration>,
-    /// A sign of life further ahead than this is odd.
-    pub future_tolerance: Duration,
 }
 
 /// Bounds on what one command may take.

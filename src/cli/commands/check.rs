@@ -49,8 +49,10 @@ fn facts(document: &Check) -> Facts {
             Severity::Warning => ("warning", Tone::Warn),
             Severity::Ok => ("ok", Tone::Plain),
         };
-        let fix = finding.fix.as_ref().map(|fix| format!(" To mend it: {fix}")).unwrap_or_default();
-        facts.add(word, Cell::new(format!("{}: {}{fix}", finding.id, finding.detail), tone));
+        facts.add(word, Cell::new(format!("{}: {}", finding.id, finding.detail), tone));
+        if let Some(fix) = &finding.fix {
+            facts.add("", format!("to mend it: {fix}"));
+        }
     }
     facts
 }

@@ -121,7 +121,9 @@ impl Dialect for Postgres {
         Some(format!("NOT isfinite({column})"))
     }
 
+    /// Within bounds: one absurd row would otherwise be an overflow, and an error for all.
     fn plus_seconds(&self, column: &str, seconds: &str, per_second: Option<i64>) -> String {
+        let seconds = format!("greatest(0, least({seconds}, 10000000000))");
         match per_second {
             None => format!("({column} + {seconds} * interval '1 second')"),
             Some(unit) => format!("({column} + {seconds} * {unit})"),

@@ -5,14 +5,15 @@ use super::builder::{Param, Sql, column_sql};
 use crate::model::{Cell, Timestamp};
 use crate::spec::encoding::{Encoding, Unit};
 use crate::spec::ident::literal;
-use crate::spec::{Absence, Liveness, MaxRuntime, OwnerRowSpec, QueueSpec, SilentAfter, TimeColumn, silence_allowed};
+use crate::spec::{
+    Absence, Column, EARLIEST_MICROS, FUTURE_TOLERANCE, LEASE_AHEAD, Liveness, MaxRuntime, OwnerRowSpec, QueueSpec,
+    SilentAfter, TimeColumn, silence_allowed,
+};
 use crate::store::Cutoffs;
 use std::time::Duration;
 
-/// The earliest instant that is taken for one: a queue's times before 2001 are some other unit. The judge has the same.
-const EARLIEST_MICROS: i64 = 978_307_200_000_000;
-/// How far ahead a lease may end before it is implausible. The judge has the same.
-const LEASE_AHEAD: Duration = Duration::from_secs(366 * 24 * 3600);
+/// Seconds on a row beyond this, some 300 years, are no span; they would also overflow Postgres' intervals.
+const LONGEST_SPAN: u64 = 10_000_000_000;
 
 /// What one listing statement is after.
 pub struct Sieve<'s> {
@@ -50,7 +51,7 @@ fn silent(sql: &mut Sql<'_>, spec: &QueueSpec, n: usize, cutoffs: &Cutoffs) {
     sql.push("(");
     for earlier in spec.liveness.iter().take(n) {
         sql.push("NOT coalesce(");
-        decides(sql, spec, earlier);
+        decides(sql, spec, earlier, cutoffs);
         sql.push(", false) AND ");
     }
     let cut = |allowed: Option<Duration>| allowed.map(|allowed| cutoffs.now.minus(allowed));
@@ -62,10 +63,15 @@ fn silent(sql: &mut Sql<'_>, spec: &QueueSpec, n: usize, cutoffs: &Cutoffs) {
         }
         Some(source @ (Liveness::Heartbeat { column, silent_after } | Liveness::Age { column, silent_after })) => {
             match (silent_after, cutoffs.older) {
-                (SilentAfter::Column(seconds), None) => overdue(sql, column, &column_sql(seconds), cutoffs.now),
+                (SilentAfter::Column(seconds), None) => {
+                    decides(sql, spec, source, cutoffs);
+                    sql.push(" AND ");
+                    overdue(sql, column, &column_sql(seconds), cutoffs.now);
+                }
                 _ => match cut(silence_allowed(source, cutoffs.older, None)) {
                     Some(cut) => before(sql, column, cut),
-                    None => sql.push("true"),
+                    // Without a threshold whatever it decides on is unknown.
+                    None => has_value(sql, column),
                 },
             }
         }
@@ -74,7 +80,7 @@ fn silent(sql: &mut Sql<'_>, spec: &QueueSpec, n: usize, cutoffs: &Cutoffs) {
             sql.push("(");
             match (&row.heartbeat, cut(silence_allowed(source, cutoffs.older, None))) {
                 (Some(heartbeat), Some(cut)) => before(sql, heartbeat, cut),
-                (Some(_), None) => sql.push("true"),
+                (Some(heartbeat), None) => has_value(sql, heartbeat),
                 (None, _) => sql.push("false"),
             }
             absent(sql, spec, row, |absence| absence == Absence::Dead);
@@ -85,7 +91,7 @@ fn silent(sql: &mut Sql<'_>, spec: &QueueSpec, n: usize, cutoffs: &Cutoffs) {
 }
 
 /// True where this source has a value, so that the next one is not asked.
-fn decides(sql: &mut Sql<'_>, spec: &QueueSpec, source: &Liveness) {
+fn decides(sql: &mut Sql<'_>, spec: &QueueSpec, source: &Liveness, cutoffs: &Cutoffs) {
     match source {
         Liveness::Lease { column, plus } => {
             // A lease that the owner has outlived with a later sign does not judge; the judge sees to that, and the lease's
@@ -97,8 +103,9 @@ fn decides(sql: &mut Sql<'_>, spec: &QueueSpec, source: &Liveness) {
         }
         Liveness::Heartbeat { column, silent_after } | Liveness::Age { column, silent_after } => {
             has_value(sql, column);
-            if let SilentAfter::Column(seconds) = silent_after {
-                sql.push(&format!(" AND {} IS NOT NULL", column_sql(seconds)));
+            if let (SilentAfter::Column(seconds), None) = (silent_after, cutoffs.older) {
+                sql.push(" AND ");
+                is_span(sql, seconds, LONGEST_SPAN);
             }
         }
         Liveness::Owner { .. } => {
@@ -153,18 +160,26 @@ fn trouble(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
 
 /// Claims that some value makes unknown: nothing decides, or a value is of the wrong type or implausible.
 fn odd(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
-    let sign = cutoffs.now.plus(cutoffs.future_tolerance);
+    let sign = cutoffs.now.plus(FUTURE_TOLERANCE);
     sql.push("(NOT coalesce(false");
     for source in &spec.liveness {
         sql.push(" OR coalesce(");
-        decides(sql, spec, source);
+        decides(sql, spec, source, cutoffs);
         sql.push(", false)");
     }
     sql.push(", false)");
     for source in &spec.liveness {
         if let Some(column) = source.column() {
-            let latest = if matches!(source, Liveness::Lease { .. }) { cutoffs.now.plus(LEASE_AHEAD) } else { sign };
+            let latest = match source {
+                Liveness::Lease { plus: None, .. } => cutoffs.now.plus(LEASE_AHEAD),
+                _ => sign,
+            };
             implausible(sql, column, Some(latest));
+        }
+        if let Liveness::Lease { plus: Some(plus), .. } = source {
+            // No span, or one that may end further ahead than is plausible.
+            sql.push(" OR NOT ");
+            is_span(sql, plus, LEASE_AHEAD.saturating_sub(FUTURE_TOLERANCE).as_secs());
         }
     }
     if let Some(claimed_at) = &spec.claim.claimed_at {
@@ -209,6 +224,13 @@ fn implausible(sql: &mut Sql<'_>, time: &TimeColumn, latest: Option<Timestamp>) 
 fn storage(time: &TimeColumn) -> &'static [&'static str] {
     let float = time.encodings.iter().any(|encoding| matches!(encoding, Encoding::EpochFloat));
     if float { &["integer", "real"] } else { &["integer"] }
+}
+
+/// True where the column holds a number of seconds that is one: not negative, no text (which SQLite sorts after every
+/// number), and not absurd.
+fn is_span(sql: &mut Sql<'_>, seconds: &Column, longest: u64) {
+    let column = column_sql(seconds);
+    sql.push(&format!("({column} >= 0 AND {column} < {longest})"));
 }
 
 fn has_value(sql: &mut Sql<'_>, time: &TimeColumn) {

@@ -125,7 +125,10 @@ impl<'s> Projection<'s> {
             .map(|(n, source)| {
                 let at = match source {
                     Liveness::Owner { .. } => owner_heartbeat.clone(),
-                    other => plus(read(Role::Sign(n), other.column()), &cell(Role::Plus(n))),
+                    Liveness::Lease { column, plus: Some(_) } => {
+                        plus(read(Role::Sign(n), Some(column)), &cell(Role::Plus(n)))
+                    }
+                    other => read(Role::Sign(n), other.column()),
                 };
                 Sign { at, silent_after: seconds(&cell(Role::SilentAfter(n))) }
             })
@@ -211,7 +214,8 @@ fn reading(time: &TimeColumn, cell: &Cell) -> Reading {
 /// A lease that is an instant plus seconds on the row; no seconds, no lease.
 fn plus(at: Reading, cell: &Cell) -> Reading {
     match (at, cell) {
-        (Reading::At(at), Cell::Integer(_) | Cell::Real(_)) => match seconds(cell) {
+        (Reading::At(_), Cell::Null) => Reading::Absent,
+        (Reading::At(at), _) => match seconds(cell) {
             Some(span) => Reading::At(at.plus(span)),
             None => Reading::Unfit { raw: cell.to_string(), why: "is no number of seconds".to_owned() },
         },

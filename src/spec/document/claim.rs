@@ -1,0 +1,119 @@
+use super::template;
+use crate::model::parse_duration;
+use crate::spec::SpecError;
+use crate::spec::fields::{Field, Fields, Written};
+use crate::spec::template::{Template, is_name};
+use std::time::Duration;
+
+#[derive(Debug, Clone)]
+pub(in crate::spec) struct ClaimDoc {
+    pub(in crate::spec) from: ClaimFrom,
+    pub(in crate::spec) lock: Option<Written>,
+    pub(in crate::spec) key: Vec<Written>,
+    pub(in crate::spec) state: Option<Written>,
+    pub(in crate::spec) filter: Option<(Written, Template)>,
+    pub(in crate::spec) queue: Option<Written>,
+    pub(in crate::spec) kind: Option<Written>,
+    pub(in crate::spec) claimed_at: Option<Written>,
+    pub(in crate::spec) fence: Vec<Written>,
+    pub(in crate::spec) optional: Vec<String>,
+    pub(in crate::spec) liveness: Vec<LivenessDoc>,
+}
+
+#[derive(Debug, Clone)]
+pub(in crate::spec) enum ClaimFrom {
+    Table(Written),
+    From(Written, Template),
+}
+
+#[derive(Debug, Clone)]
+pub(in crate::spec) struct LivenessDoc {
+    pub(in crate::spec) by: By,
+    pub(in crate::spec) column: Option<Written>,
+    pub(in crate::spec) plus: Option<Written>,
+    pub(in crate::spec) silent_after: Option<SilentAfterDoc>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::spec) enum By {
+    Lease,
+    Heartbeat,
+    Age,
+    Owner,
+}
+
+#[derive(Debug, Clone)]
+pub(in crate::spec) enum SilentAfterDoc {
+    Span(Duration),
+    Column(Written),
+    Required,
+}
+
+pub(super) fn claim(mut fields: Fields<'_>) -> Result<ClaimDoc, SpecError> {
+    let from = match (fields.take("table"), fields.take("from")) {
+        (Some(table), None) => ClaimFrom::Table(table.written()?),
+        (None, Some(from)) => {
+            let (written, template) = template(from)?;
+            ClaimFrom::From(written, template)
+        }
+        _ => return Err(fields.error("needs either `table` or `from`, and not both")),
+    };
+    let written = |field: Option<Field<'_>>| field.map(Field::written).transpose();
+    let claim = ClaimDoc {
+        from,
+        lock: written(fields.take("lock"))?,
+        key: fields.need("key")?.all_written()?,
+        state: written(fields.take("state"))?,
+        filter: fields.take("where").map(template).transpose()?,
+        queue: written(fields.take("queue"))?,
+        kind: written(fields.take("kind"))?,
+        claimed_at: written(fields.take("claimed_at"))?,
+        fence: fields.take("fence").map(Field::all_written).transpose()?.unwrap_or_default(),
+        optional: fields.texts("optional")?,
+        liveness: match fields.take("liveness") {
+            Some(field) => field.items()?.into_iter().map(|item| liveness(item.table()?)).collect::<Result<_, _>>()?,
+            None => Vec::new(),
+        },
+    };
+    if claim.state.is_none() && claim.filter.is_none() {
+        return Err(fields.error("needs `state` or `where`: what makes a row in flight?"));
+    }
+    fields.finish()?;
+    Ok(claim)
+}
+
+fn liveness(mut fields: Fields<'_>) -> Result<LivenessDoc, SpecError> {
+    let by = fields.need("by")?.word(&[
+        ("lease", By::Lease),
+        ("heartbeat", By::Heartbeat),
+        ("age", By::Age),
+        ("owner", By::Owner),
+    ])?;
+    let column = fields.take("column").map(Field::written).transpose()?;
+    let plus = fields.take("plus").map(Field::written).transpose()?;
+    let silent_after = fields.take("silent_after").map(silent_after).transpose()?;
+    let wrong = match by {
+        By::Owner if column.is_some() => Some("`owner` takes no `column`; its heartbeat stands in [owner]"),
+        By::Lease if silent_after.is_some() => Some("a lease takes no `silent_after`: its end is the threshold"),
+        By::Lease | By::Heartbeat | By::Age if column.is_none() => Some("`column` is missing"),
+        By::Heartbeat | By::Age | By::Owner if plus.is_some() => Some("`plus` belongs to a lease"),
+        By::Heartbeat | By::Age | By::Owner if silent_after.is_none() => Some("`silent_after` is missing"),
+        _ => None,
+    };
+    if let Some(why) = wrong {
+        return Err(fields.error(why));
+    }
+    fields.finish()?;
+    Ok(LivenessDoc { by, column, plus, silent_after })
+}
+
+fn silent_after(field: Field<'_>) -> Result<SilentAfterDoc, SpecError> {
+    let written = field.written()?;
+    if written.text == "required" {
+        return Ok(SilentAfterDoc::Required);
+    }
+    if is_name(&written.text.replace('.', "_")) && !written.text.starts_with(|c: char| c.is_numeric()) {
+        return Ok(SilentAfterDoc::Column(written));
+    }
+    parse_duration(&written.text).map(SilentAfterDoc::Span).map_err(|why| written.error(why))
+}

@@ -1,0 +1,161 @@
+//! A preset or mapping as its author wrote it, for one engine and one set of variants: typed, but not yet held against the
+//! live tables.
+
+mod attempts;
+mod claim;
+mod moves;
+mod owner;
+mod rules;
+mod states;
+mod times;
+
+pub(super) use attempts::{AttemptsDoc, MaxDoc};
+pub(super) use claim::{By, ClaimDoc, ClaimFrom, LivenessDoc, SilentAfterDoc};
+pub(super) use moves::{AttemptsWord, HoldDoc, MoveDoc, NotifyDoc, StepDoc};
+pub(super) use owner::OwnerDoc;
+pub(super) use rules::{MaxRuntimeDoc, RulesDoc};
+pub(super) use times::Times;
+
+use super::SpecError;
+use super::fields::{Field, Fields, Written};
+use super::node::Node;
+use super::queue::{Counted, Exhausted, LateFinish, MaxCounts, Proof, States};
+use super::template::Template;
+use crate::model::Move;
+use attempts::attempts;
+use claim::claim;
+use moves::{hold, moves, notify};
+use owner::owner;
+use rules::rules;
+use states::states;
+use std::collections::BTreeMap;
+use times::times;
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Document {
+    pub(in crate::spec) name: String,
+    pub(in crate::spec) title: String,
+    pub(in crate::spec) checked: Vec<String>,
+    pub(in crate::spec) proof: Proof,
+    pub(in crate::spec) late_finish: LateFinish,
+    pub(in crate::spec) schema: Option<String>,
+    pub(in crate::spec) tables: Vec<(String, String)>,
+    pub(in crate::spec) time: Times,
+    pub(in crate::spec) states: States,
+    pub(in crate::spec) claim: ClaimDoc,
+    pub(in crate::spec) owner: OwnerDoc,
+    pub(in crate::spec) attempts: AttemptsDoc,
+    pub(in crate::spec) rules: RulesDoc,
+    pub(in crate::spec) sql: BTreeMap<String, Template>,
+    pub(in crate::spec) moves: Vec<(Move, MoveDoc)>,
+    pub(in crate::spec) holds: Vec<HoldDoc>,
+    pub(in crate::spec) notify: Vec<NotifyDoc>,
+    pub(in crate::spec) cautions: Vec<String>,
+    pub(in crate::spec) show: Vec<(String, Written)>,
+}
+
+impl Document {
+    /// Types a document whose engine leaves are picked and whose variants are laid over it.
+    ///
+    /// # Errors
+    /// Unknown keys, wrong kinds of values, fragments that cannot be read; with key and line.
+    pub(in crate::spec) fn of(document: &str, name: &str, node: Node) -> Result<Document, SpecError> {
+        let mut root = Fields::of(document, "", node)?;
+        for key in ["format", "engines", "detect", "variant"] {
+            // Read before the engine and the variants were known.
+            root.take(key);
+        }
+        let claim = claim(root.need("claim")?.table()?)?;
+        let mut tables = match root.take("tables") {
+            Some(field) => field.text_table()?,
+            None => Vec::new(),
+        };
+        if let ClaimFrom::Table(table) = &claim.from
+            && !tables.iter().any(|(logical, _)| *logical == table.text)
+        {
+            tables.push((table.text.clone(), table.text.clone()));
+        }
+        let owner = root.take("owner").map(|field| owner(field.table()?)).transpose()?.unwrap_or_default();
+        if let Some(table) = &owner.table
+            && !tables.iter().any(|(logical, _)| *logical == table.text)
+        {
+            tables.push((table.text.clone(), table.text.clone()));
+        }
+        let document = Document {
+            name: root.text("name")?.unwrap_or_else(|| name.to_owned()),
+            title: root.text("title")?.unwrap_or_else(|| format!("the mapping {name}")),
+            checked: root.texts("checked")?,
+            proof: root
+                .take("proof")
+                .map(|field| field.word(&[("live", Proof::Live), ("schema", Proof::Schema), ("facts", Proof::Facts)]))
+                .transpose()?
+                .unwrap_or(Proof::Facts),
+            late_finish: root.take("late_finish").map(late_finish).transpose()?.unwrap_or(LateFinish::Unknown),
+            schema: root.text("schema")?,
+            tables,
+            time: root.take("time").map(|field| times(field.table()?)).transpose()?.unwrap_or_default(),
+            states: root.take("states").map(|field| states(field.table()?)).transpose()?.unwrap_or_default(),
+            claim,
+            owner,
+            attempts: match root.take("attempts") {
+                Some(field) => attempts(field.table()?)?,
+                None => AttemptsDoc {
+                    column: None,
+                    max: None,
+                    counted: Counted::NotInTheTable,
+                    exhausted: Exhausted::Leave,
+                    max_counts: MaxCounts::Runs,
+                },
+            },
+            rules: root.take("rules").map(|field| rules(field.table()?)).transpose()?.unwrap_or_default(),
+            sql: fragments(root.take("sql"))?,
+            moves: root.take("move").map(|field| moves(field.table()?)).transpose()?.unwrap_or_default(),
+            holds: named(root.take("hold"), hold)?,
+            notify: named(root.take("notify"), notify)?,
+            cautions: match root.take("caution") {
+                Some(field) => field.text_table()?.into_iter().map(|(_, text)| text).collect(),
+                None => Vec::new(),
+            },
+            show: match root.take("show") {
+                Some(field) => field
+                    .table()?
+                    .rest()
+                    .into_iter()
+                    .map(|(name, field)| Ok((name, field.written()?)))
+                    .collect::<Result<_, SpecError>>()?,
+                None => Vec::new(),
+            },
+        };
+        root.finish()?;
+        Ok(document)
+    }
+}
+
+fn late_finish(field: Field<'_>) -> Result<LateFinish, SpecError> {
+    field.word(&[
+        ("fenced", LateFinish::Fenced),
+        ("by state", LateFinish::ByState),
+        ("by id", LateFinish::ById),
+        ("unknown", LateFinish::Unknown),
+    ])
+}
+
+fn fragments(field: Option<Field<'_>>) -> Result<BTreeMap<String, Template>, SpecError> {
+    let Some(field) = field else { return Ok(BTreeMap::new()) };
+    field.table()?.rest().into_iter().map(|(name, field)| Ok((name, template(field)?.1))).collect()
+}
+
+fn named<T>(
+    field: Option<Field<'_>>,
+    read: impl Fn(String, Fields<'_>) -> Result<T, SpecError>,
+) -> Result<Vec<T>, SpecError> {
+    let Some(field) = field else { return Ok(Vec::new()) };
+    field.table()?.rest().into_iter().map(|(name, field)| read(name, field.table()?)).collect()
+}
+
+fn template(field: Field<'_>) -> Result<(Written, Template), SpecError> {
+    let written = field.written()?;
+    let template = Template::parse(&written.text).map_err(|why| written.error(why.0))?;
+    Ok((written, template))
+}

@@ -1,0 +1,145 @@
+use super::template;
+use crate::model::Move;
+use crate::spec::SpecError;
+use crate::spec::fields::{Field, Fields, Written};
+use crate::spec::queue::Rows;
+use crate::spec::template::Template;
+
+#[derive(Debug, Clone, Default)]
+pub(in crate::spec) struct MoveDoc {
+    pub(in crate::spec) to: Option<Written>,
+    pub(in crate::spec) refused: Option<String>,
+    pub(in crate::spec) attempts: Option<AttemptsWord>,
+    pub(in crate::spec) steps: Vec<StepDoc>,
+}
+
+/// What a move says of the attempts counter, over the rule that `counted` implies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::spec) enum AttemptsWord {
+    Keep,
+    Add(i64),
+    Zero,
+}
+
+#[derive(Debug, Clone)]
+pub(in crate::spec) enum StepDoc {
+    Update { clear: Vec<Written>, stamp: Vec<Written>, set: Vec<(String, Written)> },
+    Sql { sql: Template, written: Written, rows: Rows },
+}
+
+#[derive(Debug, Clone)]
+pub(in crate::spec) struct HoldDoc {
+    pub(in crate::spec) name: String,
+    pub(in crate::spec) condition: (Written, Template),
+    pub(in crate::spec) moves: Vec<Move>,
+    pub(in crate::spec) reason: String,
+}
+
+#[derive(Debug, Clone)]
+pub(in crate::spec) enum NotifyDoc {
+    Channel { channel: (Written, Template), payload: (Written, Template) },
+    Sql((Written, Template)),
+}
+
+pub(super) fn moves(mut fields: Fields<'_>) -> Result<Vec<(Move, MoveDoc)>, SpecError> {
+    if let Some(refused) = fields.text("refused")? {
+        fields.finish()?;
+        let none = || MoveDoc { refused: Some(refused.clone()), ..MoveDoc::default() };
+        return Ok(Move::ALL.into_iter().map(|r#move| (r#move, none())).collect());
+    }
+    let mut moves = Vec::new();
+    for (r#move, key) in [(Move::Requeue, "requeue"), (Move::Fail, "fail"), (Move::Cancel, "cancel")] {
+        if let Some(field) = fields.take(key) {
+            moves.push((r#move, a_move(field.table()?)?));
+        }
+    }
+    fields.finish()?;
+    Ok(moves)
+}
+
+fn a_move(mut fields: Fields<'_>) -> Result<MoveDoc, SpecError> {
+    let refused = fields.text("refused")?;
+    let to = fields.take("to").map(Field::written).transpose()?;
+    let attempts = fields
+        .take("attempts")
+        .map(|field| {
+            field.word(&[
+                ("keep", AttemptsWord::Keep),
+                ("+1", AttemptsWord::Add(1)),
+                ("-1", AttemptsWord::Add(-1)),
+                ("zero", AttemptsWord::Zero),
+            ])
+        })
+        .transpose()?;
+    let steps = match fields.take("step") {
+        Some(field) => field.items()?.into_iter().map(|item| step(item.table()?)).collect::<Result<Vec<_>, _>>()?,
+        None if refused.is_some() => Vec::new(),
+        None => vec![update(&mut fields)?],
+    };
+    if refused.is_none() && to.is_none() {
+        return Err(fields.error("`to` is missing: which state does the job come to?"));
+    }
+    fields.finish()?;
+    Ok(MoveDoc { to, refused, attempts, steps })
+}
+
+fn update(fields: &mut Fields<'_>) -> Result<StepDoc, SpecError> {
+    let list = |field: Option<Field<'_>>| field.map(Field::all_written).transpose().map(Option::unwrap_or_default);
+    Ok(StepDoc::Update {
+        clear: list(fields.take("clear"))?,
+        stamp: list(fields.take("stamp"))?,
+        set: match fields.take("set") {
+            Some(field) => field
+                .table()?
+                .rest()
+                .into_iter()
+                .map(|(column, field)| Ok((column, field.written()?)))
+                .collect::<Result<_, SpecError>>()?,
+            None => Vec::new(),
+        },
+    })
+}
+
+fn step(mut fields: Fields<'_>) -> Result<StepDoc, SpecError> {
+    let step = match fields.take("sql") {
+        Some(field) => {
+            let (written, sql) = template(field)?;
+            let rows = fields.need("rows")?.word(&[
+                ("each", Rows::Each),
+                ("at most each", Rows::AtMostEach),
+                ("any", Rows::Any),
+            ])?;
+            StepDoc::Sql { sql, written, rows }
+        }
+        None => update(&mut fields)?,
+    };
+    fields.finish()?;
+    Ok(step)
+}
+
+pub(super) fn hold(name: String, mut fields: Fields<'_>) -> Result<HoldDoc, SpecError> {
+    let words: Vec<(&str, Move)> = Move::ALL.iter().map(|r#move| (r#move.name(), *r#move)).collect();
+    let hold = HoldDoc {
+        name,
+        condition: template(fields.need("if")?)?,
+        moves: match fields.take("moves") {
+            Some(field) => field.items()?.into_iter().map(|item| item.word(&words)).collect::<Result<_, _>>()?,
+            None => Move::ALL.to_vec(),
+        },
+        reason: fields.need("reason")?.text()?,
+    };
+    fields.finish()?;
+    Ok(hold)
+}
+
+pub(super) fn notify(_: String, mut fields: Fields<'_>) -> Result<NotifyDoc, SpecError> {
+    let notify = match (fields.take("channel"), fields.take("payload"), fields.take("sql")) {
+        (Some(channel), Some(payload), None) => {
+            NotifyDoc::Channel { channel: template(channel)?, payload: template(payload)? }
+        }
+        (None, None, Some(sql)) => NotifyDoc::Sql(template(sql)?),
+        _ => return Err(fields.error("needs `channel` and `payload`, or `sql`")),
+    };
+    fields.finish()?;
+    Ok(notify)
+}

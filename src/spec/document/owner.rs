@@ -1,0 +1,61 @@
+use super::template;
+use crate::spec::SpecError;
+use crate::spec::fields::{Field, Fields, Written};
+use crate::spec::queue::Absence;
+use crate::spec::template::Template;
+
+#[derive(Debug, Clone, Default)]
+pub(in crate::spec) struct OwnerDoc {
+    pub(in crate::spec) id: Option<Written>,
+    pub(in crate::spec) name: Option<Written>,
+    pub(in crate::spec) host: Option<Written>,
+    pub(in crate::spec) table: Option<Written>,
+    pub(in crate::spec) matches: Vec<(String, Written)>,
+    pub(in crate::spec) on: Option<Template>,
+    pub(in crate::spec) key: Option<Written>,
+    pub(in crate::spec) heartbeat: Option<Written>,
+    pub(in crate::spec) started: Option<Written>,
+    pub(in crate::spec) missing: Absence,
+    pub(in crate::spec) unset: Absence,
+}
+
+const ABSENCES: [(&str, Absence); 3] =
+    [("dead", Absence::Dead), ("next", Absence::Next), ("unknown", Absence::Unknown)];
+
+pub(super) fn owner(mut fields: Fields<'_>) -> Result<OwnerDoc, SpecError> {
+    let written = |field: Option<Field<'_>>| field.map(Field::written).transpose();
+    let owner = OwnerDoc {
+        id: written(fields.take("id"))?,
+        name: written(fields.take("name"))?,
+        host: written(fields.take("host"))?,
+        table: written(fields.take("table"))?,
+        matches: match fields.take("match") {
+            Some(field) => field
+                .table()?
+                .rest()
+                .into_iter()
+                .map(|(column, field)| Ok((column, field.written()?)))
+                .collect::<Result<_, SpecError>>()?,
+            None => Vec::new(),
+        },
+        on: fields.take("on").map(template).transpose()?.map(|(_, template)| template),
+        key: written(fields.take("key"))?,
+        heartbeat: written(fields.take("heartbeat"))?,
+        started: written(fields.take("started"))?,
+        missing: fields.take("missing").map(|field| field.word(&ABSENCES)).transpose()?.unwrap_or_default(),
+        unset: fields.take("unset").map(|field| field.word(&ABSENCES)).transpose()?.unwrap_or_default(),
+    };
+    match (&owner.table, owner.matches.is_empty() && owner.on.is_none()) {
+        (Some(_), true) => return Err(fields.error("an owners' `table` needs `match` or `on`")),
+        (None, false) => return Err(fields.error("`match` and `on` need an owners' `table`")),
+        (None, true) if owner.heartbeat.is_some() || owner.started.is_some() => {
+            return Err(fields.error("`heartbeat` and `started` are columns of an owners' `table`"));
+        }
+        _ => {}
+    }
+    if owner.on.is_some() && owner.key.is_none() {
+        return Err(fields.error("`on` needs `key`: a column of the owner's row that is never NULL"));
+    }
+    fields.finish()?;
+    Ok(owner)
+}

@@ -1,0 +1,44 @@
+use crate::spec::SpecError;
+use crate::spec::encoding::{Encoding, Encodings};
+use crate::spec::fields::{Field, Fields};
+use std::collections::BTreeMap;
+
+/// How time columns are spelled: `[time]`.
+#[derive(Debug, Clone, Default)]
+pub(in crate::spec) struct Times {
+    pub(in crate::spec) default: Option<Encodings>,
+    pub(in crate::spec) columns: BTreeMap<String, Encodings>,
+    /// Stored values that stand for "no value", by column.
+    pub(in crate::spec) sentinels: BTreeMap<String, Vec<String>>,
+}
+
+pub(super) fn times(mut fields: Fields<'_>) -> Result<Times, SpecError> {
+    let default = fields.take("default").map(encodings).transpose()?;
+    let mut sentinels = BTreeMap::new();
+    if let Some(field) = fields.take("sentinels") {
+        for (column, field) in field.table()?.rest() {
+            let mut raws = Vec::new();
+            for (raw, meaning) in field.table()?.rest() {
+                meaning.word(&[("none", ())])?;
+                raws.push(raw);
+            }
+            sentinels.insert(column, raws);
+        }
+    }
+    let columns =
+        fields.rest().into_iter().map(|(column, field)| Ok((column, encodings(field)?))).collect::<Result<_, _>>()?;
+    Ok(Times { default, columns, sentinels })
+}
+
+fn encodings(field: Field<'_>) -> Result<Encodings, SpecError> {
+    let written = field.all_written()?;
+    let mut parsed = Vec::new();
+    for text in &written {
+        parsed.push(Encoding::parse(&text.text).map_err(|why| text.error(why))?);
+    }
+    let mut parsed = parsed.into_iter();
+    match parsed.next() {
+        Some(first) => Ok(Encodings::new(first, parsed.collect())),
+        None => Err(SpecError::whole("time", "an empty list of encodings")),
+    }
+}

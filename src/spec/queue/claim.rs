@@ -1,0 +1,36 @@
+use super::{Column, Expr, TimeColumn};
+use crate::spec::template::Template;
+
+/// See [`QueueSpec::claim`].
+#[derive(Debug, Clone)]
+pub struct ClaimSpec {
+    /// The FROM clause, without the owner's join.
+    pub from: Template,
+    /// The alias whose rows are locked and moved.
+    pub lock: String,
+    /// The table behind that alias, by its logical name.
+    pub lock_table: String,
+    /// What identifies a job.
+    pub key: Vec<Column>,
+    /// Where the state is read.
+    pub state: StateSource,
+    /// What else makes a row in flight.
+    pub filter: Option<Template>,
+    /// The queue's name.
+    pub queue: Option<Expr>,
+    /// The kind of work.
+    pub kind: Option<Expr>,
+    /// When it was claimed.
+    pub claimed_at: Option<TimeColumn>,
+    /// Everything that must be unchanged: the preset's own columns and all that a verdict reads.
+    pub fence: Vec<Expr>,
+}
+
+/// Where a job's state is to be read.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StateSource {
+    /// In a column, whose in-flight values [`States`] names.
+    Column(Column),
+    /// The row's place is its state; this is what it is called.
+    Place(String),
+}

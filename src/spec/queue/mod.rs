@@ -1,0 +1,101 @@
+//! A preset resolved against a real database: what the rest of the program works with.
+
+mod attempts;
+mod claim;
+mod column;
+mod liveness;
+mod moves;
+mod owner;
+mod rules;
+mod states;
+
+pub use attempts::{Attempts, Counted, Exhausted, Max, MaxCounts};
+pub use claim::{ClaimSpec, StateSource};
+pub use column::{Column, Expr, Table, TimeColumn};
+pub use liveness::{Liveness, SilentAfter};
+pub use moves::{Assignment, Hold, MoveSpec, Notify, Rows, StepSpec};
+pub use owner::{Absence, JoinOn, OwnerRowSpec, OwnerSpec};
+pub use rules::{CancelRequested, MaxRuntime, Rules};
+pub use states::{StateValue, States};
+
+use crate::model::{Engine, Move};
+use std::collections::BTreeMap;
+
+/// One queue, as it stands in one database.
+#[derive(Debug, Clone)]
+pub struct QueueSpec {
+    /// The preset's or mapping's name.
+    pub preset: String,
+    /// Its title, for people.
+    pub title: String,
+    /// The variants that the probes chose.
+    pub variants: Vec<String>,
+    /// The versions of the library it was checked against.
+    pub checked: Vec<String>,
+    /// How it was checked.
+    pub proof: Proof,
+    /// How a late worker's write is guarded.
+    pub late_finish: LateFinish,
+    /// The engine it was resolved for.
+    pub engine: Engine,
+    /// The schema its tables live in; `main` on SQLite.
+    pub schema: String,
+    /// The tables by the name the preset gives them.
+    pub tables: BTreeMap<String, Table>,
+    /// The states and what they mean.
+    pub states: States,
+    /// What makes a row a claim, and what is read of it.
+    pub claim: ClaimSpec,
+    /// Who holds it.
+    pub owner: OwnerSpec,
+    /// How life is told from death, best source first.
+    pub liveness: Vec<Liveness>,
+    /// How attempts are counted.
+    pub attempts: Attempts,
+    /// Rules about trouble.
+    pub rules: Rules,
+    /// What may be done to a job.
+    pub moves: BTreeMap<Move, MoveSpec>,
+    /// Conditions under which a step is kept back.
+    pub holds: Vec<Hold>,
+    /// How workers are woken after a commit.
+    pub notify: Vec<Notify>,
+    /// What the dry run prints.
+    pub cautions: Vec<String>,
+    /// Extra evidence: name and expression.
+    pub show: Vec<(String, Expr)>,
+}
+
+impl QueueSpec {
+    /// The name of an in-flight state, of which there may be several.
+    pub fn in_flight_names(&self) -> Vec<String> {
+        match &self.claim.state {
+            StateSource::Column(_) => self.states.in_flight.iter().map(|state| state.name.clone()).collect(),
+            StateSource::Place(name) => vec![name.clone()],
+        }
+    }
+}
+
+/// How a preset was checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proof {
+    /// Against the real library, run.
+    Live,
+    /// Against its tables only.
+    Schema,
+    /// Against what was read of it only.
+    Facts,
+}
+
+/// How the write of a worker that comes back late is guarded by its library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LateFinish {
+    /// By a token or owner: it misses.
+    Fenced,
+    /// By the job's state alone.
+    ByState,
+    /// By nothing but the id: it overwrites.
+    ById,
+    /// Nobody looked.
+    Unknown,
+}

@@ -1,0 +1,85 @@
+use super::{Column, StateValue};
+use crate::model::{AttemptsChange, Move};
+use crate::spec::encoding::Encodings;
+use crate::spec::template::Template;
+use std::collections::BTreeMap;
+
+/// What a move does.
+#[derive(Debug, Clone)]
+pub struct MoveSpec {
+    /// The state it leads to.
+    pub to: StateValue,
+    /// What happens to the attempts counter.
+    pub attempts: AttemptsChange,
+    /// The statements, in order; none where the move is refused.
+    pub steps: Vec<StepSpec>,
+    /// Why it is never done, if so.
+    pub refused: Option<String>,
+    /// True if the row must be locked as for a delete: the move deletes rows, or changes a unique or partition column.
+    pub locks_for_update: bool,
+}
+
+/// One statement of a move.
+#[derive(Debug, Clone)]
+pub enum StepSpec {
+    /// An UPDATE of the claim's row.
+    Update(Vec<Assignment>),
+    /// Any statement.
+    Sql {
+        /// The statement.
+        sql: Template,
+        /// How many rows it must touch.
+        rows: Rows,
+        /// The encodings that `:now.column` may ask for.
+        encodings: BTreeMap<String, Encodings>,
+    },
+}
+
+/// `column = value` in an UPDATE.
+#[derive(Debug, Clone)]
+pub struct Assignment {
+    /// The column.
+    pub column: Column,
+    /// The value.
+    pub value: Template,
+    /// How `:now` and `:run_at` are spelled in it.
+    pub encodings: Option<Encodings>,
+}
+
+/// How many rows a statement must touch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rows {
+    /// One for each key.
+    Each,
+    /// At most one for each key.
+    AtMostEach,
+    /// Any number.
+    Any,
+}
+
+/// A condition under which a step is kept back.
+#[derive(Debug, Clone)]
+pub struct Hold {
+    /// Its name.
+    pub name: String,
+    /// The condition, over the claim's aliases.
+    pub condition: Template,
+    /// The moves it keeps back.
+    pub moves: Vec<Move>,
+    /// Why.
+    pub reason: String,
+}
+
+/// A wake-up, sent once for each distinct queue after the commit.
+#[derive(Debug, Clone)]
+pub enum Notify {
+    /// `pg_notify`.
+    Channel {
+        /// The channel.
+        channel: Template,
+        /// What is sent.
+        payload: Template,
+    },
+    /// A statement.
+    Sql(Template),
+}

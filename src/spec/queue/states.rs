@@ -1,0 +1,37 @@
+use crate::model::Cell;
+
+/// A state: what it is called and how it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StateValue {
+    /// The queue's own name for it.
+    pub name: String,
+    /// The stored value: text or an integer.
+    pub stored: Cell,
+}
+
+/// The states of a queue, by meaning.
+#[derive(Debug, Clone, Default)]
+pub struct States {
+    /// Not claimed yet.
+    pub waiting: Vec<StateValue>,
+    /// Held by some owner.
+    pub in_flight: Vec<StateValue>,
+    /// Ended well.
+    pub done: Vec<StateValue>,
+    /// Ended badly, for good.
+    pub failed: Vec<StateValue>,
+    /// Ended because somebody asked.
+    pub cancelled: Vec<StateValue>,
+}
+
+impl States {
+    /// Every state.
+    pub fn all(&self) -> impl Iterator<Item = &StateValue> {
+        [&self.waiting, &self.in_flight, &self.done, &self.failed, &self.cancelled].into_iter().flatten()
+    }
+
+    /// The queue's name for a stored value; the value itself where it has none.
+    pub fn name_of(&self, stored: &Cell) -> String {
+        self.all().find(|state| state.stored == *stored).map_or_else(|| stored.to_string(), |state| state.name.clone())
+    }
+}

@@ -1,0 +1,38 @@
+//! The aliases of a FROM clause.
+
+use crate::spec::template::{Piece, Template};
+
+/// The aliases of a FROM clause in order: `{table} AS alias` with their table, and `) AS alias` of sub-selects without.
+pub(super) fn aliases_of(from: &Template) -> Vec<(String, Option<String>)> {
+    let mut aliases = Vec::new();
+    let mut depth = 0_i32;
+    let mut table: Option<&String> = None;
+    for piece in &from.0 {
+        match piece {
+            Piece::Name(name) => table = Some(name).filter(|_| depth == 0),
+            Piece::Text(text) => {
+                let words = text.split_inclusive(|c: char| c.is_whitespace() || c == '(' || c == ')').peekable();
+                let mut after_close = false;
+                for word in words {
+                    let bare = word.trim_end_matches(|c: char| c.is_whitespace() || c == '(' || c == ')').trim();
+                    if depth == 0 && (table.is_some() || after_close) && !bare.is_empty() {
+                        let is_as = bare.eq_ignore_ascii_case("as");
+                        if !is_as {
+                            aliases.push((bare.to_owned(), table.cloned()));
+                            table = None;
+                            after_close = false;
+                        }
+                    }
+                    if word.ends_with('(') {
+                        depth += 1;
+                    } else if word.ends_with(')') {
+                        depth -= 1;
+                        after_close = depth == 0;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    aliases
+}

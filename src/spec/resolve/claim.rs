@@ -1,0 +1,226 @@
+//! What makes a row a claim, who holds it, how its life is told, and everything that its fence must cover.
+
+use super::Binder;
+use super::columns::literal;
+use super::fragments::Within;
+use crate::model::Engine;
+use crate::spec::SpecError;
+use crate::spec::document::{By, ClaimFrom, LivenessDoc, MaxDoc, MaxRuntimeDoc, SilentAfterDoc};
+use crate::spec::fields::Written;
+use crate::spec::queue::*;
+
+impl Binder<'_> {
+    pub(super) fn claim(&self) -> Result<ClaimSpec, SpecError> {
+        let claim = &self.document.claim;
+        let mut key = Vec::new();
+        for part in &claim.key {
+            key.push(self.column(part, &self.lock)?.ok_or_else(|| part.error("a key column cannot be optional"))?);
+        }
+        let state = match &claim.state {
+            None => StateSource::Place("in flight".to_owned()),
+            Some(state) => match literal(&state.text) {
+                Some(place) => StateSource::Place(place.to_owned()),
+                None => {
+                    let column = self.column(state, &self.lock)?;
+                    StateSource::Column(column.ok_or_else(|| state.error("the state column cannot be optional"))?)
+                }
+            },
+        };
+        if matches!(state, StateSource::Column(_)) && self.document.states.in_flight.is_empty() {
+            return Err(SpecError::whole(self.name, "[states] names no `in_flight` state"));
+        }
+        Ok(ClaimSpec {
+            from: match &claim.from {
+                ClaimFrom::Table(_) => self.from.clone(),
+                ClaimFrom::From(written, sql) => self.expand(written, sql, Within::Look)?,
+            },
+            lock: self.lock.clone(),
+            lock_table: self.lock_table.clone(),
+            key,
+            state,
+            filter: claim.filter.as_ref().map(|(written, sql)| self.expand(written, sql, Within::Look)).transpose()?,
+            queue: self.optional_expr(&claim.queue)?,
+            kind: self.optional_expr(&claim.kind)?,
+            claimed_at: self.optional_time(&claim.claimed_at, &self.lock)?,
+            fence: Vec::new(),
+        })
+    }
+
+    pub(super) fn owner(&self) -> Result<OwnerSpec, SpecError> {
+        let owner = &self.document.owner;
+        let row = match &owner.table {
+            None => None,
+            Some(table) => {
+                let mut matches = Vec::new();
+                for (name, written) in &owner.matches {
+                    let column = self.owner_column(table, name)?;
+                    let equals = self.expr(written, &self.lock)?;
+                    matches.push((column, equals.ok_or_else(|| written.error("a matched column cannot be optional"))?));
+                }
+                let key = match (&owner.key, matches.first()) {
+                    (Some(key), _) => self.owner_column(key, &key.text)?,
+                    (None, Some((column, _))) => column.clone(),
+                    (None, None) => return Err(table.error("needs `key`")),
+                };
+                Some(OwnerRowSpec {
+                    table: table.text.clone(),
+                    on: match &owner.on {
+                        Some(sql) => JoinOn::Sql(self.expand(table, sql, Within::Look)?),
+                        None => JoinOn::Match(matches),
+                    },
+                    key,
+                    heartbeat: self.optional_time(&owner.heartbeat, "o")?,
+                    started: self.optional_time(&owner.started, "o")?,
+                    missing: owner.missing,
+                    unset: owner.unset,
+                })
+            }
+        };
+        Ok(OwnerSpec {
+            id: self.optional_expr(&owner.id)?,
+            name: self.optional_expr(&owner.name)?,
+            host: match &owner.host {
+                Some(host) => self.expr(host, if owner.table.is_some() { "o" } else { &self.lock })?,
+                None => None,
+            },
+            row,
+        })
+    }
+
+    fn owner_column(&self, place: &Written, name: &str) -> Result<Column, SpecError> {
+        let bare = name.strip_prefix("o.").unwrap_or(name);
+        match self.lookup("o", bare) {
+            Some(column) => Ok(column),
+            None => Err(self.no_column(place, "o", bare)),
+        }
+    }
+
+    pub(super) fn liveness(&self) -> Result<Vec<Liveness>, SpecError> {
+        let mut sources = Vec::new();
+        for source in &self.document.claim.liveness {
+            if let Some(source) = self.source(source)? {
+                sources.push(source);
+            }
+        }
+        Ok(sources)
+    }
+
+    /// `None` if the source's column is an optional one that this table lacks.
+    fn source(&self, doc: &LivenessDoc) -> Result<Option<Liveness>, SpecError> {
+        let silent_after = match &doc.silent_after {
+            None => SilentAfter::Required,
+            Some(SilentAfterDoc::Required) => SilentAfter::Required,
+            Some(SilentAfterDoc::Span(span)) => SilentAfter::Span(*span),
+            Some(SilentAfterDoc::Column(written)) => match self.column(written, &self.lock)? {
+                Some(column) => SilentAfter::Column(column),
+                None => return Ok(None),
+            },
+        };
+        if doc.by == By::Owner {
+            return Ok(Some(Liveness::Owner { silent_after }));
+        }
+        let Some(column) = self.optional_time(&doc.column, &self.lock)? else { return Ok(None) };
+        Ok(Some(match doc.by {
+            By::Lease => Liveness::Lease {
+                column,
+                plus: match &doc.plus {
+                    Some(plus) => self.column(plus, &self.lock)?,
+                    None => None,
+                },
+            },
+            By::Heartbeat => Liveness::Heartbeat { column, silent_after },
+            By::Age | By::Owner => Liveness::Age { column, silent_after },
+        }))
+    }
+
+    pub(super) fn attempts(&self) -> Result<Attempts, SpecError> {
+        let attempts = &self.document.attempts;
+        let spec = Attempts {
+            column: self.optional_expr(&attempts.column)?,
+            max: match &attempts.max {
+                None => None,
+                Some(MaxDoc::Number(number)) => Some(Max::Number(*number)),
+                Some(MaxDoc::Column(written)) => self.expr(written, &self.lock)?.map(Max::Expr),
+            },
+            counted: attempts.counted,
+            exhausted: attempts.exhausted,
+            max_counts: attempts.max_counts,
+        };
+        if let (Some(Expr::Column(column)), Some(written)) = (&spec.column, &attempts.column)
+            && self.live.engine == Engine::Postgres
+            && !column.type_name.is_empty()
+            && !["smallint", "integer", "bigint"].contains(&column.type_name.as_str())
+        {
+            return Err(written.error(format!("is {}, and attempts must be an integer", column.type_name)));
+        }
+        Ok(spec)
+    }
+
+    pub(super) fn rules(&self) -> Result<Rules, SpecError> {
+        let rules = &self.document.rules;
+        Ok(Rules {
+            deadline: self.optional_time(&rules.deadline, &self.lock)?,
+            cancel_requested: match &rules.cancel_requested {
+                None => None,
+                Some(written) => self.expr(written, &self.lock)?.map(|expr| match expr {
+                    Expr::Column(column) => CancelRequested::Column(column),
+                    Expr::Sql(sql) => CancelRequested::Sql(sql),
+                }),
+            },
+            max_runtime: match &rules.max_runtime {
+                None => None,
+                Some(MaxRuntimeDoc::Span(span)) => Some(MaxRuntime::Span(*span)),
+                Some(MaxRuntimeDoc::Column(written)) => self.column(written, &self.lock)?.map(MaxRuntime::Column),
+            },
+        })
+    }
+
+    /// What authors do not repeat: everything that a verdict reads is in the fence.
+    pub(super) fn fence(
+        &self,
+        claim: &ClaimSpec,
+        owner: &OwnerSpec,
+        liveness: &[Liveness],
+        attempts: &Attempts,
+        rules: &Rules,
+    ) -> Result<Vec<Expr>, SpecError> {
+        let mut fence = Vec::new();
+        let mut add = |expr: Expr| {
+            if !fence.contains(&expr) {
+                fence.push(expr);
+            }
+        };
+        if let StateSource::Column(column) = &claim.state {
+            add(Expr::Column(column.clone()));
+        }
+        owner.id.iter().cloned().for_each(&mut add);
+        let times = claim.claimed_at.iter().chain(liveness.iter().filter_map(Liveness::column)).chain(&rules.deadline);
+        times.map(|time| Expr::Column(time.column.clone())).for_each(&mut add);
+        for source in liveness {
+            if let Liveness::Lease { plus: Some(column), .. } = source {
+                add(Expr::Column(column.clone()));
+            }
+            if let Some(SilentAfter::Column(column)) = source.silent_after() {
+                add(Expr::Column(column.clone()));
+            }
+        }
+        if let Some(row) = &owner.row {
+            add(Expr::Column(row.key.clone()));
+            let times = row.heartbeat.iter().chain(&row.started);
+            times.map(|time| Expr::Column(time.column.clone())).for_each(&mut add);
+        }
+        attempts.column.iter().cloned().for_each(&mut add);
+        match &rules.cancel_requested {
+            Some(CancelRequested::Column(column)) => add(Expr::Column(column.clone())),
+            Some(CancelRequested::Sql(sql)) => add(Expr::Sql(sql.clone())),
+            None => {}
+        }
+        if let Some(MaxRuntime::Column(column)) = &rules.max_runtime {
+            add(Expr::Column(column.clone()));
+        }
+        for written in &self.document.claim.fence {
+            self.expr(written, &self.lock)?.into_iter().for_each(&mut add);
+        }
+        Ok(fence)
+    }
+}

@@ -1,0 +1,217 @@
+//! Holds a preset against the live tables: picks the engine's values and the variants, looks up every column, derives what
+//! authors do not write, and refuses what does not fit.
+
+mod aliases;
+mod claim;
+mod columns;
+mod fragments;
+mod moves;
+mod place;
+
+pub(super) use place::physical_tables;
+
+use super::SpecError;
+use super::document::{ClaimFrom, Document, NotifyDoc};
+use super::live::{LiveSchema, LiveTable};
+use super::preset::Preset;
+use super::queue::*;
+use super::template::{Piece, Template};
+use super::variant::{self, Ask, Tables};
+use aliases::aliases_of;
+use fragments::Within;
+use place::missing_table;
+use std::collections::BTreeMap;
+
+/// What the operator says about where the queue lives.
+#[derive(Debug, Clone, Default)]
+pub struct Place {
+    /// `--schema`.
+    pub schema: Option<String>,
+    /// `--table`: another name for the claim's own table.
+    pub table: Option<String>,
+}
+
+/// Why a preset could not be resolved.
+#[derive(Debug)]
+pub enum ResolveError<E> {
+    /// The preset or the tables are at fault.
+    Spec(SpecError),
+    /// A probe could not be asked.
+    Ask(E),
+}
+
+impl<E> From<SpecError> for ResolveError<E> {
+    fn from(error: SpecError) -> Self {
+        ResolveError::Spec(error)
+    }
+}
+
+/// Resolves a preset against the live tables.
+///
+/// # Errors
+/// When a table or column is missing, a type does not fit its declaration, a variant is refused, or a probe fails.
+pub fn resolve<E>(
+    preset: &Preset,
+    live: &LiveSchema,
+    place: &Place,
+    ask: Ask<'_, E>,
+) -> Result<QueueSpec, ResolveError<E>> {
+    let mut node = preset.for_engine(live.engine)?;
+    let base = Document::of(&preset.document, &preset.name, node.clone())?;
+    let mut variants = Vec::new();
+    for variant in variant::variants(&preset.document, &node)? {
+        let tables = physical_tables(&base, live, place).map(|(_, tables)| tables)?;
+        if variant::holds(&variant, live, &tables, ask).map_err(ResolveError::Ask)? {
+            if let Some(why) = variant.refuse {
+                let message = format!("variant `{}` is refused: {why}", variant.name);
+                return Err(SpecError::whole(&preset.document, message).into());
+            }
+            node.overlay(variant.overlay);
+            variants.push(variant.name);
+        }
+    }
+    let document = Document::of(&preset.document, &preset.name, node)?;
+    let (schema, tables) = physical_tables(&document, live, place)?;
+    Ok(Binder::new(&preset.document, &document, live, schema, tables)?.bind(variants)?)
+}
+
+struct Binder<'a> {
+    name: &'a str,
+    document: &'a Document,
+    live: &'a LiveSchema,
+    schema: String,
+    tables: BTreeMap<String, &'a LiveTable>,
+    /// The claim's aliases; one without a table belongs to a sub-select, whose columns the catalog does not know.
+    aliases: BTreeMap<String, Option<&'a LiveTable>>,
+    lock: String,
+    lock_table: String,
+    from: Template,
+}
+impl<'a> Binder<'a> {
+    fn new(
+        name: &'a str,
+        document: &'a Document,
+        live: &'a LiveSchema,
+        schema: String,
+        found: Tables<'a>,
+    ) -> Result<Binder<'a>, SpecError> {
+        let mut tables = BTreeMap::new();
+        for (logical, table) in found {
+            let named = document.tables.iter().find(|(known, _)| *known == logical).map_or(&logical, |(_, name)| name);
+            match table {
+                Some(table) => {
+                    tables.insert(logical, table);
+                }
+                None => return Err(missing_table(name, named, live, &schema)),
+            }
+        }
+        let (from, aliases) = match &document.claim.from {
+            ClaimFrom::Table(table) => {
+                let pieces = vec![Piece::Name(table.text.clone()), Piece::Text(" AS j".to_owned())];
+                (Template(pieces), vec![("j".to_owned(), Some(table.text.clone()))])
+            }
+            ClaimFrom::From(written, template) => {
+                let aliases = aliases_of(template);
+                if aliases.first().is_none_or(|(_, table)| table.is_none()) {
+                    return Err(written.error("must begin with `{table} AS alias`: the row's own table comes first"));
+                }
+                (template.clone(), aliases)
+            }
+        };
+        let lock = match &document.claim.lock {
+            Some(lock) if !aliases.iter().any(|(alias, _)| *alias == lock.text) => {
+                return Err(lock.error(format!("`{}` is not an alias of `from`", lock.text)));
+            }
+            Some(lock) => lock.text.clone(),
+            None => aliases.first().map(|(alias, _)| alias.clone()).unwrap_or_default(),
+        };
+        let lock_table = aliases.iter().find(|(alias, _)| *alias == lock).and_then(|(_, table)| table.clone());
+        let lock_table = lock_table.ok_or_else(|| SpecError::whole(name, "the locked alias has no table"))?;
+        let mut by_alias = BTreeMap::new();
+        for (alias, logical) in aliases {
+            let table = match logical {
+                Some(logical) => Some(*tables.get(&logical).ok_or_else(|| {
+                    SpecError::whole(name, format!("`{{{logical}}}` is not one of the tables in [tables]"))
+                })?),
+                None => None,
+            };
+            by_alias.insert(alias, table);
+        }
+        if let Some(owner) = &document.owner.table {
+            by_alias.insert("o".to_owned(), tables.get(&owner.text).copied());
+        }
+        Ok(Binder { name, document, live, schema, tables, aliases: by_alias, lock, lock_table, from })
+    }
+
+    fn bind(&self, variants: Vec<String>) -> Result<QueueSpec, SpecError> {
+        let document = self.document;
+        let owner = self.owner()?;
+        let liveness = self.liveness()?;
+        let attempts = self.attempts()?;
+        let rules = self.rules()?;
+        let mut claim = self.claim()?;
+        claim.fence = self.fence(&claim, &owner, &liveness, &attempts, &rules)?;
+        if liveness.iter().any(|source| matches!(source, Liveness::Owner { .. })) && owner.row.is_none() {
+            return Err(SpecError::whole(self.name, "liveness by `owner` needs an [owner] `table`"));
+        }
+        Ok(QueueSpec {
+            preset: document.name.clone(),
+            title: document.title.clone(),
+            variants,
+            checked: document.checked.clone(),
+            proof: document.proof,
+            late_finish: document.late_finish,
+            engine: self.live.engine,
+            schema: self.schema.clone(),
+            tables: self
+                .tables
+                .iter()
+                .map(|(logical, table)| {
+                    (logical.clone(), Table { schema: table.schema.clone(), name: table.name.clone() })
+                })
+                .collect(),
+            moves: self.moves(&claim, &attempts)?,
+            states: document.states.clone(),
+            claim,
+            owner,
+            liveness,
+            attempts,
+            rules,
+            holds: document
+                .holds
+                .iter()
+                .map(|hold| {
+                    Ok(Hold {
+                        name: hold.name.clone(),
+                        condition: self.expand(&hold.condition.0, &hold.condition.1, Within::Look)?,
+                        moves: hold.moves.clone(),
+                        reason: hold.reason.clone(),
+                    })
+                })
+                .collect::<Result<_, SpecError>>()?,
+            notify: document
+                .notify
+                .iter()
+                .map(|notify| {
+                    Ok(match notify {
+                        NotifyDoc::Channel { channel, payload } => Notify::Channel {
+                            channel: self.expand(&channel.0, &channel.1, Within::WakeUp)?,
+                            payload: self.expand(&payload.0, &payload.1, Within::WakeUp)?,
+                        },
+                        NotifyDoc::Sql(sql) => Notify::Sql(self.expand(&sql.0, &sql.1, Within::WakeUp)?),
+                    })
+                })
+                .collect::<Result<_, SpecError>>()?,
+            cautions: document.cautions.clone(),
+            show: document
+                .show
+                .iter()
+                .filter_map(|(name, written)| match self.expr(written, &self.lock) {
+                    Ok(Some(expr)) => Some(Ok((name.clone(), expr))),
+                    Ok(None) => None,
+                    Err(error) => Some(Err(error)),
+                })
+                .collect::<Result<_, SpecError>>()?,
+        })
+    }
+}

@@ -1,0 +1,147 @@
+//! What may be done to a job: the statements of each move, with the state and the attempts that authors do not write.
+
+use super::Binder;
+use super::fragments::Within;
+use crate::model::{AttemptsChange, Cell, Move};
+use crate::spec::document::{AttemptsWord, MoveDoc, StepDoc};
+use crate::spec::encoding::Encodings;
+use crate::spec::fields::Written;
+use crate::spec::queue::*;
+use crate::spec::template::{Marker, Piece, Template};
+use crate::spec::{SpecError, did_you_mean};
+use std::collections::BTreeMap;
+
+impl Binder<'_> {
+    pub(super) fn moves(&self, claim: &ClaimSpec, attempts: &Attempts) -> Result<BTreeMap<Move, MoveSpec>, SpecError> {
+        self.document.moves.iter().map(|(r#move, doc)| Ok((*r#move, self.a_move(doc, claim, attempts)?))).collect()
+    }
+
+    fn a_move(&self, doc: &MoveDoc, claim: &ClaimSpec, attempts: &Attempts) -> Result<MoveSpec, SpecError> {
+        let to = match &doc.to {
+            None => StateValue { name: String::new(), stored: Cell::Null },
+            Some(to) => match (&claim.state, self.document.states.all().find(|state| state.name == to.text)) {
+                (_, Some(state)) => state.clone(),
+                (StateSource::Place(_), None) => {
+                    StateValue { name: to.text.clone(), stored: Cell::Text(to.text.clone()) }
+                }
+                (StateSource::Column(_), None) => {
+                    let known: Vec<&str> = self.document.states.all().map(|state| state.name.as_str()).collect();
+                    let hint = did_you_mean(&to.text, known.iter().copied());
+                    return Err(to.error(format!("`{}` is not one of the [states]{hint}", to.text)));
+                }
+            },
+        };
+        let change = match doc.attempts {
+            None => attempts.counted.change(),
+            Some(AttemptsWord::Keep) => AttemptsChange::Keep,
+            Some(AttemptsWord::Add(n)) => AttemptsChange::Add(n),
+            Some(AttemptsWord::Zero) => AttemptsChange::Zero,
+        };
+        let mut locks_for_update = false;
+        let mut steps = Vec::new();
+        for (n, step) in doc.steps.iter().enumerate() {
+            match step {
+                StepDoc::Sql { sql, written, rows } => {
+                    let sql = self.expand(written, sql, Within::Step)?;
+                    // Whatever it does to the locked row, the stronger lock is enough.
+                    locks_for_update = true;
+                    let encodings = self.now_encodings(written, &sql)?;
+                    steps.push(StepSpec::Sql { sql, rows: *rows, encodings });
+                }
+                StepDoc::Update { clear, stamp, set } => {
+                    let mut assignments = Vec::new();
+                    if n == 0 && doc.refused.is_none() {
+                        assignments.extend(self.implied(&to, change, claim, attempts)?);
+                    }
+                    for (list, sql) in [(clear, "NULL"), (stamp, ":now")] {
+                        for written in list {
+                            self.assign(&mut assignments, written, &written.text, sql)?;
+                        }
+                    }
+                    for (column, value) in set {
+                        self.assign(&mut assignments, value, column, &value.text)?;
+                    }
+                    let keys = &self.tables.get(&self.lock_table).map(|table| &table.key_columns);
+                    locks_for_update |=
+                        assignments.iter().any(|a| keys.is_some_and(|keys| keys.contains(&a.column.name)));
+                    steps.push(StepSpec::Update(assignments));
+                }
+            }
+        }
+        Ok(MoveSpec { to, attempts: change, steps, refused: doc.refused.clone(), locks_for_update })
+    }
+
+    /// The state and the attempts, which authors do not write out.
+    fn implied(
+        &self,
+        to: &StateValue,
+        change: AttemptsChange,
+        claim: &ClaimSpec,
+        attempts: &Attempts,
+    ) -> Result<Vec<Assignment>, SpecError> {
+        let mut assignments = Vec::new();
+        if let StateSource::Column(column) = &claim.state
+            && column.alias == self.lock
+        {
+            let value = Template(vec![Piece::Literal(to.stored.clone())]);
+            assignments.push(Assignment { column: column.clone(), value, encodings: None });
+        }
+        let value = match (change, &attempts.column) {
+            (AttemptsChange::Keep, _) | (_, None) => return Ok(assignments),
+            (_, Some(Expr::Sql(_))) => {
+                return Err(SpecError::whole(
+                    self.name,
+                    "attempts that are an expression cannot be changed: say `attempts = \"keep\"` in the move",
+                ));
+            }
+            (AttemptsChange::Zero, Some(Expr::Column(column))) => (column, vec![Piece::Text("0".to_owned())]),
+            (AttemptsChange::Add(n), Some(Expr::Column(column))) => (
+                column,
+                vec![
+                    Piece::Text("coalesce(".to_owned()),
+                    Piece::Column(column.clone()),
+                    Piece::Text(format!(", 0) + ({n})")),
+                ],
+            ),
+        };
+        let (column, pieces) = value;
+        assignments.push(Assignment { column: column.clone(), value: Template(pieces), encodings: None });
+        Ok(assignments)
+    }
+
+    fn assign(
+        &self,
+        assignments: &mut Vec<Assignment>,
+        written: &Written,
+        column: &str,
+        value: &str,
+    ) -> Result<(), SpecError> {
+        let Some(bound) = self.lookup(&self.lock, column) else {
+            if self.is_optional(column) {
+                return Ok(());
+            }
+            return Err(self.no_column(written, &self.lock, column));
+        };
+        let template = Template::parse(value).map_err(|why| written.error(why.0))?;
+        let value = self.expand(written, &template, Within::Assignment)?;
+        let timed = value.markers().any(|marker| matches!(marker, Marker::Now(None) | Marker::RunAt));
+        let encodings = if timed { Some(self.encodings(written, &bound)?) } else { None };
+        assignments.push(Assignment { column: bound, value, encodings });
+        Ok(())
+    }
+
+    fn now_encodings(&self, written: &Written, sql: &Template) -> Result<BTreeMap<String, Encodings>, SpecError> {
+        let mut encodings = BTreeMap::new();
+        for marker in sql.markers() {
+            if let Marker::Now(Some(column)) = marker {
+                let times = &self.document.time;
+                let found = times.columns.get(column).or(times.default.as_ref()).cloned().or_else(|| self.natural());
+                let found = found.ok_or_else(|| {
+                    written.error(format!("`:now.{column}`: [time] does not say how `{column}` is spelled"))
+                })?;
+                encodings.insert(column.clone(), found);
+            }
+        }
+        Ok(encodings)
+    }
+}
