@@ -1,7 +1,7 @@
 //! Executes a plan. The only place that ever asks a store for a writer.
 
 use super::OpsError;
-use super::plan::{Plan, Planned};
+use super::plan::Plan;
 use crate::model::{Batch, Move, Outcome, Step, StepResult};
 use crate::report::{self, RowError, Spool, StepJob};
 use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
@@ -40,11 +40,11 @@ pub fn apply(store: &dyn Store, limits: &Limits, plan: &Plan, reason: &str) -> R
         batches: 0,
         applied: Applied { steps: Spool::default(), outcomes: BTreeMap::new(), stop: None, warnings: Vec::new() },
     };
-    for (n, planned) in plan.steps.iter().enumerate() {
-        let planned = planned?;
-        let r#move = planned.step.r#move;
+    for (n, (step, job)) in plan.steps.iter().zip(plan.jobs.iter()).enumerate() {
+        let (step, job) = (step?, job?);
+        let r#move = step.r#move;
         let waiting = run.waiting.entry(r#move).or_default();
-        waiting.push((n, planned));
+        waiting.push((n, (step, job)));
         if waiting.len() == BATCH {
             run.flush(r#move)?;
         }
@@ -56,13 +56,16 @@ pub fn apply(store: &dyn Store, limits: &Limits, plan: &Plan, reason: &str) -> R
     Ok(run.applied)
 }
 
+/// A step, with its place in the plan and the job as documents show it.
+type Waiting = (usize, (Step, StepJob));
+
 struct Run<'a> {
     plan: &'a Plan,
     reason: &'a str,
     limits: &'a Limits,
     writer: Box<dyn Writer>,
     /// Steps that wait until their move has a batch together; a batch holds one kind of move.
-    waiting: BTreeMap<Move, Vec<(usize, Planned)>>,
+    waiting: BTreeMap<Move, Vec<Waiting>>,
     batches: usize,
     applied: Applied,
 }
@@ -70,8 +73,7 @@ struct Run<'a> {
 impl Run<'_> {
     fn flush(&mut self, r#move: Move) -> Result<(), OpsError> {
         let Some(planned) = self.waiting.remove(&r#move).filter(|planned| !planned.is_empty()) else { return Ok(()) };
-        let (places, (steps, jobs)): (Vec<usize>, (Vec<Step>, Vec<StepJob>)) =
-            planned.into_iter().map(|(n, planned)| (n, (planned.step, planned.job))).unzip();
+        let (places, (steps, jobs)): (Vec<usize>, (Vec<Step>, Vec<StepJob>)) = planned.into_iter().unzip();
         let results = self.results(r#move, &steps);
         for ((n, mut job), result) in places.into_iter().zip(jobs).zip(results) {
             *self.applied.outcomes.entry(result.outcome).or_default() += 1;

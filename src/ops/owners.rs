@@ -32,14 +32,14 @@ pub fn owners(look: &mut Look, selection: &Selection, policy: &Policy) -> Result
         let rank = |owner: &OwnerEntry| (owner.stuck == 0, owner.last_sign_at);
         rank(a).cmp(&rank(b))
     });
-    if let Some(limit) = selection.limit {
-        owners.truncate(limit);
-    }
     for owner in &owners {
         summary.owners += 1;
         summary.dead += u64::from(owner.status == "dead");
         summary.stuck += owner.stuck;
         summary.unknown += owner.unknown;
+    }
+    if let Some(limit) = selection.limit {
+        owners.truncate(limit);
     }
     Ok(Owners {
         schema: "jobdoctor.owners/v1",

@@ -9,7 +9,6 @@ use crate::policy::{Digest, Draft, Judgement, Policy, Proves, RestartScope, draf
 use crate::report::{Filter, HeldJob, Spool, StepJob, Target};
 use crate::spec::{LateFinish, Liveness, QueueSpec, SilentAfter};
 use crate::store::Wanted;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// What is to be done, as a value: it can be printed, and it can be executed. Nothing in it can write.
@@ -18,20 +17,15 @@ pub struct Plan {
     pub(super) store_time: Timestamp,
     pub(super) target: Target,
     pub(super) filter: Filter,
-    pub(super) steps: Spool<Planned>,
+    /// What is done, with the fences; and, in the same order, the jobs as documents show them.
+    pub(super) steps: Spool<Step>,
+    pub(super) jobs: Spool<StepJob>,
     pub(super) held: Spool<HeldJob>,
     pub(super) in_flight: u64,
     pub(super) beyond_limit: u64,
     pub(super) not_found: Vec<String>,
     pub(super) digest: String,
     pub(super) warnings: Vec<String>,
-}
-
-/// One step, with the job as documents show it.
-#[derive(Serialize, Deserialize)]
-pub(super) struct Planned {
-    pub(super) step: Step,
-    pub(super) job: StepJob,
 }
 
 impl Plan {
@@ -66,13 +60,14 @@ pub fn plan(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<P
         selection.check(&look.spec, policy)?;
         not_found = named(look, selection, policy, &mut drafts)?;
     }
-    let Drafts { mut steps, mut held, sources, troubled } = drafts;
+    let Drafts { mut steps, mut jobs, mut held, sources, troubled } = drafts;
     steps.sort();
+    jobs.sort();
     held.sort();
-    let beyond_limit = selection.limit.map_or(0, |limit| steps.truncate(limit));
+    let beyond_limit = selection.limit.map_or(0, |limit| steps.truncate(limit).min(jobs.truncate(limit)));
     let mut digest = Digest::default();
-    for planned in steps.iter() {
-        digest.add(&planned?.step);
+    for step in steps.iter() {
+        digest.add(&step?);
     }
     let warnings = if steps.is_empty() { Vec::new() } else { warnings(&look.spec, policy, &sources, troubled) };
     Ok(Plan {
@@ -81,6 +76,7 @@ pub fn plan(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<P
         target: look.target.clone(),
         filter: selection.filter(policy),
         steps,
+        jobs,
         held,
         in_flight,
         beyond_limit: beyond_limit as u64,
@@ -113,7 +109,8 @@ fn named(
 
 #[derive(Default)]
 struct Drafts {
-    steps: Spool<Planned>,
+    steps: Spool<Step>,
+    jobs: Spool<StepJob>,
     held: Spool<HeldJob>,
     /// Which sources of liveness the steps rest on.
     sources: BTreeSet<&'static str>,
@@ -137,7 +134,8 @@ impl Drafts {
                     outcome: None,
                     error: None,
                 };
-                self.steps.push(place, &Planned { step: *step, job })?;
+                self.jobs.push(place, &job)?;
+                self.steps.push(place, &step)?;
             }
         }
         Ok(())

@@ -2,7 +2,7 @@ use super::OpsError;
 use super::apply::apply;
 use super::plan::Plan;
 use crate::model::Outcome;
-use crate::report::{Reclaim, ReclaimSummary, Spool, StepJob};
+use crate::report::{Reclaim, ReclaimSummary};
 use crate::store::{Limits, Store, StoreError};
 
 /// What is asked about a plan: to look at it, or to execute it, and within which bounds.
@@ -40,7 +40,7 @@ pub struct Reclaimed {
 ///
 /// # Errors
 /// When the plan could not be begun; nothing was written then.
-pub fn reclaim(store: &dyn Store, limits: &Limits, plan: Plan, order: &Order<'_>) -> Result<Reclaimed, OpsError> {
+pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order<'_>) -> Result<Reclaimed, OpsError> {
     let refused = if order.apply { order.guard.refusal(plan.len() as u64) } else { None };
     let applies = order.apply && refused.is_none();
     let (mut stop, mut after) = (None, Vec::new());
@@ -56,7 +56,7 @@ pub fn reclaim(store: &dyn Store, limits: &Limits, plan: Plan, order: &Order<'_>
         after = applied.warnings;
         (applied.steps, Some(tally))
     } else {
-        (as_planned(&plan)?, applies.then(Default::default))
+        (std::mem::take(&mut plan.jobs), applies.then(Default::default))
     };
     let document = Reclaim {
         schema: order.schema,
@@ -80,14 +80,6 @@ pub fn reclaim(store: &dyn Store, limits: &Limits, plan: Plan, order: &Order<'_>
         not_found: plan.not_found,
     };
     Ok(Reclaimed { document, stop, after })
-}
-
-fn as_planned(plan: &Plan) -> Result<Spool<StepJob>, OpsError> {
-    let mut steps = Spool::default();
-    for (n, planned) in plan.steps.iter().enumerate() {
-        steps.push(i64::try_from(n).unwrap_or(i64::MAX), &planned?.job)?;
-    }
-    Ok(steps)
 }
 
 impl Guard<'_> {

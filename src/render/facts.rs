@@ -31,7 +31,9 @@ impl Facts {
     /// cannot pass for another fact.
     pub fn render(&self, screen: &Screen) -> String {
         let room = screen.width.unwrap_or(usize::MAX);
-        let names: Vec<String> = self.facts.iter().map(|(name, _)| format!("{}:", inert(name))).collect();
+        // A fact without a name goes on from the one above it.
+        let label = |name: &str| if name.is_empty() { String::new() } else { format!("{}:", inert(name)) };
+        let names: Vec<String> = self.facts.iter().map(|(name, _)| label(name)).collect();
         let widest = names.iter().map(|name| name.width()).max().unwrap_or(0);
         let name_width = widest.min(room / 2).min(WIDEST);
         let value_width = room.saturating_sub(name_width + GAP).clamp(1, WIDEST);

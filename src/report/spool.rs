@@ -10,6 +10,8 @@ use tempfile::SpooledTempFile;
 
 /// Up to this size a list stays in memory; beyond it, it goes to a temporary file without a name.
 const IN_MEMORY: usize = 4 << 20;
+/// Items are written together once they come to this much.
+const WRITE: usize = 64 << 10;
 
 /// A list of a document, however long: items are kept as their JSON, outside of memory where there are many, and come back
 /// in the order of the sort key they were given. In memory stay 24 bytes an item.
@@ -17,6 +19,8 @@ const IN_MEMORY: usize = 4 << 20;
 /// Lists are complete before a document is begun, so that a failure on the way leaves stdout empty.
 pub struct Spool<T> {
     file: RefCell<SpooledTempFile>,
+    /// What is not written yet: one write for many items.
+    pending: RefCell<Vec<u8>>,
     index: Vec<Entry>,
     end: u64,
     items: PhantomData<T>,
@@ -31,7 +35,7 @@ struct Entry {
 impl<T> Default for Spool<T> {
     fn default() -> Self {
         let file = RefCell::new(SpooledTempFile::new(IN_MEMORY));
-        Spool { file, index: Vec::new(), end: 0, items: PhantomData }
+        Spool { file, pending: RefCell::default(), index: Vec::new(), end: 0, items: PhantomData }
     }
 }
 
@@ -41,14 +45,12 @@ impl<T: Serialize + DeserializeOwned> Spool<T> {
     /// # Errors
     /// When the temporary file cannot be written.
     pub fn push(&mut self, order: i64, item: &T) -> io::Result<()> {
-        let json = serde_json::to_vec(item)?;
-        let length = u32::try_from(json.len()).map_err(io::Error::other)?;
-        let mut file = self.file.borrow_mut();
-        file.seek(SeekFrom::Start(self.end))?;
-        file.write_all(&json)?;
+        let before = self.pending.get_mut().len();
+        serde_json::to_writer(self.pending.get_mut(), item)?;
+        let length = u32::try_from(self.pending.get_mut().len() - before).map_err(io::Error::other)?;
         self.index.push(Entry { order, offset: self.end, length });
         self.end += u64::from(length);
-        Ok(())
+        if self.pending.get_mut().len() >= WRITE { self.flush() } else { Ok(()) }
     }
 
     /// Puts the items in order. Call it once, after the last push.
@@ -80,7 +82,19 @@ impl<T: Serialize + DeserializeOwned> Spool<T> {
 }
 
 impl<T> Spool<T> {
+    fn flush(&self) -> io::Result<()> {
+        let mut pending = self.pending.borrow_mut();
+        let mut file = self.file.borrow_mut();
+        file.seek(SeekFrom::End(0))?;
+        file.write_all(&pending)?;
+        pending.clear();
+        Ok(())
+    }
+
     fn read(&self, entry: &Entry) -> io::Result<Vec<u8>> {
+        if !self.pending.borrow().is_empty() {
+            self.flush()?;
+        }
         let mut json = vec![0; entry.length as usize];
         let mut file = self.file.borrow_mut();
         file.seek(SeekFrom::Start(entry.offset))?;

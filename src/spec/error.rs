@@ -41,9 +41,15 @@ impl std::error::Error for SpecError {}
 pub fn did_you_mean<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     known
         .into_iter()
-        .map(|word| (strsim::jaro_winkler(written, word), word))
+        .map(|word| (likeness(written, word), word))
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, word)| format!(", did you mean `{word}`?"))
         .unwrap_or_default()
+}
+
+/// From 0 to 1. Jaro-Winkler misses a letter left out of a short word, which counts as likely here.
+fn likeness(written: &str, word: &str) -> f64 {
+    let one_slip = strsim::damerau_levenshtein(written, word) <= 1;
+    strsim::jaro_winkler(written, word).max(if one_slip { 0.9 } else { 0.0 })
 }

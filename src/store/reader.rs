@@ -1,16 +1,23 @@
-//! The reader that is the same on every engine: pages by key, projections into claims.
+//! The reader that is the same on every engine: streams of rows, projections into claims.
 
 use super::session::{Session, query_count};
-use super::sql::{self, Listing};
+use super::sql::{self, Statement};
 use super::{Found, Interrupt, Reader, StoreError, StoreErrorKind, Wanted};
 use crate::model::{Cell, Claim, Key, Timestamp};
 use crate::spec::{LiveSchema, QueueSpec};
+use std::ops::ControlFlow;
 
-/// Rows a page. Large enough that round trips do not count, small enough that memory stays flat.
-const PAGE: usize = 1000;
+/// Ids looked up in one statement.
+const LOOKUP: usize = 1000;
+
+/// What is done with each row of a stream.
+pub(super) type Each<'a> = &'a mut dyn FnMut(&[Cell]) -> ControlFlow<()>;
 
 /// What an engine adds to a [`Session`] so that it can be looked through.
 pub(super) trait ReadSession: Session {
+    /// Runs a statement and hands over its rows as they come, without keeping them, until it is told to stop.
+    fn stream(&mut self, statement: &Statement, each: Each<'_>) -> Result<(), StoreError>;
+
     /// See [`Reader::live_schema`].
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError>;
 }
@@ -20,26 +27,6 @@ pub(super) struct SqlReader<S> {
     pub(super) session: S,
     pub(super) now: Timestamp,
     pub(super) interrupt: Interrupt,
-}
-
-impl<S: ReadSession> SqlReader<S> {
-    fn pages(&mut self, listing: &Listing<'_>, each: &mut dyn FnMut(Claim)) -> Result<(), StoreError> {
-        let mut mark: Option<Vec<Cell>> = None;
-        loop {
-            if self.interrupt.is_raised() {
-                return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading"));
-            }
-            let (statement, projection) = listing.page(mark.as_deref(), PAGE);
-            let rows = self.session.query(&statement)?;
-            for row in &rows {
-                each(projection.claim(listing.projected(row)).0);
-            }
-            match rows.last() {
-                Some(last) if rows.len() == PAGE => mark = Some(listing.mark(last).to_vec()),
-                _ => return Ok(()),
-            }
-        }
-    }
 }
 
 impl<S: ReadSession> Reader for SqlReader<S> {
@@ -52,7 +39,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
     }
 
     fn ask(&mut self, sql: &str) -> Result<bool, StoreError> {
-        let rows = self.session.query(&sql::Statement::plain(sql))?;
+        let rows = self.session.query(&Statement::plain(sql))?;
         let answer = rows.first().and_then(|row| row.first());
         Ok(!matches!(answer, None | Some(Cell::Null | Cell::Integer(0))))
     }
@@ -68,13 +55,23 @@ impl<S: ReadSession> Reader for SqlReader<S> {
             Wanted::All => sql::all(spec, dialect),
             Wanted::Suspects(cutoffs) => sql::suspects(spec, dialect, cutoffs),
         };
-        listings.iter().try_for_each(|listing| self.pages(listing, each))
+        for listing in &listings {
+            let interrupt = self.interrupt.clone();
+            self.session.stream(&listing.statement, &mut |row| {
+                each(listing.projection.claim(row).0);
+                if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })?;
+            if self.interrupt.is_raised() {
+                return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading"));
+            }
+        }
+        Ok(())
     }
 
     fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError> {
         let keys: Vec<Key> = ids.iter().filter_map(|id| key_of(spec, id)).collect();
         let mut found = Vec::new();
-        for chunk in keys.chunks(PAGE) {
+        for chunk in keys.chunks(LOOKUP) {
             let keys: Vec<&Key> = chunk.iter().collect();
             let (statement, projection) = sql::find(spec, self.session.dialect(), &keys);
             for row in self.session.query(&statement)? {

@@ -23,7 +23,7 @@ pub(in crate::spec) enum AttemptsWord {
 
 #[derive(Debug, Clone)]
 pub(in crate::spec) enum StepDoc {
-    Update { clear: Vec<Written>, stamp: Vec<Written>, set: Vec<(String, Written)> },
+    Update { clear: Vec<Written>, stamp: Vec<Written>, set: Vec<(String, Written, Template)> },
     Sql { sql: Template, written: Written, rows: Rows },
 }
 
@@ -93,7 +93,10 @@ fn update(fields: &mut Fields<'_>) -> Result<StepDoc, SpecError> {
                 .table()?
                 .rest()
                 .into_iter()
-                .map(|(column, field)| Ok((column, field.written()?)))
+                .map(|(column, field)| {
+                    let (written, value) = template(field)?;
+                    Ok((column, written, value))
+                })
                 .collect::<Result<_, SpecError>>()?,
             None => Vec::new(),
         },

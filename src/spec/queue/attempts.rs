@@ -1,7 +1,7 @@
 use super::Expr;
 use crate::model::AttemptsChange;
 
-/// See [`QueueSpec::attempts`].
+/// See [`QueueSpec::attempts`](super::QueueSpec::attempts).
 #[derive(Debug, Clone)]
 pub struct Attempts {
     /// The counter.

@@ -1,7 +1,7 @@
 use super::{Column, Expr, TimeColumn};
 use crate::spec::template::Template;
 
-/// See [`QueueSpec::claim`].
+/// See [`QueueSpec::claim`](super::QueueSpec::claim).
 #[derive(Debug, Clone)]
 pub struct ClaimSpec {
     /// The FROM clause, without the owner's join.
@@ -29,7 +29,7 @@ pub struct ClaimSpec {
 /// Where a job's state is to be read.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StateSource {
-    /// In a column, whose in-flight values [`States`] names.
+    /// In a column, whose in-flight values [`States`](super::States) names.
     Column(Column),
     /// The row's place is its state; this is what it is called.
     Place(String),

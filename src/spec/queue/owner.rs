@@ -1,7 +1,7 @@
 use super::{Column, Expr, TimeColumn};
 use crate::spec::template::Template;
 
-/// See [`QueueSpec::owner`].
+/// See [`QueueSpec::owner`](super::QueueSpec::owner).
 #[derive(Debug, Clone, Default)]
 pub struct OwnerSpec {
     /// Who holds the claim; `None` where the table does not say.

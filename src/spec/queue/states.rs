@@ -32,6 +32,8 @@ impl States {
 
     /// The queue's name for a stored value; the value itself where it has none.
     pub fn name_of(&self, stored: &Cell) -> String {
-        self.all().find(|state| state.stored == *stored).map_or_else(|| stored.to_string(), |state| state.name.clone())
+        // As text: a state that is declared as an integer may arrive cast.
+        let text = stored.to_text();
+        self.all().find(|state| state.stored.to_text() == text).map_or_else(|| stored.to_string(), |s| s.name.clone())
     }
 }

@@ -53,13 +53,15 @@ impl Binder<'_> {
                     if n == 0 && doc.refused.is_none() {
                         assignments.extend(self.implied(&to, change, claim, attempts)?);
                     }
-                    for (list, sql) in [(clear, "NULL"), (stamp, ":now")] {
+                    let null = Template(vec![Piece::Text("NULL".to_owned())]);
+                    let now = Template(vec![Piece::Marker(Marker::Now(None))]);
+                    for (list, value) in [(clear, &null), (stamp, &now)] {
                         for written in list {
-                            self.assign(&mut assignments, written, &written.text, sql)?;
+                            self.assign(&mut assignments, written, &written.text, value)?;
                         }
                     }
-                    for (column, value) in set {
-                        self.assign(&mut assignments, value, column, &value.text)?;
+                    for (column, written, value) in set {
+                        self.assign(&mut assignments, written, column, value)?;
                     }
                     let keys = &self.tables.get(&self.lock_table).map(|table| &table.key_columns);
                     locks_for_update |=
@@ -114,7 +116,7 @@ impl Binder<'_> {
         assignments: &mut Vec<Assignment>,
         written: &Written,
         column: &str,
-        value: &str,
+        value: &Template,
     ) -> Result<(), SpecError> {
         let Some(bound) = self.lookup(&self.lock, column) else {
             if self.is_optional(column) {
@@ -122,8 +124,7 @@ impl Binder<'_> {
             }
             return Err(self.no_column(written, &self.lock, column));
         };
-        let template = Template::parse(value).map_err(|why| written.error(why.0))?;
-        let value = self.expand(written, &template, Within::Assignment)?;
+        let value = self.expand(written, value, Within::Assignment)?;
         let timed = value.markers().any(|marker| matches!(marker, Marker::Now(None) | Marker::RunAt));
         let encodings = if timed { Some(self.encodings(written, &bound)?) } else { None };
         assignments.push(Assignment { column: bound, value, encodings });

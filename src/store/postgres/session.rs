@@ -5,7 +5,7 @@ use crate::model::{Cell, Timestamp};
 use crate::spec::LiveSchema;
 use crate::spec::ident::quoted;
 use crate::store::apply::WriteSession;
-use crate::store::reader::ReadSession;
+use crate::store::reader::{Each, ReadSession};
 use crate::store::session::{Commit, Session};
 use crate::store::sql::{Dialect, Param, Postgres, Statement};
 use crate::store::{Limits, StoreError, StoreErrorKind};
@@ -25,6 +25,8 @@ pub(super) struct PostgresSession {
 
 /// A transaction of ours that hangs longer than this between two statements is given up by the server.
 const IDLE_IN_TRANSACTION: &str = "5s";
+/// Rows fetched at a time.
+const FETCH: usize = 1000;
 /// How long to ask whether a commit whose answer was lost went through.
 const RESOLVE: Duration = Duration::from_secs(10);
 
@@ -218,6 +220,20 @@ impl Session for PostgresSession {
 }
 
 impl ReadSession for PostgresSession {
+    /// Through a cursor of the read-only transaction: the driver would otherwise keep whatever the server sends.
+    fn stream(&mut self, statement: &Statement, each: Each<'_>) -> Result<(), StoreError> {
+        let declare = format!("DECLARE jobdoctor_listing NO SCROLL CURSOR FOR {}", statement.sql);
+        self.execute(&Statement { sql: declare, params: statement.params.clone() })?;
+        let fetch = Statement::plain(format!("FETCH {FETCH} FROM jobdoctor_listing"));
+        loop {
+            let rows = self.query(&fetch)?;
+            let stopped = rows.iter().any(|row| each(row).is_break());
+            if stopped || rows.len() < FETCH {
+                return self.batch("CLOSE jobdoctor_listing");
+            }
+        }
+    }
+
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError> {
         catalog::live_schema(self, names)
     }

@@ -1,4 +1,4 @@
-use crate::model::Cell;
+use crate::model::{Cell, Timestamp};
 use crate::store::sql::Param;
 use ::postgres::types::{FromSql, IsNull, Kind, ToSql, Type, private::BytesMut, to_sql_checked};
 use std::error::Error;
@@ -18,6 +18,7 @@ impl<'a> FromSql<'a> for Raw {
             Type::INT8 => Cell::Integer(i64::from_sql(ty, raw)?),
             Type::FLOAT4 => Cell::Real(f64::from(f32::from_sql(ty, raw)?)),
             Type::FLOAT8 => Cell::Real(f64::from_sql(ty, raw)?),
+            Type::NUMERIC => numeric(raw),
             Type::BYTEA => Cell::Bytes(raw.to_vec()),
             Type::TIMESTAMPTZ => instant(i64::from_sql(&Type::INT8, raw)?, Cell::Instant),
             Type::TIMESTAMP => instant(i64::from_sql(&Type::INT8, raw)?, Cell::WallClock),
@@ -51,6 +52,23 @@ fn instant(micros: i64, finite: fn(i64) -> Cell) -> Cell {
         i64::MAX => Cell::Infinity,
         i64::MIN => Cell::NegativeInfinity,
         _ => finite(micros.saturating_add(EPOCH_OFFSET_MICROS)),
+    }
+}
+
+/// To the precision of a double: digits to the base of 10000, of which the first counts 10000 to the power of the weight.
+fn numeric(raw: &[u8]) -> Cell {
+    let word = |n: usize| raw.get(n * 2..n * 2 + 2).and_then(|bytes| bytes.try_into().ok()).map(i16::from_be_bytes);
+    let (Some(count), Some(weight), Some(sign)) = (word(0), word(1), word(2)) else { return Cell::Null };
+    let digits = (0..usize::try_from(count).unwrap_or(0)).filter_map(|n| word(n + 4));
+    let text: String = digits.map(|digit| format!("{digit:04}")).collect();
+    // As text, because sums of powers would each be rounded.
+    let size = format!("0.{text}e{}", (i32::from(weight) + 1) * 4).parse().unwrap_or(f64::NAN);
+    match sign.cast_unsigned() {
+        0x0000 => Cell::Real(size),
+        0x4000 => Cell::Real(-size),
+        0xd000 => Cell::Real(f64::INFINITY),
+        0xf000 => Cell::Real(f64::NEG_INFINITY),
+        _ => Cell::Real(f64::NAN),
     }
 }
 
@@ -89,6 +107,12 @@ impl ToSql for Bound<'_> {
             Param::Cell(Cell::Bytes(bytes)) => {
                 let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
                 format!("\\x{hex}").to_sql(ty, out)
+            }
+            // Bounds of the pre-filter may lie beyond every instant that can be spelled.
+            Param::Cell(Cell::Instant(micros) | Cell::WallClock(micros))
+                if Timestamp::from_micros(*micros).is_none() =>
+            {
+                if *micros > 0 { "infinity" } else { "-infinity" }.to_sql(ty, out)
             }
             Param::Cell(Cell::WallClock(micros)) => {
                 let text = Cell::WallClock(*micros).to_string();

@@ -29,9 +29,6 @@ pub trait Dialect: Send + Sync {
     /// A text column compared byte by byte, whatever its collation.
     fn bytewise(&self, column: &str) -> String;
 
-    /// What follows a placeholder that is compared with a key column, where the types must be made the same.
-    fn key_cast(&self, column: &Column) -> Option<String>;
-
     /// Locks the rows of an alias without waiting, at the end of a SELECT.
     fn lock(&self, alias: &str, for_update: bool) -> String;
 
@@ -101,10 +98,6 @@ impl Dialect for Postgres {
 
     fn bytewise(&self, column: &str) -> String {
         format!("{column} COLLATE \"C\"")
-    }
-
-    fn key_cast(&self, column: &Column) -> Option<String> {
-        (!column.type_name.is_empty()).then(|| format!("::{}", column.type_name))
     }
 
     fn lock(&self, alias: &str, for_update: bool) -> String {
@@ -196,10 +189,6 @@ impl Dialect for Sqlite {
 
     fn bytewise(&self, column: &str) -> String {
         format!("{column} COLLATE BINARY")
-    }
-
-    fn key_cast(&self, _column: &Column) -> Option<String> {
-        None
     }
 
     /// The write lock of the whole database is held already.

@@ -15,22 +15,16 @@ use std::time::Duration;
 /// Seconds on a row beyond this, some 300 years, are no span; they would also overflow Postgres' intervals.
 const LONGEST_SPAN: u64 = 10_000_000_000;
 
-/// What one listing statement is after.
-pub struct Sieve<'s> {
-    /// The column it is ordered by, oldest first.
-    pub order: Option<&'s TimeColumn>,
-    /// Its condition.
-    pub condition: Box<dyn Fn(&mut Sql<'_>) + 's>,
-}
+/// The condition of one listing.
+pub type Sieve<'s> = Box<dyn Fn(&mut Sql<'_>) + 's>;
 
 /// The sieves for all suspects, made disjoint: each claim passes at most one of them.
 pub fn sieves<'s>(spec: &'s QueueSpec, cutoffs: &'s Cutoffs) -> Vec<Sieve<'s>> {
-    let mut sieves = Vec::new();
+    let mut sieves: Vec<Sieve<'s>> = Vec::new();
     for n in 0..spec.liveness.len() {
-        let order = spec.liveness.get(n).and_then(Liveness::column);
-        sieves.push(Sieve { order, condition: Box::new(move |sql| silent(sql, spec, n, cutoffs)) });
+        sieves.push(Box::new(move |sql| silent(sql, spec, n, cutoffs)));
     }
-    let rest = move |sql: &mut Sql<'_>| {
+    sieves.push(Box::new(move |sql| {
         sql.push("(");
         trouble(sql, spec, cutoffs);
         sql.push(" OR ");
@@ -41,8 +35,7 @@ pub fn sieves<'s>(spec: &'s QueueSpec, cutoffs: &'s Cutoffs) -> Vec<Sieve<'s>> {
             silent(sql, spec, n, cutoffs);
             sql.push(", false)");
         }
-    };
-    sieves.push(Sieve { order: None, condition: Box::new(rest) });
+    }));
     sieves
 }
 
@@ -174,7 +167,7 @@ fn odd(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
                 Liveness::Lease { plus: None, .. } => cutoffs.now.plus(LEASE_AHEAD),
                 _ => sign,
             };
-            implausible(sql, column, Some(latest));
+            implausible(sql, column, latest);
         }
         if let Liveness::Lease { plus: Some(plus), .. } = source {
             // No span, or one that may end further ahead than is plausible.
@@ -183,24 +176,25 @@ fn odd(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
         }
     }
     if let Some(claimed_at) = &spec.claim.claimed_at {
-        implausible(sql, claimed_at, Some(sign));
+        implausible(sql, claimed_at, sign);
     }
     if let Some(row) = &spec.owner.row {
         if let Some(heartbeat) = &row.heartbeat {
-            implausible(sql, heartbeat, Some(sign));
+            implausible(sql, heartbeat, sign);
         }
         if spec.liveness.iter().any(|source| matches!(source, Liveness::Owner { .. })) {
             absent(sql, spec, row, |absence| absence == Absence::Unknown);
         }
     }
     if let Some(deadline) = &spec.rules.deadline {
-        implausible(sql, deadline, None);
+        // A deadline may lie as far ahead as it likes, as long as it is an instant.
+        implausible(sql, deadline, cutoffs.now.plus(Duration::MAX));
     }
     sql.push(")");
 }
 
 /// ` OR` the column holds something that does not fit, or lies outside of what is plausible.
-fn implausible(sql: &mut Sql<'_>, time: &TimeColumn, latest: Option<Timestamp>) {
+fn implausible(sql: &mut Sql<'_>, time: &TimeColumn, latest: Timestamp) {
     let column = column_sql(&time.column);
     if time.encodings.is_text() {
         // Whether a text is an instant cannot be told in SQL that is worth trusting.
@@ -213,9 +207,9 @@ fn implausible(sql: &mut Sql<'_>, time: &TimeColumn, latest: Option<Timestamp>) 
     if native && let Some(condition) = sql.dialect.infinite(&column) {
         sql.push(&format!(" OR {condition}"));
     }
-    if let (Some(latest), Some(earliest)) = (latest, Timestamp::from_micros(EARLIEST_MICROS)) {
-        sql.push(" OR ");
-        after(sql, time, latest);
+    sql.push(" OR ");
+    after(sql, time, latest);
+    if let Some(earliest) = Timestamp::from_micros(EARLIEST_MICROS) {
         sql.push(" OR ");
         before(sql, time, earliest);
     }

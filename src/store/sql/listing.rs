@@ -1,33 +1,35 @@
-use super::builder::{Param, Sql, Statement, column_sql};
+use super::builder::{Sql, Statement, column_sql};
 use super::dialect::Dialect;
 use super::filter::{Sieve, sieves};
 use super::projection::Projection;
 use crate::model::{Cell, Key};
-use crate::spec::{QueueSpec, StateSource, TimeColumn};
+use crate::spec::{QueueSpec, StateSource};
 use crate::store::Cutoffs;
 
-/// One listing, read in pages by key: what to ask first, and what to ask after a page.
+/// One listing: a statement whose rows are streamed, and what reads them.
+///
+/// It has no order: pages by key went over ties again and again (a million claims of one second took minutes), a stream
+/// reads each row once, and the lists of a document are put in order without the database's help.
 pub struct Listing<'s> {
-    spec: &'s QueueSpec,
-    dialect: &'static dyn Dialect,
-    state: Option<&'s Cell>,
-    sieve: Option<Sieve<'s>>,
+    /// The statement.
+    pub statement: Statement,
+    /// What its rows mean.
+    pub projection: Projection<'s>,
 }
 
 /// The listings of all suspects: one for each in-flight state and each sieve.
-pub fn suspects<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, cutoffs: &'s Cutoffs) -> Vec<Listing<'s>> {
-    let mut listings = Vec::new();
-    for state in states(spec) {
-        for sieve in sieves(spec, cutoffs) {
-            listings.push(Listing { spec, dialect, state, sieve: Some(sieve) });
-        }
-    }
-    listings
+pub fn suspects<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, cutoffs: &Cutoffs) -> Vec<Listing<'s>> {
+    let sieves = sieves(spec, cutoffs);
+    let states = states(spec);
+    states
+        .iter()
+        .flat_map(|state| sieves.iter().map(move |sieve| listing(spec, dialect, *state, Some(sieve))))
+        .collect()
 }
 
 /// The listings of all claims: one for each in-flight state.
 pub fn all<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect) -> Vec<Listing<'s>> {
-    states(spec).into_iter().map(|state| Listing { spec, dialect, state, sieve: None }).collect()
+    states(spec).into_iter().map(|state| listing(spec, dialect, state, None)).collect()
 }
 
 fn states(spec: &QueueSpec) -> Vec<Option<&Cell>> {
@@ -37,65 +39,23 @@ fn states(spec: &QueueSpec) -> Vec<Option<&Cell>> {
     }
 }
 
-impl<'s> Listing<'s> {
-    fn order(&self) -> Option<&'s TimeColumn> {
-        self.sieve.as_ref().and_then(|sieve| sieve.order)
+fn listing<'s>(
+    spec: &'s QueueSpec,
+    dialect: &'static dyn Dialect,
+    state: Option<&Cell>,
+    sieve: Option<&Sieve<'_>>,
+) -> Listing<'s> {
+    let mut sql = Sql::new(dialect);
+    let projection = Projection::of(spec, &sql);
+    sql.push(&format!("SELECT {} FROM ", projection.select_list()));
+    sql.claim_from(spec);
+    sql.push(" WHERE ");
+    sql.in_flight(spec, state);
+    if let Some(sieve) = sieve {
+        sql.push(" AND ");
+        sieve(&mut sql);
     }
-
-    /// The page after a row, or the first one; `size` rows at most.
-    pub fn page(&self, after: Option<&[Cell]>, size: usize) -> (Statement, Projection<'s>) {
-        let mut sql = Sql::new(self.dialect);
-        let projection = Projection::of(self.spec, &sql);
-        let keys: Vec<String> = self.spec.claim.key.iter().map(column_sql).collect();
-        let order: Vec<String> = self.order().map(|time| column_sql(&time.column)).into_iter().chain(keys).collect();
-        let order = order.join(", ");
-        // What the page is ordered by comes first; the keys behind it begin the projection.
-        let time = self.order().map(|time| format!("{}, ", column_sql(&time.column))).unwrap_or_default();
-        sql.push(&format!("SELECT {time}{} FROM ", projection.select_list()));
-        sql.claim_from(self.spec);
-        sql.push(" WHERE ");
-        sql.in_flight(self.spec, self.state);
-        if let Some(sieve) = &self.sieve {
-            sql.push(" AND ");
-            (sieve.condition)(&mut sql);
-        }
-        if let Some(mark) = after {
-            sql.push(&format!(" AND ({order}) > ("));
-            self.bind_mark(&mut sql, mark);
-            sql.push(")");
-        }
-        sql.push(&format!(" ORDER BY {order} LIMIT {size}"));
-        (sql.finish(), projection)
-    }
-
-    /// The mark of a page's last row, for the next page to begin after.
-    pub fn mark<'r>(&self, row: &'r [Cell]) -> &'r [Cell] {
-        row.get(..self.spec.claim.key.len() + self.before_projection()).unwrap_or_default()
-    }
-
-    /// The part of a row that the projection reads.
-    pub fn projected<'r>(&self, row: &'r [Cell]) -> &'r [Cell] {
-        row.get(self.before_projection()..).unwrap_or_default()
-    }
-
-    fn before_projection(&self) -> usize {
-        usize::from(self.order().is_some())
-    }
-
-    fn bind_mark(&self, sql: &mut Sql<'_>, mark: &[Cell]) {
-        let time = self.before_projection();
-        for (n, cell) in mark.iter().enumerate() {
-            if n > 0 {
-                sql.push(", ");
-            }
-            sql.bind(Param::Cell(cell.clone()));
-            // Keys travel in the type of their column.
-            let column = n.checked_sub(time).and_then(|n| self.spec.claim.key.get(n));
-            if let Some(cast) = column.and_then(|column| self.dialect.key_cast(column)) {
-                sql.push(&cast);
-            }
-        }
-    }
+    Listing { statement: sql.finish(), projection }
 }
 
 /// How many claims are in flight.

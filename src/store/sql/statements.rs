@@ -16,10 +16,10 @@ pub fn statements(
 ) -> Vec<(String, Statement)> {
     let mut list = Vec::new();
     for (n, listing) in suspects(spec, dialect, cutoffs).iter().enumerate() {
-        list.push((format!("suspects {}", n + 1), listing.page(None, 500).0));
+        list.push((format!("suspects {}", n + 1), listing.statement.clone()));
     }
     for (n, listing) in all(spec, dialect).iter().enumerate() {
-        list.push((format!("all {}", n + 1), listing.page(None, 500).0));
+        list.push((format!("all {}", n + 1), listing.statement.clone()));
     }
     list.push(("count".to_owned(), count(spec, dialect)));
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (key, "(fence)")).collect();

@@ -23,13 +23,16 @@ pub(super) fn read_mode(path: &Path) -> Result<ReadMode, StoreError> {
     let header = header(path)?;
     // Bytes 18 and 19 are the write and read versions of the file format: 2 is WAL.
     let is_wal = header.get(18).zip(header.get(19)).is_some_and(|(write, read)| *write == 2 || *read == 2);
-    if !is_wal || sidecar(path, "-wal").exists() {
+    let (log, index) = (sidecar(path, "-wal").exists(), sidecar(path, "-shm").exists());
+    if !is_wal || (log && index) {
         return Ok(ReadMode::Plain);
     }
     let owner = fs::metadata(path).map_err(|error| unreadable(path, &error))?.uid();
     let me = rustix::process::geteuid().as_raw();
     if me == 0 || me == owner {
-        return Ok(ReadMode::MakesSidecars);
+        // A log that lost its index is not ours to move into the database: it gets a new index, which stays, and is its
+        // owner's even when root makes it.
+        return Ok(if log { ReadMode::Plain } else { ReadMode::MakesSidecars });
     }
     Err(StoreError::new(
         StoreErrorKind::Denied,

@@ -4,7 +4,7 @@ use super::file::{self, ReadMode};
 use crate::model::{Cell, Timestamp};
 use crate::spec::LiveSchema;
 use crate::store::apply::WriteSession;
-use crate::store::reader::ReadSession;
+use crate::store::reader::{Each, ReadSession};
 use crate::store::session::{Commit, Session};
 use crate::store::sql::{Dialect, Param, Sqlite, Statement};
 use crate::store::{Limits, StoreError, StoreErrorKind};
@@ -32,7 +32,7 @@ impl SqliteSession {
             ReadMode::Plain => OpenFlags::SQLITE_OPEN_READ_ONLY,
             ReadMode::MakesSidecars => OpenFlags::SQLITE_OPEN_READ_WRITE,
         };
-        let mut session = SqliteSession::open(path, flags, limits)?;
+        let mut session = SqliteSession::open(path, flags, limits, true)?;
         let connection = &mut session.connection;
         if mode == ReadMode::Plain {
             // The last connection to a WAL would otherwise move it into the database as it closes.
@@ -46,7 +46,7 @@ impl SqliteSession {
     /// Opens a file that must be there for writing rows.
     pub(super) fn for_writing(path: &Path, limits: &Limits) -> Result<SqliteSession, StoreError> {
         file::must_be_a_database(path)?;
-        let session = SqliteSession::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE, limits)?;
+        let session = SqliteSession::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE, limits, false)?;
         if session.connection.is_readonly("main").map_err(store_error)? {
             return Err(StoreError::new(StoreErrorKind::Denied, format!("may not write to {}", path.display())));
         }
@@ -62,11 +62,12 @@ impl SqliteSession {
             file::must_be_a_database(path)?;
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        SqliteSession::open(path, flags, limits)
+        SqliteSession::open(path, flags, limits, false)
     }
 
-    /// Never with `SQLITE_OPEN_URI`: a path from outside is a path.
-    fn open(path: &Path, flags: OpenFlags, limits: &Limits) -> Result<SqliteSession, StoreError> {
+    /// Never with `SQLITE_OPEN_URI`: a path from outside is a path. A reader gives up in the middle of a statement when it
+    /// is interrupted; a writer finishes its batch.
+    fn open(path: &Path, flags: OpenFlags, limits: &Limits, reading: bool) -> Result<SqliteSession, StoreError> {
         let mut connection =
             Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(store_error)?;
         connection.busy_timeout(limits.lock.min(limits.left())).map_err(store_error)?;
@@ -74,7 +75,6 @@ impl SqliteSession {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map_err(store_error)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(store_error)?;
         let (deadline, interrupt) = (limits.deadline, limits.interrupt.clone());
-        let reading = flags.contains(OpenFlags::SQLITE_OPEN_READ_ONLY);
         connection
             .progress_handler(
                 PROGRESS_STEPS,
@@ -190,6 +190,26 @@ impl Session for SqliteSession {
 }
 
 impl ReadSession for SqliteSession {
+    fn stream(&mut self, statement: &Statement, each: Each<'_>) -> Result<(), StoreError> {
+        let mut run = || {
+            let mut prepared = self.connection.prepare(&statement.sql)?;
+            let width = prepared.column_count();
+            let mut rows = prepared.query(rusqlite::params_from_iter(statement.params.iter().map(Bound)))?;
+            let mut cells = Vec::with_capacity(width);
+            while let Some(row) = rows.next()? {
+                cells.clear();
+                for n in 0..width {
+                    cells.push(cell(row.get_ref(n)?));
+                }
+                if each(&cells).is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        run().map_err(|error| self.error(error))
+    }
+
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError> {
         catalog::live_schema(self, names)
     }
