@@ -1,4 +1,41 @@
-//! jobdoctor.
+//! jobdoctor finds jobs that a database says are running although the worker behind them is dead, shows why it thinks so,
+//! and puts them back without hurting one that is alive.
+//!
+//! # The promise
+//!
+//! 1. A claim with a running lease or a fresh heartbeat is never touched: every write proves, inside the database and at the
+//!    instant of the write, that the claim is still the one that was judged.
+//! 2. Nothing is written without `--apply`, and what looks is technically unable to write.
+//! 3. What it says is what the database committed. What it could not see or could not know, it says so.
+//! 4. One death costs one attempt, however many copies run.
+//! 5. Workers hardly notice it.
+//!
+//! # The layers
+//!
+//! ```text
+//!                 cli                     argv, config, environment, terminal, exit codes
+//!          /       |       \
+//!       ops      report     render        use cases | the documents | output formats
+//!      /   \      /
+//!  policy   store                         pure judgement | the port and its adapters
+//!      \   /
+//!      spec                               a foreign queue, as data
+//!        |
+//!      model                              nouns; no I/O
+//! ```
+//!
+//! Arrows point down only, and a test holds them to it. Where a change goes:
+//!
+//! - a new queue: one TOML file in `spec/presets/` and its fixtures, no Rust but its name in [`spec::Catalog`]'s list;
+//! - a new rule: [`policy::Rule`], and the one place in `policy/judge.rs` that asks it; if it reads a new column, `spec` says
+//!   where, `store/sql/projection.rs` reads it and `store/sql/filter.rs` lets it through;
+//! - a new output format: one file in `render/`, one variant of [`render::Format`], one arm in `cli/present/mod.rs`;
+//! - a new command: one file each in `ops/`, `report/` and `cli/commands/`;
+//! - a new store: one folder in `store/`, one dialect in `store/sql/dialect.rs`, one line in `store/open.rs`.
+//!
+//! # Where to start reading
+//!
+//! [`policy::judge`] decides, [`ops::plan`] drafts, and `store/apply.rs` acts; the rest is there for these three.
 
 pub mod cli;
 pub mod model;

@@ -52,12 +52,14 @@ impl Context {
     /// A command line that goes on from this one: another command on the same queue and selection, with more words behind.
     pub fn next_command(&self, command: &str, more: &[&str]) -> String {
         const DROPPED: [&str; 7] = ["--exit-code", "--json", "-q", "--quiet", "-v", "--verbose", "--apply"];
-        const DROPPED_WITH_VALUE: [&str; 4] = ["-o", "--output", "--color", "--limit"];
+        const DROPPED_WITH_VALUE: [&str; 3] = ["-o", "--output", "--color"];
+        // What the same command is told to do next must be what was just shown.
+        let drops_limit = self.words.first().is_none_or(|this| this != command);
         let mut line = vec!["jobdoctor".to_owned(), command.to_owned()];
         let mut words = self.words.iter().skip(1);
         while let Some(word) = words.next() {
             let name = word.split('=').next().unwrap_or_default();
-            if DROPPED_WITH_VALUE.contains(&name) {
+            if DROPPED_WITH_VALUE.contains(&name) || (drops_limit && name == "--limit") {
                 if !word.contains('=') {
                     words.next();
                 }
@@ -72,9 +74,7 @@ impl Context {
 
 /// A word as a shell reads it back; one that may hold a password is not repeated.
 fn shell_word(word: &str) -> String {
-    let value = word.strip_prefix("--db=").unwrap_or(word);
-    let user_info = value.split_once("://").and_then(|(_, rest)| rest.split_once('@')).map(|(user, _)| user);
-    if user_info.is_some_and(|user| user.contains(':')) || value.contains("password") {
+    if may_hold_password(word.strip_prefix("--db=").unwrap_or(word)) {
         return if word.starts_with("--db=") { "--db=...".to_owned() } else { "...".to_owned() };
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+%".contains(c);
@@ -82,6 +82,12 @@ fn shell_word(word: &str) -> String {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// Whether a text looks like an address with a password in it.
+pub fn may_hold_password(text: &str) -> bool {
+    let user_info = text.split_once("://").and_then(|(_, rest)| rest.split_once('@')).map(|(user, _)| user);
+    user_info.is_some_and(|user| user.contains(':')) || text.contains("password")
 }
 
 #[cfg(test)]

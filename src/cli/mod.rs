@@ -22,6 +22,7 @@ use context::Context;
 use error::CliError;
 use exit::Exit;
 use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Runs the program on these arguments and gives back its exit code.
@@ -47,18 +48,19 @@ fn run(arguments: &[OsString]) -> Exit {
     let exit = match commands::run(&cli.command, &context) {
         Ok(exit) => exit,
         Err(error) => {
-            if !matches!(error.exit, Exit::Signal(_)) {
-                context.ui.error(&error);
-            } else {
-                context.ui.note("interrupted; nothing was written");
-            }
+            let error = match (context.caught.signal(), error.exit) {
+                (None, _) => error,
+                (Some(signal), Exit::Signal(_)) => {
+                    CliError::new(Exit::Signal(signal), "interrupted; nothing was written")
+                }
+                (Some(signal), _) => CliError { exit: Exit::Signal(signal), ..error },
+            };
+            context.ui.error(&error);
             error.exit
         }
     };
-    match context.caught.signal() {
-        Some(signal) => exit.worse(Exit::Signal(signal)),
-        None => exit,
-    }
+    // The signal that was sent, whichever one the layers below took the interrupt for.
+    context.caught.signal().map_or(exit, Exit::Signal)
 }
 
 /// Help and version go to stdout; a mistake goes to stderr, as a document if a document was asked for.
@@ -79,12 +81,18 @@ fn not_parsed(arguments: &[OsString], error: &clap::Error) -> Exit {
             || word.starts_with("-ojson")
             || word.starts_with("-o=json")
     }) || words.windows(2).any(asks);
+    // What was typed in the wrong place may be an address, and hold a password.
+    let values =
+        words.iter().map(|word| word.split_once('=').filter(|_| word.starts_with("--")).map_or(word.as_str(), |w| w.1));
+    let hide = |text: String| {
+        values.filter(|value| context::may_hold_password(value)).fold(text, |text, value| text.replace(value, "..."))
+    };
     if json {
-        let text = error.render().to_string();
+        let text = hide(error.render().to_string());
         let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
         ui::Ui::for_machines().error(&CliError::new(Exit::Usage, message).hint("see --help"));
     } else {
-        let _ = error.print();
+        let _ = write!(anstream::stderr(), "{}", hide(error.render().ansi().to_string()));
     }
     Exit::Usage
 }

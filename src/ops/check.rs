@@ -26,10 +26,20 @@ pub fn check(look: &mut Look) -> Result<Checked, OpsError> {
     let can_list = listing(&mut findings, look)?;
     rights(&mut findings, look);
     indexes(&mut findings, look);
-    for table in tables(look) {
-        if !table.triggers.is_empty() {
-            let names = table.triggers.join(", ");
-            findings.ok("triggers", format!("table {} has triggers that a move will fire: {names}", table.name));
+    for table in tables(look).into_iter().filter(|table| !table.triggers.is_empty()) {
+        let names = table.triggers.join(", ");
+        let detail = format!("table {} has triggers, and a move may fire them: {names}", table.name);
+        match look.spec.engine {
+            // Nothing says which tables a trigger writes to.
+            Engine::Postgres => findings.add(
+                Severity::Warning,
+                "triggers",
+                format!("{detail}. They run with this role's rights, which is not checked here"),
+                Some(
+                    "grant the role what the triggers write; the README has the statements for known queues".to_owned(),
+                ),
+            ),
+            Engine::Sqlite => findings.ok("triggers", detail),
         }
     }
     findings.list.sort_by_key(|finding| finding.severity);
@@ -231,6 +241,11 @@ fn indexes(findings: &mut Findings, look: &Look) {
         Severity::Warning,
         "index",
         format!("no index of table {} leads to the claims in flight: every look reads the whole table", live.name),
-        Some(format!("CREATE INDEX ON {} ({}{})", live.name, state.name, sign.unwrap_or_default())),
+        Some(format!(
+            "CREATE INDEX {table}_in_flight ON {table} ({}{})",
+            state.name,
+            sign.unwrap_or_default(),
+            table = live.name
+        )),
     );
 }

@@ -56,6 +56,8 @@ struct Entry {
     host: Option<String>,
     claims: u64,
     stuck: u64,
+    /// Stuck ones whose worker is gone; the others are in trouble, and their worker shows life.
+    dead: u64,
     unknown: u64,
     last_sign_at: Option<Timestamp>,
     queues: BTreeSet<String>,
@@ -67,6 +69,7 @@ impl Entry {
         self.host = claim.owner.as_ref().and_then(|owner| owner.host.clone());
         self.claims += 1;
         self.stuck += u64::from(matches!(judgement.verdict, Verdict::Stuck(_)));
+        self.dead += u64::from(judgement.verdict.is_death());
         self.unknown += u64::from(matches!(judgement.verdict, Verdict::Unknown(_)));
         self.last_sign_at = self.last_sign_at.max(judgement.last_sign_at);
         self.queues.extend(claim.queue.clone());
@@ -74,8 +77,8 @@ impl Entry {
     }
 
     fn finish(self, owner: Option<String>, now: Timestamp) -> OwnerEntry {
-        let status = match (self.stuck, self.unknown) {
-            (stuck, _) if stuck == self.claims => "dead",
+        let status = match (self.dead, self.unknown) {
+            (dead, _) if dead == self.claims => "dead",
             (0, unknown) if unknown == self.claims => "unknown",
             (0, _) => "alive",
             _ => "mixed",

@@ -14,14 +14,21 @@ pub(super) fn clip(text: &str, cells: usize) -> Cow<'_, str> {
 
 /// How many bytes of the text fit into so many display cells.
 ///
-/// Characters are counted one by one. Where several make one sign this counts too much, never too little.
+/// Characters are counted one by one. Where several make one sign this mostly counts too much; the whole is measured too,
+/// for the few that are wider together than apart.
 pub(super) fn fitting(text: &str, cells: usize) -> usize {
     let mut used = 0;
     let beyond = text.char_indices().find(|(_, c)| {
         used += c.width().unwrap_or(0);
         used > cells
     });
-    beyond.map_or(text.len(), |(at, _)| at)
+    let mut end = beyond.map_or(text.len(), |(at, _)| at);
+    while text[..end].width() > cells
+        && let Some(last) = text[..end].chars().next_back()
+    {
+        end -= last.len_utf8();
+    }
+    end
 }
 
 #[cfg(test)]

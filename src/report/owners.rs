@@ -28,7 +28,7 @@ pub struct OwnersSummary {
     pub in_flight: u64,
     /// Owners that hold claims; claims without an owner count as one.
     pub owners: u64,
-    /// Owners all of whose claims are stuck.
+    /// Owners all of whose claims show their death.
     pub dead: u64,
     /// Stuck claims.
     pub stuck: u64,
@@ -43,7 +43,7 @@ pub struct OwnerEntry {
     pub owner: Option<String>,
     /// Its host, where owners name it.
     pub host: Option<String>,
-    /// `alive`, `dead`, `mixed` (some claims stuck, some not) or `unknown`.
+    /// `alive`, `dead`, `mixed` (some claims show its death, some do not) or `unknown`.
     pub status: String,
     /// Claims it holds.
     pub claims: u64,

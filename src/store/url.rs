@@ -78,7 +78,7 @@ impl Address {
                 path => Ok(Address::Sqlite(PathBuf::from(path))),
             };
         }
-        let is_url = text.starts_with("postgres://") || text.starts_with("postgresql://");
+        let is_url = text.starts_with("postgres:") || text.starts_with("postgresql:");
         let is_libpq = text.trim_start().split_once('=').is_some_and(|(key, _)| LIBPQ_KEYS.contains(&key.trim()));
         if is_url || is_libpq {
             return postgres(text, defaults);

@@ -10,8 +10,8 @@ use crate::render::{Format, json};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jobdoctor init --db queue.db                       a new SQLite file, or a new table in one that is there
-  jobdoctor init --db postgres://owner@db/app --print     what would be run")]
+  jobdoctor init --db queue.db                           a new SQLite file, or a table in an old one
+  jobdoctor init --db postgres://owner@db/app --print    what would be run")]
 pub struct Args {
     /// Print the statements and run none
     #[arg(long)]

@@ -36,17 +36,21 @@ pub struct Cli {
 
 const AFTER_HELP: &str = "\
 Examples:
-  jobdoctor demo                                                  make a small incident and look at it
-  jobdoctor stale --db queue.db --older 5m                        what is stuck, who holds it, since when
-  jobdoctor show 42 --db queue.db                                 why, or why not
-  jobdoctor reclaim --db queue.db                                 what would be done: writes nothing
-  jobdoctor reclaim --db queue.db --apply                         do it
-  jobdoctor sweep --restart --host \"$(hostname)\" --apply          before this host's workers start
+  jobdoctor demo                              make a small incident and look at it
+  jobdoctor stale --db queue.db --older 5m    what is stuck, who holds it, since when
+  jobdoctor show 42 --db queue.db             why, or why not
+  jobdoctor reclaim --db queue.db             what would be done: writes nothing
+  jobdoctor reclaim --db queue.db --apply     do it
+  jobdoctor sweep --restart --host \"$(hostname)\" --apply
 
 Exit codes:
-  0 done   1 found (--exit-code)   2 usage   3 some jobs are still as they were   4 refused by a guard
-  5 outcome unknown   66 no such file or job   69 database unreachable   70 internal error
-  75 busy, try again   77 no permission   78 configuration or schema   130, 143 ended by a signal";
+  0 done                        66 no such file or job
+  1 found (--exit-code)         69 database unreachable
+  2 usage                       70 internal error
+  3 some jobs as they were      75 busy, try again
+  4 refused by a guard          77 no permission
+  5 outcome unknown             78 configuration or schema
+  130, 143 ended by SIGINT, SIGTERM";
 
 /// The commands.
 #[derive(Debug, Subcommand)]

@@ -84,12 +84,15 @@ impl Reclaiming<'_> {
             run_id,
         };
         let done = ops::reclaim(store.as_ref(), &limits, plan, &order)?;
-        let idle = done.document.summary.planned == 0;
-        if idle && self.quiet_when_idle && !self.format.is_machine() && !context.ui.is_watched() {
-            return Ok(self.exit(&done));
+        // Cron mails whatever is said; a document that was asked for is no news.
+        let nothing_done = done.document.summary.planned == 0 && done.document.refused.is_none();
+        let idle = self.quiet_when_idle && nothing_done && !context.ui.is_watched();
+        if !idle || self.format.is_machine() {
+            present(&context.ui, self.format, &done.document)?;
         }
-        present(&context.ui, self.format, &done.document)?;
-        self.say(context, &done);
+        if !idle {
+            self.say(context, &done);
+        }
         Ok(self.exit(&done))
     }
 
@@ -100,6 +103,9 @@ impl Reclaiming<'_> {
             document.warnings.iter().for_each(|warning| ui.warn(warning));
         }
         done.after.iter().for_each(|warning| ui.warn(warning));
+        if !document.not_found.is_empty() {
+            ui.warn(&format!("no such job in {}: {}", document.target.table, document.not_found.join(", ")));
+        }
         if let Some(why) = &document.refused {
             ui.warn(&format!("refused: {why}; nothing was written"));
         }

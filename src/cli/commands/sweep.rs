@@ -11,10 +11,10 @@ use crate::policy::{Policy, Restart, RestartScope};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jobdoctor sweep --apply                                            from cron, with the target's settings
-  jobdoctor sweep --restart --host \"$(hostname)\" --apply             before this host's workers start
-  jobdoctor sweep --restart --owner 'web1:*' --apply                 the same, by how owners are named
-  jobdoctor sweep --restart --all-owners --apply                     while every worker is stopped")]
+  jobdoctor sweep --apply                                    from cron, with the target's settings
+  jobdoctor sweep --restart --host \"$(hostname)\" --apply     before this host's workers start
+  jobdoctor sweep --restart --owner 'web1:*' --apply         the same, by how owners are named
+  jobdoctor sweep --restart --all-owners --apply             while every worker is stopped")]
 pub struct Args {
     /// Judge by who the owner is, whatever the age: its jobs are dead. Needs --host, --owner or --all-owners; never touches
     /// a claim made after the sweep began

@@ -111,7 +111,7 @@ impl Binder<'_> {
             None => SilentAfter::Required,
             Some(SilentAfterDoc::Required) => SilentAfter::Required,
             Some(SilentAfterDoc::Span(span)) => SilentAfter::Span(*span),
-            Some(SilentAfterDoc::Column(written)) => match self.column(written, &self.lock)? {
+            Some(SilentAfterDoc::Column(written)) => match self.seconds(written)? {
                 Some(column) => SilentAfter::Column(column),
                 None => return Ok(None),
             },
@@ -124,7 +124,7 @@ impl Binder<'_> {
             By::Lease => Liveness::Lease {
                 column,
                 plus: match &doc.plus {
-                    Some(plus) => self.column(plus, &self.lock)?,
+                    Some(plus) => self.seconds(plus)?,
                     None => None,
                 },
             },
@@ -170,7 +170,7 @@ impl Binder<'_> {
             max_runtime: match &rules.max_runtime {
                 None => None,
                 Some(MaxRuntimeDoc::Span(span)) => Some(MaxRuntime::Span(*span)),
-                Some(MaxRuntimeDoc::Column(written)) => self.column(written, &self.lock)?.map(MaxRuntime::Column),
+                Some(MaxRuntimeDoc::Column(written)) => self.seconds(written)?.map(MaxRuntime::Column),
             },
         })
     }
@@ -210,6 +210,10 @@ impl Binder<'_> {
             times.map(|time| Expr::Column(time.column.clone())).for_each(&mut add);
         }
         attempts.column.iter().cloned().for_each(&mut add);
+        // Whether a job fails or goes back rests on its maximum as much as on its attempts.
+        if let Some(Max::Expr(max)) = &attempts.max {
+            add(max.clone());
+        }
         match &rules.cancel_requested {
             Some(CancelRequested::Column(column)) => add(Expr::Column(column.clone())),
             Some(CancelRequested::Sql(sql)) => add(Expr::Sql(sql.clone())),

@@ -83,6 +83,18 @@ impl Binder<'_> {
         }
     }
 
+    /// A column that holds a number of seconds.
+    pub(super) fn seconds(&self, written: &Written) -> Result<Option<Column>, SpecError> {
+        let column = self.column(written, &self.lock)?;
+        let numbers = ["", "smallint", "integer", "bigint", "real", "double precision"];
+        match column {
+            Some(column) if self.live.engine == Engine::Postgres && !numbers.contains(&column.type_name.as_str()) => {
+                Err(written.error(format!("must be a number of seconds, and is {}", column.type_name)))
+            }
+            column => Ok(column),
+        }
+    }
+
     pub(super) fn is_optional(&self, column: &str) -> bool {
         self.document.claim.optional.iter().any(|optional| optional == column)
     }

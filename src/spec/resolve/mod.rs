@@ -72,6 +72,10 @@ pub fn resolve<E>(
     }
     let document = Document::of(&preset.document, &preset.name, node)?;
     let (schema, tables) = physical_tables(&document, live, place)?;
+    let within = (!schema.is_empty()).then_some(schema.as_str());
+    if let Some(table) = place.table.as_deref().filter(|table| live.table(within, table).is_none()) {
+        return Err(missing_table(&preset.document, table, live, &schema).into());
+    }
     Ok(Binder::new(&preset.document, &document, live, schema, tables)?.bind(variants)?)
 }
 

@@ -125,7 +125,7 @@ impl PostgresSession {
 
     /// Asks the server, on a new connection, what became of a transaction.
     fn resolve(&mut self, xid: &str, lost: StoreError) -> Commit {
-        let patience = std::time::Instant::now() + RESOLVE;
+        let patience = std::time::Instant::now() + RESOLVE.min(self.limits.left()).max(Duration::from_secs(1));
         while std::time::Instant::now() < patience {
             match self.status(xid).as_deref() {
                 Ok("committed") => return Commit::Done,

@@ -60,10 +60,12 @@ fn in_keys(sql: &mut Sql<'_>, spec: &QueueSpec, dialect: &dyn Dialect, keys: &[&
 }
 
 /// Counts the keys that really are in the state the move leads to: a trigger may have had other ideas. `None` where the
-/// state is a place.
+/// state is a place or the preset moves the job by statements of its own.
 pub fn state_check(spec: &QueueSpec, dialect: &dyn Dialect, r#move: &MoveSpec, keys: &[&Key]) -> Option<Statement> {
     let StateSource::Column(column) = &spec.claim.state else { return None };
-    if column.alias != spec.claim.lock {
+    // Statements that the preset wrote itself may delete the row; `rows` says what they must do.
+    let updates = |step: &StepSpec| matches!(step, StepSpec::Update(_));
+    if column.alias != spec.claim.lock || !r#move.steps.iter().any(updates) {
         return None;
     }
     let table = spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table)).unwrap_or_default();

@@ -3,6 +3,10 @@ use rusqlite::ErrorCode;
 
 /// What a failure of SQLite means for the operator.
 pub(super) fn store_error(error: rusqlite::Error) -> StoreError {
+    if let rusqlite::Error::SqlInputError { msg, .. } = &error {
+        // Without the statement, which says nothing to who did not write it.
+        return StoreError::new(StoreErrorKind::Unfit, msg.clone());
+    }
     let rusqlite::Error::SqliteFailure(failure, message) = &error else {
         return StoreError::new(StoreErrorKind::Unfit, error.to_string());
     };

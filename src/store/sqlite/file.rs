@@ -37,8 +37,8 @@ pub(super) fn read_mode(path: &Path) -> Result<ReadMode, StoreError> {
     Err(StoreError::new(
         StoreErrorKind::Denied,
         format!(
-            "{} is in WAL mode, belongs to another user and no process has it open: reading it now would leave files \
-             that lock its owner out",
+            "{} is in WAL mode, belongs to another user, and the files that a reader needs beside it are not there: \
+             reading it now would leave them behind as ours and lock its owner out",
             path.display()
         ),
     )

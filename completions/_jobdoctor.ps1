@@ -1,0 +1,356 @@
+
+using namespace System.Management.Automation
+using namespace System.Management.Automation.Language
+
+Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+
+    $commandElements = $commandAst.CommandElements
+    $command = @(
+        'jobdoctor'
+        for ($i = 1; $i -lt $commandElements.Count; $i++) {
+            $element = $commandElements[$i]
+            if ($element -isnot [StringConstantExpressionAst] -or
+                $element.StringConstantType -ne [StringConstantType]::BareWord -or
+                $element.Value.StartsWith('-') -or
+                $element.Value -eq $wordToComplete) {
+                break
+        }
+        $element.Value
+    }) -join ';'
+
+    $completions = @(switch ($command) {
+        'jobdoctor' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Can jobdoctor do its work here: preset, rights, indexes, encodings')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
+            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Make a demonstration database with stuck jobs and walk through it')
+            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Create the reference schema')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print a manual page')
+            [CompletionResult]::new('owners', 'owners', [CompletionResultType]::ParameterValue, 'List who holds what, and who is dead')
+            [CompletionResult]::new('presets', 'presets', [CompletionResultType]::ParameterValue, 'List the queues that are known, or print one')
+            [CompletionResult]::new('reclaim', 'reclaim', [CompletionResultType]::ParameterValue, 'Plan the return of stuck jobs, and with --apply carry it out')
+            [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema of a document')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Explain jobs: every rule, what it read, what would be done')
+            [CompletionResult]::new('stale', 'stale', [CompletionResultType]::ParameterValue, 'List the claims that are stuck, longest silent first')
+            [CompletionResult]::new('sweep', 'sweep', [CompletionResultType]::ParameterValue, 'One pass for automation: from cron, or with --restart before workers start')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'jobdoctor;check' {
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]')
+            [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
+            [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
+            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
+            [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'jobdoctor;completions' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'jobdoctor;demo' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'jobdoctor;init' {
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]')
+            [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
+            [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
+            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
+            [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--print', '--print', [CompletionResultType]::ParameterName, 'Print the statements and run none')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'jobdoctor;man' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'jobdoctor;owners' {
+            [CompletionResult]::new('--older', '--older', [CompletionResultType]::ParameterName, 'Silent for longer than this, counted from the best sign of life there is [default: the queue library''s own threshold]')
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Of queues that match (can be repeated)')
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Of kinds that match (can be repeated)')
+            [CompletionResult]::new('--owner', '--owner', [CompletionResultType]::ParameterName, 'Held by owners that match (can be repeated)')
+            [CompletionResult]::new('--host', '--host', [CompletionResultType]::ParameterName, 'Held on this host, named whole (can be repeated)')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'In this state, in the queue''s own words (can be repeated)')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The N longest silent')
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]')
+            [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
+            [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
+            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
+            [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'jobdoctor;presets' {
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file, for its mappings')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'jobdoctor;reclaim' {
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Where to, instead of what the rules say: a job without attempts left goes to fail, one whose cancelling was requested to cancel, all others to requeue')
+            [CompletionResult]::new('--rule', '--rule', [CompletionResultType]::ParameterName, 'Act on this rule about trouble too, although the worker may still be running: deadline_passed or max_runtime (can be repeated)')
+            [CompletionResult]::new('--max-jobs', '--max-jobs', [CompletionResultType]::ParameterName, 'Refuse to apply a plan with more steps than this')
+            [CompletionResult]::new('--older', '--older', [CompletionResultType]::ParameterName, 'Silent for longer than this, counted from the best sign of life there is [default: the queue library''s own threshold]')
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Of queues that match (can be repeated)')
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Of kinds that match (can be repeated)')
+            [CompletionResult]::new('--owner', '--owner', [CompletionResultType]::ParameterName, 'Held by owners that match (can be repeated)')
+            [CompletionResult]::new('--host', '--host', [CompletionResultType]::ParameterName, 'Held on this host, named whole (can be repeated)')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'In this state, in the queue''s own words (can be repeated)')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The N longest silent')
+            [CompletionResult]::new('--id', '--id', [CompletionResultType]::ParameterName, 'This job; a healthy one is held, never forced (can be repeated)')
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]')
+            [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
+            [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
+            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
+            [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--apply', '--apply', [CompletionResultType]::ParameterName, 'Do it: without this, nothing is written')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'jobdoctor;schema' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'jobdoctor;show' {
+            [CompletionResult]::new('--older', '--older', [CompletionResultType]::ParameterName, 'Silent for longer than this, counted from the best sign of life there is [default: the queue library''s own threshold]')
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]')
+            [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
+            [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
+            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
+            [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'jobdoctor;stale' {
+            [CompletionResult]::new('--older', '--older', [CompletionResultType]::ParameterName, 'Silent for longer than this, counted from the best sign of life there is [default: the queue library''s own threshold]')
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Of queues that match (can be repeated)')
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Of kinds that match (can be repeated)')
+            [CompletionResult]::new('--owner', '--owner', [CompletionResultType]::ParameterName, 'Held by owners that match (can be repeated)')
+            [CompletionResult]::new('--host', '--host', [CompletionResultType]::ParameterName, 'Held on this host, named whole (can be repeated)')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'In this state, in the queue''s own words (can be repeated)')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The N longest silent')
+            [CompletionResult]::new('--id', '--id', [CompletionResultType]::ParameterName, 'This job; a healthy one is held, never forced (can be repeated)')
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]')
+            [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
+            [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
+            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
+            [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--exit-code', '--exit-code', [CompletionResultType]::ParameterName, 'End with 1 if stuck or unknown claims are found')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'jobdoctor;sweep' {
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Where to, instead of what the rules say: a job without attempts left goes to fail, one whose cancelling was requested to cancel, all others to requeue')
+            [CompletionResult]::new('--rule', '--rule', [CompletionResultType]::ParameterName, 'Act on this rule about trouble too, although the worker may still be running: deadline_passed or max_runtime (can be repeated)')
+            [CompletionResult]::new('--max-jobs', '--max-jobs', [CompletionResultType]::ParameterName, 'Refuse to apply a plan with more steps than this')
+            [CompletionResult]::new('--older', '--older', [CompletionResultType]::ParameterName, 'Silent for longer than this, counted from the best sign of life there is [default: the queue library''s own threshold]')
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Of queues that match (can be repeated)')
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Of kinds that match (can be repeated)')
+            [CompletionResult]::new('--owner', '--owner', [CompletionResultType]::ParameterName, 'Held by owners that match (can be repeated)')
+            [CompletionResult]::new('--host', '--host', [CompletionResultType]::ParameterName, 'Held on this host, named whole (can be repeated)')
+            [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'In this state, in the queue''s own words (can be repeated)')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The N longest silent')
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]')
+            [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
+            [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
+            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
+            [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--restart', '--restart', [CompletionResultType]::ParameterName, 'Judge by who the owner is, whatever the age: its jobs are dead. Needs --host, --owner or --all-owners; never touches a claim made after the sweep began')
+            [CompletionResult]::new('--all-owners', '--all-owners', [CompletionResultType]::ParameterName, 'With --restart: every owner is dead, and so are claims without one')
+            [CompletionResult]::new('--apply', '--apply', [CompletionResultType]::ParameterName, 'Do it: without this, nothing is written')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'jobdoctor;help' {
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Can jobdoctor do its work here: preset, rights, indexes, encodings')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
+            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Make a demonstration database with stuck jobs and walk through it')
+            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Create the reference schema')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print a manual page')
+            [CompletionResult]::new('owners', 'owners', [CompletionResultType]::ParameterValue, 'List who holds what, and who is dead')
+            [CompletionResult]::new('presets', 'presets', [CompletionResultType]::ParameterValue, 'List the queues that are known, or print one')
+            [CompletionResult]::new('reclaim', 'reclaim', [CompletionResultType]::ParameterValue, 'Plan the return of stuck jobs, and with --apply carry it out')
+            [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema of a document')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Explain jobs: every rule, what it read, what would be done')
+            [CompletionResult]::new('stale', 'stale', [CompletionResultType]::ParameterValue, 'List the claims that are stuck, longest silent first')
+            [CompletionResult]::new('sweep', 'sweep', [CompletionResultType]::ParameterValue, 'One pass for automation: from cron, or with --restart before workers start')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'jobdoctor;help;check' {
+            break
+        }
+        'jobdoctor;help;completions' {
+            break
+        }
+        'jobdoctor;help;demo' {
+            break
+        }
+        'jobdoctor;help;init' {
+            break
+        }
+        'jobdoctor;help;man' {
+            break
+        }
+        'jobdoctor;help;owners' {
+            break
+        }
+        'jobdoctor;help;presets' {
+            break
+        }
+        'jobdoctor;help;reclaim' {
+            break
+        }
+        'jobdoctor;help;schema' {
+            break
+        }
+        'jobdoctor;help;show' {
+            break
+        }
+        'jobdoctor;help;stale' {
+            break
+        }
+        'jobdoctor;help;sweep' {
+            break
+        }
+        'jobdoctor;help;help' {
+            break
+        }
+    })
+
+    $completions.Where{ $_.CompletionText -like "$wordToComplete*" } |
+        Sort-Object -Property ListItemText
+}

@@ -1,0 +1,272 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_jobdoctor_global_optspecs
+    string join \n h/help V/version
+end
+
+function __fish_jobdoctor_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_jobdoctor_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_jobdoctor_using_subcommand
+    set -l cmd (__fish_jobdoctor_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "check" -d 'Can jobdoctor do its work here: preset, rights, indexes, encodings'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "completions" -d 'Print a shell\'s completion script'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "demo" -d 'Make a demonstration database with stuck jobs and walk through it'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "init" -d 'Create the reference schema'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "man" -d 'Print a manual page'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "owners" -d 'List who holds what, and who is dead'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "presets" -d 'List the queues that are known, or print one'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "reclaim" -d 'Plan the return of stuck jobs, and with --apply carry it out'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "schema" -d 'Print the JSON Schema of a document'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "show" -d 'Explain jobs: every rule, what it read, what would be done'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "stale" -d 'List the claims that are stuck, longest silent first'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "sweep" -d 'One pass for automation: from cron, or with --restart before workers start'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l preset -d 'The preset or mapping, instead of finding out' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -s o -l output -d 'The format' -r -f -a "table\t'For people'
+json\t'One JSON document'
+none\t'Nothing: the exit code says it all'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l json -d 'Short for --output json'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand completions" -s h -l help -d 'Print help'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand completions" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand demo" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand demo" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand demo" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand demo" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l preset -d 'The preset or mapping, instead of finding out' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -s o -l output -d 'The format' -r -f -a "table\t'For people'
+json\t'One JSON document'
+none\t'Nothing: the exit code says it all'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l print -d 'Print the statements and run none'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l json -d 'Short for --output json'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand man" -s h -l help -d 'Print help'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand man" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l older -d 'Silent for longer than this, counted from the best sign of life there is [default: the queue library\'s own threshold]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l queue -d 'Of queues that match (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l kind -d 'Of kinds that match (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l owner -d 'Held by owners that match (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l host -d 'Held on this host, named whole (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l state -d 'In this state, in the queue\'s own words (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l limit -d 'The N longest silent' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l preset -d 'The preset or mapping, instead of finding out' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -s o -l output -d 'The format' -r -f -a "table\t'Columns that fit the terminal'
+wide\t'All columns'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+name\t'One id a line'
+none\t'Nothing: the exit code says it all'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l json -d 'Short for --output json'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets" -l config -d 'The config file, for its mappings' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets" -s o -l output -d 'The format' -r -f -a "table\t'For people'
+json\t'One JSON document'
+none\t'Nothing: the exit code says it all'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets" -l json -d 'Short for --output json'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l to -d 'Where to, instead of what the rules say: a job without attempts left goes to fail, one whose cancelling was requested to cancel, all others to requeue' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l rule -d 'Act on this rule about trouble too, although the worker may still be running: deadline_passed or max_runtime (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l max-jobs -d 'Refuse to apply a plan with more steps than this' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l older -d 'Silent for longer than this, counted from the best sign of life there is [default: the queue library\'s own threshold]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l queue -d 'Of queues that match (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l kind -d 'Of kinds that match (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l owner -d 'Held by owners that match (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l host -d 'Held on this host, named whole (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l state -d 'In this state, in the queue\'s own words (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l limit -d 'The N longest silent' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l id -d 'This job; a healthy one is held, never forced (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l preset -d 'The preset or mapping, instead of finding out' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -s o -l output -d 'The format' -r -f -a "table\t'Columns that fit the terminal'
+wide\t'All columns'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+name\t'One id a line'
+none\t'Nothing: the exit code says it all'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l apply -d 'Do it: without this, nothing is written'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l json -d 'Short for --output json'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand schema" -s h -l help -d 'Print help'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand schema" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l older -d 'Silent for longer than this, counted from the best sign of life there is [default: the queue library\'s own threshold]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l preset -d 'The preset or mapping, instead of finding out' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -s o -l output -d 'The format' -r -f -a "table\t'For people'
+json\t'One JSON document'
+none\t'Nothing: the exit code says it all'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l json -d 'Short for --output json'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l older -d 'Silent for longer than this, counted from the best sign of life there is [default: the queue library\'s own threshold]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l queue -d 'Of queues that match (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l kind -d 'Of kinds that match (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l owner -d 'Held by owners that match (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l host -d 'Held on this host, named whole (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l state -d 'In this state, in the queue\'s own words (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l limit -d 'The N longest silent' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l id -d 'This job; a healthy one is held, never forced (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l preset -d 'The preset or mapping, instead of finding out' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -s o -l output -d 'The format' -r -f -a "table\t'Columns that fit the terminal'
+wide\t'All columns'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+name\t'One id a line'
+none\t'Nothing: the exit code says it all'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l exit-code -d 'End with 1 if stuck or unknown claims are found'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l json -d 'Short for --output json'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l to -d 'Where to, instead of what the rules say: a job without attempts left goes to fail, one whose cancelling was requested to cancel, all others to requeue' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l rule -d 'Act on this rule about trouble too, although the worker may still be running: deadline_passed or max_runtime (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l max-jobs -d 'Refuse to apply a plan with more steps than this' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l older -d 'Silent for longer than this, counted from the best sign of life there is [default: the queue library\'s own threshold]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l queue -d 'Of queues that match (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l kind -d 'Of kinds that match (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l owner -d 'Held by owners that match (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l host -d 'Held on this host, named whole (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l state -d 'In this state, in the queue\'s own words (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l limit -d 'The N longest silent' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l preset -d 'The preset or mapping, instead of finding out' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s o -l output -d 'The format' -r -f -a "table\t'Columns that fit the terminal'
+wide\t'All columns'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+name\t'One id a line'
+none\t'Nothing: the exit code says it all'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l restart -d 'Judge by who the owner is, whatever the age: its jobs are dead. Needs --host, --owner or --all-owners; never touches a claim made after the sweep began'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l all-owners -d 'With --restart: every owner is dead, and so are claims without one'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l apply -d 'Do it: without this, nothing is written'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l json -d 'Short for --output json'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "check" -d 'Can jobdoctor do its work here: preset, rights, indexes, encodings'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "completions" -d 'Print a shell\'s completion script'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "demo" -d 'Make a demonstration database with stuck jobs and walk through it'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "init" -d 'Create the reference schema'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "man" -d 'Print a manual page'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "owners" -d 'List who holds what, and who is dead'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "presets" -d 'List the queues that are known, or print one'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "reclaim" -d 'Plan the return of stuck jobs, and with --apply carry it out'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "schema" -d 'Print the JSON Schema of a document'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "show" -d 'Explain jobs: every rule, what it read, what would be done'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "stale" -d 'List the claims that are stuck, longest silent first'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "sweep" -d 'One pass for automation: from cron, or with --restart before workers start'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

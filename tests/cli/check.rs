@@ -1,0 +1,55 @@
+//! What `check` says.
+
+use super::scene::{calm, incident, orders, simple};
+use insta::assert_snapshot;
+
+#[test]
+fn table() {
+    assert_snapshot!(calm().run(&["check", "--db", "queue.db"]).whole());
+}
+
+#[test]
+fn json() {
+    assert_snapshot!(calm().run(&["check", "--db", "queue.db", "-o", "json"]).whole());
+}
+
+#[test]
+fn none() {
+    assert_snapshot!(calm().run(&["check", "--db", "queue.db", "-o", "none"]).whole());
+}
+
+#[test]
+fn claims_that_nobody_can_judge() {
+    assert_snapshot!(incident().run(&["check", "--db", "queue.db"]).whole());
+}
+
+#[test]
+fn no_sign_of_life() {
+    assert_snapshot!(simple().run(&["check", "--db", "queue.db", "--preset", "simple"]).whole());
+}
+
+#[test]
+fn a_home_made_queue_without_an_index() {
+    let arguments = ["check", "--db", "orders.db", "--config", "config.toml", "--preset", "orders"];
+    assert_snapshot!(orders().run(&arguments).whole());
+}
+
+#[test]
+fn triggers_are_named() {
+    let doctor = calm();
+    doctor.sql("queue.db", "CREATE TRIGGER noted AFTER UPDATE ON jobs BEGIN SELECT 1; END");
+    let checked = doctor.run(&["check", "--db", "queue.db"]).exits(0);
+    assert!(checked.stdout.contains("noted"), "{checked:#?}");
+}
+
+#[test]
+fn the_index_that_it_recommends_can_be_made() {
+    let doctor = calm();
+    doctor.sql("queue.db", "DROP INDEX jobs_lease");
+    let checked = doctor.run(&["check", "--db", "queue.db", "--json"]).exits(0).json();
+    let finding = checked["findings"].as_array().unwrap().iter().find(|finding| finding["id"] == "index").unwrap();
+    assert_eq!(finding["severity"], "warning");
+    doctor.sql("queue.db", finding["fix"].as_str().unwrap());
+    let checked = doctor.run(&["check", "--db", "queue.db"]).exits(0);
+    assert!(!checked.stdout.contains("warning"), "{checked:#?}");
+}

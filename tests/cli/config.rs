@@ -1,0 +1,176 @@
+//! The config file: where it is looked for, what beats it, and what it is told when it is wrong.
+
+use super::scene::{incident, orders};
+use crate::support::cli::{Doctor, Ran, fails};
+use insta::assert_snapshot;
+
+/// Three databases that can be told apart, and a place for config files.
+fn three() -> Doctor {
+    let doctor = incident();
+    for name in ["flag.db", "variable.db", "file.db", "url.db"] {
+        std::fs::copy(doctor.path("queue.db"), doctor.path(name)).unwrap();
+    }
+    doctor
+}
+
+fn write(doctor: &Doctor, text: &str) {
+    std::fs::write(doctor.path("config.toml"), text).unwrap();
+}
+
+fn database(ran: Ran) -> String {
+    ran.exits(0).json()["target"]["database"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_database_is_named_by_flag_then_variable_then_file_then_url() {
+    let doctor = three().env("DATABASE_URL", "sqlite:url.db");
+    assert_eq!(database(doctor.run(&["stale", "--json"])), "url.db");
+    write(&doctor, "[target.app]\ndb = \"file.db\"\n");
+    let doctor = doctor.env("JOBDOCTOR_CONFIG", "config.toml");
+    assert_eq!(database(doctor.run(&["stale", "--json"])), "file.db");
+    assert_eq!(database(doctor.run(&["stale", "--json", "--no-config"])), "url.db");
+    let doctor = doctor.env("JOBDOCTOR_DB", "variable.db");
+    assert_eq!(database(doctor.run(&["stale", "--json"])), "variable.db");
+    assert_eq!(database(doctor.run(&["stale", "--json", "--db", "flag.db"])), "flag.db");
+    // Who names a target means its database.
+    assert_eq!(database(doctor.run(&["stale", "--json", "--target", "app"])), "file.db");
+    assert_eq!(database(doctor.run(&["stale", "--json", "--target", "app", "--db", "flag.db"])), "flag.db");
+}
+
+#[test]
+fn an_empty_variable_is_none() {
+    let doctor = three().env("JOBDOCTOR_DB", "").env("DATABASE_URL", "url.db");
+    assert_eq!(database(doctor.run(&["stale", "--json"])), "url.db");
+}
+
+#[test]
+fn older_is_said_by_flag_then_file_then_the_preset() {
+    let doctor = three();
+    write(&doctor, "[target.app]\ndb = \"file.db\"\nolder = \"4h\"\n");
+    let listed = |more: &[&str]| doctor.run(&[&["reclaim", "-o", "name"], more].concat()).exits(0).stdout;
+    assert_eq!(listed(&["--config", "config.toml"]), "5\n1\n");
+    assert_eq!(listed(&["--config", "config.toml", "--older", "20h"]), "5\n");
+    assert_eq!(listed(&["--no-config", "--db", "file.db"]), "5\n1\n2\n3\n4\n");
+    let planned = doctor.run(&["sweep", "--config", "config.toml", "-o", "name"]).exits(0);
+    assert_eq!(planned.stdout, "5\n1\n");
+}
+
+#[test]
+fn files_are_looked_for_in_their_order() {
+    let doctor = three();
+    let at = |name: &str| format!("[target.app]\ndb = \"{}\"\n", doctor.path(name).display());
+    let name = |ran: Ran| database(ran).rsplit('/').next().unwrap().to_owned();
+    std::fs::create_dir_all(doctor.home(".config/jobdoctor")).unwrap();
+    std::fs::write(doctor.home(".config/jobdoctor/config.toml"), at("file.db")).unwrap();
+    assert_eq!(name(doctor.run(&["stale", "--json"])), "file.db");
+    std::fs::create_dir_all(doctor.home("xdg/jobdoctor")).unwrap();
+    std::fs::write(doctor.home("xdg/jobdoctor/config.toml"), at("url.db")).unwrap();
+    std::fs::write(doctor.path("variable.toml"), at("variable.db")).unwrap();
+    std::fs::write(doctor.path("flag.toml"), at("flag.db")).unwrap();
+    let xdg = doctor.home("xdg").display().to_string();
+    let doctor = doctor.env("XDG_CONFIG_HOME", xdg);
+    assert_eq!(name(doctor.run(&["stale", "--json"])), "url.db");
+    let doctor = doctor.env("JOBDOCTOR_CONFIG", "variable.toml");
+    assert_eq!(name(doctor.run(&["stale", "--json"])), "variable.db");
+    assert_eq!(name(doctor.run(&["stale", "--json", "--config", "flag.toml"])), "flag.db");
+    fails(&doctor, &["stale", "--no-config"], 2);
+}
+
+/// Whoever can write there could point a tool that writes at another database.
+#[test]
+fn never_from_the_working_directory() {
+    let doctor = three();
+    let text = "[target.app]\ndb = \"file.db\"\n";
+    write(&doctor, text);
+    std::fs::write(doctor.path("jobdoctor.toml"), text).unwrap();
+    std::fs::write(doctor.path(".jobdoctor.toml"), text).unwrap();
+    std::fs::create_dir(doctor.path("jobdoctor")).unwrap();
+    std::fs::write(doctor.path("jobdoctor/config.toml"), text).unwrap();
+    fails(&doctor, &["stale"], 2);
+    // A relative XDG_CONFIG_HOME is to be ignored, says its specification.
+    fails(&doctor.env("XDG_CONFIG_HOME", "."), &["stale"], 2);
+}
+
+#[test]
+fn targets() {
+    let doctor = three();
+    write(&doctor, "[target.a]\ndb = \"file.db\"\n[target.b]\ndb = \"url.db\"\n");
+    let config = ["stale", "--json", "--config", "config.toml"];
+    assert_eq!(database(doctor.run(&[&config[..], &["--target", "b"]].concat())), "url.db");
+    fails(&doctor, &["stale", "--config", "config.toml"], 2);
+    write(&doctor, "default_target = \"a\"\n[target.a]\ndb = \"file.db\"\n[target.b]\ndb = \"url.db\"\n");
+    assert_eq!(database(doctor.run(&config)), "file.db");
+    let doctor = doctor.env("JOBDOCTOR_TARGET", "b");
+    assert_eq!(database(doctor.run(&config)), "url.db");
+    assert_eq!(database(doctor.run(&[&config[..], &["--target", "a"]].concat())), "file.db");
+}
+
+#[test]
+fn rules_and_warnings_of_a_target() {
+    let doctor = incident();
+    write(&doctor, "[target.app]\ndb = \"queue.db\"\nrules = [\"deadline_passed\"]\nwarn_above = 5\n");
+    let ran = doctor.run(&["sweep", "--config", "config.toml", "--apply", "-o", "none"]).exits(0);
+    assert_snapshot!(ran.stderr, @r"
+recovered 6 orphaned jobs
+warning: that is more than 5: workers die often here (warn_above of target app)
+");
+    assert_eq!(doctor.rows("queue.db", "SELECT status FROM jobs WHERE id = 8"), ["FAILED"]);
+}
+
+/// What is wrong with it, in its first line of complaint.
+fn complaint(text: &str) -> String {
+    let doctor = orders();
+    write(&doctor, text);
+    fails(&doctor, &["stale", "--db", "orders.db", "--config", "config.toml", "--preset", "orders"], 78).stderr
+}
+
+#[test]
+fn an_unknown_key_is_named_with_line_and_suggestion() {
+    let said = [
+        "[target.app]\ndb = \"x\"\nreadonly = true\n",
+        "\n\ndefault_tarjet = \"app\"\n",
+        "[targets.app]\ndb = \"x\"\n",
+    ]
+    .map(complaint);
+    assert_snapshot!(said.concat());
+}
+
+#[test]
+fn a_value_that_does_not_fit() {
+    let said = [
+        "[target.app]\nolder = \"5M\"\n",
+        "[target.app]\nolder = 300\n",
+        "[target.app]\nread_only = \"yes\"\n",
+        "[target.app]\nmax_jobs = -1\n",
+        "[target.app]\nrules = [\"deadline\"]\n",
+        "default_target = \"ap\"\n[target.app]\n",
+    ]
+    .map(complaint);
+    assert_snapshot!(said.concat());
+}
+
+#[test]
+fn what_is_not_toml() {
+    let said = ["[target.app\n", "[target.app]\ndb = \"a\"\ndb = \"b\"\n"].map(complaint);
+    assert_snapshot!(said.concat());
+}
+
+#[test]
+fn a_file_that_is_named_must_be_there() {
+    let ran = fails(&incident(), &["stale", "--db", "queue.db", "--config", "none.toml"], 78);
+    assert_snapshot!(ran.stderr);
+}
+
+#[test]
+fn a_mapping_that_does_not_hold_together() {
+    let mapping = std::fs::read_to_string(orders().path("config.toml")).unwrap();
+    let said = [
+        mapping.replace("heartbeat = ", "heart_beat = "),
+        mapping.replace("\"2m\"", "\"2M\""),
+        mapping.replace("to = \"new\"", "to = \"knew\""),
+        mapping.replace("mapping.orders", "mapping.lease"),
+        mapping.replace("key        = \"id\"\n", ""),
+    ]
+    .map(|text| complaint(&text));
+    assert_snapshot!(said.concat());
+}

@@ -1,0 +1,69 @@
+//! Every help text, whole.
+
+use crate::support::cli::Doctor;
+use insta::assert_snapshot;
+
+/// The long form, which says all that the short one does.
+fn help(command: &str) -> String {
+    Doctor::new().run(&[command, "--help"]).whole()
+}
+
+#[test]
+fn program() {
+    assert_snapshot!(Doctor::new().run(&["--help"]).whole());
+}
+
+#[test]
+fn program_in_short() {
+    assert_snapshot!(Doctor::new().run(&["-h"]).whole());
+}
+
+#[test]
+fn version() {
+    assert_snapshot!(Doctor::new().run(&["--version"]).whole());
+    assert_eq!(Doctor::new().run(&["-V"]).stdout, format!("jobdoctor {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn nothing_said() {
+    let ran = Doctor::new().run(&[]).exits(2);
+    assert_eq!(ran.stdout, "");
+    assert!(ran.stderr.contains("Usage: jobdoctor"), "{ran:#?}");
+}
+
+#[test]
+fn stale_in_short() {
+    assert_snapshot!(Doctor::new().run(&["stale", "-h"]).whole());
+}
+
+#[test]
+fn by_the_help_command() {
+    let doctor = Doctor::new();
+    assert_eq!(doctor.run(&["help", "stale"]).stdout, doctor.run(&["stale", "--help"]).stdout);
+}
+
+macro_rules! commands {
+    ($($command:ident)*) => {
+        $(
+            #[test]
+            fn $command() {
+                assert_snapshot!(help(stringify!($command)));
+            }
+        )*
+    };
+}
+
+commands! { check completions demo init man owners presets reclaim schema show stale sweep }
+
+#[test]
+fn examples_fit_their_lines() {
+    for command in ["", "check", "demo", "init", "owners", "presets", "reclaim", "schema", "show", "stale", "sweep"] {
+        let arguments: Vec<&str> = [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
+        let said = Doctor::new().run(&arguments).exits(0).stdout;
+        let examples = said.split_once("Examples:\n").map_or("", |(_, examples)| examples);
+        let examples = examples.split("\n\n").next().unwrap_or_default();
+        for line in examples.lines() {
+            assert!(line.starts_with("  jobdoctor "), "{command}: an example goes on in the next line: {line}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What `init` makes.
+
+use super::scene::incident;
+use crate::support::cli::{Doctor, fails};
+use insta::assert_snapshot;
+
+#[test]
+fn a_new_file() {
+    let doctor = Doctor::new();
+    assert_snapshot!(doctor.run(&["init", "--db", "queue.db"]).whole(), @r"
+[stderr]
+created table jobs and its indexes in queue.db
+[exit 0]
+[EOF]
+");
+    doctor.run(&["stale", "--db", "queue.db"]).exits(0);
+    doctor.run(&["check", "--db", "queue.db"]).exits(0);
+}
+
+#[test]
+fn printed_only() {
+    let doctor = Doctor::new();
+    assert_snapshot!(doctor.run(&["init", "--db", "queue.db", "--print"]).whole());
+    assert_eq!(doctor.files(), [""; 0]);
+}
+
+#[test]
+fn what_is_printed_is_what_is_run() {
+    let doctor = Doctor::new();
+    doctor.run(&["init", "--db", "made.db"]).exits(0);
+    doctor.sql("printed.db", &doctor.run(&["init", "--db", "queue.db", "--print"]).exits(0).stdout);
+    let schema = "SELECT type, name, sql FROM sqlite_schema ORDER BY name";
+    assert_eq!(doctor.rows("made.db", schema), doctor.rows("printed.db", schema));
+}
+
+#[test]
+fn printed_for_postgres() {
+    let doctor = Doctor::new();
+    let arguments = ["init", "--db", "host=/tmp user=app dbname=app", "--schema", "work", "--table", "task", "--print"];
+    assert_snapshot!(doctor.run(&arguments).whole());
+}
+
+#[test]
+fn json() {
+    assert_snapshot!(Doctor::new().run(&["init", "--db", "queue.db", "-o", "json"]).whole());
+}
+
+#[test]
+fn none() {
+    assert_snapshot!(Doctor::new().run(&["init", "--db", "queue.db", "-o", "none"]).whole());
+}
+
+#[test]
+fn nothing_is_ever_replaced() {
+    let doctor = incident();
+    let before = doctor.rows("queue.db", "SELECT * FROM jobs");
+    let ran = fails(&doctor, &["init", "--db", "queue.db"], 78);
+    // One sentence, not the statement.
+    assert_snapshot!(ran.stderr, @r#"error: table "jobs" already exists"#);
+    assert_eq!(doctor.rows("queue.db", "SELECT * FROM jobs"), before);
+}
+
+#[test]
+fn a_table_beside_what_is_there() {
+    let doctor = incident();
+    doctor.run(&["init", "--db", "queue.db", "--table", "tasks"]).exits(0);
+    assert_eq!(doctor.rows("queue.db", "SELECT count(*) FROM tasks"), ["0"]);
+    doctor.run(&["stale", "--db", "queue.db", "--preset", "lease", "--table", "tasks"]).exits(0);
+}

@@ -1,0 +1,35 @@
+//! The command line, through the program itself: what it prints, how it ends, and what it leaves behind.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
+
+mod busy;
+mod check;
+mod color;
+mod config;
+mod demo;
+mod documents;
+mod filters;
+mod generated;
+mod guards;
+mod help;
+mod inert;
+mod init;
+mod input;
+mod mapping;
+mod misfits;
+mod owners;
+mod pipes;
+mod postgres;
+mod presets;
+mod reclaim;
+mod refused;
+mod restart;
+mod scene;
+mod secrets;
+mod show;
+mod signals;
+mod stale;
+mod streams;
+mod sweep;
+mod untouched;
+mod usage;

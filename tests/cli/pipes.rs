@@ -1,0 +1,59 @@
+//! A reader that goes away has seen what it wanted.
+
+use super::scene::{STATE, incident, orphans};
+use insta::assert_snapshot;
+use std::process::Stdio;
+
+#[test]
+fn the_first_line_of_many() {
+    let doctor = orphans(3000);
+    for (command, code) in [("stale", 0), ("reclaim", 0), ("sweep", 0)] {
+        let mut running = doctor.start(&[command, "--db", "queue.db", "-o", "jsonl"]);
+        let line = running.first_line();
+        assert!(line.starts_with("{\"type\":\"head\",\"schema\":\"jobdoctor."), "{line}");
+        let ran = running.wait().exits(code);
+        assert_eq!(ran.stderr, "", "{command}");
+    }
+}
+
+#[test]
+fn the_exit_code_is_its_own() {
+    let doctor = orphans(3000);
+    for format in ["table", "wide", "csv", "name", "json"] {
+        let mut running = doctor.start(&["stale", "--db", "queue.db", "--exit-code", "-o", format]);
+        running.first_line();
+        running.wait().exits(1);
+    }
+}
+
+#[test]
+fn what_was_to_be_done_is_done() {
+    let doctor = orphans(3000);
+    let mut running = doctor.start(&["reclaim", "--db", "queue.db", "--apply", "-o", "csv"]);
+    running.first_line();
+    let ran = running.wait().exits(0);
+    assert_snapshot!(ran.stderr, @"recovered 3,000 orphaned jobs");
+    assert_eq!(doctor.rows("queue.db", "SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2"), ["QUEUED 1 3000"]);
+}
+
+#[test]
+fn nobody_reads_anything() {
+    let doctor = incident();
+    let mut command = doctor.command(&["reclaim", "--db", "queue.db", "--apply"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop((child.stdout.take(), child.stderr.take()));
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(doctor.rows("queue.db", STATE)[0], "1 QUEUED - 2");
+}
+
+#[test]
+fn texts_that_come_from_no_database() {
+    for arguments in
+        [&["--help"][..], &["completions", "zsh"], &["man", "reclaim"], &["schema", "reclaim"], &["presets", "lease"]]
+    {
+        let mut running = incident().start(arguments);
+        running.first_line();
+        let ran = running.wait().exits(0);
+        assert_eq!(ran.stderr, "", "{arguments:?}");
+    }
+}

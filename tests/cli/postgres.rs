@@ -1,0 +1,129 @@
+//! The same contracts where the database is a server.
+
+use crate::support::cli::{Doctor, fails, is_valid};
+use crate::support::postgres::{TestDatabase, fresh};
+use insta::assert_snapshot;
+
+const SOME: &str = "INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, lease_expires_at, attempts)
+    SELECT n, 'mail', 'SendInvoice', 'RUNNING', 'web1:' || n, now() - interval '2h 15m 30s',
+        now() - interval '2h 10m 30s', 0
+    FROM generate_series(1, 3) AS n";
+
+fn queue() -> (Doctor, TestDatabase, String) {
+    let (doctor, database) = (Doctor::new(), fresh());
+    let url = database.url();
+    doctor.run(&["init", "--db", &url]).exits(0);
+    database.client().batch_execute(SOME).unwrap();
+    (doctor, database, url)
+}
+
+fn states(database: &TestDatabase) -> Vec<String> {
+    let rows =
+        database.client().query("SELECT id || ' ' || status || ' ' || attempts FROM jobs ORDER BY id", &[]).unwrap();
+    rows.iter().map(|row| row.get(0)).collect()
+}
+
+#[test]
+fn stale_and_reclaim() {
+    let (doctor, database, url) = queue();
+    let found = doctor.run(&["stale", "--db", &url, "--json"]).exits(0).json();
+    is_valid("stale", &found);
+    assert_eq!(found["summary"]["stuck"], 3);
+    assert_snapshot!(doctor.run(&["stale", "--db", &url]).exits(0).stdout, @r"
+ID  QUEUE  KIND         STATE    OWNER   SILENT  TRIES  MOVE     WHY
+1   mail   SendInvoice  RUNNING  web1:1  2h 15m    0/5  requeue  lease ran out 2h 10m ago
+2   mail   SendInvoice  RUNNING  web1:2  2h 15m    0/5  requeue  lease ran out 2h 10m ago
+3   mail   SendInvoice  RUNNING  web1:3  2h 15m    0/5  requeue  lease ran out 2h 10m ago
+");
+    let applied = doctor.run(&["reclaim", "--db", &url, "--apply", "--json"]).exits(0).json();
+    is_valid("reclaim", &applied);
+    assert_eq!(states(&database), ["1 QUEUED 1", "2 QUEUED 1", "3 QUEUED 1"]);
+    is_valid("check", &doctor.run(&["check", "--db", &url, "--json"]).exits(0).json());
+}
+
+#[test]
+fn two_queues_in_one_database() {
+    let (doctor, database, url) = queue();
+    database.client().batch_execute(include_str!("../../fixtures/schemas/procrastinate.sql")).unwrap();
+    let ran = fails(&doctor, &["reclaim", "--db", &url, "--apply"], 78);
+    assert!(ran.stderr.contains("lease") && ran.stderr.contains("procrastinate"), "{ran:#?}");
+    assert_eq!(states(&database), ["1 RUNNING 0", "2 RUNNING 0", "3 RUNNING 0"]);
+    // Who names one means it.
+    doctor.run(&["reclaim", "--db", &url, "--preset", "lease", "--apply"]).exits(0);
+    assert_eq!(states(&database), ["1 QUEUED 1", "2 QUEUED 1", "3 QUEUED 1"]);
+}
+
+#[test]
+fn unreachable() {
+    let doctor = Doctor::new();
+    let ran = fails(&doctor, &["stale", "--db", "postgres://app@127.0.0.1:1/app"], 69);
+    assert_snapshot!(ran.stderr);
+    let ran = fails(&doctor, &["reclaim", "--db", "host=/nonexistent user=app dbname=app", "--apply"], 69);
+    assert_snapshot!(ran.stderr);
+    let database = fresh();
+    let url = database.url().replace("dbname=", "dbname=no_");
+    assert!(fails(&doctor, &["stale", "--db", &url], 69).stderr.contains("does not exist"));
+}
+
+#[test]
+fn an_internal_error() {
+    let (doctor, database, url) = queue();
+    let refuse = "CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'out of order' USING ERRCODE = 'XX000'; END $$;
+        CREATE TRIGGER no BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION no()";
+    database.client().batch_execute(refuse).unwrap();
+    let ran = fails(&doctor, &["reclaim", "--db", &url, "--apply"], 70);
+    assert_snapshot!(ran.stderr, @"error: out of order (XX000)");
+    assert_eq!(states(&database), ["1 RUNNING 0", "2 RUNNING 0", "3 RUNNING 0"]);
+}
+
+#[test]
+fn refused_and_locked() {
+    let (doctor, database, url) = queue();
+    let mut holder = database.client();
+    holder.batch_execute("CREATE UNIQUE INDEX one ON jobs (kind) WHERE status = 'QUEUED'").unwrap();
+    let mut held = holder.transaction().unwrap();
+    held.batch_execute("SELECT * FROM jobs WHERE id = 1 FOR UPDATE").unwrap();
+    let applied = doctor.run(&["reclaim", "--db", &url, "--apply", "--json"]).exits(3).json();
+    let outcomes = &applied["summary"]["outcomes"];
+    assert_eq!((&outcomes["moved"], &outcomes["refused"], &outcomes["locked"]), (&1.into(), &1.into(), &1.into()));
+    let refused = applied["steps"].as_array().unwrap().iter().find(|step| step["outcome"] == "refused").unwrap();
+    assert_eq!((&refused["error"]["sqlstate"], &refused["error"]["constraint"]), (&"23505".into(), &"one".into()));
+}
+
+#[test]
+fn no_rights() {
+    let (doctor, database, url) = queue();
+    let role = url.split("dbname=").nth(1).unwrap().to_owned() + "_reader";
+    database.client().batch_execute(&format!("CREATE ROLE {role} LOGIN; GRANT SELECT ON jobs TO {role}")).unwrap();
+    let url = url.replace("user=doctor", &format!("user={role}"));
+    doctor.run(&["stale", "--db", &url]).exits(0);
+    let ran = fails(&doctor, &["reclaim", "--db", &url, "--apply"], 77);
+    assert!(ran.stderr.contains("permission denied"), "{ran:#?}");
+    assert!(ran.stderr.contains("jobdoctor check"), "{ran:#?}");
+    let ran = fails(&doctor, &["check", "--db", &url], 77);
+    assert!(ran.stderr.contains("GRANT UPDATE"), "{ran:#?}");
+    database.client().batch_execute(&format!("REVOKE SELECT ON jobs FROM {role}")).unwrap();
+    fails(&doctor, &["stale", "--db", &url], 77);
+    database.client().batch_execute(&format!("DROP OWNED BY {role}; DROP ROLE {role}")).unwrap();
+}
+
+#[test]
+fn a_table_that_is_locked() {
+    let (doctor, database, url) = queue();
+    let mut holder = database.client();
+    let mut held = holder.transaction().unwrap();
+    held.batch_execute("LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE").unwrap();
+    fails(&doctor, &["stale", "--db", &url, "--timeout", "1s"], 75);
+    fails(&doctor, &["reclaim", "--db", &url, "--apply", "--timeout", "1s"], 75);
+}
+
+#[test]
+fn the_next_command_repeats_no_password() {
+    let (doctor, _database, url) = queue();
+    let ran = doctor.run(&["stale", "--db", &format!("{url} password=c4n4ry"), "-v"]).exits(0);
+    assert!(!ran.stderr.contains("c4n4ry") && !ran.stdout.contains("c4n4ry"), "{ran:#?}");
+    assert!(ran.stderr.contains("jobdoctor reclaim --db ..."), "{ran:#?}");
+}
+
+// 5, a commit whose answer is lost, needs a proxy that swallows it: tests/fault has one.

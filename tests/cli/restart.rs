@@ -1,0 +1,130 @@
+//! `sweep --restart`: by who the owner is, whatever the age.
+
+use super::scene::{JOBS, STATE, incident, simple};
+use crate::support::cli::{Doctor, fails};
+use insta::assert_snapshot;
+
+fn swept(scope: &[&str]) -> Vec<String> {
+    let doctor = incident();
+    doctor.run(&[&["sweep", "--restart", "--db", "queue.db", "--apply"], scope].concat()).exits(0);
+    doctor.rows("queue.db", "SELECT id FROM jobs WHERE id < 9 AND status NOT IN ('RUNNING', 'CLAIMED') ORDER BY id")
+}
+
+#[test]
+fn one_host() {
+    // Live leases count for nothing here; web10 is another host.
+    assert_eq!(swept(&["--host", "web1"]), ["6", "7"]);
+    assert_eq!(swept(&["--host", "web2"]), ["2", "3", "4"]);
+    assert_eq!(swept(&["--host", "web"]), [""; 0]);
+    assert_eq!(swept(&["--host", "web1", "--host", "media1"]), ["1", "6", "7"]);
+}
+
+#[test]
+fn owners_by_name() {
+    assert_eq!(swept(&["--owner", "web2:912"]), ["3", "4"]);
+    assert_eq!(swept(&["--owner", "web1:*"]), ["6", "7"]);
+}
+
+#[test]
+fn all_owners() {
+    let all = ["1", "2", "3", "4", "5", "6", "7", "8"];
+    assert_eq!(swept(&["--all-owners"]), all);
+    assert_eq!(swept(&["--owner", "*"]), all);
+}
+
+#[test]
+fn other_filters_still_count() {
+    assert_eq!(swept(&["--all-owners", "--queue", "reports"]), ["4", "7"]);
+}
+
+#[test]
+fn an_open_end_that_covers_two_hosts_is_refused() {
+    let doctor = incident();
+    let ran = fails(&doctor, &["sweep", "--restart", "--owner", "web1*", "--db", "queue.db", "--apply"], 2);
+    assert_snapshot!(ran.stderr, @r"
+error: --owner web1* covers more than one host: web1, web10
+hint: name the hosts with --host, or end the pattern before its `*` with the separator, as in 'web1:*'
+");
+    assert_eq!(doctor.rows("queue.db", STATE), incident().rows("queue.db", STATE));
+    // One host only: nothing to mistake.
+    assert_eq!(swept(&["--owner", "web2*"]), ["2", "3", "4"]);
+}
+
+#[test]
+fn needs_a_scope() {
+    let ran = fails(&incident(), &["sweep", "--restart", "--db", "queue.db"], 2);
+    assert_snapshot!(ran.stderr);
+}
+
+#[test]
+fn takes_one_kind_of_scope() {
+    let arguments = ["sweep", "--restart", "--host", "web1", "--owner", "web2:*", "--db", "queue.db"];
+    assert_snapshot!(fails(&incident(), &arguments, 2).stderr, @r"
+error: --restart takes --host or --owner, not both
+hint: run two sweeps, one for each
+");
+}
+
+#[test]
+fn is_not_about_age() {
+    let arguments = ["sweep", "--restart", "--all-owners", "--older", "5m", "--db", "queue.db"];
+    assert_snapshot!(fails(&incident(), &arguments, 2).stderr, @r"
+error: the argument '--restart' cannot be used with '--older <DURATION>'
+
+Usage: jobdoctor sweep --restart --all-owners --db <URL>
+
+For more information, try '--help'.
+");
+}
+
+#[test]
+fn all_owners_is_for_restarts() {
+    assert_snapshot!(fails(&incident(), &["sweep", "--all-owners", "--db", "queue.db"], 2).stderr, @r"
+error: the following required arguments were not provided:
+  --restart
+
+Usage: jobdoctor sweep --restart --all-owners --db <URL>
+
+For more information, try '--help'.
+");
+}
+
+#[test]
+fn never_a_claim_made_after_it_began() {
+    let doctor = Doctor::new();
+    doctor.sql(
+        "queue.db",
+        &format!(
+            "{JOBS} INSERT INTO jobs (id, status, owner_id, claimed_at)
+            VALUES (1, 'RUNNING', 'web1:1', unixepoch() - 60), (2, 'RUNNING', 'web1:2', unixepoch() + 40)"
+        ),
+    );
+    doctor.run(&["sweep", "--restart", "--host", "web1", "--db", "queue.db", "--apply"]).exits(0);
+    assert_eq!(doctor.rows("queue.db", "SELECT id, status FROM jobs"), ["1 QUEUED", "2 RUNNING"]);
+}
+
+#[test]
+fn of_a_table_without_owners() {
+    let doctor = simple();
+    let arguments = ["sweep", "--restart", "--all-owners", "--preset", "simple", "--db", "queue.db"];
+    assert_snapshot!(doctor.run(&arguments).whole());
+    doctor.run(&[&arguments[..], &["--apply"]].concat()).exits(0);
+    let after = doctor.rows("queue.db", "SELECT id, status, attempts FROM jobs");
+    assert_eq!(after, ["1 queued 1", "2 failed 3", "3 queued 0"]);
+}
+
+#[test]
+fn a_table_without_owners_has_no_hosts_and_no_names() {
+    for scope in ["--host", "--owner"] {
+        let arguments = ["sweep", "--restart", scope, "web1", "--preset", "simple", "--db", "queue.db"];
+        assert_snapshot!(format!("of_simple_by{scope}"), fails(&simple(), &arguments, 2).stderr);
+    }
+}
+
+#[test]
+fn a_table_without_owners_cannot_be_judged_by_age() {
+    let doctor = simple();
+    assert_snapshot!(doctor.run(&["stale", "--preset", "simple", "--db", "queue.db"]).whole());
+    let plan = doctor.run(&["reclaim", "--preset", "simple", "--db", "queue.db", "--apply", "--json"]).exits(0).json();
+    assert_eq!((&plan["summary"]["planned"], &plan["summary"]["held"]), (&0.into(), &2.into()));
+}

@@ -1,0 +1,51 @@
+//! The report on stdout, everything else on stderr, and less of that where it was not asked for.
+
+use super::scene::{calm, incident, orphans};
+use crate::support::cli::fails;
+
+const REPORTS: [&[&str]; 6] = [
+    &["stale", "--db", "queue.db"],
+    &["owners", "--db", "queue.db"],
+    &["show", "1", "--db", "queue.db"],
+    &["reclaim", "--db", "queue.db"],
+    &["sweep", "--db", "queue.db"],
+    &["check", "--db", "queue.db"],
+];
+
+#[test]
+fn quiet_leaves_the_report() {
+    for report in REPORTS {
+        let loud = incident().run(report).exits(0);
+        let quiet = incident().run(&[report, &["-q"]].concat()).exits(0);
+        assert_eq!(quiet.stderr, "", "{report:?}");
+        assert_eq!(quiet.stdout.lines().count(), loud.stdout.lines().count(), "{report:?}");
+    }
+    let ran = orphans(3).run(&["reclaim", "--db", "queue.db", "--apply", "--quiet"]).exits(0);
+    assert_eq!((ran.stdout.lines().count(), ran.stderr.as_str()), (4, ""));
+}
+
+#[test]
+fn quiet_leaves_the_errors() {
+    let ran = fails(&incident(), &["stale", "--db", "none.db", "-q"], 66);
+    assert!(ran.stderr.contains("there is no file none.db"), "{ran:#?}");
+}
+
+/// Cron would mail a warning about how things are set up every minute.
+#[test]
+fn set_up_is_no_news() {
+    let doctor = calm();
+    doctor.sql("queue.db", "DROP INDEX jobs_lease");
+    let ran = doctor.run(&["sweep", "--db", "queue.db", "--apply"]).exits(0);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
+    let ran = doctor.run(&["stale", "--db", "queue.db"]).exits(0);
+    assert!(!ran.stderr.contains("index"), "{ran:#?}");
+    assert!(doctor.run(&["check", "--db", "queue.db"]).exits(0).stdout.contains("index"));
+}
+
+#[test]
+fn machines_are_not_talked_to() {
+    for format in ["json", "jsonl", "csv", "name", "none"] {
+        let ran = incident().run(&["stale", "--db", "queue.db", "-o", format]).exits(0);
+        assert_eq!(ran.stderr, "", "{format}");
+    }
+}

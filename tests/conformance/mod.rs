@@ -1,0 +1,17 @@
+//! What every store must do, tried on every store.
+
+mod crowd;
+mod find;
+mod guard;
+mod moves;
+mod outcomes;
+mod owners;
+mod presets;
+mod readonly;
+mod refused;
+mod scan;
+mod scenarios;
+mod schema;
+mod time;
+mod twins;
+mod values;

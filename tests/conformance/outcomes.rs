@@ -1,0 +1,113 @@
+//! The seven ends of a step, told apart; and a commit whose answer is lost.
+
+use super::scenarios::Queue;
+use crate::support::doctor::{apply, built_in, fit, outcomes, steps};
+use crate::support::edit::Value::{Int, Text};
+use crate::support::edit::{delete, set};
+use crate::support::labs::{Lab, PostgresLab, SqlLab, for_each_store, store_at};
+use crate::support::proxy::{Cut, Proxy};
+use jobdoctor::model::Outcome;
+use jobdoctor::policy::Policy;
+use jobdoctor::store::StoreErrorKind;
+
+/// Six jobs, one for each end that needs no lost connection.
+#[test]
+fn one_batch_in_which_every_job_ends_otherwise() {
+    let lab = PostgresLab::new();
+    Queue::Lease.set_up(&lab);
+    lab.run("DELETE FROM jobs WHERE id = 3");
+    for id in 3..=5 {
+        lab.run(&format!(
+            "INSERT INTO jobs SELECT {id}, queue, kind, status, run_at, owner_id, lease_token, claimed_at, heartbeat_at, \
+             lease_expires_at, attempts FROM jobs WHERE id = 1"
+        ));
+    }
+    lab.run("CREATE UNIQUE INDEX u ON jobs (stalls) WHERE stalls = 1; UPDATE jobs SET stalls = 10 WHERE id < 5");
+    lab.run("INSERT INTO jobs (id, status, stalls) VALUES (100, 'QUEUED', 1)");
+    let store = lab.store();
+    let spec = fit(&*store, &built_in("lease"));
+    let steps = steps(&*store, &spec, &Policy::default());
+    lab.edit(&[set("jobs", ("id", Int(2)), &[("owner_id", Text("w9"))]), delete("jobs", ("id", Int(3)))]);
+    let held = lab.hold(&[set("jobs", ("id", Int(4)), &[("owner_id", Text("w9"))])]);
+    let ends = outcomes(&apply(&*store, &spec, &steps));
+    held.rollback();
+    use Outcome::{Changed, Gone, Locked, Moved, Refused};
+    assert_eq!(ends, [Moved, Changed, Gone, Locked, Refused]);
+}
+
+#[test]
+fn where_nothing_can_be_tried_nothing_is_written() {
+    for_each_store(|lab| {
+        let Some(lab) = lab.sql() else { return };
+        Queue::Lease.set_up(lab);
+        let store = lab.store();
+        let spec = Queue::Lease.spec(&*store);
+        let steps = Queue::Lease.steps(&*store, &spec);
+        // The table is not what it was when the preset was resolved.
+        lab.run("ALTER TABLE jobs RENAME COLUMN lease_token TO ticket");
+        let before = lab.image("jobs");
+        let report = apply(&*store, &spec, &steps);
+        assert!(report.results.iter().all(|result| result.outcome == Outcome::NotTried), "{}", lab.name());
+        assert_eq!(report.stop.map(|error| error.kind), Some(StoreErrorKind::Unfit), "{}", lab.name());
+        assert_eq!(lab.image("jobs"), before, "{}", lab.name());
+    });
+}
+
+/// What comes of a commit that the connection does not survive, and what is in the table.
+fn cut(cut: Cut, comes_back: bool) -> (Vec<Outcome>, Option<StoreErrorKind>, usize) {
+    let lab = PostgresLab::new();
+    Queue::Lease.set_up(&lab);
+    let direct = lab.store();
+    let spec = Queue::Lease.spec(&*direct);
+    let steps = Queue::Lease.steps(&*direct, &spec);
+    let proxy = Proxy::before(lab.database.socket(), cut, comes_back);
+    let report = apply(&*store_at(&lab.database.url_through(&proxy.socket())), &spec, &steps);
+    assert!(proxy.has_cut());
+    // The server notices a lost client only when it talks to it again.
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(5);
+    let others = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state LIKE '%in transaction%'";
+    let mut client = lab.database.client();
+    while std::time::Instant::now() < until && !client.query(others, &[]).unwrap().is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let queued = client.query("SELECT 1 FROM jobs WHERE status = 'QUEUED' AND attempts = 2", &[]).unwrap().len();
+    let ends = report.results.iter().map(|result| result.outcome).collect();
+    // And what came after it must find everything in order, once.
+    let again = outcomes(&apply(&*direct, &spec, &steps));
+    let left = if queued == 2 { Outcome::Changed } else { Outcome::Moved };
+    assert_eq!(again, [left; 2]);
+    (ends, report.stop.map(|error| error.kind), queued)
+}
+
+#[test]
+fn a_commit_that_did_not_arrive_was_not_tried() {
+    assert_eq!(
+        cut(Cut::BeforeTheServer, true),
+        (vec![Outcome::NotTried; 2], Some(StoreErrorKind::Lost), 0),
+        "the server says that it is aborted"
+    );
+}
+
+#[test]
+fn a_commit_whose_answer_was_lost_is_asked_for() {
+    assert_eq!(cut(Cut::AfterTheServer, true), (vec![Outcome::Moved; 2], None, 2));
+}
+
+#[test]
+fn a_commit_that_nobody_can_be_asked_about_is_unknown() {
+    assert_eq!(cut(Cut::AfterTheServer, false), (vec![Outcome::Unknown; 2], Some(StoreErrorKind::Lost), 2));
+}
+
+#[test]
+fn a_batch_that_moves_nothing_has_nothing_unknown() {
+    let lab = PostgresLab::new();
+    Queue::Lease.set_up(&lab);
+    let direct = lab.store();
+    let spec = Queue::Lease.spec(&*direct);
+    let steps = Queue::Lease.steps(&*direct, &spec);
+    lab.run("UPDATE jobs SET heartbeat_at = now()");
+    let proxy = Proxy::before(lab.database.socket(), Cut::AfterTheServer, true);
+    let report = apply(&*store_at(&lab.database.url_through(&proxy.socket())), &spec, &steps);
+    let ends: Vec<Outcome> = report.results.iter().map(|result| result.outcome).collect();
+    assert_eq!(ends, [Outcome::Changed; 2], "{report:?}");
+}

@@ -1,0 +1,279 @@
+//! A reader is unable to write, and looking leaves no trace.
+
+use crate::support::doctor::{built_in, fit, limits, look, scan};
+use crate::support::edit::Value::{Ago, Int, Text};
+use crate::support::edit::{Edit, insert};
+use crate::support::files::{Frozen, copy, kill_a_writer};
+use crate::support::labs::{Journal, Lab, SqlLab, SqliteLab, for_each_sql_store};
+use crate::support::tables::JOBS;
+use jobdoctor::store::{Address, StoreErrorKind, Wanted, open};
+use rusqlite::Connection;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+fn job() -> Edit {
+    insert("jobs", &[("id", Int(1)), ("status", Text("RUNNING")), ("heartbeat_at", Ago(900)), ("attempts", Int(1))])
+}
+
+#[test]
+fn whatever_is_asked_of_a_reader_writes_nothing() {
+    for_each_sql_store(|lab| {
+        lab.create(&[JOBS]);
+        lab.edit(&[job()]);
+        lab.run("CREATE INDEX by_status ON jobs (status)");
+        let before = lab.image("jobs");
+        let sqlite = [
+            "DELETE FROM jobs RETURNING 1",
+            "UPDATE jobs SET status = 'QUEUED' RETURNING 1",
+            "INSERT INTO jobs (id) VALUES (2) RETURNING 1",
+            "CREATE TABLE t (x)",
+            "CREATE TEMP TABLE t (x)",
+            "DROP TABLE jobs",
+            "ATTACH DATABASE 'made.db' AS made",
+            "PRAGMA query_only = 0",
+            "PRAGMA journal_mode = DELETE",
+            "PRAGMA user_version = 7",
+            "PRAGMA wal_checkpoint(TRUNCATE)",
+            "PRAGMA writable_schema = 1",
+            "VACUUM",
+            "REINDEX",
+            "ANALYZE",
+        ];
+        let postgres = [
+            "DELETE FROM jobs RETURNING 1",
+            "UPDATE jobs SET status = 'QUEUED' RETURNING 1",
+            "INSERT INTO jobs (id) VALUES (2) RETURNING 1",
+            "WITH gone AS (DELETE FROM jobs RETURNING 1) SELECT * FROM gone",
+            "CREATE TABLE t (x int)",
+            "DROP TABLE jobs",
+            "SELECT 1 FROM jobs FOR UPDATE",
+            "SET TRANSACTION READ WRITE",
+            "TRUNCATE jobs",
+            "COPY jobs TO PROGRAM 'true'",
+        ];
+        let store = lab.store();
+        let asked: &[&str] = match lab.engine() {
+            jobdoctor::model::Engine::Sqlite => &sqlite,
+            jobdoctor::model::Engine::Postgres => &postgres,
+        };
+        for sql in asked.iter().filter(|sql| !sql.starts_with("COPY")) {
+            assert!(look(&*store).ask(sql).is_err(), "{}: {sql}", lab.name());
+            assert_eq!(lab.image("jobs"), before, "{}: {sql}", lab.name());
+        }
+        assert!(!Path::new("made.db").exists());
+    });
+}
+
+#[test]
+fn a_look_holds_no_lock_that_a_worker_waits_for() {
+    for_each_sql_store(|lab| {
+        lab.create(&[JOBS]);
+        lab.edit(&[job()]);
+        let store = lab.store();
+        let spec = fit(&*store, &built_in("lease"));
+        let mut reader = look(&*store);
+        let mut seen = Vec::new();
+        reader.scan(&spec, &Wanted::All, &mut |claim| seen.push(claim.attempts)).unwrap();
+        if lab.name() != "sqlite, rollback journal" {
+            // There, a reader and a committing writer do exclude each other, for as long as the look lasts.
+            lab.run("UPDATE jobs SET attempts = 2");
+            // And the look does not move.
+            reader.scan(&spec, &Wanted::All, &mut |claim| seen.push(claim.attempts)).unwrap();
+            assert_eq!(seen[0], seen[1], "{}", lab.name());
+        }
+    });
+}
+
+/// Looks at a file in every way there is.
+fn look_at(path: &Path) -> Vec<i64> {
+    let store = open(&Address::Sqlite(path.to_owned()));
+    let spec = fit(&*store, &built_in("lease"));
+    let claims = scan(&*store, &spec, &Wanted::All);
+    look(&*store).find(&spec, &["1".to_owned()]).unwrap();
+    look(&*store).states_in_use(&spec).unwrap();
+    let attempts = claims.iter().map(|claim| claim.attempts.to_string().parse().unwrap());
+    attempts.collect()
+}
+
+/// A file with one job that has this many attempts, and whose writer has gone in good order.
+fn clean(journal: Journal) -> SqliteLab {
+    let lab = SqliteLab::new(journal);
+    lab.create(&[JOBS]);
+    lab.edit(&[job()]);
+    lab
+}
+
+#[test]
+fn a_clean_file_stays_as_it_is() {
+    for journal in [Journal::Wal, Journal::Rollback] {
+        let lab = clean(journal);
+        let before = Frozen::of(lab.path().parent().unwrap());
+        assert_eq!(before.names(), ["queue.db"]);
+        assert_eq!(look_at(&lab.path()), [1]);
+        before.must_be_unchanged();
+    }
+}
+
+#[test]
+fn a_live_writer_is_read_and_left_alone() {
+    for journal in [Journal::Wal, Journal::Rollback] {
+        let lab = clean(journal);
+        let writer = Connection::open(lab.path()).unwrap();
+        writer.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
+        writer.execute_batch("UPDATE jobs SET attempts = 2").unwrap();
+        let before = Frozen::of(lab.path().parent().unwrap());
+        assert_eq!(look_at(&lab.path()), [2], "{}: the newest commit is seen", lab.name());
+        before.must_be_unchanged();
+        writer.execute_batch("UPDATE jobs SET attempts = 3").unwrap();
+        assert_eq!(look_at(&lab.path()), [3], "{}", lab.name());
+    }
+}
+
+#[test]
+fn a_writer_in_the_middle_of_a_transaction_is_not_seen() {
+    for journal in [Journal::Wal, Journal::Rollback] {
+        let lab = clean(journal);
+        let writer = lab.hold_sql("UPDATE jobs SET attempts = 2");
+        let before = Frozen::of(lab.path().parent().unwrap());
+        assert_eq!(look_at(&lab.path()), [1], "{}", lab.name());
+        before.must_be_unchanged();
+        writer.commit();
+    }
+}
+
+#[test]
+fn a_wal_left_behind_by_a_killed_writer_is_read_and_stays() {
+    let lab = clean(Journal::Wal);
+    kill_a_writer(&lab.path(), "PRAGMA wal_autocheckpoint = 0; UPDATE jobs SET attempts = 7;");
+    let before = Frozen::of(lab.path().parent().unwrap());
+    assert_eq!(before.names(), ["queue.db", "queue.db-shm", "queue.db-wal"]);
+    assert_eq!(look_at(&lab.path()), [7], "what was committed is read");
+    before.must_be_unchanged();
+}
+
+#[test]
+fn what_a_killed_writer_had_not_committed_is_not_read() {
+    let lab = clean(Journal::Wal);
+    kill_a_writer(
+        &lab.path(),
+        "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = 1; UPDATE jobs SET attempts = 7; BEGIN; \
+         UPDATE jobs SET attempts = 8; CREATE TABLE big (x); \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) \
+         INSERT INTO big SELECT randomblob(200) FROM n;",
+    );
+    let before = Frozen::of(lab.path().parent().unwrap());
+    assert_eq!(look_at(&lab.path()), [7]);
+    before.must_be_unchanged();
+}
+
+/// The WAL was copied without its index. It cannot be read without one, and whoever made it cannot tell whether another
+/// process uses it by now, so it stays: to a file of one's own that does no harm.
+#[test]
+fn a_wal_without_its_index_is_read_and_stays() {
+    let lab = clean(Journal::Wal);
+    kill_a_writer(&lab.path(), "PRAGMA wal_autocheckpoint = 0; UPDATE jobs SET attempts = 7;");
+    fs::remove_file(lab.path().with_file_name("queue.db-shm")).unwrap();
+    let read = |suffix: &str| fs::read(lab.path().with_file_name(format!("queue.db{suffix}"))).unwrap();
+    let before = (read(""), read("-wal"));
+    assert_eq!(look_at(&lab.path()), [7]);
+    assert_eq!((read(""), read("-wal")), before);
+}
+
+/// Half of a transaction may be in the file. Reading would mean to roll it back, which is writing.
+#[test]
+fn a_journal_left_behind_by_a_killed_writer_is_refused_and_stays() {
+    let lab = clean(Journal::Rollback);
+    kill_a_writer(
+        &lab.path(),
+        "PRAGMA cache_size = 1; BEGIN; UPDATE jobs SET attempts = 8; CREATE TABLE big (x); \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) \
+         INSERT INTO big SELECT randomblob(200) FROM n;",
+    );
+    let before = Frozen::of(lab.path().parent().unwrap());
+    assert_eq!(before.names(), ["queue.db", "queue.db-journal"]);
+    let error = lab.store().reader(&limits()).err().expect("half a transaction is no state to judge by");
+    assert!(error.hint.as_deref().is_some_and(|hint| hint.contains("killed")), "{error:?}");
+    before.must_be_unchanged();
+}
+
+#[test]
+fn a_file_in_a_directory_that_may_not_be_written() {
+    use std::os::unix::fs::PermissionsExt;
+    let lab = clean(Journal::Rollback);
+    let directory = lab.path().parent().unwrap().to_owned();
+    fs::set_permissions(&directory, fs::Permissions::from_mode(0o555)).unwrap();
+    let before = Frozen::of(&directory);
+    assert_eq!(look_at(&lab.path()), [1]);
+    before.must_be_unchanged();
+    fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Neither a reader nor a writer makes a file, or takes something else for one.
+#[test]
+fn what_is_no_database_stays_what_it_is() {
+    let directory = TempDir::new().unwrap();
+    let place = |name: &str| directory.path().join(name);
+    fs::create_dir(place("directory")).unwrap();
+    fs::write(place("text"), "this is a text of more than a hundred bytes, ".repeat(9)).unwrap();
+    fs::write(place("short"), "SQLite").unwrap();
+    let lab = clean(Journal::Rollback);
+    let whole = fs::read(lab.path()).unwrap();
+    fs::write(place("torn"), &whole[..100]).unwrap();
+    let before = Frozen::of(directory.path());
+    for name in ["missing", "directory", "text", "short", "missing/deep.db", "file:missing?mode=rwc"] {
+        let store = open(&Address::Sqlite(place(name)));
+        let error = store.reader(&limits()).err().unwrap_or_else(|| panic!("{name} was read"));
+        assert_eq!(error.kind, StoreErrorKind::Missing, "{name}: {error}");
+        let error = store.writer(&limits()).err().unwrap_or_else(|| panic!("{name} was opened for writing"));
+        assert_eq!(error.kind, StoreErrorKind::Missing, "{name}: {error}");
+        before.must_be_unchanged();
+    }
+    let torn = open(&Address::Sqlite(place("torn")));
+    let names = ["jobs".to_owned()];
+    assert!(torn.reader(&limits()).and_then(|mut reader| reader.live_schema(&names).map(drop)).is_err());
+    before.must_be_unchanged();
+}
+
+#[test]
+fn an_empty_file_is_a_database_without_tables() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("empty.db");
+    fs::write(&path, "").unwrap();
+    let before = Frozen::of(directory.path());
+    let store = open(&Address::Sqlite(path));
+    let live = look(&*store).live_schema(&["jobs".to_owned()]).unwrap();
+    assert!(live.tables.is_empty());
+    before.must_be_unchanged();
+}
+
+/// A link to a file is followed: its sidecars lie beside the file and not beside the link.
+#[test]
+fn a_link_to_a_live_file_is_read_with_its_wal() {
+    let lab = clean(Journal::Wal);
+    let writer = Connection::open(lab.path()).unwrap();
+    writer.execute_batch("PRAGMA wal_autocheckpoint = 0; UPDATE jobs SET attempts = 5").unwrap();
+    let elsewhere = TempDir::new().unwrap();
+    let link: PathBuf = elsewhere.path().join("link.db");
+    std::os::unix::fs::symlink(lab.path(), &link).unwrap();
+    let before = (Frozen::of(lab.path().parent().unwrap()), Frozen::of(elsewhere.path()));
+    assert_eq!(look_at(&link), [5]);
+    before.0.must_be_unchanged();
+    before.1.must_be_unchanged();
+    drop(writer);
+}
+
+/// A backup made with cp while a writer was at work, without its WAL: what is there is read, and the copy stays as it is.
+#[test]
+fn a_copy_without_its_wal() {
+    let lab = clean(Journal::Wal);
+    let writer = Connection::open(lab.path()).unwrap();
+    writer.execute_batch("PRAGMA wal_autocheckpoint = 0; UPDATE jobs SET attempts = 5").unwrap();
+    let elsewhere = TempDir::new().unwrap();
+    let to = elsewhere.path().join("copy.db");
+    copy(&lab.path(), &to);
+    let before = Frozen::of(elsewhere.path());
+    assert_eq!(look_at(&to), [1]);
+    before.must_be_unchanged();
+    drop(writer);
+}

@@ -1,0 +1,115 @@
+//! Deliberately broken twins of the guard: with any one part of it taken out, the scenario that only that part tells apart
+//! overwrites what another session wrote. A part that no scenario stands on would be a part that nobody tests.
+
+use super::scenarios::{Queue, Scenario, all};
+use crate::support::doctor::{apply, outcomes};
+use crate::support::labs::{ALL, Lab, for_each_store};
+use jobdoctor::model::{Outcome, Step, Witness};
+use jobdoctor::spec::{Expr, QueueSpec, StateSource};
+
+fn name(expr: &Expr) -> &str {
+    match expr {
+        Expr::Column(column) => &column.name,
+        Expr::Sql(sql) => panic!("no scenario knows the expression {sql:?}"),
+    }
+}
+
+/// The guard without that column, wherever it stands.
+fn without(mut spec: QueueSpec, column: &str) -> QueueSpec {
+    let before = spec.claim.fence.len();
+    spec.claim.fence.retain(|expr| name(expr) != column);
+    assert_eq!(spec.claim.fence.len() + 1, before, "{column} is in the fence once");
+    if matches!(&spec.claim.state, StateSource::Column(state) if state.name == column) {
+        // The verify asks for a state in flight besides.
+        spec.states.in_flight.extend(spec.states.done.clone());
+    }
+    spec
+}
+
+/// Judges with the twin, lets the scenario happen, and applies with the twin.
+fn play(lab: &dyn Lab, scenario: &Scenario, twin: impl Fn(QueueSpec) -> QueueSpec, trust: bool) -> Outcome {
+    lab.clear();
+    scenario.queue.set_up(lab);
+    lab.edit(&scenario.before);
+    let store = lab.store();
+    let spec = twin(scenario.queue.spec(&*store));
+    let mut steps = scenario.queue.steps(&*store, &spec);
+    steps.truncate(1);
+    if trust {
+        forget_witnesses(&mut steps);
+    }
+    lab.edit(&scenario.edits);
+    outcomes(&apply(&*store, &spec, &steps))[0]
+}
+
+fn forget_witnesses(steps: &mut [Step]) {
+    steps.iter_mut().for_each(|step| step.witness = Witness::None);
+}
+
+#[test]
+fn every_column_of_the_fence_has_a_scenario_that_needs_it() {
+    for queue in Queue::ALL {
+        let lab = ALL[0]();
+        queue.set_up(&*lab);
+        let spec = queue.spec(&*lab.store());
+        for column in spec.claim.fence.iter().map(name) {
+            let needed = all().iter().any(|scenario| scenario.queue == queue && scenario.alone == Some(column));
+            assert!(needed, "{queue:?}: no scenario stands on {column} alone");
+        }
+    }
+}
+
+#[test]
+fn without_a_column_of_its_fence_the_write_overwrites() {
+    for_each_store(|lab| {
+        for scenario in all() {
+            let Some(column) = scenario.alone else { continue };
+            let place = format!("{}: {:?}: {}", lab.name(), scenario.queue, scenario.name);
+            assert_eq!(play(lab, &scenario, |spec| spec, true), scenario.ends, "whole: {place}");
+            let ends = play(lab, &scenario, |spec| without(spec, column), true);
+            assert_eq!(ends, Outcome::Moved, "the twin without {column} was caught by something else: {place}");
+        }
+    });
+}
+
+#[test]
+fn without_its_holds_the_write_overwrites() {
+    for_each_store(|lab| {
+        let scenario = named("an operator pauses it");
+        let twin = |mut spec: QueueSpec| {
+            spec.holds.clear();
+            spec
+        };
+        assert_eq!(play(lab, &scenario, twin, false), Outcome::Moved, "{}", lab.name());
+    });
+}
+
+/// The lock on the owner's row is what makes a heartbeat count that is not committed yet.
+#[test]
+fn without_its_witness_the_write_runs_ahead_of_an_open_heartbeat() {
+    for_each_store(|lab| {
+        for scenario in [named("its owner comes back to life"), named("its missing owner comes back")] {
+            // Where one writes at a time, nothing is open while we write.
+            if !lab.locks_rows() {
+                continue;
+            }
+            lab.clear();
+            scenario.queue.set_up(lab);
+            lab.edit(&scenario.before);
+            let store = lab.store();
+            let spec = scenario.queue.spec(&*store);
+            let whole = scenario.queue.steps(&*store, &spec);
+            let mut twin = whole.clone();
+            forget_witnesses(&mut twin);
+            let beat = lab.hold(&scenario.edits);
+            let place = format!("{}: {}", lab.name(), scenario.name);
+            assert_eq!(outcomes(&apply(&*store, &spec, &whole[..1])), [Outcome::Locked], "{place}");
+            assert_eq!(outcomes(&apply(&*store, &spec, &twin[..1])), [Outcome::Moved], "{place}");
+            beat.commit();
+        }
+    });
+}
+
+fn named(name: &str) -> Scenario {
+    all().into_iter().find(|scenario| scenario.name == name).unwrap()
+}

@@ -1,0 +1,35 @@
+//! What happened, with the seconds since the beginning. Printed in one piece at the end, so that tests that run side by side
+//! do not talk into each other's words.
+
+use std::fmt::Write;
+use std::time::Instant;
+
+pub(super) struct Transcript {
+    title: &'static str,
+    began: Instant,
+    text: String,
+}
+
+impl Transcript {
+    pub(super) fn new(title: &'static str) -> Transcript {
+        Transcript { title, began: Instant::now(), text: String::new() }
+    }
+
+    /// One line.
+    pub(super) fn say(&mut self, line: &str) {
+        let _ = writeln!(self.text, "{:>6.1}s  {line}", self.began.elapsed().as_secs_f64());
+    }
+
+    /// What a command printed, indented.
+    pub(super) fn quote(&mut self, output: &str) {
+        for line in output.lines() {
+            let _ = writeln!(self.text, "{}", format!("         | {line}").trim_end());
+        }
+    }
+}
+
+impl Drop for Transcript {
+    fn drop(&mut self) {
+        println!("\n{}\n{}", self.title, self.text);
+    }
+}

@@ -1,0 +1,19 @@
+//! The one integration test binary: linking it once is what keeps the suite quick.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed; its helpers stand outside of test functions"
+)]
+
+mod cli;
+mod conformance;
+mod forgotten;
+mod generated;
+mod layering;
+mod live;
+mod presets;
+mod property;
+mod readme;
+mod support;

@@ -1,0 +1,38 @@
+//! Properties that hold for every input, not only for the ones somebody thought of.
+
+mod claims;
+mod duration;
+mod encoding;
+mod ident;
+mod inert;
+mod judge;
+mod plan;
+mod prefilter;
+mod queue;
+mod table;
+
+/// A claim of the reference schema that is silent in every way, to be changed by the tests that start from it.
+fn queue_claim() -> jobdoctor::model::Claim {
+    use jobdoctor::model::{Cell, Claim, Fence, Key, Owner, OwnerRow, Reading, Sign, Witness};
+    let sign = |seconds| Sign { at: Reading::At(claims::ago(seconds)), silent_after: None };
+    Claim {
+        key: Key(vec![Cell::Integer(1)]),
+        state: "RUNNING".to_owned(),
+        queue: None,
+        kind: None,
+        owner: Some(Owner { id: "web1:1".to_owned(), name: "web1:1".to_owned(), host: Some("web1".to_owned()) }),
+        owner_row: OwnerRow::NotAsked,
+        claimed_at: Reading::At(claims::ago(700)),
+        heartbeat: Reading::At(claims::ago(660)),
+        signs: vec![sign(600), sign(660), sign(700)],
+        attempts: Cell::Integer(0),
+        max_attempts: Cell::Null,
+        deadline: Reading::Absent,
+        cancel_requested: false,
+        max_runtime: None,
+        holds: Vec::new(),
+        extra: Vec::new(),
+        fence: Fence(String::new()),
+        witness: Witness::None,
+    }
+}

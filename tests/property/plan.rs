@@ -1,0 +1,71 @@
+use super::claims::{claim, now};
+use super::queue::lease;
+use jobdoctor::model::{Cell, Move, Step};
+use jobdoctor::policy::{Digest, Draft, HeldReason, Policy, Verdict, draft, judge};
+use proptest::prelude::*;
+use std::time::Duration;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    /// Every claim is a step or held; only what is dead becomes a step, and it keeps its fence.
+    #[test]
+    fn only_the_dead_are_moved(claim in claim(), to in proptest::option::of(0_usize..3)) {
+        let policy = Policy { older: Some(Duration::from_secs(300)), to: to.map(|n| Move::ALL[n]), ..Policy::default() };
+        let judgement = judge(lease(), &claim, &policy, now());
+        match draft(lease(), &claim, &judgement, &policy) {
+            Draft::Step(step) => {
+                prop_assert!(judgement.verdict.is_death());
+                prop_assert_eq!(&step.fence, &claim.fence);
+                prop_assert!(to.is_none_or(|n| step.r#move == Move::ALL[n]));
+            }
+            Draft::Held(held) => match judgement.verdict {
+                Verdict::Healthy => prop_assert_eq!(held.reason, HeldReason::Healthy),
+                Verdict::Unknown(_) => prop_assert_eq!(held.reason, HeldReason::Unknown),
+                Verdict::Stuck(_) => prop_assert!(held.reason != HeldReason::Healthy),
+            },
+        }
+    }
+
+    /// One death costs one attempt; a job whose attempts are used up never goes back, even if it is asked to.
+    #[test]
+    fn attempts_are_respected(claim in claim(), forced in any::<bool>()) {
+        let policy = Policy { to: forced.then_some(Move::Requeue), ..Policy::default() };
+        let judgement = judge(lease(), &claim, &policy, now());
+        if let Draft::Step(step) = draft(lease(), &claim, &judgement, &policy) {
+            let before = match claim.attempts { Cell::Integer(n) => n, _ => 0 };
+            if step.r#move != Move::Cancel || step.attempts_after.is_some() {
+                prop_assert_eq!(step.attempts_after, before.checked_add(1));
+            }
+            if let (Move::Requeue, Cell::Integer(max)) = (step.r#move, &claim.max_attempts) {
+                prop_assert!(before + 1 < *max, "{before} + 1 of {max}");
+            }
+        }
+    }
+
+    /// The digest does not depend on the order in which steps were found, and on everything in them.
+    #[test]
+    fn the_digest_is_of_the_set(claims in proptest::collection::vec(claim(), 1..12), swap in any::<u64>()) {
+        let policy = Policy::default();
+        let mut steps: Vec<Step> = claims
+            .iter()
+            .filter_map(|claim| match draft(lease(), claim, &judge(lease(), claim, &policy, now()), &policy) {
+                Draft::Step(step) => Some(*step),
+                Draft::Held(_) => None,
+            })
+            .collect();
+        let digest = |steps: &[Step]| {
+            let mut digest = Digest::default();
+            steps.iter().for_each(|step| digest.add(step));
+            digest.finish()
+        };
+        let whole = digest(&steps);
+        if !steps.is_empty() {
+            let at = (swap % steps.len() as u64) as usize;
+            steps.rotate_left(at);
+            prop_assert_eq!(digest(&steps), whole.clone());
+            steps[0].fence.0.push('x');
+            prop_assert_ne!(digest(&steps), whole);
+        }
+    }
+}

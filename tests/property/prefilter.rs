@@ -1,0 +1,142 @@
+//! The SQL pre-filter never loses what the judge condemns: tables are filled with anything SQLite can hold, and every claim
+//! that a full scan calls stuck or unknown must come through the filter too, exactly once.
+
+use jobdoctor::model::Claim;
+use jobdoctor::policy::{Policy, Verdict, judge};
+use jobdoctor::spec::{Catalog, Place, Preset, QueueSpec, resolve};
+use jobdoctor::store::{Address, Cutoffs, Interrupt, Limits, Reader, Wanted, open};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A value as it stands in an INSERT: times around now in the right unit, in a wrong one, as text, as a float, or none.
+fn value() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => Just("NULL".to_owned()),
+        10 => (-500_i64..8_000).prop_map(|s| format!("unixepoch() - ({s})")),
+        2 => (-400_i64..400).prop_map(|days| format!("unixepoch() - ({days} * 86400)")),
+        1 => Just("unixepoch() * 1000".to_owned()),
+        1 => Just("unixepoch() / 1000".to_owned()),
+        1 => Just("unixepoch() - 1000.5".to_owned()),
+        1 => Just("datetime('now')".to_owned()),
+        1 => Just("'soon'".to_owned()),
+        1 => Just("x'00ff'".to_owned()),
+        1 => Just("9223372036854775807".to_owned()),
+    ]
+}
+
+fn small() -> impl Strategy<Value = String> {
+    prop_oneof![3 => Just("NULL".to_owned()), 5 => (0_u32..9_000).prop_map(|n| n.to_string()), 1 => Just("'x'".to_owned())]
+}
+
+/// The claims that a scan hands over, by id, with how often and with their verdicts.
+fn seen(
+    reader: &mut dyn Reader,
+    spec: &QueueSpec,
+    wanted: &Wanted,
+    policy: &Policy,
+) -> BTreeMap<String, (u32, Verdict)> {
+    let now = reader.now();
+    let mut seen: BTreeMap<String, (u32, Verdict)> = BTreeMap::new();
+    let mut each = |claim: Claim| {
+        let verdict = judge(spec, &claim, policy, now).verdict;
+        seen.entry(claim.key.to_string()).and_modify(|(n, _)| *n += 1).or_insert((1, verdict));
+    };
+    reader.scan(spec, wanted, &mut each).expect("the scan runs");
+    seen
+}
+
+fn nothing_is_lost(file: &Path, preset: &Preset, older: Option<u64>) {
+    let limits = Limits {
+        deadline: Instant::now() + Duration::from_secs(60),
+        connect: Duration::from_secs(1),
+        lock: Duration::from_secs(1),
+        application_name: String::new(),
+        interrupt: Interrupt::default(),
+    };
+    let store = open(&Address::Sqlite(file.to_owned()));
+    let mut reader = store.reader(&limits).expect("the file opens");
+    let live = reader.live_schema(&["jobs".to_owned(), "pings".to_owned()]).expect("the catalog can be read");
+    let spec = {
+        let mut ask = |sql: &str| reader.ask(sql);
+        resolve(preset, &live, &Place::default(), &mut ask).expect("the preset fits")
+    };
+    let policy = Policy { older: older.map(Duration::from_secs), ..Policy::default() };
+    let all = seen(reader.as_mut(), &spec, &Wanted::All, &policy);
+    let cutoffs = Cutoffs { now: reader.now(), older: policy.older };
+    let suspects = seen(reader.as_mut(), &spec, &Wanted::Suspects(cutoffs), &policy);
+    for (id, (times, verdict)) in &all {
+        assert_eq!(*times, 1, "job {id} came {times} times out of a full scan");
+        if *verdict != Verdict::Healthy {
+            let filtered = suspects.get(id).map(|(times, _)| *times);
+            assert_eq!(filtered, Some(1), "job {id} is {verdict:?} and came {filtered:?} times through the pre-filter");
+        }
+    }
+    assert!(suspects.values().all(|(times, _)| *times == 1), "a claim came twice through the pre-filter");
+}
+
+const MAPPING: &str = "
+time     = { default = 'epoch s' }
+states   = { waiting = ['QUEUED'], in_flight = ['RUNNING', 'CLAIMED'], failed = ['FAILED'] }
+rules    = { deadline = 'deadline_at', max_runtime = 'max_runtime_seconds' }
+[claim]
+table      = 'jobs'
+key        = 'id'
+state      = 'status'
+claimed_at = 'claimed_at'
+liveness   = [
+  { by = 'lease', column = 'heartbeat_at', plus = 'max_runtime_seconds' },
+  { by = 'owner', silent_after = '2m' },
+  { by = 'age', column = 'claimed_at', silent_after = '30m' },
+]
+[owner]
+id        = 'owner_id'
+table     = 'pings'
+match     = { name = 'owner_id' }
+heartbeat = 'seen_at'
+started   = 'started_at'
+missing   = 'MISSING'
+unset     = 'UNSET'
+[move]
+requeue = { to = 'QUEUED' }
+";
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn nothing_that_is_condemned_is_lost(
+        rows in proptest::collection::vec(
+            (value(), value(), value(), value(), small(), proptest::option::of(0_u8..4), any::<bool>()), 1..40),
+        pings in proptest::collection::vec((value(), value()), 3),
+        older in proptest::option::of(1_u64..7_000),
+        missing in 0_usize..3,
+        unset in 0_usize..3,
+    ) {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let file = directory.path().join("queue.db");
+        let mut sql = String::from(
+            "CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT, owner_id TEXT, claimed_at INTEGER, \
+             heartbeat_at INTEGER, lease_expires_at INTEGER, deadline_at INTEGER, max_runtime_seconds INTEGER, \
+             attempts INTEGER);\nCREATE TABLE pings (name TEXT PRIMARY KEY, seen_at INTEGER, started_at INTEGER);\n",
+        );
+        for (claimed, beat, lease, deadline, runtime, owner, running) in &rows {
+            let owner = owner.map_or("NULL".to_owned(), |n| format!("'w{n}'"));
+            let status = if *running { "RUNNING" } else { "CLAIMED" };
+            sql.push_str(&format!(
+                "INSERT INTO jobs (status, owner_id, claimed_at, heartbeat_at, lease_expires_at, deadline_at, \
+                 max_runtime_seconds) VALUES ('{status}', {owner}, {claimed}, {beat}, {lease}, {deadline}, {runtime});\n"
+            ));
+        }
+        for (n, (seen, started)) in pings.iter().enumerate() {
+            sql.push_str(&format!("INSERT INTO pings VALUES ('w{n}', {seen}, {started});\n"));
+        }
+        rusqlite::Connection::open(&file).expect("the file is made").execute_batch(&sql).expect("the rows go in");
+        let catalog = Catalog::built_in().expect("the built-in presets can be read");
+        nothing_is_lost(&file, catalog.find("lease").expect("lease"), older);
+        let words = ["dead", "next", "unknown"];
+        let mapping = MAPPING.replace("MISSING", words[missing]).replace("UNSET", words[unset]);
+        nothing_is_lost(&file, &Preset::parse("mapping", "home", &mapping).expect("the mapping can be read"), older);
+    }
+}

@@ -1,0 +1,68 @@
+//! Queues for the other properties: presets resolved against tables that need no database.
+
+use jobdoctor::model::Engine;
+use jobdoctor::spec::{Catalog, LiveColumn, LiveSchema, LiveTable, Place, Preset, QueueSpec, resolve};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::OnceLock;
+
+/// A table that exists in thought only.
+pub fn table(name: &str, columns: &[(&str, &str)]) -> LiveTable {
+    LiveTable {
+        schema: "main".to_owned(),
+        name: name.to_owned(),
+        visible: true,
+        columns: columns
+            .iter()
+            .map(|(name, type_name)| LiveColumn {
+                name: (*name).to_owned(),
+                type_name: (*type_name).to_owned(),
+                readable: true,
+                writable: true,
+            })
+            .collect(),
+        ..LiveTable::default()
+    }
+}
+
+/// A preset resolved against such tables, on SQLite.
+pub fn resolved(preset: &Preset, tables: Vec<LiveTable>) -> QueueSpec {
+    let live = LiveSchema { engine: Engine::Sqlite, tables, enums: BTreeMap::new() };
+    let mut never = |_: &str| -> Result<bool, Infallible> { Ok(false) };
+    match resolve(preset, &live, &Place::default(), &mut never) {
+        Ok(spec) => spec,
+        Err(error) => panic!("the preset does not resolve: {error:?}"),
+    }
+}
+
+/// The columns of the reference schema, all integers but these.
+pub const COLUMNS: [(&str, &str); 19] = [
+    ("id", "integer"),
+    ("queue", "text"),
+    ("kind", "text"),
+    ("status", "text"),
+    ("run_at", "integer"),
+    ("owner_id", "text"),
+    ("lease_token", "text"),
+    ("claimed_at", "integer"),
+    ("heartbeat_at", "integer"),
+    ("lease_expires_at", "integer"),
+    ("attempts", "integer"),
+    ("max_attempts", "integer"),
+    ("stalls", "integer"),
+    ("max_runtime_seconds", "integer"),
+    ("deadline_at", "integer"),
+    ("cancel_requested_at", "integer"),
+    ("error_code", "text"),
+    ("error_detail", "text"),
+    ("finished_at", "integer"),
+];
+
+/// The reference schema.
+pub fn lease() -> &'static QueueSpec {
+    static LEASE: OnceLock<QueueSpec> = OnceLock::new();
+    LEASE.get_or_init(|| {
+        let catalog = Catalog::built_in().expect("the built-in presets can be read");
+        resolved(catalog.find("lease").expect("there is a lease preset"), vec![table("jobs", &COLUMNS)])
+    })
+}

@@ -1,0 +1,109 @@
+//! A directory with what a block needs, and a shell in it.
+
+use super::block::text_of;
+use crate::support::postgres::{USER, fresh};
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// The jobs of the database that blocks with the word `postgres` find: one stuck, one alive.
+const JOBS: &str = "
+    INSERT INTO jobs (kind, status, owner_id, lease_token, claimed_at, heartbeat_at, lease_expires_at) VALUES
+    ('SendInvoice', 'RUNNING', 'web2:911', 'a', now() - interval '15 min', now() - interval '14 min', now() - interval '13 min'),
+    ('SendInvoice', 'RUNNING', 'web1:4211', 'b', now() - interval '1 min', now(), now() + interval '1 min')";
+
+/// The jobs of the table that README.md makes a mapping for: two of a dead worker, one of them on its last attempt, and one
+/// that is alive.
+const ORDERS: &str = "
+    INSERT INTO order_queue (task, status, worker, started, pinged, tries) VALUES
+    ('pack', 'working', 'w1', unixepoch() - 1100, unixepoch() - 1000, 0),
+    ('ship', 'working', 'w2', unixepoch() - 900, unixepoch() - 5, 0),
+    ('bill', 'working', 'w1', unixepoch() - 1060, unixepoch() - 1000, 4),
+    ('pack', 'new', NULL, NULL, NULL, 0)";
+
+pub(super) struct Bench {
+    directory: tempfile::TempDir,
+    variables: Vec<(&'static str, String)>,
+}
+
+impl Bench {
+    /// With nothing in it.
+    pub(super) fn new() -> Bench {
+        Bench { directory: tempfile::tempdir().expect("a temporary directory"), variables: Vec::new() }
+    }
+
+    /// With what the words behind a block's language ask for; one that is not known is the block's fault.
+    pub(super) fn with(words: &[String]) -> Result<Bench, String> {
+        let mut bench = Bench::new();
+        for word in words {
+            match word.as_str() {
+                "empty" => {}
+                "demo" => bench.must("jobdoctor demo"),
+                "config" => bench.config(),
+                "postgres" => bench.postgres(),
+                other => return Err(format!("nobody knows what `{other}` needs")),
+            }
+        }
+        Ok(bench)
+    }
+
+    /// The directory that commands run in.
+    pub(super) fn work(&self) -> std::path::PathBuf {
+        let work = self.directory.path().join("work");
+        std::fs::create_dir_all(&work).expect("the working directory");
+        work
+    }
+
+    fn config(&self) {
+        let config = self.directory.path().join("config/jobdoctor");
+        std::fs::create_dir_all(&config).expect("the config directory");
+        std::fs::write(config.join("config.toml"), text_of("toml config")).expect("the config file");
+        let shop = rusqlite::Connection::open(self.work().join("shop.db")).expect("shop.db");
+        shop.execute_batch(&format!("{};{ORDERS}", text_of("sql shop"))).expect("the table of the page");
+    }
+
+    /// A database that is really called `app`, as on the page, and a role that is really called `oncall`.
+    fn postgres(&mut self) {
+        let fresh = fresh();
+        let mut client = fresh.client();
+        let role = "DO $$ BEGIN CREATE ROLE oncall LOGIN SUPERUSER; EXCEPTION WHEN duplicate_object THEN NULL; END $$";
+        client.batch_execute(role).expect("the role");
+        client.batch_execute("DROP DATABASE IF EXISTS app WITH (FORCE)").expect("no earlier database");
+        client.batch_execute("CREATE DATABASE app").expect("the database");
+        self.variables.push(("PGHOST", fresh.socket().display().to_string()));
+        self.variables.push(("PGUSER", USER.to_owned()));
+        self.must("jobdoctor init --db postgres:///app");
+        let app = format!("host={} user={USER} dbname=app", fresh.socket().display());
+        let mut app = postgres::Client::connect(&app, postgres::NoTls).expect("connect to app");
+        app.batch_execute(JOBS).expect("the jobs");
+    }
+
+    /// What bash makes of a script, both streams in one.
+    pub(super) fn run(&self, script: &str) -> Output {
+        #[expect(clippy::disallowed_methods, reason = "bash, jq and hostname are wherever the machine has them")]
+        let path = std::env::var("PATH").expect("PATH");
+        let binary = Path::new(env!("CARGO_BIN_EXE_jobdoctor")).parent().expect("the directory of the program");
+        Command::new("bash")
+            .args(["-euo", "pipefail", "-c"])
+            .arg(format!("exec 2>&1\n{script}"))
+            .current_dir(self.work())
+            .env_clear()
+            .env("PATH", format!("{}:{path}", binary.display()))
+            .env("HOME", self.directory.path())
+            .env("XDG_CONFIG_HOME", self.directory.path().join("config"))
+            .env("COLUMNS", "100")
+            .envs(self.variables.iter().map(|(name, value)| (*name, value.as_str())))
+            .output()
+            .expect("run bash")
+    }
+
+    /// The output of a script that must succeed.
+    pub(super) fn say(&self, script: &str) -> Result<String, String> {
+        let output = self.run(script);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        if output.status.success() { Ok(said) } else { Err(format!("{script}\nended with {}:\n{said}", output.status)) }
+    }
+
+    fn must(&self, script: &str) {
+        self.say(script).unwrap_or_else(|error| panic!("{error}"));
+    }
+}

@@ -1,0 +1,104 @@
+//! The page's tables against the program: nothing left out, nothing made up.
+
+use super::block::{page, text_of};
+use jobdoctor::cli::{VARIABLES, command};
+use jobdoctor::report::SCHEMA_NAMES;
+use jobdoctor::spec::Catalog;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+fn section(title: &str) -> String {
+    let page = page();
+    let (_, rest) = page.split_once(&format!("\n## {title}\n")).unwrap_or_else(|| panic!("no section {title}"));
+    rest.split("\n## ").next().expect("a section").to_owned()
+}
+
+/// What stands between backticks in the first column.
+fn first_column(section: &str) -> BTreeSet<String> {
+    let cells = section.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+    let quoted = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    quoted.map(str::to_owned).collect()
+}
+
+fn source(path: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(path)).expect("read the source")
+}
+
+#[test]
+fn every_environment_variable_is_there_and_no_other() {
+    let read: BTreeSet<String> = VARIABLES.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(first_column(&section("Environment variables")), read);
+}
+
+#[test]
+fn every_exit_code_is_there_and_no_other() {
+    let section = section("Exit codes");
+    let cells = section.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+    let listed: BTreeSet<u8> = cells.flat_map(|cell| cell.split(", ")).filter_map(|code| code.parse().ok()).collect();
+    // In `code`: `Exit::Usage => 2,`. A signal's are computed.
+    let source = source("cli/exit.rs");
+    let code = source.split("fn code").nth(1).and_then(|rest| rest.split("\n    }\n").next()).expect("the codes");
+    let lines = code.lines().filter_map(|line| line.trim().strip_suffix(',')?.split(" => ").nth(1)?.parse::<u8>().ok());
+    let mut codes: BTreeSet<u8> = lines.collect();
+    codes.extend([130, 143]);
+    assert_eq!(listed, codes);
+}
+
+#[test]
+fn every_key_of_the_config_file_is_there_and_no_other() {
+    let source = source("cli/config.rs");
+    let asked = source.split("take(\"").skip(1).chain(source.split("text(\"").skip(1));
+    let mut keys: BTreeSet<String> = asked.filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect();
+    for tables in ["target", "mapping"] {
+        assert!(keys.remove(tables), "{tables}");
+        keys.insert(format!("[{tables}.NAME]"));
+    }
+    assert_eq!(first_column(&section("Config file")), keys);
+    // And each one of them is in the example, which is read for true.
+    let example = text_of("toml config");
+    for key in keys {
+        let key = key.trim_end_matches("NAME]");
+        assert!(example.lines().any(|line| line.starts_with(key)), "the example lacks {key}");
+    }
+}
+
+#[test]
+fn every_command_document_and_queue_is_there() {
+    let page = page();
+    for command in command().get_subcommands() {
+        let name = command.get_name();
+        let shown = [format!("jobdoctor {name}"), format!("`{name}`"), format!("-- {name}")];
+        assert!(shown.iter().any(|words| page.contains(words)), "command {name} is not shown");
+    }
+    for name in SCHEMA_NAMES {
+        assert!(page.contains(&format!("`jobdoctor.{name}/v1`")), "document {name} is not named");
+    }
+    for preset in Catalog::built_in().expect("the presets").iter() {
+        assert!(first_column(&section("The queues it knows")).contains(&preset.name), "{} is missing", preset.name);
+        for version in &preset.checked {
+            assert!(section("The queues it knows").contains(version), "{} {version}", preset.name);
+        }
+    }
+}
+
+#[test]
+fn links_within_the_page_lead_somewhere() {
+    let page = page();
+    let anchor = |title: &str| -> String {
+        let plain = title.to_lowercase().replace(' ', "-");
+        plain.chars().filter(|c| c.is_alphanumeric() || *c == '-').collect()
+    };
+    let titles: BTreeSet<String> = page
+        .lines()
+        .filter(|line| line.starts_with('#'))
+        .map(|line| anchor(line.trim_start_matches(['#', ' '])))
+        .collect();
+    for link in page.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        let is_good = match link.strip_prefix('#') {
+            Some(title) => titles.contains(title),
+            None => link.starts_with("https://") || Path::new(env!("CARGO_MANIFEST_DIR")).join(link).exists(),
+        };
+        assert!(is_good, "{link}");
+    }
+}

@@ -1,0 +1,335 @@
+//! Runs the program as its user would: in an empty directory, with an empty environment, and keeps whole what it says.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot be set up has failed")]
+
+use jsonschema::Validator;
+use rusqlite::Connection;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A place of its own for the program: a working directory, a home and nothing else.
+pub struct Doctor {
+    root: TempDir,
+    variables: BTreeMap<&'static str, String>,
+}
+
+impl Doctor {
+    /// A fresh one.
+    pub fn new() -> Doctor {
+        let root = TempDir::new().unwrap();
+        fs::create_dir(root.path().join("home")).unwrap();
+        fs::create_dir(root.path().join("work")).unwrap();
+        let home = root.path().join("home").display().to_string();
+        let variables = BTreeMap::from([("HOME", home), ("COLUMNS", "100".to_owned())]);
+        Doctor { root, variables }
+    }
+
+    /// The same with a variable set.
+    #[must_use]
+    pub fn env(mut self, name: &'static str, value: impl Into<String>) -> Doctor {
+        self.variables.insert(name, value.into());
+        self
+    }
+
+    /// A file in the working directory.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join("work").join(name)
+    }
+
+    /// A file in the home directory.
+    pub fn home(&self, name: &str) -> PathBuf {
+        self.root.path().join("home").join(name)
+    }
+
+    /// The names in the working directory, in order.
+    pub fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.path("")).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    /// The program with these arguments, ready to be started.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_jobdoctor"));
+        command.args(arguments).env_clear().envs(&self.variables).current_dir(self.path("")).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end.
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command(arguments).output().unwrap())
+    }
+
+    /// Starts it, with both of its streams held back.
+    pub fn start(&self, arguments: &[&str]) -> Running {
+        let mut command = self.command(arguments);
+        Running(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+    }
+
+    /// A connection of the test's own to a file in the working directory, which is made if need be.
+    pub fn connect(&self, file: &str) -> Connection {
+        let connection = Connection::open(self.path(file)).unwrap();
+        connection.busy_timeout(Duration::from_secs(10)).unwrap();
+        connection.pragma_update(None, "synchronous", "off").unwrap();
+        connection
+    }
+
+    /// Runs SQL on such a file.
+    pub fn sql(&self, file: &str, sql: &str) {
+        self.connect(file).execute_batch(sql).unwrap_or_else(|error| panic!("{error} in {sql}"));
+    }
+
+    /// The rows of a query, values joined by blanks; NULL is a dash.
+    pub fn rows(&self, file: &str, query: &str) -> Vec<String> {
+        rows(&self.connect(file), query)
+    }
+}
+
+/// The rows of a query, values joined by blanks; NULL is a dash.
+pub fn rows(connection: &Connection, query: &str) -> Vec<String> {
+    let mut prepared = connection.prepare(query).unwrap();
+    let width = prepared.column_count();
+    let row = |row: &rusqlite::Row<'_>| {
+        let cell = |n| match row.get_ref(n)? {
+            rusqlite::types::ValueRef::Null => Ok("-".to_owned()),
+            rusqlite::types::ValueRef::Integer(number) => Ok(number.to_string()),
+            other => other.as_str().map(str::to_owned).map_err(rusqlite::Error::from),
+        };
+        Ok((0..width).map(cell).collect::<rusqlite::Result<Vec<_>>>()?.join(" "))
+    };
+    prepared.query_map([], row).unwrap().collect::<rusqlite::Result<_>>().unwrap()
+}
+
+/// One run that has come to its end.
+#[derive(Debug)]
+pub struct Ran {
+    /// The report.
+    pub stdout: String,
+    /// Everything else.
+    pub stderr: String,
+    /// The exit code; 0 for none, if a signal ended it.
+    pub code: i32,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+}
+
+impl Ran {
+    fn of(output: Output) -> Ran {
+        Ran {
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+            code: output.status.code().unwrap_or_default(),
+            signal: output.status.signal(),
+        }
+    }
+
+    /// The same, having made sure of the exit code.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Ran {
+        assert_eq!((self.code, self.signal), (code, None), "{self:#?}");
+        self
+    }
+
+    /// Stdout as a document.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
+    }
+
+    /// Everything there is to see, for a snapshot: both streams, the end, and where they differ from run to run a
+    /// stand-in of the same width.
+    pub fn whole(&self) -> String {
+        let mut whole = String::new();
+        for (name, stream) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
+            if !stream.is_empty() {
+                let end = if stream.ends_with('\n') { "" } else { "[no line break]\n" };
+                whole.push_str(&format!("[{name}]\n{}{end}", redacted(stream)));
+            }
+        }
+        let end = match self.signal {
+            Some(signal) => format!("signal {signal}"),
+            None => format!("exit {}", self.code),
+        };
+        format!("{whole}[{end}]\n[EOF]")
+    }
+}
+
+/// A run under way.
+pub struct Running(Child);
+
+impl Running {
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.0.id()).unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    /// True once it has opened that file, so that it has long begun to listen for signals. Where the system does not
+    /// tell what a process has open, some time must do.
+    pub fn has_open(&self, file: &Path) -> bool {
+        let Ok(entries) = fs::read_dir(format!("/proc/{}/fd", self.0.id())) else {
+            std::thread::sleep(Duration::from_millis(500));
+            return true;
+        };
+        entries.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|open| open == file))
+    }
+
+    /// True if it has come to its end.
+    pub fn has_ended(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_some()
+    }
+
+    /// Waits for its end.
+    pub fn wait(self) -> Ran {
+        Ran::of(self.0.wait_with_output().unwrap())
+    }
+
+    /// Reads one line of the report and goes away, as `head -1` does.
+    pub fn first_line(&mut self) -> String {
+        let mut line = String::new();
+        BufReader::new(self.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        line
+    }
+}
+
+/// Waits until something is the case.
+#[track_caller]
+pub fn until(what: &str, mut is: impl FnMut() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(20);
+    while !is() {
+        assert!(Instant::now() < patience, "waited in vain until {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Does something that begins and ends within one second of the clock, so that ages in seconds are what they are made
+/// to be. Where it did not, it is done again.
+#[track_caller]
+pub fn within_a_second<T>(mut work: impl FnMut() -> T) -> T {
+    let clock = Connection::open_in_memory().unwrap();
+    let now = || -> f64 { clock.query_row("SELECT unixepoch('subsec')", [], |row| row.get(0)).unwrap() };
+    for _ in 0..20 {
+        let begun = now();
+        if begun.fract() > 0.5 {
+            std::thread::sleep(Duration::from_secs_f64(1.01 - begun.fract()));
+            continue;
+        }
+        let done = work();
+        if now().trunc() <= begun.trunc() {
+            return done;
+        }
+    }
+    panic!("it takes longer than a second, again and again");
+}
+
+/// Times, run ids, digests and fractions of seconds give way to stand-ins; escape sequences become visible.
+fn redacted(text: &str) -> String {
+    let text = text.replace('\x1b', "␛");
+    let text = ["silence_seconds\":", "run_id\":", "digest\":"].iter().fold(text, |text, key| value(&text, key));
+    let text = column(&text, "silence_seconds");
+    let text = run(&text);
+    times(&text)
+}
+
+/// `2026-11-20T10:00:00Z` becomes `<time..............>`.
+fn times(text: &str) -> String {
+    const SHAPE: &[u8] = b"0000-00-00T00:00:00";
+    let bytes = text.as_bytes();
+    let (mut out, mut at) = (String::new(), 0);
+    while let Some(next) = text[at..].chars().next() {
+        let fits = bytes.get(at..at + SHAPE.len()).is_some_and(|found| {
+            found.iter().zip(SHAPE).all(|(c, shape)| if *shape == b'0' { c.is_ascii_digit() } else { c == shape })
+        });
+        if fits {
+            let rest = &text[at + SHAPE.len()..];
+            let zone = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+            // A fraction comes and goes, so it has no width.
+            out.push_str("<time..............>");
+            at += SHAPE.len() + zone + usize::from(rest[zone..].starts_with('Z'));
+        } else {
+            out.push(next);
+            at += next.len_utf8();
+        }
+    }
+    out
+}
+
+/// The value behind a JSON key; null stays.
+fn value(text: &str, key: &str) -> String {
+    let mut parts = text.split(key);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (blank, part) = part.split_at(part.len() - part.trim_start().len());
+        let end = part.find([',', '}', '\n']).unwrap_or(part.len());
+        let shown = if &part[..end] == "null" { "null" } else { "<varies>" };
+        out.push_str(&format!("{key}{blank}{shown}{}", &part[end..]));
+    }
+    out
+}
+
+/// A column of comma-separated values. None of ours before it is ever quoted.
+fn column(text: &str, name: &str) -> String {
+    let Some((header, rows)) = text.split_once('\n') else { return text.to_owned() };
+    let Some(n) = header.split(',').position(|column| column == name) else { return text.to_owned() };
+    let row = |row: &str| {
+        let cells = row.split(',').enumerate().map(|(at, cell)| if at == n { "<varies>" } else { cell });
+        cells.collect::<Vec<_>>().join(",")
+    };
+    let rows: String = rows.lines().map(|line| row(line) + "\n").collect();
+    format!("{header}\n{rows}")
+}
+
+/// The run's id in the reason that is written with each job.
+fn run(text: &str) -> String {
+    let mut parts = text.split("(run ");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str(&format!("(run <varies>{}", part.find(')').map_or("", |end| &part[end..])));
+    }
+    out
+}
+
+/// Makes sure that it ends in an error of that code, and that the contract of errors is kept: nothing on stdout, a
+/// sentence on stderr for people, exactly one document on stderr for machines.
+#[track_caller]
+pub fn fails(doctor: &Doctor, arguments: &[&str], code: i32) -> Ran {
+    let ran = doctor.run(arguments).exits(code);
+    assert_eq!(ran.stdout, "", "{ran:#?}");
+    assert!(ran.stderr.starts_with("error: "), "{ran:#?}");
+    let machine = doctor.run(&[arguments, &["-o", "json"]].concat()).exits(code);
+    assert_eq!(machine.stdout, "", "{machine:#?}");
+    let document: Value = serde_json::from_str(&machine.stderr).unwrap_or_else(|error| panic!("{error}: {machine:#?}"));
+    is_valid("error", &document);
+    assert_eq!(document["code"], code, "{document:#}");
+    let message = document["message"].as_str().unwrap();
+    let first = jobdoctor::render::inert(message.lines().next().unwrap_or_default());
+    assert!(ran.stderr.contains(first.as_ref()), "{ran:#?} lacks {first}");
+    ran
+}
+
+/// Makes sure that a document is what `jobdoctor schema` says, and begins with its own name.
+#[track_caller]
+pub fn is_valid(name: &str, document: &Value) {
+    static VALIDATORS: Mutex<BTreeMap<String, Arc<Validator>>> = Mutex::new(BTreeMap::new());
+    let validator = {
+        let mut validators = VALIDATORS.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = || Arc::new(jsonschema::validator_for(&Doctor::new().run(&["schema", name]).json()).unwrap());
+        Arc::clone(validators.entry(name.to_owned()).or_insert_with(made))
+    };
+    let errors: Vec<String> =
+        validator.iter_errors(document).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{}\n{document:#}", errors.join("\n"));
+    let first = document.as_object().and_then(|fields| fields.iter().next()).unwrap();
+    assert_eq!((first.0.as_str(), first.1), ("schema", &Value::from(format!("jobdoctor.{name}/v1"))));
+}

@@ -1,0 +1,147 @@
+//! The doctor's own moves in short form: look, judge, draft, apply.
+
+use jobdoctor::model::{Batch, BatchReport, Claim, Move, Outcome, Step};
+use jobdoctor::policy::{Draft, Policy, Verdict, draft, judge};
+use jobdoctor::spec::{Catalog, Place, Preset, QueueSpec, ResolveError, SpecError, resolve};
+use jobdoctor::store::{Cutoffs, Interrupt, Limits, Reader, Store, StoreError, Wanted};
+use std::time::{Duration, Instant};
+
+/// What is written where a queue keeps its last error.
+pub const REASON: &str = "the test says so";
+
+/// Limits that a test will not meet, but for the wait for a lock on the whole database, which is short.
+pub fn limits() -> Limits {
+    limits_waiting(Duration::from_millis(50))
+}
+
+/// The same with another wait for locks.
+pub fn limits_waiting(lock: Duration) -> Limits {
+    Limits {
+        deadline: Instant::now() + Duration::from_secs(60),
+        connect: Duration::from_secs(10),
+        lock,
+        application_name: "jobdoctor conformance".to_owned(),
+        interrupt: Interrupt::default(),
+    }
+}
+
+/// A new look.
+pub fn look(store: &dyn Store) -> Box<dyn Reader> {
+    store.reader(&limits()).unwrap_or_else(|error| panic!("{}: {error}", store.label()))
+}
+
+/// A built-in preset.
+pub fn built_in(name: &str) -> Preset {
+    Catalog::built_in().unwrap().find(name).unwrap().clone()
+}
+
+/// A mapping.
+pub fn mapping(toml: &str) -> Preset {
+    Preset::parse("the test's mapping", "mapping", toml).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The preset held against the store's tables.
+pub fn try_resolve(store: &dyn Store, preset: &Preset, place: &Place) -> Result<QueueSpec, SpecError> {
+    let mut reader = look(store);
+    let mut names = preset.table_names(store.engine());
+    names.extend(place.table.clone());
+    let live = reader.live_schema(&names).unwrap();
+    match resolve(preset, &live, place, &mut |sql| reader.ask(sql)) {
+        Ok(spec) => Ok(spec),
+        Err(ResolveError::Spec(error)) => Err(error),
+        Err(ResolveError::Ask(error)) => panic!("{error}"),
+    }
+}
+
+/// The same where it must fit.
+pub fn fit(store: &dyn Store, preset: &Preset) -> QueueSpec {
+    try_resolve(store, preset, &Place::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Where the pre-filter cuts for that policy.
+pub fn cutoffs(reader: &dyn Reader, policy: &Policy) -> Wanted {
+    Wanted::Suspects(Cutoffs { now: reader.now(), older: policy.older })
+}
+
+/// Claims of a new look.
+pub fn scan(store: &dyn Store, spec: &QueueSpec, wanted: &Wanted) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    look(store).scan(spec, wanted, &mut |claim| claims.push(claim)).unwrap_or_else(|error| panic!("{error}"));
+    claims
+}
+
+/// What came of one claim in flight, in words that are the same in every store; sorted by id.
+pub fn verdicts(store: &dyn Store, spec: &QueueSpec, policy: &Policy) -> Vec<String> {
+    let mut reader = look(store);
+    let (now, wanted) = (reader.now(), cutoffs(&*reader, policy));
+    let mut lines = Vec::new();
+    let mut each = |claim: Claim| {
+        let judgement = judge(spec, &claim, policy, now);
+        if judgement.verdict == Verdict::Healthy {
+            return;
+        }
+        let said = match &judgement.verdict {
+            Verdict::Stuck(reasons) => {
+                let rules: Vec<&str> = reasons.iter().map(|reason| reason.rule.name()).collect();
+                format!("stuck by {}", rules.join(", "))
+            }
+            _ => "unknown".to_owned(),
+        };
+        let what = match draft(spec, &claim, &judgement, policy) {
+            Draft::Step(step) => format!("{} to {}, attempts {:?}", step.r#move, step.state_after, step.attempts_after),
+            Draft::Held(held) => format!("held: {:?}", held.reason),
+        };
+        let owner = claim.owner.as_ref().map(|owner| (owner.name.as_str(), owner.host.as_deref()));
+        lines.push(format!(
+            "{} {} {:?} {owner:?} {:?}: {said}; {what}",
+            claim.key, claim.state, claim.queue, judgement.liveness
+        ));
+    };
+    reader.scan(spec, &wanted, &mut each).unwrap_or_else(|error| panic!("{error}"));
+    lines.sort();
+    lines
+}
+
+/// The steps that a policy leads to, in key order.
+pub fn steps(store: &dyn Store, spec: &QueueSpec, policy: &Policy) -> Vec<Step> {
+    let mut reader = look(store);
+    let (now, wanted) = (reader.now(), cutoffs(&*reader, policy));
+    let mut steps = Vec::new();
+    let mut each = |claim: Claim| {
+        if let Draft::Step(step) = draft(spec, &claim, &judge(spec, &claim, policy, now), policy) {
+            steps.push(*step);
+        }
+    };
+    reader.scan(spec, &wanted, &mut each).unwrap_or_else(|error| panic!("{error}"));
+    steps.sort_by_key(|step| (step.key.to_string().len(), step.key.to_string()));
+    steps
+}
+
+/// Applies steps of one kind of move, in one batch.
+pub fn apply(store: &dyn Store, spec: &QueueSpec, steps: &[Step]) -> BatchReport<StoreError> {
+    apply_within(store, spec, steps, &limits())
+}
+
+/// The same within other limits.
+pub fn apply_within(store: &dyn Store, spec: &QueueSpec, steps: &[Step], limits: &Limits) -> BatchReport<StoreError> {
+    let first = steps.first().expect("something to apply");
+    let mut writer = store.writer(limits).unwrap_or_else(|error| panic!("{error}"));
+    let batch = Batch { r#move: first.r#move, attempts: first.attempts, steps, reason: REASON };
+    let report = writer.apply(spec, &batch);
+    assert_eq!(report.results.len(), steps.len(), "one result for each step, always");
+    report
+}
+
+/// The outcomes of a batch that nothing stopped.
+pub fn outcomes(report: &BatchReport<StoreError>) -> Vec<Outcome> {
+    if let Some(error) = &report.stop {
+        panic!("stopped: {error}");
+    }
+    assert!(report.warnings.is_empty(), "{:?}", report.warnings);
+    report.results.iter().map(|result| result.outcome).collect()
+}
+
+/// A policy that asks for one move.
+pub fn to(r#move: Move) -> Policy {
+    Policy { to: Some(r#move), ..Policy::default() }
+}

@@ -1,0 +1,151 @@
+//! One kind of store under test. Every conformance test runs in every lab.
+
+mod memory;
+mod postgres;
+mod sqlite;
+
+pub use memory::MemoryLab;
+pub use postgres::{PostgresLab, store_at};
+pub use sqlite::{Journal, SqliteLab};
+
+use super::edit::Edit;
+use super::tables::Table;
+use jobdoctor::model::Engine;
+use jobdoctor::store::Store;
+
+/// A store, and a way past it to what is really in the tables.
+pub trait Lab {
+    /// What to call it when a test fails.
+    fn name(&self) -> &'static str;
+
+    /// The store under test.
+    fn store(&self) -> Box<dyn Store>;
+
+    /// Makes tables.
+    fn create(&self, tables: &[Table]);
+
+    /// Takes every table away.
+    fn clear(&self);
+
+    /// What another session does and commits, in one transaction.
+    fn edit(&self, edits: &[Edit]);
+
+    /// What another session does in a transaction that stays open.
+    fn hold(&self, edits: &[Edit]) -> Box<dyn OpenTransaction>;
+
+    /// Every value of every row, byte-exact and in a fixed order.
+    fn image(&self, table: &str) -> String;
+
+    /// One row of a table, column by column, in words that are the same in every lab. Of an instant it only says whether
+    /// it lies within a minute of now.
+    fn row(&self, table: &Table, id: i64) -> Vec<String>;
+
+    /// Whether an open transaction holds rows, or the whole database.
+    fn locks_rows(&self) -> bool;
+
+    /// The same lab where it speaks SQL; the memory store does not.
+    fn sql(&self) -> Option<&dyn SqlLab> {
+        None
+    }
+}
+
+/// A lab whose store speaks SQL.
+pub trait SqlLab: Lab {
+    /// The engine.
+    fn engine(&self) -> Engine;
+
+    /// Its address, as an operator would type it.
+    fn address(&self) -> String;
+
+    /// Runs hand-written statements.
+    fn run(&self, sql: &str);
+
+    /// Asks one yes-or-no question.
+    fn ask(&self, sql: &str) -> bool;
+
+    /// Runs hand-written statements in a transaction that stays open.
+    fn hold_sql(&self, sql: &str) -> Box<dyn OpenTransaction>;
+
+    /// An expression for the instant so many seconds ago, as [`super::tables::Kind::Time`] columns spell it.
+    fn ago(&self, seconds: i64) -> String;
+
+    /// Picks the text for this engine.
+    fn pick<'t>(&self, sqlite: &'t str, postgres: &'t str) -> &'t str {
+        match self.engine() {
+            Engine::Sqlite => sqlite,
+            Engine::Postgres => postgres,
+        }
+    }
+}
+
+/// Another session's transaction. Dropped, it is rolled back.
+pub trait OpenTransaction: Send {
+    /// A table as that transaction sees it, in the form of [`Lab::image`].
+    fn image(&mut self, table: &str) -> String;
+
+    /// Ends it well.
+    fn commit(self: Box<Self>);
+
+    /// Takes it back.
+    fn rollback(self: Box<Self>);
+}
+
+/// One kind of lab.
+pub type Make = fn() -> Box<dyn Lab>;
+
+/// Every kind there is. Adding a store is one line here.
+pub const ALL: [Make; 4] = [
+    || Box::new(MemoryLab::new()),
+    || Box::new(SqliteLab::new(Journal::Wal)),
+    || Box::new(SqliteLab::new(Journal::Rollback)),
+    || Box::new(PostgresLab::new()),
+];
+
+/// Runs a test in a fresh lab of every kind.
+pub fn for_each_store(test: impl Fn(&dyn Lab)) {
+    for make in ALL {
+        let lab = make();
+        let _named = Named(lab.name());
+        test(&*lab);
+    }
+}
+
+/// The same in the labs that speak SQL.
+pub fn for_each_sql_store(test: impl Fn(&dyn SqlLab)) {
+    for_each_store(|lab| {
+        if let Some(lab) = lab.sql() {
+            test(lab);
+        }
+    });
+}
+
+/// Says in which lab a test failed.
+struct Named(&'static str);
+
+#[allow(clippy::print_stderr, reason = "the test harness shows it beside the panic")]
+impl Drop for Named {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- in the lab {} ---", self.0);
+        }
+    }
+}
+
+/// Runs a test in a fresh lab of every kind; all must say what the memory store says.
+pub fn as_in_memory<T: PartialEq + std::fmt::Debug>(test: impl Fn(&dyn Lab) -> T) {
+    let memory = MemoryLab::new();
+    let said = test(&memory);
+    for_each_store(|lab| {
+        let here = test(lab);
+        assert!(here == said, "{}\n{}", lab.name(), difference(&format!("{said:#?}"), &format!("{here:#?}")));
+    });
+}
+
+/// The lines that only one of the two has.
+fn difference(memory: &str, here: &str) -> String {
+    let only = |these: &str, those: &str, sign: &str| {
+        let those: Vec<&str> = those.lines().collect();
+        these.lines().filter(|line| !those.contains(line)).map(|line| format!("{sign}{line}\n")).collect::<String>()
+    };
+    only(memory, here, "only in memory:") + &only(here, memory, "only here:")
+}

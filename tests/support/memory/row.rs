@@ -1,0 +1,230 @@
+//! What a row is, told from the spec alone.
+
+use super::database::Row;
+use super::expression::{Scope, evaluate};
+use jobdoctor::model::{Cell, Claim, Fence, Key, Owner, OwnerRow, Reading, Sign, Witness};
+use jobdoctor::spec::{
+    CancelRequested, Column, Expr, JoinOn, Liveness, Max, MaxRuntime, OwnerRowSpec, Piece, QueueSpec, SilentAfter,
+    StateSource, TimeColumn,
+};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// One row of the claim's table beside its owner's row.
+pub struct Joined<'d> {
+    spec: &'d QueueSpec,
+    /// The row itself.
+    pub row: &'d Row,
+    /// The owner's row, if there is one.
+    pub owner: Option<&'d Row>,
+}
+
+/// Every row of the claim's table.
+pub fn joined<'d>(spec: &'d QueueSpec, tables: &'d BTreeMap<&'static str, Vec<Row>>) -> Vec<Joined<'d>> {
+    assert!(
+        matches!(spec.claim.from.0.as_slice(), [Piece::Name(_), Piece::Text(alias)] if alias.trim() == "AS j"),
+        "the memory store takes claims of one plain table: {:?}",
+        spec.claim.from
+    );
+    let rows = &tables[spec.tables[&spec.claim.lock_table].name.as_str()];
+    rows.iter()
+        .map(|row| {
+            let mut joined = Joined { spec, row, owner: None };
+            if let Some(owner) = &spec.owner.row {
+                let owners = &tables[spec.tables[&owner.table].name.as_str()];
+                let matching: Vec<&Row> = owners.iter().filter(|candidate| joined.matches(owner, candidate)).collect();
+                assert!(matching.len() <= 1, "an owner has two rows");
+                joined.owner = matching.first().copied();
+            }
+            joined
+        })
+        .collect()
+}
+
+/// The row of the owners' table with that key.
+pub fn owner_row<'d>(
+    spec: &QueueSpec,
+    owner: &OwnerRowSpec,
+    tables: &'d BTreeMap<&'static str, Vec<Row>>,
+    key: &Cell,
+) -> Option<&'d Row> {
+    let rows = &tables[spec.tables[&owner.table].name.as_str()];
+    rows.iter().find(|row| row[owner.key.name.as_str()] == *key)
+}
+
+/// The values of the owner's row that a verdict may rest on.
+pub fn owner_image(owner: &OwnerRowSpec, row: &Row) -> Fence {
+    let times = owner.heartbeat.iter().chain(&owner.started).map(|time| &time.column);
+    let columns = std::iter::once(&owner.key).chain(times);
+    image(columns.map(|column| row[column.name.as_str()].clone()))
+}
+
+fn image(cells: impl Iterator<Item = Cell>) -> Fence {
+    Fence(format!("{:?}", cells.collect::<Vec<_>>()))
+}
+
+impl Joined<'_> {
+    fn matches(&self, owner: &OwnerRowSpec, candidate: &Row) -> bool {
+        let JoinOn::Match(pairs) = &owner.on else { panic!("the memory store joins by columns only") };
+        pairs.iter().all(|(column, equals)| {
+            let wanted = self.value(equals);
+            !wanted.is_null() && candidate[column.name.as_str()] == wanted
+        })
+    }
+
+    fn column(&self, alias: &str, name: &str) -> Cell {
+        match alias {
+            "j" => self.row.get(name).unwrap_or_else(|| panic!("no column {name}")).clone(),
+            "o" => self.owner.map_or(Cell::Null, |row| row[name].clone()),
+            _ => panic!("there is no alias {alias}"),
+        }
+    }
+
+    fn cell(&self, column: &Column) -> Cell {
+        self.column(&column.alias, &column.name)
+    }
+
+    /// The value of an expression.
+    pub fn value(&self, expr: &Expr) -> Cell {
+        match expr {
+            Expr::Column(column) => self.cell(column),
+            Expr::Sql(template) => self.fragment(template),
+        }
+    }
+
+    fn fragment(&self, template: &jobdoctor::spec::Template) -> Cell {
+        let marker = |marker: &jobdoctor::spec::Marker| panic!("no value for {marker:?} here");
+        evaluate(template, &Scope { column: &|alias, name| self.column(alias, name), marker: &marker })
+    }
+
+    fn text(&self, expr: Option<&Expr>) -> Option<String> {
+        expr.and_then(|expr| self.value(expr).to_text())
+    }
+
+    fn time(&self, time: Option<&TimeColumn>) -> Reading {
+        let Some(time) = time else { return Reading::Absent };
+        let cell = self.cell(&time.column);
+        let stands_for_nothing = cell.to_text().is_some_and(|text| time.sentinels.contains(&text));
+        if stands_for_nothing { Reading::Absent } else { time.encodings.decode(&cell) }
+    }
+
+    /// What identifies it.
+    pub fn key(&self) -> Key {
+        Key(self.spec.claim.key.iter().map(|column| self.cell(column)).collect())
+    }
+
+    /// The stored state.
+    pub fn state(&self) -> Cell {
+        match &self.spec.claim.state {
+            StateSource::Column(column) => self.cell(column),
+            StateSource::Place(_) => panic!("the memory store knows no places"),
+        }
+    }
+
+    /// Whether it is a claim.
+    pub fn in_flight(&self) -> bool {
+        let state = self.state();
+        let filter = self.spec.claim.filter.as_ref().map(|filter| self.fragment(filter));
+        self.spec.states.in_flight.iter().any(|known| known.stored == state)
+            && filter.is_none_or(|truth| truth == Cell::Integer(1))
+    }
+
+    /// The values that must be unchanged.
+    pub fn fence(&self) -> Fence {
+        image(self.spec.claim.fence.iter().map(|expr| self.value(expr)))
+    }
+
+    /// For each hold, whether it applies.
+    pub fn holds(&self) -> Vec<bool> {
+        self.spec.holds.iter().map(|hold| self.fragment(&hold.condition) == Cell::Integer(1)).collect()
+    }
+
+    /// The row as a claim.
+    pub fn claim(&self) -> Claim {
+        let spec = self.spec;
+        let owner_spec = spec.owner.row.as_ref();
+        let beat = self.time(owner_spec.and_then(|row| row.heartbeat.as_ref()));
+        let signs: Vec<Sign> = spec.liveness.iter().map(|source| self.sign(source, &beat)).collect();
+        let beats = spec.liveness.iter().zip(&signs).filter(|(s, _)| matches!(s, Liveness::Heartbeat { .. }));
+        let beats = beats.map(|(_, sign)| sign.at.clone()).chain([beat]);
+        let id = self.text(spec.owner.id.as_ref());
+        Claim {
+            key: self.key(),
+            state: spec.states.name_of(&self.state()),
+            queue: self.text(spec.claim.queue.as_ref()),
+            kind: self.text(spec.claim.kind.as_ref()),
+            owner: id.clone().map(|id| Owner {
+                name: self.text(spec.owner.name.as_ref()).unwrap_or_else(|| id.clone()),
+                host: self.text(spec.owner.host.as_ref()),
+                id,
+            }),
+            owner_row: match (owner_spec, self.owner, id) {
+                (None, _, _) => OwnerRow::NotAsked,
+                (Some(row), Some(_), _) => OwnerRow::Present { started: self.time(row.started.as_ref()) },
+                (Some(_), None, Some(_)) => OwnerRow::Missing,
+                (Some(_), None, None) => OwnerRow::Unset,
+            },
+            claimed_at: self.time(spec.claim.claimed_at.as_ref()),
+            heartbeat: beats.max_by_key(Reading::at).unwrap_or(Reading::Absent),
+            signs,
+            attempts: spec.attempts.column.as_ref().map_or(Cell::Null, |expr| self.value(expr)),
+            max_attempts: match &spec.attempts.max {
+                None => Cell::Null,
+                Some(Max::Number(number)) => Cell::Integer(*number),
+                Some(Max::Expr(expr)) => self.value(expr),
+            },
+            deadline: self.time(spec.rules.deadline.as_ref()),
+            cancel_requested: match &spec.rules.cancel_requested {
+                None => false,
+                Some(CancelRequested::Column(column)) => is_true(&self.cell(column)),
+                Some(CancelRequested::Sql(sql)) => is_true(&self.fragment(sql)),
+            },
+            max_runtime: match &spec.rules.max_runtime {
+                None => None,
+                Some(MaxRuntime::Span(span)) => Some(*span),
+                Some(MaxRuntime::Column(column)) => seconds(&self.cell(column)),
+            },
+            holds: self.holds(),
+            extra: spec.show.iter().map(|(_, expr)| self.text(Some(expr))).collect(),
+            fence: self.fence(),
+            witness: match (owner_spec, self.owner) {
+                (None, _) => Witness::None,
+                (Some(_), None) => Witness::Absent,
+                (Some(owner), Some(row)) => {
+                    Witness::Row { key: row[owner.key.name.as_str()].clone(), image: owner_image(owner, row) }
+                }
+            },
+        }
+    }
+
+    fn sign(&self, source: &Liveness, beat: &Reading) -> Sign {
+        let at = match source {
+            Liveness::Owner { .. } => beat.clone(),
+            Liveness::Lease { column, plus: Some(plus) } => match (self.time(Some(column)), self.cell(plus)) {
+                (Reading::At(_), Cell::Null) => Reading::Absent,
+                (Reading::At(at), cell) => match seconds(&cell) {
+                    Some(span) => Reading::At(at.plus(span)),
+                    None => Reading::Unfit { raw: cell.to_string(), why: "is no span".to_owned() },
+                },
+                (other, _) => other,
+            },
+            other => self.time(other.column()),
+        };
+        let silent_after = match source.silent_after() {
+            Some(SilentAfter::Column(column)) => seconds(&self.cell(column)),
+            _ => None,
+        };
+        Sign { at, silent_after }
+    }
+}
+
+fn seconds(cell: &Cell) -> Option<Duration> {
+    match cell {
+        Cell::Integer(n) => u64::try_from(*n).ok().map(Duration::from_secs),
+        _ => None,
+    }
+}
+
+fn is_true(cell: &Cell) -> bool {
+    !matches!(cell, Cell::Null | Cell::Integer(0))
+}

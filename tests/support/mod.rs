@@ -1,0 +1,11 @@
+//! What tests stand on: private servers, one lab for each kind of store, and the doctor's own moves in short form.
+
+pub mod cli;
+pub mod doctor;
+pub mod edit;
+pub mod files;
+pub mod labs;
+pub mod memory;
+pub mod postgres;
+pub mod proxy;
+pub mod tables;
