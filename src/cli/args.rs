@@ -35,7 +35,7 @@ pub struct StoreArgs {
     #[arg(long)]
     pub no_config: bool,
     /// Give up after this long [default: 30s for looking, 10m for applying]
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     pub timeout: Option<Duration>,
 }
 
@@ -158,7 +158,7 @@ impl OutputArgs {
 pub struct OlderArgs {
     /// Silent for longer than this, counted from the best sign of life there is [default: the queue library's own
     /// threshold]
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     pub older: Option<Duration>,
 }
 

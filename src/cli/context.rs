@@ -1,5 +1,6 @@
 use super::commands::Command;
 use super::environment::Environment;
+use super::error::CliError;
 use super::signal::{Caught, watch};
 use super::ui::Ui;
 use crate::ops::Look;
@@ -47,6 +48,23 @@ impl Context {
             target.preset,
             look.now()
         ));
+    }
+
+    /// Where nothing is in flight, says which states were not looked at: "could not look" must never read as "nothing found".
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn warn_if_blind(&self, look: &mut Look, in_flight: u64) -> Result<(), CliError> {
+        if in_flight > 0 {
+            return Ok(());
+        }
+        let states = look.unfamiliar_states()?;
+        if !states.is_empty() {
+            let (table, preset) = (&look.target.table, &look.target.preset);
+            let states = states.join(", ");
+            self.ui.warn(&format!("rows of {table} are in states that preset {preset} does not have: {states}"));
+        }
+        Ok(())
     }
 
     /// A command line that goes on from this one: another command on the same queue and selection, with more words behind.

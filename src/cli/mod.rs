@@ -9,6 +9,7 @@ mod error;
 mod exit;
 mod generate;
 mod present;
+mod secret;
 mod settings;
 mod signal;
 mod ui;

@@ -4,6 +4,7 @@ use super::args::{ColorArg, ToneArgs};
 use super::environment::Environment;
 use super::error::CliError;
 use super::exit::Exit;
+use super::secret::masked;
 use crate::render::{Format, Screen, inert, json};
 use crate::report::ErrorDocument;
 use anstyle::{AnsiColor, Style};
@@ -110,8 +111,8 @@ impl Ui {
                 schema: "jobdoctor.error/v1",
                 code: error.exit.code(),
                 kind: error.exit.name().to_owned(),
-                message: error.message.clone(),
-                hints: error.hints.clone(),
+                message: masked(&error.message),
+                hints: error.hints.iter().map(|hint| masked(hint)).collect(),
             };
             let _ = json(&document, &mut io::stderr().lock());
             return;
@@ -126,6 +127,7 @@ impl Ui {
     fn say(&self, style: Style, label: &str, text: &str) {
         let mut err = io::stderr().lock();
         // Line breaks are ours; anything else that moves the cursor is not.
+        let text = masked(text);
         let text: Vec<_> = text.lines().map(inert).collect();
         let text = text.join("\n");
         let _ = match (self.err_color, label) {

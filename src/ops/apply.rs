@@ -6,6 +6,7 @@ use crate::model::{Batch, Move, Outcome, Step, StepResult};
 use crate::report::{self, RowError, Spool, StepJob};
 use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
+use std::io;
 use std::time::Duration;
 
 /// Rows a batch: few enough that locks are held for less than 50 ms (measured: 18 ms at 1,000 rows, 229 ms at 50,000).
@@ -29,7 +30,7 @@ pub struct Applied {
 /// running it again is safe, because every step carries its fence.
 ///
 /// # Errors
-/// When the store cannot be opened for writing, or the temporary file of the plan cannot be read. Nothing was written then.
+/// When the store cannot be opened for writing. Nothing was written then.
 pub fn apply(store: &dyn Store, limits: &Limits, plan: &Plan, reason: &str) -> Result<Applied, OpsError> {
     let mut run = Run {
         plan,
@@ -41,19 +42,16 @@ pub fn apply(store: &dyn Store, limits: &Limits, plan: &Plan, reason: &str) -> R
         applied: Applied { steps: Spool::default(), outcomes: BTreeMap::new(), stop: None, warnings: Vec::new() },
     };
     for (n, (step, job)) in plan.steps.iter().zip(plan.jobs.iter()).enumerate() {
-        let (step, job) = (step?, job?);
-        let r#move = step.r#move;
-        let waiting = run.waiting.entry(r#move).or_default();
-        waiting.push((n, (step, job)));
-        if waiting.len() == BATCH {
-            run.flush(r#move)?;
+        match (step, job) {
+            (Ok(step), Ok(job)) => run.take(n, step, job),
+            (Err(error), _) | (_, Err(error)) => {
+                run.fail(&error);
+                break;
+            }
         }
     }
-    for r#move in Move::ALL {
-        run.flush(r#move)?;
-    }
-    run.applied.steps.sort();
-    Ok(run.applied)
+    Move::ALL.into_iter().for_each(|r#move| run.flush(r#move));
+    Ok(run.finish())
 }
 
 /// A step, with its place in the plan and the job as documents show it.
@@ -71,8 +69,17 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn flush(&mut self, r#move: Move) -> Result<(), OpsError> {
-        let Some(planned) = self.waiting.remove(&r#move).filter(|planned| !planned.is_empty()) else { return Ok(()) };
+    fn take(&mut self, n: usize, step: Step, job: StepJob) {
+        let r#move = step.r#move;
+        let waiting = self.waiting.entry(r#move).or_default();
+        waiting.push((n, (step, job)));
+        if waiting.len() == BATCH {
+            self.flush(r#move);
+        }
+    }
+
+    fn flush(&mut self, r#move: Move) {
+        let Some(planned) = self.waiting.remove(&r#move).filter(|planned| !planned.is_empty()) else { return };
         let (places, (steps, jobs)): (Vec<usize>, (Vec<Step>, Vec<StepJob>)) = planned.into_iter().unzip();
         let results = self.results(r#move, &steps);
         for ((n, mut job), result) in places.into_iter().zip(jobs).zip(results) {
@@ -83,9 +90,27 @@ impl Run<'_> {
                 constraint: error.constraint,
                 message: error.message,
             });
-            self.applied.steps.push(i64::try_from(n).unwrap_or(i64::MAX), &job)?;
+            if let Err(error) = self.applied.steps.push(i64::try_from(n).unwrap_or(i64::MAX), &job) {
+                self.fail(&error);
+            }
         }
-        Ok(())
+    }
+
+    /// Stops the run. What is committed stays committed, and must still be told: this is no reason to end without a
+    /// document.
+    fn fail(&mut self, error: &io::Error) {
+        let message = format!("the temporary file of a long plan failed: {error}");
+        self.applied.stop.get_or_insert_with(|| StoreError::new(StoreErrorKind::Other, message));
+    }
+
+    fn finish(mut self) -> Applied {
+        let counted: u64 = self.applied.outcomes.values().sum();
+        let missed = (self.plan.len() as u64).saturating_sub(counted);
+        if missed > 0 {
+            *self.applied.outcomes.entry(Outcome::NotTried).or_default() += missed;
+        }
+        self.applied.steps.sort();
+        self.applied
     }
 
     fn results(&mut self, r#move: Move, steps: &[Step]) -> Vec<StepResult> {

@@ -23,6 +23,22 @@ pub struct Checked {
 pub fn check(look: &mut Look) -> Result<Checked, OpsError> {
     let mut findings = Findings { list: Vec::new(), denied: false };
     preset(&mut findings, &look.spec);
+    let states = look.unfamiliar_states()?;
+    if !states.is_empty() {
+        findings.add(
+            Severity::Warning,
+            "unfamiliar_states",
+            format!(
+                "rows are in states that preset {} does not have and never looks at: {}",
+                look.spec.preset,
+                states.join(", ")
+            ),
+            Some(
+                "if some of them mean that a worker holds the job, this is another preset, or a mapping is needed"
+                    .to_owned(),
+            ),
+        );
+    }
     let can_list = listing(&mut findings, look)?;
     rights(&mut findings, look);
     indexes(&mut findings, look);

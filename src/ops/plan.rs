@@ -34,6 +34,11 @@ impl Plan {
         self.steps.len()
     }
 
+    /// How many claims are in the whole queue.
+    pub fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
     /// True if there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()

@@ -43,6 +43,7 @@ pub struct Reclaimed {
 pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order<'_>) -> Result<Reclaimed, OpsError> {
     let refused = if order.apply { order.guard.refusal(plan.len() as u64) } else { None };
     let applies = order.apply && refused.is_none();
+    let planned = plan.len() as u64;
     let (mut stop, mut after) = (None, Vec::new());
     let (steps, outcomes) = if applies && !plan.is_empty() {
         let reason = format!("jobdoctor: worker presumed dead (run {})", order.run_id);
@@ -68,7 +69,7 @@ pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order
         digest: plan.digest,
         summary: ReclaimSummary {
             in_flight: plan.in_flight,
-            planned: steps.len() as u64,
+            planned,
             held: plan.held.len() as u64,
             beyond_limit: plan.beyond_limit,
             outcomes,

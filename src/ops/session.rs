@@ -85,14 +85,25 @@ impl Session<'_> {
     }
 }
 
+impl Look {
+    /// States that rows are in and the preset does not have; rows in them are not looked at.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn unfamiliar_states(&mut self) -> Result<Vec<String>, OpsError> {
+        Ok(unfamiliar_states(self.reader.as_mut(), &self.spec)?)
+    }
+}
+
+fn unfamiliar_states(reader: &mut dyn Reader, spec: &QueueSpec) -> Result<Vec<String>, StoreError> {
+    let known = |stored: &Cell| spec.states.all().any(|state| state.stored.to_string() == stored.to_string());
+    let states = reader.states_in_use(spec)?;
+    Ok(states.iter().filter(|stored| !known(stored)).map(Cell::to_string).collect())
+}
+
 /// A table that only looks like a known one gives itself away by a state that the preset does not have.
 fn states_are_known(reader: &mut dyn Reader, spec: &QueueSpec) -> Result<(), OpsError> {
-    let unknown: Vec<String> = reader
-        .states_in_use(spec)?
-        .iter()
-        .filter(|stored| !spec.states.all().any(|state| state.stored.to_string() == stored.to_string()))
-        .map(Cell::to_string)
-        .collect();
+    let unknown = unfamiliar_states(reader, spec)?;
     if unknown.is_empty() {
         return Ok(());
     }

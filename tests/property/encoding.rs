@@ -219,7 +219,9 @@ proptest! {
         let Some(read) = read else { return Err(TestCaseError::fail(format!("{written} does not read back"))) };
         let spelled = !spelling.starts_with("text") || at >= self::at("0001-01-02T00:00:00Z");
         let fits = spelling != "epoch ns" || at.micros().abs() < i64::MAX / 1000;
-        if fits {
+        // Beyond 2^51 microseconds, before 1899 and after 2041, a float of seconds no longer tells neighbours apart for sure.
+        let exact = spelling != "epoch s float" || at.micros().abs() < 1 << 51;
+        if fits && exact {
             prop_assert_eq!(&encodings.encode(read), &written, "writing what was read changes nothing");
         }
         let zoned = ZONES[1..].iter().any(|zone| spelling.ends_with(zone));

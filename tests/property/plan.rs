@@ -63,7 +63,7 @@ proptest! {
         if !steps.is_empty() {
             let at = (swap % steps.len() as u64) as usize;
             steps.rotate_left(at);
-            prop_assert_eq!(digest(&steps), whole.clone());
+            prop_assert_eq!(&digest(&steps), &whole);
             steps[0].fence.0.push('x');
             prop_assert_ne!(digest(&steps), whole);
         }

@@ -73,6 +73,7 @@ impl Reclaiming<'_> {
         context.say_where(&look);
         let policy = refine(&look, policy);
         let plan = ops::plan(&mut look, &self.selection, &policy)?;
+        context.warn_if_blind(&mut look, plan.in_flight())?;
         let run_id = run_id(&look);
         // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
         drop(look);

@@ -42,6 +42,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let mut look = settings.session(store.as_ref(), &limits).look()?;
     context.say_where(&look);
     let document = ops::stale(&mut look, &selection, &policy)?;
+    context.warn_if_blind(&mut look, document.summary.in_flight)?;
     drop(look);
     let format = args.output.format();
     present(&context.ui, format, &document)?;

@@ -1,0 +1,63 @@
+//! Passwords in texts that somebody else has put together: a value from a config file, a message of clap's.
+
+/// The text with the password of every URL in it, and every `password=` value, made unreadable.
+pub(super) fn masked(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + 3);
+        shown.push_str(before);
+        // The user information ends at the last `@` before a space or quote; a password may hold any other character.
+        let word = after.find(|c: char| c.is_whitespace() || "'\"`".contains(c)).unwrap_or(after.len());
+        let user_info = after.get(..word).and_then(|word| word.rfind('@')).and_then(|end| after.get(..end));
+        rest = match user_info.and_then(|user_info| user_info.split_once(':').map(|(user, _)| (user, user_info.len())))
+        {
+            Some((user, length)) => {
+                shown.push_str(user);
+                shown.push_str(":(hidden)");
+                after.get(length..).unwrap_or_default()
+            }
+            None => after,
+        };
+    }
+    shown.push_str(rest);
+    mask_pairs(&shown)
+}
+
+fn mask_pairs(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("password=") {
+        let (before, after) = rest.split_at(at + "password=".len());
+        shown.push_str(before);
+        shown.push_str("(hidden)");
+        let end = match after.strip_prefix('\'') {
+            Some(quoted) => quoted.find('\'').map_or(after.len(), |end| end + 2),
+            None => after.find(|c: char| c.is_whitespace() || "'\"`&".contains(c)).unwrap_or(after.len()),
+        };
+        rest = after.get(end..).unwrap_or_default();
+    }
+    shown.push_str(rest);
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_go_and_the_rest_stays() {
+        let cases = [
+            ("a://u:secret@h/d and b", "a://u:(hidden)@h/d and b"),
+            ("`postgres://u:se@cr/et@h/d`: no", "`postgres://u:(hidden)@h/d`: no"),
+            ("postgres://u@h/d", "postgres://u@h/d"),
+            ("host=h password=secret dbname=d", "host=h password=(hidden) dbname=d"),
+            ("password='se cret' user=u", "password=(hidden) user=u"),
+            ("http://h/x?password=secret&y=1", "http://h/x?password=(hidden)&y=1"),
+            ("nothing here", "nothing here"),
+        ];
+        for (text, shown) in cases {
+            assert_eq!(masked(text), shown);
+        }
+    }
+}
