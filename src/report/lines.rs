@@ -1,4 +1,5 @@
-use super::{Owners, Reclaim, Spool, Stale};
+use super::{Owners, Reclaim, Spool, Stale, Target};
+use crate::model::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -30,20 +31,26 @@ fn list<T: Serialize + DeserializeOwned>(out: &mut dyn Write, kind: &str, list: 
     list.iter().try_for_each(|item| line(out, kind, &item?))
 }
 
-/// The fields of a document that are neither lists of jobs nor the summary.
-fn head(fields: &[(&str, Value)]) -> Map<String, Value> {
-    fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+/// Every document begins alike; `more` are the fields that are its own and neither lists of jobs nor the summary.
+fn head(
+    out: &mut dyn Write,
+    schema: &str,
+    store_time: Timestamp,
+    target: &Target,
+    more: &[(&str, Value)],
+) -> io::Result<()> {
+    let mut fields = Map::new();
+    fields.insert("schema".to_owned(), schema.into());
+    fields.insert("store_time".to_owned(), serde_json::to_value(store_time)?);
+    fields.insert("target".to_owned(), serde_json::to_value(target)?);
+    fields.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+    line(out, "head", &fields)
 }
 
 impl Lines for Stale {
     fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
-        let fields = [
-            ("schema", self.schema.into()),
-            ("store_time", serde_json::to_value(self.store_time)?),
-            ("target", serde_json::to_value(&self.target)?),
-            ("filter", serde_json::to_value(&self.filter)?),
-        ];
-        line(out, "head", &head(&fields))?;
+        let more = [("filter", serde_json::to_value(&self.filter)?)];
+        head(out, self.schema, self.store_time, &self.target, &more)?;
         list(out, "job", &self.jobs)?;
         list(out, "unknown", &self.unknown)?;
         line(out, "summary", &self.summary)
@@ -52,10 +59,7 @@ impl Lines for Stale {
 
 impl Lines for Reclaim {
     fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
-        let fields = [
-            ("schema", self.schema.into()),
-            ("store_time", serde_json::to_value(self.store_time)?),
-            ("target", serde_json::to_value(&self.target)?),
+        let more = [
             ("filter", serde_json::to_value(&self.filter)?),
             ("applied", self.applied.into()),
             ("run_id", serde_json::to_value(&self.run_id)?),
@@ -64,7 +68,7 @@ impl Lines for Reclaim {
             ("warnings", serde_json::to_value(&self.warnings)?),
             ("not_found", serde_json::to_value(&self.not_found)?),
         ];
-        line(out, "head", &head(&fields))?;
+        head(out, self.schema, self.store_time, &self.target, &more)?;
         list(out, "step", &self.steps)?;
         list(out, "held", &self.held)?;
         line(out, "summary", &self.summary)
@@ -73,13 +77,8 @@ impl Lines for Reclaim {
 
 impl Lines for Owners {
     fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
-        let fields = [
-            ("schema", self.schema.into()),
-            ("store_time", serde_json::to_value(self.store_time)?),
-            ("target", serde_json::to_value(&self.target)?),
-            ("findings", serde_json::to_value(&self.findings)?),
-        ];
-        line(out, "head", &head(&fields))?;
+        let more = [("findings", serde_json::to_value(&self.findings)?)];
+        head(out, self.schema, self.store_time, &self.target, &more)?;
         self.owners.iter().try_for_each(|owner| line(out, "owner", owner))?;
         line(out, "summary", &self.summary)
     }
