@@ -3,6 +3,7 @@
 use crate::model::{Move, parse_duration};
 use crate::policy::Rule;
 use crate::render::Format;
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,19 +14,19 @@ use std::time::Duration;
 pub struct StoreArgs {
     /// The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB,
     /// then the config file's target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
     pub db: Option<String>,
     /// A target of the config file [env: JOBDOCTOR_TARGET]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub target: Option<String>,
     /// The preset or mapping, instead of finding out
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub preset: Option<String>,
     /// The schema of the queue's tables (Postgres)
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub schema: Option<String>,
     /// Another name for the table of jobs
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub table: Option<String>,
     /// The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then
     /// /etc/jobdoctor/config.toml]
@@ -167,19 +168,19 @@ pub struct OlderArgs {
 #[command(next_help_heading = "Which claims")]
 pub struct SelectArgs {
     /// Of queues that match (can be repeated)
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", value_parser = NonEmptyStringValueParser::new())]
     pub queue: Vec<String>,
     /// Of kinds that match (can be repeated)
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", value_parser = NonEmptyStringValueParser::new())]
     pub kind: Vec<String>,
     /// Held by owners that match (can be repeated)
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", value_parser = NonEmptyStringValueParser::new())]
     pub owner: Vec<String>,
     /// Held on this host, named whole (can be repeated)
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub host: Vec<String>,
     /// In this state, in the queue's own words (can be repeated)
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub state: Vec<String>,
     /// The N longest silent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -191,7 +192,7 @@ pub struct SelectArgs {
 #[command(next_help_heading = "Which claims")]
 pub struct IdArgs {
     /// This job; a healthy one is held, never forced (can be repeated)
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub id: Vec<String>,
 }
 

@@ -91,7 +91,7 @@ impl Context {
 }
 
 /// A word as a shell reads it back; one that may hold a password is not repeated.
-fn shell_word(word: &str) -> String {
+pub(super) fn shell_word(word: &str) -> String {
     if may_hold_password(word.strip_prefix("--db=").unwrap_or(word)) {
         return if word.starts_with("--db=") { "--db=...".to_owned() } else { "...".to_owned() };
     }

@@ -18,6 +18,7 @@ pub struct Ui {
     machine: bool,
     out: Screen,
     watched: bool,
+    out_is_terminal: bool,
     err_color: bool,
 }
 
@@ -37,6 +38,7 @@ impl Ui {
             machine: matches!(format, Format::Json | Format::Jsonl),
             out: Screen { width, color: wants_color(tone.color, environment, out_tty) },
             watched: out_tty || err_tty,
+            out_is_terminal: out_tty,
             err_color: wants_color(tone.color, environment, err_tty),
         }
     }
@@ -44,7 +46,15 @@ impl Ui {
     /// For errors before anything else is known, where a document was asked for.
     pub fn for_machines() -> Ui {
         let out = Screen { width: None, color: false };
-        Ui { quiet: false, verbose: false, machine: true, out, watched: false, err_color: false }
+        Ui {
+            quiet: false,
+            verbose: false,
+            machine: true,
+            out,
+            watched: false,
+            out_is_terminal: false,
+            err_color: false,
+        }
     }
 
     /// The screen that tables are laid out for.
@@ -55,6 +65,11 @@ impl Ui {
     /// True if a person is likely to be watching.
     pub fn is_watched(&self) -> bool {
         self.watched
+    }
+
+    /// True if the report goes to a terminal.
+    pub fn is_terminal(&self) -> bool {
+        self.out_is_terminal
     }
 
     /// Writes the report. A reader that has gone away is no error: it has seen what it wanted.

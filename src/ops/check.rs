@@ -3,7 +3,7 @@ use super::session::Look;
 use crate::model::{Engine, Move};
 use crate::policy::{Policy, Verdict, judge};
 use crate::report::{Check, CheckFinding, Severity};
-use crate::spec::ident::qualified;
+use crate::spec::ident::{qualified, quoted};
 use crate::spec::{Column, Expr, LiveTable, MoveSpec, QueueSpec, StateSource, StepSpec};
 use crate::store::{Cutoffs, StoreErrorKind, Wanted};
 use std::collections::BTreeSet;
@@ -39,8 +39,10 @@ pub fn check(look: &mut Look) -> Result<Checked, OpsError> {
             ),
         );
     }
-    let can_list = listing(&mut findings, look)?;
+    // Rights first: they explain why a listing fails.
     rights(&mut findings, look);
+    let can_list = listing(&mut findings, look)?;
+    key(&mut findings, look);
     indexes(&mut findings, look);
     for table in tables(look).into_iter().filter(|table| !table.triggers.is_empty()) {
         let names = table.triggers.join(", ");
@@ -150,18 +152,22 @@ fn listing(findings: &mut Findings, look: &mut Look) -> Result<bool, OpsError> {
     Ok(true)
 }
 
+/// A table's name as it stands in a statement.
+fn name(spec: &QueueSpec, table: &LiveTable) -> String {
+    match spec.engine {
+        Engine::Postgres => qualified(&table.schema, &table.name),
+        Engine::Sqlite => quoted(&table.name),
+    }
+}
+
 fn rights(findings: &mut Findings, look: &Look) {
     let spec = &look.spec;
-    let name = |table: &LiveTable| match spec.engine {
-        Engine::Postgres => qualified(&table.schema, &table.name),
-        Engine::Sqlite => table.name.clone(),
-    };
     for table in tables(look) {
         if table.row_security {
             findings.denied(
                 "row_security",
                 format!("row-level security hides rows of table {} from this role", table.name),
-                format!("ALTER ROLE (this role) BYPASSRLS, or a policy on {} for it", name(table)),
+                format!("ALTER ROLE (this role) BYPASSRLS, or a policy on {} for it", name(spec, table)),
             );
         }
     }
@@ -175,7 +181,17 @@ fn rights(findings: &mut Findings, look: &Look) {
             .filter(|column| written.contains(column.name.as_str()) && !column.writable)
             .map(|column| column.name.as_str())
             .collect();
-        if !missing.is_empty() {
+        if !missing.is_empty() && spec.engine == Engine::Sqlite {
+            findings.denied(
+                "update_jobs",
+                match jobs.is_view {
+                    true => format!("{} is a view, and a move writes to it", jobs.name),
+                    false => "this user may not write to the file, or to its directory, where SQLite keeps a journal"
+                        .to_owned(),
+                },
+                "name the table behind the view, or run as a user who may write".to_owned(),
+            );
+        } else if !missing.is_empty() {
             findings.denied(
                 "update_jobs",
                 format!(
@@ -183,13 +199,13 @@ fn rights(findings: &mut Findings, look: &Look) {
                     jobs.name,
                     missing.join(", ")
                 ),
-                format!("GRANT UPDATE ({}) ON {} TO (this role)", missing.join(", "), name(jobs)),
+                format!("GRANT UPDATE ({}) ON {} TO (this role)", missing.join(", "), name(spec, jobs)),
             );
         } else {
             findings.ok("update_jobs", format!("this role may write what a move writes to table {}", jobs.name));
         }
         if raw_steps(spec, "DELETE") && !jobs.may_delete {
-            let grant = format!("GRANT DELETE ON {} TO (this role)", name(jobs));
+            let grant = format!("GRANT DELETE ON {} TO (this role)", name(spec, jobs));
             findings.denied("delete_jobs", format!("a move deletes from table {}", jobs.name), grant);
         }
     }
@@ -208,8 +224,28 @@ fn rights(findings: &mut Findings, look: &Look) {
             format!(
                 "GRANT UPDATE ({}) ON {} TO (this role)",
                 spec.owner.row.as_ref().map_or("", |row| row.key.name.as_str()),
-                name(owners)
+                name(spec, owners)
             ),
+        );
+    }
+}
+
+/// A key that two rows may share names neither of them.
+fn key(findings: &mut Findings, look: &Look) {
+    let spec = &look.spec;
+    let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return };
+    let Some(live) = look.live.table(Some(&table.schema), &table.name).filter(|live| !live.is_view) else { return };
+    let columns: Vec<&str> = spec.claim.key.iter().map(|column| column.name.as_str()).collect();
+    if !live.is_unique(&columns) {
+        findings.add(
+            Severity::Error,
+            "key",
+            format!(
+                "no unique index of table {} covers the key {}: two jobs may share it",
+                live.name,
+                columns.join(", ")
+            ),
+            Some("name a unique column as the key, or give the table a primary key".to_owned()),
         );
     }
 }
@@ -252,16 +288,18 @@ fn indexes(findings: &mut Findings, look: &Look) {
         findings.ok("index", format!("an index of table {} leads to the claims in flight", live.name));
         return;
     }
-    let sign = spec.liveness.iter().find_map(|source| source.column()).map(|time| format!(", {}", time.column.name));
+    let sign =
+        spec.liveness.iter().find_map(|source| source.column()).map(|time| format!(", {}", quoted(&time.column.name)));
     findings.add(
         Severity::Warning,
         "index",
         format!("no index of table {} leads to the claims in flight: every look reads the whole table", live.name),
         Some(format!(
-            "CREATE INDEX {table}_in_flight ON {table} ({}{})",
-            state.name,
+            "CREATE INDEX {} ON {} ({}{})",
+            quoted(&format!("{}_in_flight", live.name)),
+            name(spec, live),
+            quoted(&state.name),
             sign.unwrap_or_default(),
-            table = live.name
         )),
     );
 }

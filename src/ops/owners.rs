@@ -121,7 +121,7 @@ impl Lies {
             (self.no_owner, "in flight without an owner"),
             (self.owner_missing, "held by an owner that has no row"),
             (self.owner_restarted, "older than the process that goes by their owner's name"),
-            (self.no_claim_time, "in flight without a claim time"),
+            (self.no_claim_time, "in flight without a claim time that can be read"),
         ];
         list.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("claims {what}: {n}")).collect()
     }

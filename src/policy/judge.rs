@@ -1,6 +1,6 @@
 use super::rules::Policy;
 use super::verdict::{Check, CheckResult, Judgement, Reason, Rule, Verdict};
-use crate::model::{Claim, OwnerRow, Reading, Sign, Timestamp, age};
+use crate::model::{Cell, Claim, OwnerRow, Reading, Sign, Timestamp, age};
 use crate::spec::{
     Absence, EARLIEST_MICROS, FUTURE_TOLERANCE, LEASE_AHEAD, Liveness, QueueSpec, SilentAfter, TimeColumn,
     silence_allowed,
@@ -13,6 +13,9 @@ use std::time::Duration;
 /// unknown, whichever source it belongs to; rules about trouble are asked beside it.
 pub fn judge(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
     let mut bench = Bench::new(spec, claim, policy, now);
+    if claim.key.0.iter().any(Cell::is_null) {
+        bench.lack("its key is NULL, so it cannot be told from others".to_owned());
+    }
     if policy.restart.is_some() {
         bench.restart();
     } else {
@@ -82,10 +85,8 @@ impl<'a> Bench<'a> {
         let (spec, claim) = (self.spec, self.claim);
         for (source, sign) in spec.liveness.iter().zip(&claim.signs) {
             let column = source.column().or(spec.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref()));
-            if let Some(column) = column {
-                let ahead = if matches!(source, Liveness::Lease { .. }) { LEASE_AHEAD } else { FUTURE_TOLERANCE };
-                self.must_be_plausible(column, &sign.at, Some(ahead));
-            }
+            let ahead = if matches!(source, Liveness::Lease { .. }) { LEASE_AHEAD } else { FUTURE_TOLERANCE };
+            let implausible = column.and_then(|column| self.must_be_plausible(column, &sign.at, Some(ahead)));
             let name = source.name();
             let place = column.map_or_else(|| "owner".to_owned(), |time| time.column.to_string());
             let value = shown(&sign.at);
@@ -110,6 +111,8 @@ impl<'a> Bench<'a> {
                     }
                 }
             };
+            // Whoever was asked, a value that cannot be right is what makes the verdict unknown.
+            let (result, detail) = implausible.map_or((result, detail), |why| (CheckResult::Unusable, why));
             self.checks.push(Check { rule: name, column: place, value, result, detail });
         }
         if self.liveness.is_none() {
@@ -119,7 +122,7 @@ impl<'a> Bench<'a> {
                 }
                 _ => {
                     let names: Vec<&str> = spec.liveness.iter().map(Liveness::name).collect();
-                    format!("no sign of life to judge by: neither of {} has a value", names.join(", "))
+                    format!("no sign of life to judge by: nothing in {}", names.join(", "))
                 }
             });
         }
@@ -153,13 +156,15 @@ impl<'a> Bench<'a> {
                 "ran out {over} ago, but there is a later sign of life; the next source is asked"
             ));
         }
-        self.unless_younger(Rule::LeaseExpired, format!("lease ran out {over} ago"))
+        // Whoever held it was silent for at least that long, even where no sign of life is recorded.
+        let proven = self.silence().or(Some(self.now.since(end)).filter(|over| Some(*over) >= self.policy.older));
+        self.unless_younger(Rule::LeaseExpired, format!("lease ran out {over} ago"), proven)
     }
 
     fn owner_opinion(&self, at: &Reading, allowed: Option<Duration>) -> Opinion {
         let Some(row) = &self.spec.owner.row else { return Opinion::Silent("there is no owners' table".to_owned()) };
         let absence = |absence: Absence, rule: Rule, what: String| match absence {
-            Absence::Dead => self.unless_younger(rule, what),
+            Absence::Dead => self.unless_younger(rule, what, self.silence()),
             Absence::Next => Opinion::Silent(format!("{what}; the next source is asked")),
             Absence::Unknown => Opinion::Lost(what),
         };
@@ -207,12 +212,14 @@ impl<'a> Bench<'a> {
     }
 
     /// Death by itself, unless the operator asked for a longer silence than this claim's.
-    fn unless_younger(&self, rule: Rule, detail: String) -> Opinion {
-        match (self.policy.older, self.silence()) {
-            (Some(older), Some(silence)) if silence < older => {
+    fn unless_younger(&self, rule: Rule, detail: String, silence: Option<Duration>) -> Opinion {
+        match (self.policy.older, silence) {
+            (None, _) => Opinion::Dead(rule, detail),
+            (Some(older), Some(silence)) if silence >= older => Opinion::Dead(rule, detail),
+            (Some(_), Some(silence)) => {
                 Opinion::Alive(format!("{detail}, but silent for {} only, less than asked", age(silence)))
             }
-            _ => Opinion::Dead(rule, detail),
+            (Some(_), None) => Opinion::Lost(format!("{detail}, but nothing tells for how long it has been silent")),
         }
     }
 
@@ -230,7 +237,7 @@ impl<'a> Bench<'a> {
 
     fn trouble(&mut self) {
         if let Some(column) = &self.spec.rules.deadline {
-            self.must_be_plausible(column, &self.claim.deadline, None);
+            let implausible = self.must_be_plausible(column, &self.claim.deadline, None);
             let passed = self.claim.deadline.at().filter(|deadline| *deadline < self.now);
             let detail = match (passed, &self.claim.deadline) {
                 (Some(deadline), _) => format!("deadline passed {} ago", age(self.now.since(deadline))),
@@ -239,6 +246,10 @@ impl<'a> Bench<'a> {
             };
             let value = shown(&self.claim.deadline);
             self.ask(Rule::DeadlinePassed, &column.column.to_string(), value, passed.is_some(), detail);
+            if let (Some(why), Some(check)) = (implausible, self.checks.last_mut()) {
+                check.result = CheckResult::Unusable;
+                check.detail = why;
+            }
         }
         if self.spec.rules.max_runtime.is_some() {
             let runs = self.claim.claimed_at.at().map(|at| self.now.since(at));
@@ -257,7 +268,10 @@ impl<'a> Bench<'a> {
         let later = self.claim.claimed_at.at().is_some_and(|at| at > restart.began);
         let (dead, detail) = match (restart.scope.covers(self.claim), later) {
             (false, _) => (false, "the owner is not in the scope of this sweep".to_owned()),
-            (true, true) => (false, "claimed after the sweep began".to_owned()),
+            (true, true) => {
+                self.lack("claimed after the sweep began, by the row's own time: it may be a new worker's".to_owned());
+                (false, "claimed after the sweep began".to_owned())
+            }
             (true, false) => (true, format!("restart sweep: {owner} is declared dead")),
         };
         self.ask(Rule::Restart, "owner", owner, dead, detail);
@@ -271,19 +285,21 @@ impl<'a> Bench<'a> {
         self.checks.push(Check { rule: rule.name(), column: column.to_owned(), value, result, detail });
     }
 
-    /// Says so if the value does not fit its declaration or cannot be right.
-    fn must_be_plausible(&mut self, time: &TimeColumn, reading: &Reading, ahead: Option<Duration>) {
+    /// Says what is wrong with a value that does not fit its declaration or cannot be right.
+    fn must_be_plausible(&mut self, time: &TimeColumn, reading: &Reading, ahead: Option<Duration>) -> Option<String> {
         let name = &time.column.name;
-        match (reading, ahead) {
-            (Reading::Unfit { raw, why }, _) => self.lack(unfit(Some(time), raw, why)),
+        let why = match (reading, ahead) {
+            (Reading::Unfit { raw, why }, _) => unfit(Some(time), raw, why),
             (Reading::At(at), _) if at.micros() < EARLIEST_MICROS => {
-                self.lack(format!("{name} reads as {at}: implausibly early, as if in another unit"));
+                format!("{name} is implausibly early, as if in another unit: {at}")
             }
             (Reading::At(at), Some(ahead)) if *at > self.now.plus(ahead) => {
-                self.lack(format!("{name} reads as {at}, {} ahead of the store's clock", age(at.since(self.now))));
+                format!("{name} is {} ahead of the store's clock: {at}", age(at.since(self.now)))
             }
-            _ => {}
-        }
+            _ => return None,
+        };
+        self.lack(why.clone());
+        Some(why)
     }
 
     fn lack(&mut self, what: String) {

@@ -9,7 +9,8 @@ pub fn or_dash(text: Option<&str>) -> &str {
     text.filter(|text| !text.is_empty()).unwrap_or("-")
 }
 
-fn grouped(n: u64) -> String {
+/// A number with its thousands set apart: `12,345`.
+pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.char_indices() {

@@ -18,7 +18,7 @@ pub use cell::{Cell, Tone};
 pub use csv::csv;
 pub use facts::Facts;
 pub use format::Format;
-pub use human::{count, or_dash};
+pub use human::{count, grouped, or_dash};
 pub use inert::inert;
 pub use json::json;
 pub use screen::Screen;

@@ -5,6 +5,7 @@ use super::document::Document;
 use super::live::LiveSchema;
 use super::preset::{Catalog, Preset};
 use super::resolve::{Place, physical_tables};
+use std::collections::BTreeSet;
 
 /// The presets whose tables are there, by name.
 ///
@@ -16,6 +17,9 @@ pub fn detect<'a>(catalog: &'a Catalog, live: &LiveSchema, place: &Place) -> Res
     match fits.as_slice() {
         [preset] => Ok(preset),
         [] => {
+            if let Some(why) = missing(live, place) {
+                return Err(SpecError::whole("detection", why));
+            }
             let mut seen: Vec<String> =
                 live.tables.iter().map(|table| format!("{}.{}", table.schema, table.name)).collect();
             seen.sort();
@@ -39,6 +43,23 @@ pub fn detect<'a>(catalog: &'a Catalog, live: &LiveSchema, place: &Place) -> Res
                 format!("more than one queue lives here: {}. Say which one with --preset", names.join(", ")),
             ))
         }
+    }
+}
+
+/// What the operator named and the database does not have, or has in another place.
+fn missing(live: &LiveSchema, place: &Place) -> Option<String> {
+    let schemas: BTreeSet<&str> = live.tables.iter().map(|table| table.schema.as_str()).collect();
+    let known = || schemas.iter().copied().collect::<Vec<_>>().join(", ");
+    match (&place.table, &place.schema) {
+        (Some(table), _) if live.schemas_of(table).is_empty() => Some(format!("there is no table `{table}`")),
+        (_, Some(schema)) if !schemas.contains(schema.as_str()) && !schemas.is_empty() => {
+            Some(format!("there is no queue that is known in schema `{schema}`; tables of interest are in {}", known()))
+        }
+        (_, None) if !schemas.is_empty() && live.tables.iter().all(|table| !table.visible) => Some(format!(
+            "no queue is on the search path; tables of interest are in {}: say which with --schema",
+            known()
+        )),
+        _ => None,
     }
 }
 

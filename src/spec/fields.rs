@@ -163,6 +163,7 @@ impl<'a> Field<'a> {
     pub fn count(self) -> Result<u64, SpecError> {
         match &self.node.value {
             Value::Integer(number) if *number >= 0 => Ok(number.unsigned_abs()),
+            Value::Integer(number) => Err(self.error(format!("must be a number of 0 or more, and is {number}"))),
             _ => Err(self.wrong("a number of 0 or more")),
         }
     }

@@ -28,6 +28,10 @@ pub struct LiveTable {
     /// Columns of unique indexes that have no condition, and of the partition key. A change of these asks for the
     /// stronger row lock.
     pub key_columns: BTreeSet<String>,
+    /// The columns of each unique index that has no condition, the primary key among them.
+    pub unique: Vec<Vec<String>>,
+    /// True for a view, whose rows no index vouches for.
+    pub is_view: bool,
     /// Its indexes.
     pub indexes: Vec<LiveIndex>,
     /// Its enabled triggers.
@@ -63,6 +67,11 @@ pub struct LiveIndex {
 }
 
 impl LiveTable {
+    /// True if some unique index proves that no two rows agree in these columns.
+    pub fn is_unique(&self, columns: &[&str]) -> bool {
+        self.unique.iter().any(|index| index.iter().all(|column| columns.contains(&column.as_str())))
+    }
+
     /// The column of that name.
     pub fn column(&self, name: &str) -> Option<&LiveColumn> {
         self.columns.iter().find(|column| column.name == name)

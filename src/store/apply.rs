@@ -30,43 +30,55 @@ impl<S: WriteSession> Writer for SqlWriter<S> {
             return BatchReport { results: not_tried(), stop: Some(error), warnings: Vec::new() };
         };
         let mut way = Way::Together;
-        for tries_left in (0..TRIES).rev() {
-            match self.transaction(spec, moved, batch, way) {
+        let mut conflicts = 0;
+        let stop = |error| BatchReport { results: not_tried(), stop: Some(error), warnings: Vec::new() };
+        loop {
+            match self.transaction(spec, moved, batch, &way) {
                 Ok(results) => {
                     let warnings = self.wake(spec, batch, &results);
                     return BatchReport { results, stop: None, warnings };
                 }
-                Err(Failure::RowData(_)) if way == Way::Together => way = Way::RowByRow,
-                Err(Failure::RowData(error)) => {
-                    return BatchReport { results: not_tried(), stop: Some(error), warnings: Vec::new() };
+                Err(Failure::RowData(_)) if way == Way::Together => way = Way::RowByRow(BTreeMap::new()),
+                Err(Failure::Swept(n, error)) => way.without(n, error),
+                Err(Failure::Store(error)) if error.kind == StoreErrorKind::Conflict && conflicts < TRIES => {
+                    conflicts += 1;
                 }
-                Err(Failure::Store(error)) if error.kind == StoreErrorKind::Conflict && tries_left > 0 => {}
-                Err(Failure::Store(error)) => {
-                    return BatchReport { results: not_tried(), stop: Some(error), warnings: Vec::new() };
-                }
+                Err(Failure::RowData(error) | Failure::Store(error)) => return stop(error),
                 Err(Failure::CommitUnknown(end)) => {
                     let (results, error) = *end;
                     return BatchReport { results, stop: Some(error), warnings: Vec::new() };
                 }
             }
         }
-        let error = StoreError::new(StoreErrorKind::Conflict, "other transactions kept getting in the way");
-        BatchReport { results: not_tried(), stop: Some(error), warnings: Vec::new() }
     }
 }
 
 /// How the verified rows are acted on.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 enum Way {
     /// In one go.
     Together,
-    /// Each behind a savepoint of its own, because one of them is refused.
-    RowByRow,
+    /// Each behind a savepoint of its own, because one of them is refused; without those that take the whole transaction
+    /// with them, which are known by then.
+    RowByRow(BTreeMap<usize, RowError>),
+}
+
+impl Way {
+    fn without(&mut self, n: usize, error: RowError) {
+        match self {
+            Way::Together => *self = Way::RowByRow(BTreeMap::from([(n, error)])),
+            Way::RowByRow(left_out) => {
+                left_out.insert(n, error);
+            }
+        }
+    }
 }
 
 enum Failure {
     /// One row's data is in the way.
     RowData(StoreError),
+    /// This row's data made the database give up the whole transaction, the rows before it included.
+    Swept(usize, RowError),
     /// Nothing was written.
     Store(StoreError),
     /// It may have been written.
@@ -85,7 +97,7 @@ impl<S: WriteSession> SqlWriter<S> {
         spec: &QueueSpec,
         moved: &MoveSpec,
         batch: &Batch<'_>,
-        way: Way,
+        way: &Way,
     ) -> Result<Vec<StepResult>, Failure> {
         let now = self.session.begin(&spec.schema)?;
         let worked = self.work(spec, moved, batch, way, now);
@@ -118,7 +130,7 @@ impl<S: WriteSession> SqlWriter<S> {
         spec: &QueueSpec,
         moved: &MoveSpec,
         batch: &Batch<'_>,
-        way: Way,
+        way: &Way,
         now: Timestamp,
     ) -> Result<Vec<StepResult>, Failure> {
         let mut results = self.witnesses(spec, batch)?;
@@ -130,11 +142,18 @@ impl<S: WriteSession> SqlWriter<S> {
                 let keys: Vec<&Key> = verified.iter().filter_map(|n| batch.steps.get(*n)).map(|s| &s.key).collect();
                 self.act(spec, moved, &keys, now, batch.reason)?;
             }
-            Way::RowByRow => {
-                for n in &verified {
-                    let Some(step) = batch.steps.get(*n) else { continue };
-                    if let Err(error) = self.act_alone(spec, moved, &step.key, now, batch.reason)? {
-                        set(&mut results, *n, StepResult::refused(error));
+            Way::RowByRow(left_out) => {
+                for n in verified {
+                    let Some(step) = batch.steps.get(n) else { continue };
+                    let acted = match left_out.get(&n) {
+                        Some(error) => Err(error.clone()),
+                        None => self.act_alone(spec, moved, &step.key, now, batch.reason)?,
+                    };
+                    if let Err(error) = acted {
+                        if !self.session.in_transaction() {
+                            return Err(Failure::Swept(n, error));
+                        }
+                        set(&mut results, n, StepResult::refused(error));
                     }
                 }
             }
@@ -257,10 +276,9 @@ impl<S: WriteSession> SqlWriter<S> {
                 Rows::Any => true,
             };
             if !fits {
-                return Err(StoreError::new(
-                    StoreErrorKind::RowData,
-                    format!("the statement touched {touched} of {each} rows: a trigger or rule stands in the way"),
-                ));
+                let why = if touched > each { "the key is not unique" } else { "a trigger or rule stands in the way" };
+                let message = format!("the statement touched {touched} rows instead of {each}: {why}");
+                return Err(StoreError::new(StoreErrorKind::RowData, message));
             }
         }
         if let Some(statement) = sql::state_check(spec, dialect, moved, keys) {
@@ -291,8 +309,10 @@ impl<S: WriteSession> SqlWriter<S> {
                 Ok(Ok(()))
             }
             Err(error) if error.kind == StoreErrorKind::RowData => {
-                self.session.execute(&Statement::plain("ROLLBACK TO SAVEPOINT jobdoctor_row"))?;
-                self.session.execute(&Statement::plain("RELEASE SAVEPOINT jobdoctor_row"))?;
+                if self.session.in_transaction() {
+                    self.session.execute(&Statement::plain("ROLLBACK TO SAVEPOINT jobdoctor_row"))?;
+                    self.session.execute(&Statement::plain("RELEASE SAVEPOINT jobdoctor_row"))?;
+                }
                 Ok(Err(RowError { sqlstate: error.code, constraint: error.constraint, message: error.message }))
             }
             Err(error) => Err(error),

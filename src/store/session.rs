@@ -21,6 +21,9 @@ pub(super) trait Session {
     /// aborted one as success.
     fn commit(&mut self) -> Commit;
 
+    /// Whether our transaction is still there. A trigger of SQLite may have rolled back the whole of it.
+    fn in_transaction(&self) -> bool;
+
     /// Gives everything back. Errors do not matter: a transaction that cannot be rolled back is gone already.
     fn rollback(&mut self);
 }

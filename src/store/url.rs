@@ -92,6 +92,9 @@ impl Address {
         if text.is_empty() {
             return Err(AddressError("the database address is empty".to_owned()));
         }
+        if text == ":memory:" {
+            return Err(AddressError("a database in memory lives and dies with its process: name a file".to_owned()));
+        }
         Ok(Address::Sqlite(Path::new(text).to_owned()))
     }
 

@@ -68,7 +68,7 @@ fn a_table_that_is_not_there() {
 #[test]
 fn a_name_is_an_identifier() {
     let doctor = incident();
-    for table in ["jobs; DROP TABLE jobs", "jobs\" --", "", "(SELECT 1)"] {
+    for table in ["jobs; DROP TABLE jobs", "jobs\" --", "(SELECT 1)"] {
         let arguments = ["reclaim", "--db", "queue.db", "--preset", "lease", "--apply", "--table", table];
         fails(&doctor, &arguments, 78);
     }

@@ -52,10 +52,9 @@ fn interrupted(signal: Signal, format: &str) -> (Doctor, Ran, u64) {
 fn interrupt_while_applying() {
     let (doctor, ran, moved) = interrupted(Signal::INT, "table");
     assert_eq!(ran.signal, Some(2), "{}", ran.stderr);
-    let (before, after) = (moved / 1000, moved % 1000);
-    let grouped = if before > 0 { format!("{before},{after:03}") } else { moved.to_string() };
-    assert!(ran.stderr.contains(&format!("recovered {grouped} orphaned jobs")), "{}", ran.stderr);
-    assert!(ran.stderr.contains(&format!("{} not tried", u64::from(MANY) - moved)), "{}", ran.stderr);
+    let grouped = jobdoctor::render::grouped;
+    assert!(ran.stderr.contains(&format!("recovered {} orphaned jobs", grouped(moved))), "{}", ran.stderr);
+    assert!(ran.stderr.contains(&format!("{} not tried", grouped(u64::from(MANY) - moved))), "{}", ran.stderr);
     assert!(ran.stderr.contains("interrupted"), "{}", ran.stderr);
     // The rest is still there for the next run.
     doctor.run(&["reclaim", "--db", "queue.db", "--apply", "-o", "none"]).exits(0);

@@ -296,3 +296,21 @@ fn the_catalog_knows_keys_indexes_and_triggers() {
         assert_eq!(partial.columns, ["status", "id"], "{}", lab.name());
     });
 }
+
+/// Two rows of one owner would be two heartbeats, and the older one would kill what the newer keeps alive.
+#[test]
+fn an_owners_table_without_a_unique_name_is_refused() {
+    for_each_sql_store(|lab| {
+        lab.run("CREATE TABLE order_queue (id integer PRIMARY KEY, status text, worker text, started integer)");
+        lab.run("CREATE TABLE worker_pings (name text, seen_at integer)");
+        let mapping = "time = { default = 'epoch s' }\nstates = { in_flight = ['working'] }\n[claim]\ntable = 'order_queue'\n\
+                       key = 'id'\nstate = 'status'\nliveness = [{ by = 'owner', silent_after = '2m' }]\n[owner]\n\
+                       id = 'worker'\ntable = 'worker_pings'\nmatch = { name = 'worker' }\nheartbeat = 'seen_at'\n";
+        let preset = jobdoctor::spec::Preset::parse("the mapping", "orders", mapping).unwrap();
+        let refused = || try_resolve(&*lab.store(), &preset, &Place::default()).err().map(|error| error.to_string());
+        let said = refused().unwrap_or_default();
+        assert!(said.contains("no unique index on name"), "{}: {said}", lab.name());
+        lab.run("CREATE UNIQUE INDEX worker_pings_name ON worker_pings (name)");
+        assert_eq!(refused(), None, "{}", lab.name());
+    });
+}

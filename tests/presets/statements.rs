@@ -17,6 +17,7 @@ fn table(schema: &str, name: &str, columns: &[(&str, &str)]) -> LiveTable {
         name: name.to_owned(),
         visible: true,
         columns: columns.iter().map(column).collect(),
+        unique: vec![vec!["id".to_owned()]],
         ..LiveTable::default()
     }
 }

@@ -110,6 +110,22 @@ fn an_outlived_lease_does_not_kill() {
     assert_eq!(reasons[0].rule, Rule::LeaseExpired);
 }
 
+/// A lease without any sign of life has been silent for at least as long as it has been over, and nobody knows how much
+/// longer: with `--older`, what is not proven is unknown.
+#[test]
+fn a_lease_without_a_sign_is_not_called_silent_for_longer_than_it_is_over() {
+    let judged = |older: u64| {
+        let mut claim = super::queue_claim();
+        claim.claimed_at = Reading::Absent;
+        claim.heartbeat = Reading::Absent;
+        claim.signs[1].at = Reading::Absent;
+        claim.signs[2].at = Reading::Absent;
+        judge(lease(), &claim, &self::older(Some(older)), now()).verdict
+    };
+    assert!(judged(600).is_death());
+    assert!(matches!(judged(601), Verdict::Unknown(_)));
+}
+
 /// Thresholds are exceeded, not reached.
 #[test]
 fn exactly_at_the_threshold_is_alive() {

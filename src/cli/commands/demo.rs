@@ -1,6 +1,6 @@
 use crate::cli::args::StoreArgs;
 use crate::cli::args::ToneArgs;
-use crate::cli::context::Context;
+use crate::cli::context::{Context, shell_word};
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::present::{Present, show};
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let order = Order { schema: "jobdoctor.reclaim/v1", apply: false, guard: Guard::default(), run_id: String::new() };
     let plan = ops::reclaim(store.as_ref(), &limits, plan, &order)?;
     let screen = context.ui.screen();
-    let file = inert(&file).into_owned();
+    let file = inert(&shell_word(&file)).into_owned();
     context.ui.report(|out| {
         writeln!(out, "Made {file}: a queue in which two workers were killed some minutes ago.\n")?;
         writeln!(out, "$ jobdoctor stale --db {file}\n{}", stale.table(&screen, Format::Table)?)?;

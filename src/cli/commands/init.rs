@@ -27,6 +27,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     if let Some(target) = settings.target_name.as_deref().filter(|_| settings.target.read_only && !args.print) {
         return Err(CliError::new(Exit::Refused, format!("target {target} is read-only in the config file")));
     }
+    if let Some(preset) = settings.preset.as_deref().filter(|preset| *preset != "lease") {
+        return Err(CliError::new(
+            Exit::Usage,
+            format!("init makes the reference schema, preset lease, and not {preset}"),
+        )
+        .hint("the tables of a queue library are made by the library itself"));
+    }
     let store = settings.store()?;
     let limits = settings.limits("init", LOOKING, &context.interrupt);
     let document = ops::init(store.as_ref(), &limits, &settings.place, !args.print)?;

@@ -7,7 +7,7 @@ use crate::cli::present::present;
 use crate::cli::settings::{LOOKING, Settings};
 use crate::ops;
 use crate::policy::Policy;
-use crate::render::count;
+use crate::render::{count, grouped};
 
 /// `jobdoctor owners`.
 #[derive(Debug, clap::Args)]
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             "{} with {}; {} dead, {} stuck",
             count(summary.owners, "owner", "owners"),
             count(summary.in_flight, "claim", "claims"),
-            summary.dead,
+            grouped(summary.dead),
             count(summary.stuck, "claim", "claims"),
         ));
         if summary.stuck > 0 {

@@ -7,7 +7,7 @@ use crate::cli::present::present;
 use crate::cli::settings::{APPLYING, LOOKING, Settings};
 use crate::ops::{self, Guard, Look, Order, Reclaimed, Selection};
 use crate::policy::Policy;
-use crate::render::{Format, count};
+use crate::render::{Format, count, grouped};
 use crate::report::{Outcomes, Reclaim};
 use crate::store::StoreErrorKind;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -86,7 +86,10 @@ impl Reclaiming<'_> {
         };
         let done = ops::reclaim(store.as_ref(), &limits, plan, &order)?;
         // Cron mails whatever is said; a document that was asked for is no news.
-        let nothing_done = done.document.summary.planned == 0 && done.document.refused.is_none();
+        // Where another sweep was faster, it is the other one's news.
+        let summary = &done.document.summary;
+        let elsewhere = summary.outcomes.as_ref().is_some_and(|o| o.changed + o.gone == summary.planned);
+        let nothing_done = (summary.planned == 0 || elsewhere) && done.document.refused.is_none();
         let idle = self.quiet_when_idle && nothing_done && !context.ui.is_watched();
         if !idle || self.format.is_machine() {
             present(&context.ui, self.format, &done.document)?;
@@ -125,8 +128,8 @@ impl Reclaiming<'_> {
             context.ui.note(&format!(
                 "{} to move, {} left alone, of {} in flight; nothing was written",
                 count(summary.planned, "job", "jobs"),
-                summary.held,
-                summary.in_flight
+                grouped(summary.held),
+                grouped(summary.in_flight)
             ));
         }
         if summary.beyond_limit > 0 {
@@ -140,7 +143,7 @@ impl Reclaiming<'_> {
     fn say_applied(&self, context: &Context, document: &Reclaim, outcomes: &Outcomes) {
         let ui = &context.ui;
         if document.summary.planned == 0 {
-            return ui.note(&format!("nothing to do, of {} in flight", document.summary.in_flight));
+            return ui.note(&format!("nothing to do, of {} in flight", grouped(document.summary.in_flight)));
         }
         let others = [
             (outcomes.changed, "changed meanwhile"),
@@ -151,7 +154,7 @@ impl Reclaiming<'_> {
             (outcomes.unknown, "of unknown outcome"),
         ];
         let others: Vec<String> =
-            others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(", {n} {what}")).collect();
+            others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(", {} {what}", grouped(*n))).collect();
         ui.note(&format!("recovered {}{}", count(outcomes.moved, "orphaned job", "orphaned jobs"), others.concat()));
         let above = self.settings.target.warn_above;
         if let Some(above) = above.filter(|above| outcomes.moved > *above) {

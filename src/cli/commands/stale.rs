@@ -7,7 +7,7 @@ use crate::cli::present::present;
 use crate::cli::settings::{LOOKING, Settings};
 use crate::ops;
 use crate::policy::Policy;
-use crate::render::count;
+use crate::render::{count, grouped};
 use crate::report::Stale;
 
 /// `jobdoctor stale`.
@@ -44,6 +44,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let document = ops::stale(&mut look, &selection, &policy)?;
     context.warn_if_blind(&mut look, document.summary.in_flight)?;
     drop(look);
+    let named = &args.ids;
+    if !named.id.is_empty() && document.summary.stuck + document.summary.unknown < named.id.len() as u64 {
+        context.ui.note("the other jobs named are not stuck, not in flight, or not there: `jobdoctor show` tells");
+    }
     let format = args.output.format();
     present(&context.ui, format, &document)?;
     if !format.is_machine() {
@@ -57,7 +61,7 @@ fn summary(context: &Context, document: &Stale) {
     let summary = &document.summary;
     let unknown = match summary.unknown {
         0 => String::new(),
-        n => format!(", {n} unknown"),
+        n => format!(", {} unknown", grouped(n)),
     };
     let shown = document.jobs.len().min(50);
     let more = match summary.stuck.saturating_sub(shown as u64) {
@@ -68,7 +72,7 @@ fn summary(context: &Context, document: &Stale) {
     context.ui.note(&format!(
         "{} stuck{unknown}, of {} in flight{more}",
         count(summary.stuck, "job", "jobs"),
-        summary.in_flight
+        grouped(summary.in_flight)
     ));
     if summary.stuck > 0 {
         context.ui.hint(&format!("to see what would be done: {}", context.next_command("reclaim", &[])));

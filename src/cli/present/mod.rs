@@ -10,7 +10,7 @@ pub use show::show;
 
 use super::error::CliError;
 use super::ui::Ui;
-use crate::render::{Format, Screen, csv, json};
+use crate::render::{Format, Screen, csv, inert, json};
 use crate::report::Lines;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -49,6 +49,12 @@ pub fn present<D: Present>(ui: &Ui, format: Format, document: &D) -> Result<(), 
         Format::Json => json(document, out),
         Format::Jsonl => document.lines(out),
         Format::Csv => document.csv(out),
+        Format::Name if ui.is_terminal() => {
+            // For programs an id is exact; a terminal must not be moved by one.
+            let mut names = Vec::new();
+            document.names(&mut names)?;
+            String::from_utf8_lossy(&names).lines().try_for_each(|name| writeln!(out, "{}", inert(name)))
+        }
         Format::Name => document.names(out),
         Format::None => Ok(()),
     })

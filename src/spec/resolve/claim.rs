@@ -57,6 +57,17 @@ impl Binder<'_> {
                     let equals = self.expr(written, &self.lock)?;
                     matches.push((column, equals.ok_or_else(|| written.error("a matched column cannot be optional"))?));
                 }
+                let matched: Vec<&str> = matches.iter().map(|(column, _)| column.name.as_str()).collect();
+                let live = self.tables.get(&table.text).filter(|live| !live.is_view && owner.on.is_none());
+                if let Some(live) = live.filter(|live| !live.is_unique(&matched)) {
+                    // Two rows would be two heartbeats of one owner, and the older one would kill what the newer keeps alive.
+                    return Err(table.error(format!(
+                        "table {} has no unique index on {}, so an owner may have several rows there; match a unique \
+                         column, or a view that has the newest row of each owner",
+                        live.name,
+                        matched.join(", ")
+                    )));
+                }
                 let key = match (&owner.key, matches.first()) {
                     (Some(key), _) => self.owner_column(key, &key.text)?,
                     (None, Some((column, _))) => column.clone(),

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 const TABLES: &str = "
 SELECT c.oid::text, n.nspname::text, c.relname::text,
        pg_catalog.row_security_active(c.oid),
-       pg_catalog.has_table_privilege(c.oid, 'INSERT'), pg_catalog.has_table_privilege(c.oid, 'DELETE')
+       pg_catalog.has_table_privilege(c.oid, 'INSERT'), pg_catalog.has_table_privilege(c.oid, 'DELETE'),
+       c.relkind IN ('v', 'm')
 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE c.relname = ANY ($1::text[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
   AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg_toast%'
@@ -33,7 +34,7 @@ SELECT i.indrelid::text, i.indexrelid::text, i.indisunique AND i.indpred IS NULL
 FROM pg_catalog.pg_index AS i
 CROSS JOIN LATERAL pg_catalog.unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(attnum, n)
 LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.attnum AND k.attnum > 0
-WHERE i.indrelid = ANY ($1::text[]::oid[]) AND i.indisvalid
+WHERE i.indrelid = ANY ($1::text[]::oid[]) AND i.indisvalid AND k.n <= i.indnkeyatts
 ORDER BY i.indrelid, i.indexrelid, k.n";
 
 const TRIGGERS: &str = "
@@ -54,6 +55,7 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
             row_security: truth(&row, 3),
             may_insert: truth(&row, 4),
             may_delete: truth(&row, 5),
+            is_view: truth(&row, 6),
             ..LiveTable::default()
         };
         tables.push((text(&row, 0), table));
@@ -84,16 +86,20 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
                 writable: truth(row, 4),
             });
         }
-        let mut by_index: BTreeMap<String, LiveIndex> = BTreeMap::new();
+        let mut by_index: BTreeMap<String, (LiveIndex, bool)> = BTreeMap::new();
         for row in indexes.iter().filter(|row| text(row, 0) == *oid) {
-            let index = by_index.entry(text(row, 1)).or_default();
+            let (index, unique) = by_index.entry(text(row, 1)).or_default();
             index.columns.push(text(row, 4));
             index.partial = truth(row, 3);
+            *unique = truth(row, 2);
             if truth(row, 2) {
                 table.key_columns.insert(text(row, 4));
             }
         }
-        table.indexes = by_index.into_values().collect();
+        for (index, unique) in by_index.into_values() {
+            table.unique.extend(Some(index.columns.clone()).filter(|_| unique));
+            table.indexes.push(index);
+        }
         table.triggers = triggers.iter().filter(|row| text(row, 0) == *oid).map(|row| text(row, 1)).collect();
     }
     let mut enums: BTreeMap<String, Vec<String>> = BTreeMap::new();

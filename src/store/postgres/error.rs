@@ -40,7 +40,8 @@ fn hint(code: &str, label: &str) -> Option<String> {
         "28000" => format!("the server at {label} does not let this user in from here (its pg_hba.conf decides)"),
         "3D000" => format!("the server was reached, but {label} names a database that it does not have"),
         "42501" => "the role lacks a right; `jobdoctor check` lists what is missing and the GRANT for it".to_owned(),
-        "25006" => "this is a standby or a read-only session: list here, apply on the primary".to_owned(),
+        "25006" => "this is a standby, or the role is set to read only: list here, apply elsewhere or as another role"
+            .to_owned(),
         "57014" => "give it longer with --timeout, or narrow what is asked".to_owned(),
         "53300" => "the server has no connection left; try again".to_owned(),
         _ => return None,

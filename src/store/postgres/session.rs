@@ -11,7 +11,8 @@ use crate::store::sql::{Dialect, Param, Postgres, Statement};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use ::postgres::types::{ToSql, Type};
 use ::postgres::{Client, Config, NoTls};
-use std::time::Duration;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 /// One connection to a server.
 pub(super) struct PostgresSession {
@@ -36,7 +37,7 @@ impl PostgresSession {
         let mut config = config.clone();
         config.application_name(&limits.application_name);
         config.connect_timeout(limits.connect.min(limits.left()).max(Duration::from_millis(1)));
-        let client = connect(&config, label)?;
+        let client = connect(&config, label, limits)?;
         Ok(PostgresSession { client, config, label: label.to_owned(), limits: limits.clone(), visible: Vec::new() })
     }
 
@@ -125,8 +126,8 @@ impl PostgresSession {
 
     /// Asks the server, on a new connection, what became of a transaction.
     fn resolve(&mut self, xid: &str, lost: StoreError) -> Commit {
-        let patience = std::time::Instant::now() + RESOLVE.min(self.limits.left()).max(Duration::from_secs(1));
-        while std::time::Instant::now() < patience {
+        let patience = Instant::now() + RESOLVE.min(self.limits.left()).max(Duration::from_secs(1));
+        while Instant::now() < patience {
             match self.status(xid).as_deref() {
                 Ok("committed") => return Commit::Done,
                 Ok("aborted") => return Commit::Failed(lost),
@@ -140,7 +141,7 @@ impl PostgresSession {
 
     fn status(&mut self, xid: &str) -> Result<String, StoreError> {
         if self.client.is_closed() {
-            self.client = connect(&self.config, &self.label)?;
+            self.client = connect(&self.config, &self.label, &self.limits)?;
         }
         let sql = "SELECT pg_catalog.pg_xact_status($1::xid8)".to_owned();
         let rows = self.query(&Statement { sql, params: vec![Param::Cell(Cell::Text(xid.to_owned()))] })?;
@@ -148,14 +149,36 @@ impl PostgresSession {
     }
 }
 
-fn connect(config: &Config, label: &str) -> Result<Client, StoreError> {
-    config.connect(NoTls).map_err(|error| {
-        let mut error = store_error(&error, label);
-        if error.kind == StoreErrorKind::Lost {
-            error.kind = StoreErrorKind::Unreachable;
+/// Connects on a thread of its own: the driver's time limit ends with the TCP handshake, and a server that accepts and then
+/// says nothing would keep us for ever. A thread that is given up ends with the process.
+fn connect(config: &Config, label: &str, limits: &Limits) -> Result<Client, StoreError> {
+    let (sender, receiver) = mpsc::channel();
+    let config = config.clone();
+    std::thread::spawn(move || {
+        // Nobody may be waiting any more.
+        let _ = sender.send(config.connect(NoTls));
+    });
+    let until = Instant::now() + limits.connect.min(limits.left());
+    loop {
+        match receiver.recv_timeout(Duration::from_millis(50)) {
+            Ok(Ok(client)) => return Ok(client),
+            Ok(Err(error)) => {
+                let mut error = store_error(&error, label);
+                if error.kind == StoreErrorKind::Lost {
+                    error.kind = StoreErrorKind::Unreachable;
+                }
+                return Err(error);
+            }
+            Err(_) if limits.interrupt.is_raised() => {
+                return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while connecting"));
+            }
+            Err(_) if Instant::now() >= until => {
+                let message = format!("{label}: the server does not answer");
+                return Err(StoreError::new(StoreErrorKind::Unreachable, message));
+            }
+            Err(_) => {}
         }
-        error
-    })
+    }
 }
 
 impl Session for PostgresSession {
@@ -183,7 +206,7 @@ impl Session for PostgresSession {
     }
 
     fn begin(&mut self, schema: &str) -> Result<Timestamp, StoreError> {
-        self.batch("BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE")?;
+        self.batch("BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
         let now = match self.settings(Some(schema)) {
             Ok(now) => now,
             Err(error) => {
@@ -211,6 +234,11 @@ impl Session for PostgresSession {
                 self.resolve(&xid, lost)
             }
         }
+    }
+
+    /// Nothing but our own words ends one.
+    fn in_transaction(&self) -> bool {
+        true
     }
 
     fn rollback(&mut self) {

@@ -154,7 +154,11 @@ fn trouble(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
 /// Claims that some value makes unknown: nothing decides, or a value is of the wrong type or implausible.
 fn odd(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
     let sign = cutoffs.now.plus(FUTURE_TOLERANCE);
-    sql.push("(NOT coalesce(false");
+    sql.push("(");
+    for key in &spec.claim.key {
+        sql.push(&format!("{} IS NULL OR ", column_sql(key)));
+    }
+    sql.push("NOT coalesce(false");
     for source in &spec.liveness {
         sql.push(" OR coalesce(");
         decides(sql, spec, source, cutoffs);

@@ -10,24 +10,34 @@ use std::collections::BTreeMap;
 pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Result<LiveSchema, StoreError> {
     let mut tables = Vec::new();
     for name in names {
-        let columns = ask(session, "SELECT name, lower(type) FROM pragma_table_xinfo(?1, 'main')", name)?;
+        let columns = ask(session, "SELECT name, lower(type), pk FROM pragma_table_xinfo(?1, 'main')", name)?;
         if columns.is_empty() {
             continue;
         }
+        let kind = ask(session, "SELECT type FROM sqlite_schema WHERE name = ?1 AND type IN ('table', 'view')", name)?;
+        let is_view = kind.first().is_some_and(|row| text(row, 0) == "view");
+        let writable = session.may_write && !is_view;
         let mut table = LiveTable {
             schema: "main".to_owned(),
             name: name.clone(),
             visible: true,
-            may_insert: true,
-            may_delete: true,
+            is_view,
+            may_insert: writable,
+            may_delete: writable,
             ..LiveTable::default()
         };
+        // A primary key of integers is the row's own number and has no index.
+        let primary = columns.iter().filter(|row| row.get(2) != Some(&Cell::Integer(0))).map(|row| text(row, 0));
+        let primary: Vec<String> = primary.collect();
+        if !primary.is_empty() {
+            table.unique.push(primary);
+        }
         for column in columns {
             table.columns.push(LiveColumn {
                 name: text(&column, 0),
                 type_name: text(&column, 1),
                 readable: true,
-                writable: true,
+                writable,
             });
         }
         let triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1";
@@ -38,6 +48,7 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
             let partial = index.get(2) == Some(&Cell::Integer(1));
             if index.get(1) == Some(&Cell::Integer(1)) && !partial {
                 table.key_columns.extend(columns.iter().cloned());
+                table.unique.push(columns.clone());
             }
             table.indexes.push(LiveIndex { columns, partial });
         }

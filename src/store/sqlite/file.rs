@@ -60,6 +60,13 @@ pub(super) fn application_id(path: &Path) -> Option<i32> {
     Some(i32::from_be_bytes(bytes))
 }
 
+/// Whether this process may write to the file and make others beside it.
+pub(super) fn may_write(path: &Path) -> bool {
+    let may = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    may(path) && may(directory)
+}
+
 /// A file that SQLite keeps beside the database.
 pub(super) fn sidecar(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();

@@ -13,14 +13,18 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, ToSql};
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// One connection to a file.
 pub(super) struct SqliteSession {
     pub(super) connection: Connection,
+    /// True if this process could write to the file, and to its directory, where a journal has to be made.
+    pub(super) may_write: bool,
     limits: Limits,
 }
 
+/// How long SQLite itself waits for a lock before it asks us whether to go on.
+const PATIENCE: Duration = Duration::from_millis(100);
 /// How many of SQLite's instructions pass between two looks at the time limit and the interrupt flag.
 const PROGRESS_STEPS: std::ffi::c_int = 10_000;
 
@@ -70,7 +74,7 @@ impl SqliteSession {
     fn open(path: &Path, flags: OpenFlags, limits: &Limits, reading: bool) -> Result<SqliteSession, StoreError> {
         let mut connection =
             Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(store_error)?;
-        connection.busy_timeout(limits.lock.min(limits.left())).map_err(store_error)?;
+        connection.busy_timeout(PATIENCE).map_err(store_error)?;
         // The file may have been made by anyone: nothing in its schema may call functions that have side effects.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map_err(store_error)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(store_error)?;
@@ -81,14 +85,14 @@ impl SqliteSession {
                 Some(move || Instant::now() >= deadline || (reading && interrupt.is_raised())),
             )
             .map_err(store_error)?;
-        Ok(SqliteSession { connection, limits: limits.clone() })
+        Ok(SqliteSession { connection, may_write: file::may_write(path), limits: limits.clone() })
     }
 
     /// Begins the snapshot of a look and reads the clock.
     pub(super) fn begin_read(&mut self) -> Result<Timestamp, StoreError> {
         self.connection.execute_batch("BEGIN").map_err(store_error)?;
         // A deferred transaction has no snapshot before its first read.
-        self.query(&Statement::plain("SELECT count(*) FROM sqlite_schema"))?;
+        self.patiently("SELECT count(*) FROM sqlite_schema")?;
         self.now()
     }
 
@@ -111,6 +115,27 @@ impl SqliteSession {
             _ => None,
         }
         .ok_or_else(|| StoreError::new(StoreErrorKind::Other, "the host's clock is out of range"))
+    }
+
+    /// Runs a statement that other processes may keep waiting, for as long as the limits allow and nobody interrupts.
+    fn patiently(&mut self, sql: &str) -> Result<(), StoreError> {
+        let until = Instant::now() + self.limits.lock.min(self.limits.left());
+        loop {
+            match self.query(&Statement::plain(sql)) {
+                Err(error) if error.kind == StoreErrorKind::Busy => {
+                    if self.limits.interrupt.is_raised() {
+                        return Err(StoreError::new(
+                            StoreErrorKind::Interrupted,
+                            "interrupted while waiting for a lock",
+                        ));
+                    }
+                    if Instant::now() >= until {
+                        return Err(error);
+                    }
+                }
+                other => return other.map(|_| ()),
+            }
+        }
     }
 
     fn error(&self, error: rusqlite::Error) -> StoreError {
@@ -171,16 +196,19 @@ impl Session for SqliteSession {
 
     /// Immediate, always: a deferred transaction that reads first fails at once when another one writes.
     fn begin(&mut self, _schema: &str) -> Result<Timestamp, StoreError> {
-        self.connection.busy_timeout(self.limits.lock.min(self.limits.left())).map_err(store_error)?;
-        self.execute(&Statement::plain("BEGIN IMMEDIATE"))?;
+        self.patiently("BEGIN IMMEDIATE")?;
         self.now()
     }
 
     fn commit(&mut self) -> Commit {
-        match self.execute(&Statement::plain("COMMIT")) {
-            Ok(_) => Commit::Done,
+        match self.patiently("COMMIT") {
+            Ok(()) => Commit::Done,
             Err(error) => Commit::Failed(error),
         }
+    }
+
+    fn in_transaction(&self) -> bool {
+        !self.connection.is_autocommit()
     }
 
     fn rollback(&mut self) {

@@ -177,6 +177,7 @@ impl Database {
             visible: true,
             columns: table.columns.iter().map(|(name, kind)| live_column(name, *kind)).collect(),
             key_columns: BTreeSet::from([table.columns[0].0.to_owned()]),
+            unique: vec![vec![table.columns[0].0.to_owned()]],
             may_insert: true,
             may_delete: true,
             ..LiveTable::default()
