@@ -1,6 +1,8 @@
+use super::args::StoreArgs;
 use super::commands::Command;
 use super::environment::Environment;
 use super::error::CliError;
+use super::settings::{LOOKING, Settings};
 use super::signal::{Caught, watch};
 use super::ui::Ui;
 use crate::ops::Look;
@@ -33,6 +35,19 @@ impl Context {
             interrupt,
             words: arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
         }
+    }
+
+    /// Resolves the settings and begins a look, for the commands that only look.
+    ///
+    /// # Errors
+    /// When the settings do not fit, or the store cannot be read.
+    pub fn look(&self, args: &StoreArgs, command: &str) -> Result<(Settings, Look), CliError> {
+        let settings = Settings::resolve(args, &self.environment)?;
+        let store = settings.store()?;
+        let limits = settings.limits(command, LOOKING, &self.interrupt);
+        let look = settings.session(store.as_ref(), &limits).look()?;
+        self.say_where(&look);
+        Ok((settings, look))
     }
 
     /// Says, to who asked, which queue was found.

@@ -2,7 +2,6 @@ use crate::cli::args::{OutputArgs, StoreArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::settings::{LOOKING, Settings};
 use crate::ops;
 use crate::render::{Cell, Facts, Format, Tone, json};
 use crate::report::{Check, Severity};
@@ -21,11 +20,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    let settings = Settings::resolve(&args.store, &context.environment)?;
-    let store = settings.store()?;
-    let limits = settings.limits("check", LOOKING, &context.interrupt);
-    let mut look = settings.session(store.as_ref(), &limits).look()?;
-    context.say_where(&look);
+    let (_, mut look) = context.look(&args.store, "check")?;
     let checked = ops::check(&mut look)?;
     let document = &checked.document;
     if !document.can_reclaim {

@@ -4,7 +4,6 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::present::present;
-use crate::cli::settings::{LOOKING, Settings};
 use crate::ops;
 use crate::policy::Policy;
 use crate::render::{count, grouped};
@@ -27,13 +26,9 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    let settings = Settings::resolve(&args.store, &context.environment)?;
-    let store = settings.store()?;
-    let limits = settings.limits("owners", LOOKING, &context.interrupt);
-    let policy = Policy { older: args.older.older.or(settings.target.older), ..Policy::default() };
     let selection = selection(&args.select, &IdArgs::default())?;
-    let mut look = settings.session(store.as_ref(), &limits).look()?;
-    context.say_where(&look);
+    let (settings, mut look) = context.look(&args.store, "owners")?;
+    let policy = Policy { older: args.older.older.or(settings.target.older), ..Policy::default() };
     let document = ops::owners(&mut look, &selection, &policy)?;
     drop(look);
     let format = args.output.format();

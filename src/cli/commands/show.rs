@@ -3,7 +3,6 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::present::show;
-use crate::cli::settings::{LOOKING, Settings};
 use crate::ops;
 use crate::policy::Policy;
 use crate::render::{Format, json};
@@ -27,12 +26,8 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    let settings = Settings::resolve(&args.store, &context.environment)?;
-    let store = settings.store()?;
-    let limits = settings.limits("show", LOOKING, &context.interrupt);
+    let (settings, mut look) = context.look(&args.store, "show")?;
     let policy = Policy { older: args.older.older.or(settings.target.older), ..Policy::default() };
-    let mut look = settings.session(store.as_ref(), &limits).look()?;
-    context.say_where(&look);
     let document = ops::show(&mut look, &args.ids, &policy)?;
     if !document.not_found.is_empty() {
         let ids = document.not_found.join(", ");
