@@ -34,7 +34,8 @@ impl Facts {
         // A fact without a name goes on from the one above it.
         let label = |name: &str| if name.is_empty() { String::new() } else { format!("{}:", inert(name)) };
         let names: Vec<String> = self.facts.iter().map(|(name, _)| label(name)).collect();
-        let widest = names.iter().map(|name| name.width()).max().unwrap_or(0);
+        // The layout gives every column one cell at least.
+        let widest = names.iter().map(|name| name.width()).max().unwrap_or(0).max(1);
         let name_width = widest.min(room / 2).min(WIDEST);
         let value_width = room.saturating_sub(name_width + GAP).clamp(1, WIDEST);
 
