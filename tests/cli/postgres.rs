@@ -2,6 +2,7 @@
 
 use crate::support::cli::{Doctor, fails, is_valid};
 use crate::support::postgres::{TestDatabase, fresh};
+use crate::support::proxy::{Cut, Proxy};
 use insta::assert_snapshot;
 
 const SOME: &str = "INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, lease_expires_at, attempts)
@@ -127,3 +128,20 @@ fn the_next_command_repeats_no_password() {
 }
 
 // 5, a commit whose answer is lost, needs a proxy that swallows it: tests/fault has one.
+
+/// 5: the server commits, its answer is lost, and it cannot be asked. Nobody is told that it worked, or that it did not.
+#[test]
+fn the_answer_to_a_commit_is_lost() {
+    let (doctor, database, _) = queue();
+    let proxy = Proxy::before(database.socket(), Cut::AfterTheServer, false);
+    let url = database.url_through(&proxy.socket());
+    let ran = doctor.run(&["reclaim", "--db", &url, "--apply", "--json", "--timeout", "4s"]).exits(5);
+    let document = ran.json();
+    is_valid("reclaim", &document);
+    assert_eq!(document["summary"]["outcomes"]["unknown"], 3);
+    let unknown = |step: &serde_json::Value| step["outcome"] == "unknown";
+    assert!(document["steps"].as_array().unwrap().iter().all(unknown), "each is named");
+    assert!(ran.stderr.contains("the answer to a commit was lost"), "{}", ran.stderr);
+    assert!(proxy.has_cut());
+    assert_eq!(states(&database), ["1 QUEUED 1", "2 QUEUED 1", "3 QUEUED 1"]);
+}
