@@ -68,8 +68,6 @@ pub struct Step {
     pub r#move: Move,
     /// The state it will have, in the queue's own words.
     pub state_after: String,
-    /// What happens to the attempts counter.
-    pub attempts: AttemptsChange,
     /// The counter afterwards, where the table has one.
     pub attempts_after: Option<i64>,
     /// What must be unchanged.
@@ -83,8 +81,6 @@ pub struct Step {
 pub struct Batch<'a> {
     /// What is done.
     pub r#move: Move,
-    /// What happens to the attempts counter.
-    pub attempts: AttemptsChange,
     /// The steps, all of that move.
     pub steps: &'a [Step],
     /// Why, for the column where the queue keeps its last error.

@@ -126,8 +126,7 @@ impl Run<'_> {
             std::thread::sleep(PAUSE);
         }
         self.batches += 1;
-        let Some(first) = steps.first() else { return Vec::new() };
-        let batch = Batch { r#move, attempts: first.attempts, steps, reason: self.reason };
+        let batch = Batch { r#move, steps, reason: self.reason };
         let done = self.writer.apply(&self.plan.spec, &batch);
         self.applied.stop = done.stop;
         self.applied.warnings.extend(done.warnings);

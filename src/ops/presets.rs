@@ -10,6 +10,7 @@ pub fn presets(catalog: &Catalog) -> Presets {
             title: preset.title.clone(),
             engines: preset.engines.iter().map(ToString::to_string).collect(),
             checked: preset.checked.clone(),
+            proof: preset.proof.name().to_owned(),
             built_in: preset.built_in,
             detected: preset.is_detectable(),
         })

@@ -113,7 +113,6 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
         queue: claim.queue.clone(),
         r#move,
         state_after: moved.to.name.clone(),
-        attempts: moved.attempts,
         attempts_after: attempts_after(spec, claim, moved)?,
         fence: claim.fence.clone(),
         witness: claim.witness.clone(),

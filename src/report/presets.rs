@@ -21,6 +21,8 @@ pub struct PresetEntry {
     pub engines: Vec<String>,
     /// The versions of the library it was checked against.
     pub checked: Vec<String>,
+    /// How it was checked: `live`, `schema` or `facts`.
+    pub proof: String,
     /// True if it came with the program; false for a mapping of the config file.
     pub built_in: bool,
     /// True if it is recognised without being named.

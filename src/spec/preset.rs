@@ -3,6 +3,7 @@
 use super::document::Document;
 use super::fields::{Field, Fields};
 use super::node::Node;
+use super::queue::Proof;
 use super::{SpecError, did_you_mean};
 use crate::model::Engine;
 
@@ -24,6 +25,8 @@ pub struct Preset {
     pub engines: Vec<Engine>,
     /// The versions of the library it was checked against.
     pub checked: Vec<String>,
+    /// How it was checked.
+    pub proof: Proof,
     /// True for one that came with the program.
     pub built_in: bool,
     /// The text of its file; empty for a mapping.
@@ -70,6 +73,7 @@ impl Preset {
             title: root.text("title")?.unwrap_or_else(|| format!("the mapping {name}")),
             engines,
             checked: root.texts("checked")?,
+            proof: root.take("proof").map(proof).transpose()?.unwrap_or(Proof::Facts),
             built_in: false,
             text: "",
             document: document.to_owned(),
@@ -123,6 +127,10 @@ impl Preset {
             Err(_) => Vec::new(),
         }
     }
+}
+
+fn proof(field: Field<'_>) -> Result<Proof, SpecError> {
+    field.word(&[("live", Proof::Live), ("schema", Proof::Schema), ("facts", Proof::Facts)])
 }
 
 fn detect(field: Field<'_>) -> Result<Vec<Detect>, SpecError> {

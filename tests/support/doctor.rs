@@ -126,7 +126,7 @@ pub fn apply(store: &dyn Store, spec: &QueueSpec, steps: &[Step]) -> BatchReport
 pub fn apply_within(store: &dyn Store, spec: &QueueSpec, steps: &[Step], limits: &Limits) -> BatchReport<StoreError> {
     let first = steps.first().expect("something to apply");
     let mut writer = store.writer(limits).unwrap_or_else(|error| panic!("{error}"));
-    let batch = Batch { r#move: first.r#move, attempts: first.attempts, steps, reason: REASON };
+    let batch = Batch { r#move: first.r#move, steps, reason: REASON };
     let report = writer.apply(spec, &batch);
     assert_eq!(report.results.len(), steps.len(), "one result for each step, always");
     report

@@ -55,6 +55,7 @@ fn table(document: &Presets) -> Table {
         column("name", 0, None),
         column("engines", 1, None),
         column("versions", 2, None),
+        column("proof", 4, None),
         column("found by itself", 3, None),
         column("what it is", 0, Some(20)),
     ];
@@ -64,6 +65,7 @@ fn table(document: &Presets) -> Table {
             preset.name.as_str().into(),
             preset.engines.join(", ").into(),
             if preset.checked.is_empty() { "-".into() } else { preset.checked.join(", ").into() },
+            preset.proof.as_str().into(),
             yes(preset.detected).into(),
             preset.title.as_str().into(),
         ]

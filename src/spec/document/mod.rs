@@ -19,7 +19,7 @@ pub(super) use times::Times;
 use super::SpecError;
 use super::fields::{Field, Fields, Written};
 use super::node::Node;
-use super::queue::{Counted, Exhausted, LateFinish, MaxCounts, Proof, States};
+use super::queue::{Counted, Exhausted, LateFinish, MaxCounts, States};
 use super::template::Template;
 use crate::model::Move;
 use attempts::attempts;
@@ -35,9 +35,6 @@ use times::times;
 #[derive(Debug, Clone)]
 pub struct Document {
     pub(in crate::spec) name: String,
-    pub(in crate::spec) title: String,
-    pub(in crate::spec) checked: Vec<String>,
-    pub(in crate::spec) proof: Proof,
     pub(in crate::spec) late_finish: LateFinish,
     pub(in crate::spec) schema: Option<String>,
     pub(in crate::spec) tables: Vec<(String, String)>,
@@ -62,8 +59,8 @@ impl Document {
     /// Unknown keys, wrong kinds of values, fragments that cannot be read; with key and line.
     pub(in crate::spec) fn of(document: &str, name: &str, node: Node) -> Result<Document, SpecError> {
         let mut root = Fields::of(document, "", node)?;
-        for key in ["format", "engines", "detect", "variant"] {
-            // Read before the engine and the variants were known.
+        for key in ["format", "title", "engines", "checked", "proof", "detect", "variant"] {
+            // Read by the preset itself, before the engine and the variants are known.
             root.take(key);
         }
         let claim = claim(root.need("claim")?.table()?)?;
@@ -84,13 +81,6 @@ impl Document {
         }
         let document = Document {
             name: root.text("name")?.unwrap_or_else(|| name.to_owned()),
-            title: root.text("title")?.unwrap_or_else(|| format!("the mapping {name}")),
-            checked: root.texts("checked")?,
-            proof: root
-                .take("proof")
-                .map(|field| field.word(&[("live", Proof::Live), ("schema", Proof::Schema), ("facts", Proof::Facts)]))
-                .transpose()?
-                .unwrap_or(Proof::Facts),
             late_finish: root.take("late_finish").map(late_finish).transpose()?.unwrap_or(LateFinish::Unknown),
             schema: root.text("schema")?,
             tables,

@@ -26,14 +26,8 @@ use std::collections::BTreeMap;
 pub struct QueueSpec {
     /// The preset's or mapping's name.
     pub preset: String,
-    /// Its title, for people.
-    pub title: String,
     /// The variants that the probes chose.
     pub variants: Vec<String>,
-    /// The versions of the library it was checked against.
-    pub checked: Vec<String>,
-    /// How it was checked.
-    pub proof: Proof,
     /// How a late worker's write is guarded.
     pub late_finish: LateFinish,
     /// The engine it was resolved for.
@@ -85,6 +79,17 @@ pub enum Proof {
     Schema,
     /// Against what was read of it only.
     Facts,
+}
+
+impl Proof {
+    /// The name used in presets and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Proof::Live => "live",
+            Proof::Schema => "schema",
+            Proof::Facts => "facts",
+        }
+    }
 }
 
 /// How the write of a worker that comes back late is guarded by its library.

@@ -160,10 +160,7 @@ impl<'a> Binder<'a> {
         }
         Ok(QueueSpec {
             preset: document.name.clone(),
-            title: document.title.clone(),
             variants,
-            checked: document.checked.clone(),
-            proof: document.proof,
             late_finish: document.late_finish,
             engine: self.live.engine,
             schema: self.schema.clone(),
