@@ -28,6 +28,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Can jobdoctor do its work here: preset, rights, indexes, encodings')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Make a demonstration database with stuck jobs and walk through it')
+            [CompletionResult]::new('env', 'env', [CompletionResultType]::ParameterValue, 'Show every setting in force and where it came from')
             [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Create the reference schema')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print a manual page')
             [CompletionResult]::new('owners', 'owners', [CompletionResultType]::ParameterValue, 'List who holds what, and who is dead')
@@ -41,11 +42,12 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             break
         }
         'jobdoctor;check' {
-            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]')
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
             [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
             [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
@@ -82,12 +84,37 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
-        'jobdoctor;init' {
-            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]')
+        'jobdoctor;env' {
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
             [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
             [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'jobdoctor;init' {
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
+            [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
+            [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
+            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
+            [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
@@ -121,11 +148,12 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--host', '--host', [CompletionResultType]::ParameterName, 'Held on this host, named whole (can be repeated)')
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'In this state, in the queue''s own words (can be repeated)')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The N longest silent')
-            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]')
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
             [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
             [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
@@ -172,11 +200,12 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'In this state, in the queue''s own words (can be repeated)')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The N longest silent')
             [CompletionResult]::new('--id', '--id', [CompletionResultType]::ParameterName, 'This job; a healthy one is held, never forced (can be repeated)')
-            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]')
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
             [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
             [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
@@ -204,11 +233,12 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
         }
         'jobdoctor;show' {
             [CompletionResult]::new('--older', '--older', [CompletionResultType]::ParameterName, 'Silent for longer than this, counted from the best sign of life there is [default: the queue library''s own threshold]')
-            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]')
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
             [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
             [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
@@ -235,11 +265,12 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'In this state, in the queue''s own words (can be repeated)')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The N longest silent')
             [CompletionResult]::new('--id', '--id', [CompletionResultType]::ParameterName, 'This job; a healthy one is held, never forced (can be repeated)')
-            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]')
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
             [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
             [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
@@ -269,11 +300,12 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--host', '--host', [CompletionResultType]::ParameterName, 'Held on this host, named whole (can be repeated)')
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'In this state, in the queue''s own words (can be repeated)')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The N longest silent')
-            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]')
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
             [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
             [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
@@ -298,6 +330,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Can jobdoctor do its work here: preset, rights, indexes, encodings')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Make a demonstration database with stuck jobs and walk through it')
+            [CompletionResult]::new('env', 'env', [CompletionResultType]::ParameterValue, 'Show every setting in force and where it came from')
             [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Create the reference schema')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print a manual page')
             [CompletionResult]::new('owners', 'owners', [CompletionResultType]::ParameterValue, 'List who holds what, and who is dead')
@@ -317,6 +350,9 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             break
         }
         'jobdoctor;help;demo' {
+            break
+        }
+        'jobdoctor;help;env' {
             break
         }
         'jobdoctor;help;init' {

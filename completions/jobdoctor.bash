@@ -25,6 +25,9 @@ _jobdoctor() {
             jobdoctor,demo)
                 cmd="jobdoctor__subcmd__demo"
                 ;;
+            jobdoctor,env)
+                cmd="jobdoctor__subcmd__env"
+                ;;
             jobdoctor,help)
                 cmd="jobdoctor__subcmd__help"
                 ;;
@@ -64,6 +67,9 @@ _jobdoctor() {
             jobdoctor__subcmd__help,demo)
                 cmd="jobdoctor__subcmd__help__subcmd__demo"
                 ;;
+            jobdoctor__subcmd__help,env)
+                cmd="jobdoctor__subcmd__help__subcmd__env"
+                ;;
             jobdoctor__subcmd__help,help)
                 cmd="jobdoctor__subcmd__help__subcmd__help"
                 ;;
@@ -101,7 +107,7 @@ _jobdoctor() {
 
     case "${cmd}" in
         jobdoctor)
-            opts="-h -V --help --version check completions demo init man owners presets reclaim schema show stale sweep help"
+            opts="-h -V --help --version check completions demo env init man owners presets reclaim schema show stale sweep help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -115,7 +121,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__check)
-            opts="-o -q -v -h -V --db --target --preset --schema --table --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --db --target --preset --schema --table --password-file --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -138,6 +144,10 @@ _jobdoctor() {
                     return 0
                     ;;
                 --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -200,8 +210,66 @@ _jobdoctor() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        jobdoctor__subcmd__env)
+            opts="-o -q -v -h -V --db --target --preset --schema --table --password-file --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --db)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --target)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --preset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json none" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json none" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         jobdoctor__subcmd__help)
-            opts="check completions demo init man owners presets reclaim schema show stale sweep help"
+            opts="check completions demo env init man owners presets reclaim schema show stale sweep help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -243,6 +311,20 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__help__subcmd__demo)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        jobdoctor__subcmd__help__subcmd__env)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -397,7 +479,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__init)
-            opts="-o -q -v -h -V --print --db --target --preset --schema --table --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --print --db --target --preset --schema --table --password-file --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -420,6 +502,10 @@ _jobdoctor() {
                     return 0
                     ;;
                 --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -465,7 +551,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__owners)
-            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --db --target --preset --schema --table --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --db --target --preset --schema --table --password-file --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -516,6 +602,10 @@ _jobdoctor() {
                     return 0
                     ;;
                 --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -577,7 +667,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__reclaim)
-            opts="-o -q -v -h -V --apply --to --rule --max-jobs --older --queue --kind --owner --host --state --limit --id --db --target --preset --schema --table --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --apply --to --rule --max-jobs --older --queue --kind --owner --host --state --limit --id --db --target --preset --schema --table --password-file --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -644,6 +734,10 @@ _jobdoctor() {
                     return 0
                     ;;
                 --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -675,7 +769,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__schema)
-            opts="-h -V --help --version check error init owners presets reclaim show stale sweep"
+            opts="-h -V --help --version check env error init owners presets reclaim show stale sweep"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -689,7 +783,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__show)
-            opts="-o -q -v -h -V --older --db --target --preset --schema --table --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --older --db --target --preset --schema --table --password-file --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -716,6 +810,10 @@ _jobdoctor() {
                     return 0
                     ;;
                 --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -747,7 +845,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__stale)
-            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --id --exit-code --db --target --preset --schema --table --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --id --exit-code --db --target --preset --schema --table --password-file --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -805,6 +903,10 @@ _jobdoctor() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --config)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -833,7 +935,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__sweep)
-            opts="-o -q -v -h -V --restart --all-owners --apply --to --rule --max-jobs --older --queue --kind --owner --host --state --limit --db --target --preset --schema --table --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --restart --all-owners --apply --to --rule --max-jobs --older --queue --kind --owner --host --state --limit --db --target --preset --schema --table --password-file --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -896,6 +998,10 @@ _jobdoctor() {
                     return 0
                     ;;
                 --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

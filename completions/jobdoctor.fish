@@ -29,6 +29,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -s V -l version -d 'Pr
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "check" -d 'Can jobdoctor do its work here: preset, rights, indexes, encodings'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "completions" -d 'Print a shell\'s completion script'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "demo" -d 'Make a demonstration database with stuck jobs and walk through it'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "env" -d 'Show every setting in force and where it came from'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "init" -d 'Create the reference schema'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "man" -d 'Print a manual page'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "owners" -d 'List who holds what, and who is dead'
@@ -39,11 +40,12 @@ complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "show" -d 'Expla
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "stale" -d 'List the claims that are stuck, longest silent first'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "sweep" -d 'One pass for automation: from cron, or with --restart before workers start'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l preset -d 'The preset or mapping, instead of finding out' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -s o -l output -d 'The format' -r -f -a "table\t'For people'
@@ -67,11 +69,32 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand demo" -s q -l quiet 
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand demo" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand demo" -s V -l version -d 'Print version'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l preset -d 'The preset or mapping, instead of finding out' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -s o -l output -d 'The format' -r -f -a "table\t'For people'
+json\t'One JSON document'
+none\t'Nothing: the exit code says it all'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l json -d 'Short for --output json'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l preset -d 'The preset or mapping, instead of finding out' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -s o -l output -d 'The format' -r -f -a "table\t'For people'
@@ -96,11 +119,12 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l owner -d 
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l host -d 'Held on this host, named whole (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l state -d 'In this state, in the queue\'s own words (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l limit -d 'The N longest silent' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l preset -d 'The preset or mapping, instead of finding out' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -s o -l output -d 'The format' -r -f -a "table\t'Columns that fit the terminal'
@@ -143,11 +167,12 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l host -d 
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l state -d 'In this state, in the queue\'s own words (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l limit -d 'The N longest silent' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l id -d 'This job; a healthy one is held, never forced (can be repeated)' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l preset -d 'The preset or mapping, instead of finding out' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -s o -l output -d 'The format' -r -f -a "table\t'Columns that fit the terminal'
@@ -170,11 +195,12 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -s V -l ver
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand schema" -s h -l help -d 'Print help'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand schema" -s V -l version -d 'Print version'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l older -d 'Silent for longer than this, counted from the best sign of life there is [default: the queue library\'s own threshold]' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l preset -d 'The preset or mapping, instead of finding out' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -s o -l output -d 'The format' -r -f -a "table\t'For people'
@@ -197,11 +223,12 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l host -d 'H
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l state -d 'In this state, in the queue\'s own words (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l limit -d 'The N longest silent' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l id -d 'This job; a healthy one is held, never forced (can be repeated)' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l preset -d 'The preset or mapping, instead of finding out' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -s o -l output -d 'The format' -r -f -a "table\t'Columns that fit the terminal'
@@ -231,11 +258,12 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l owner -d '
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l host -d 'Held on this host, named whole (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l state -d 'In this state, in the queue\'s own words (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l limit -d 'The N longest silent' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l preset -d 'The preset or mapping, instead of finding out' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s o -l output -d 'The format' -r -f -a "table\t'Columns that fit the terminal'
@@ -257,16 +285,17 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s q -l quiet
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s V -l version -d 'Print version'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "check" -d 'Can jobdoctor do its work here: preset, rights, indexes, encodings'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "completions" -d 'Print a shell\'s completion script'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "demo" -d 'Make a demonstration database with stuck jobs and walk through it'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "init" -d 'Create the reference schema'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "man" -d 'Print a manual page'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "owners" -d 'List who holds what, and who is dead'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "presets" -d 'List the queues that are known, or print one'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "reclaim" -d 'Plan the return of stuck jobs, and with --apply carry it out'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "schema" -d 'Print the JSON Schema of a document'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "show" -d 'Explain jobs: every rule, what it read, what would be done'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "stale" -d 'List the claims that are stuck, longest silent first'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "sweep" -d 'One pass for automation: from cron, or with --restart before workers start'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo init man owners presets reclaim schema show stale sweep help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "check" -d 'Can jobdoctor do its work here: preset, rights, indexes, encodings'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "completions" -d 'Print a shell\'s completion script'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "demo" -d 'Make a demonstration database with stuck jobs and walk through it'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "env" -d 'Show every setting in force and where it came from'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "init" -d 'Create the reference schema'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "man" -d 'Print a manual page'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "owners" -d 'List who holds what, and who is dead'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "presets" -d 'List the queues that are known, or print one'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "reclaim" -d 'Plan the return of stuck jobs, and with --apply carry it out'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "schema" -d 'Print the JSON Schema of a document'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "show" -d 'Explain jobs: every rule, what it read, what would be done'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "stale" -d 'List the claims that are stuck, longest silent first'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "sweep" -d 'One pass for automation: from cron, or with --restart before workers start'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -12,8 +12,8 @@ use std::time::Duration;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Where the queue is")]
 pub struct StoreArgs {
-    /// The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" [env: JOBDOCTOR_DB,
-    /// then the config file's target, then DATABASE_URL, then PGHOST, PGDATABASE and the like]
+    /// The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env:
+    /// JOBDOCTOR_DB, then the config file's target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]
     #[arg(long, value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
     pub db: Option<String>,
     /// A target of the config file [env: JOBDOCTOR_TARGET]
@@ -28,6 +28,9 @@ pub struct StoreArgs {
     /// Another name for the table of jobs
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub table: Option<String>,
+    /// A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]
+    #[arg(long, value_name = "FILE")]
+    pub password_file: Option<PathBuf>,
     /// The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then
     /// /etc/jobdoctor/config.toml]
     #[arg(long, value_name = "FILE", conflicts_with = "no_config")]

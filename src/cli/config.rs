@@ -2,10 +2,12 @@
 
 use super::error::CliError;
 use super::exit::Exit;
+use super::secret::may_hold_password;
 use crate::model::parse_duration;
 use crate::policy::Rule;
 use crate::spec::{Field, Fields, Node, Preset, SpecError, did_you_mean};
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -41,6 +43,10 @@ pub struct Target {
     pub max_jobs: Option<u64>,
     /// A run that moves more jobs than this says so loudly.
     pub warn_above: Option<u64>,
+    /// How long a command may take.
+    pub timeout: Option<Duration>,
+    /// A file with the password.
+    pub password_file: Option<String>,
 }
 
 impl Config {
@@ -52,7 +58,12 @@ impl Config {
         let text = std::fs::read_to_string(path).map_err(|error| {
             CliError::new(Exit::Config, format!("config file {} cannot be read: {error}", path.display()))
         })?;
-        Ok(Config::parse(&format!("config file {}", path.display()), &text)?)
+        let config = Config::parse(&format!("config file {}", path.display()), &text)?;
+        let holds_password = config.targets.values().filter_map(|target| target.db.as_deref()).any(may_hold_password);
+        if holds_password {
+            must_be_private(path)?;
+        }
+        Ok(config)
     }
 
     /// Reads the text of one.
@@ -86,6 +97,26 @@ impl Config {
     }
 }
 
+/// A password that others can read is none. The rule is libpq's for keys: ours alone; or root's, and then its group may read.
+fn must_be_private(path: &Path) -> Result<(), CliError> {
+    let metadata = std::fs::metadata(path).map_err(|error| {
+        CliError::new(Exit::Config, format!("config file {} cannot be read: {error}", path.display()))
+    })?;
+    let (mode, open) = (metadata.mode() & 0o777, if metadata.uid() == 0 { 0o037 } else { 0o077 });
+    if mode & open == 0 {
+        return Ok(());
+    }
+    let message =
+        format!("config file {} holds a password, and its mode {mode:04o} lets others read it", path.display());
+    Err(CliError::new(Exit::Config, message)
+        .hint(format!("chmod 600 {}; or leave the password out: ~/.pgpass, password_file = \"...\"", path.display())))
+}
+
+fn duration(fields: &mut Fields<'_>, key: &'static str) -> Result<Option<Duration>, SpecError> {
+    let Some(written) = fields.take(key).map(Field::written).transpose()? else { return Ok(None) };
+    parse_duration(&written.text).map(Some).map_err(|why| written.error(why))
+}
+
 fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
     let rules: Vec<(&str, Rule)> = Rule::ALL.iter().map(|rule| (rule.name(), *rule)).collect();
     let target = Target {
@@ -93,10 +124,7 @@ fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
         preset: fields.text("preset")?,
         schema: fields.text("schema")?,
         table: fields.text("table")?,
-        older: match fields.take("older").map(Field::written).transpose()? {
-            Some(written) => Some(parse_duration(&written.text).map_err(|why| written.error(why))?),
-            None => None,
-        },
+        older: duration(&mut fields, "older")?,
         rules: match fields.take("rules") {
             Some(field) => field.items()?.into_iter().map(|item| item.word(&rules)).collect::<Result<_, _>>()?,
             None => Vec::new(),
@@ -104,6 +132,8 @@ fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
         read_only: fields.take("read_only").map(Field::boolean).transpose()?.unwrap_or(false),
         max_jobs: fields.take("max_jobs").map(Field::count).transpose()?,
         warn_above: fields.take("warn_above").map(Field::count).transpose()?,
+        timeout: duration(&mut fields, "timeout")?,
+        password_file: fields.text("password_file")?,
     };
     fields.finish()?;
     Ok(target)

@@ -1,13 +1,17 @@
 use super::args::StoreArgs;
 use super::commands::Command;
+use super::database::Database;
 use super::environment::Environment;
 use super::error::CliError;
+use super::secret::may_hold_password;
 use super::settings::{LOOKING, Settings};
 use super::signal::{Caught, watch};
 use super::ui::Ui;
+use crate::model::age;
 use crate::ops::Look;
 use crate::store::Interrupt;
 use std::ffi::OsString;
+use std::time::Duration;
 
 /// What every command gets beside its own arguments.
 pub struct Context {
@@ -43,11 +47,28 @@ impl Context {
     /// When the settings do not fit, or the store cannot be read.
     pub fn look(&self, args: &StoreArgs, command: &str) -> Result<(Settings, Look), CliError> {
         let settings = Settings::resolve(args, &self.environment)?;
-        let store = settings.store()?;
-        let limits = settings.limits(command, LOOKING, &self.interrupt);
+        let database = settings.database()?;
+        self.say_setup(&database);
+        let look = self.look_at(&settings, &database, command)?;
+        Ok((settings, look))
+    }
+
+    /// Begins a look.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn look_at(&self, settings: &Settings, database: &Database, command: &str) -> Result<Look, CliError> {
+        let store = database.store()?;
+        let limits = settings.limits(command, LOOKING, &self.interrupt, false);
         let look = settings.session(store.as_ref(), &limits).look()?;
         self.say_where(&look);
-        Ok((settings, look))
+        Ok(look)
+    }
+
+    /// Says what is not as it should be about the way the database is reached, to who watches or asked.
+    pub fn say_setup(&self, database: &Database) {
+        database.warnings().iter().for_each(|warning| self.ui.warn_about_setup(warning));
+        database.dropped().iter().for_each(|dropped| self.ui.detail(dropped));
     }
 
     /// Says, to who asked, which queue was found.
@@ -63,6 +84,21 @@ impl Context {
             target.preset,
             look.now()
         ));
+        self.say_standby(look);
+    }
+
+    /// A standby shows what was, and nothing can be applied there: whoever reads on must know.
+    fn say_standby(&self, look: &Look) {
+        let Some(standby) = &look.target.standby else { return };
+        let lag = match standby.lag_seconds {
+            Some(0.0) => "it has followed its primary up to now".to_owned(),
+            Some(seconds) => {
+                let lag = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+                format!("it is {} behind its primary, and silence is counted up to there", age(lag))
+            }
+            None => "it cannot tell how far it is behind its primary".to_owned(),
+        };
+        self.ui.warn(&format!("{} is a standby: {lag}; nothing can be applied here", look.target.database));
     }
 
     /// Where nothing is in flight, says which states were not looked at: "could not look" must never read as "nothing found".
@@ -115,12 +151,6 @@ pub(super) fn shell_word(word: &str) -> String {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', "'\\''"))
-}
-
-/// Whether a text looks like an address with a password in it.
-pub fn may_hold_password(text: &str) -> bool {
-    let user_info = text.split_once("://").and_then(|(_, rest)| rest.split_once('@')).map(|(user, _)| user);
-    user_info.is_some_and(|user| user.contains(':')) || text.contains("password")
 }
 
 #[cfg(test)]

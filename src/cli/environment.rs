@@ -1,32 +1,67 @@
 //! Every environment variable that is read, and the only place that reads any.
 
+use crate::store::{Surroundings, Variables};
+use nix::unistd::{User, geteuid};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
-/// The variables, and what each is for.
-pub const VARIABLES: [(&str, &str); 18] = [
+/// The variables, and what each is for. Those of libpq mean what they mean there.
+pub const VARIABLES: [(&str, &str); 50] = [
     ("CLICOLOR", "0 turns colour off"),
     ("CLICOLOR_FORCE", "anything but 0 turns colour on, even where nothing is a terminal"),
     ("COLUMNS", "the width to lay tables out for"),
     ("DATABASE_URL", "the database, where neither --db, JOBDOCTOR_DB nor the config file names one"),
-    ("HOME", "where .config is, unless XDG_CONFIG_HOME says otherwise"),
+    ("HOME", "where .config, .pgpass, .pg_service.conf and .postgresql are"),
     ("JOBDOCTOR_CONFIG", "the config file, unless --config names one"),
     ("JOBDOCTOR_DB", "the database, unless --db names one"),
+    ("JOBDOCTOR_PASSWORD_FILE", "a file with the password, unless --password-file names one"),
     ("JOBDOCTOR_TARGET", "the target of the config file, unless --target names one"),
     ("NO_COLOR", "anything turns colour off"),
+    ("PGAPPNAME", "what the connection calls itself, instead of jobdoctor/VERSION COMMAND"),
+    ("PGCHANNELBINDING", "disable, prefer or require"),
+    ("PGCLIENTENCODING", "UTF8 or auto; any other is refused"),
+    ("PGCONNECT_TIMEOUT", "seconds to wait for each server; 0 is no limit but --timeout"),
     ("PGDATABASE", "the database, where an address leaves it open"),
+    ("PGGSSDELEGATION", "refused, unless 0"),
+    ("PGGSSENCMODE", "disable or prefer; require is refused"),
+    ("PGGSSLIB", "refused"),
     ("PGHOST", "the host or socket directory, where an address leaves it open"),
+    ("PGHOSTADDR", "its IP address"),
+    ("PGKRBSRVNAME", "refused"),
+    ("PGLOADBALANCEHOSTS", "random tries the hosts in random order"),
+    ("PGOPTIONS", "options for the server, which poolers may refuse"),
+    ("PGPASSFILE", "the password file, instead of ~/.pgpass"),
     ("PGPASSWORD", "the password, where an address has none"),
     ("PGPORT", "the port, where an address leaves it open"),
-    ("PGSSLMODE", "disable, prefer or require, where an address leaves it open"),
+    ("PGREQUIREAUTH", "refused"),
+    ("PGREQUIREPEER", "refused"),
+    ("PGREQUIRESSL", "1 is the old word for PGSSLMODE=require"),
+    ("PGSERVICE", "the service, a group of settings in a service file"),
+    ("PGSERVICEFILE", "the service file, instead of ~/.pg_service.conf"),
+    ("PGSSLCERT", "the client's certificate, instead of ~/.postgresql/postgresql.crt"),
+    ("PGSSLCERTMODE", "disable or allow; require is refused"),
+    ("PGSSLCOMPRESSION", "refused, unless 0"),
+    ("PGSSLCRL", "revoked certificates, instead of ~/.postgresql/root.crl"),
+    ("PGSSLCRLDIR", "a directory of them"),
+    ("PGSSLKEY", "the client's key, instead of ~/.postgresql/postgresql.key"),
+    ("PGSSLMAXPROTOCOLVERSION", "TLSv1.2 or TLSv1.3"),
+    ("PGSSLMINPROTOCOLVERSION", "TLSv1.2 or TLSv1.3; older ones are not spoken"),
+    ("PGSSLMODE", "disable, allow, prefer, require, verify-ca or verify-full"),
+    ("PGSSLNEGOTIATION", "direct speaks TLS from the first byte"),
+    ("PGSSLROOTCERT", "whom to trust, instead of ~/.postgresql/root.crt; or system"),
+    ("PGSSLSNI", "0 keeps the host's name out of the handshake"),
+    ("PGSYSCONFDIR", "where the system's pg_service.conf is"),
+    ("PGTARGETSESSIONATTRS", "which of several servers will do"),
     ("PGUSER", "the user, where an address leaves it open"),
+    ("SSL_CERT_DIR", "with sslrootcert=system, where the system's certificates are"),
+    ("SSL_CERT_FILE", "with sslrootcert=system, the file that they are in"),
     ("TERM", "dumb turns colour off"),
-    ("USER", "the user, where an address and PGUSER leave it open"),
     ("XDG_CONFIG_HOME", "where jobdoctor/config.toml is"),
 ];
 
 /// The environment, read once.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Environment(BTreeMap<&'static str, String>);
 
 impl Environment {
@@ -47,5 +82,31 @@ impl Environment {
     pub fn get(&self, name: &str) -> Option<&str> {
         debug_assert!(VARIABLES.iter().any(|(known, _)| *known == name), "{name} is not listed");
         self.0.get(name).map(String::as_str)
+    }
+
+    /// What an address may lean on: libpq's variables, and who and where we are.
+    pub fn surroundings(&self) -> Surroundings {
+        let variables = self.0.iter().filter(|(name, _)| name.starts_with("PG"));
+        // Like libpq: the user that the system knows this process by, whatever USER and LOGNAME say.
+        let user = User::from_uid(geteuid()).ok().flatten();
+        Surroundings {
+            variables: Variables(variables.map(|(name, value)| ((*name).to_owned(), value.clone())).collect()),
+            home: self.get("HOME").map(PathBuf::from).or_else(|| user.as_ref().map(|user| user.dir.clone())),
+            user: user.map(|user| user.name),
+            password: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variable_of_libpq_is_read() {
+        for (name, key) in crate::store::variables() {
+            assert!(VARIABLES.iter().any(|(known, _)| *known == name), "{name}, which stands for {key}");
+        }
+        assert!(VARIABLES.is_sorted(), "in the order of the alphabet");
     }
 }

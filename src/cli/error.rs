@@ -57,7 +57,7 @@ impl From<SpecError> for CliError {
 
 impl From<AddressError> for CliError {
     fn from(error: AddressError) -> Self {
-        CliError::new(Exit::Usage, error.to_string())
+        CliError::new(if error.in_a_file { Exit::Config } else { Exit::Usage }, error.message)
     }
 }
 

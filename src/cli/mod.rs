@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod config;
 mod context;
+mod database;
 mod environment;
 mod error;
 mod exit;
@@ -11,6 +12,7 @@ mod generate;
 mod present;
 mod secret;
 mod settings;
+mod shown;
 mod signal;
 mod ui;
 
@@ -86,7 +88,7 @@ fn not_parsed(arguments: &[OsString], error: &clap::Error) -> Exit {
     let values =
         words.iter().map(|word| word.split_once('=').filter(|_| word.starts_with("--")).map_or(word.as_str(), |w| w.1));
     let hide = |text: String| {
-        values.filter(|value| context::may_hold_password(value)).fold(text, |text, value| text.replace(value, "..."))
+        values.filter(|value| secret::may_hold_password(value)).fold(text, |text, value| text.replace(value, "..."))
     };
     if json {
         let text = hide(error.render().to_string());

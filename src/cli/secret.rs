@@ -1,5 +1,11 @@
 //! Passwords in texts that somebody else has put together: a value from a config file, a message of clap's.
 
+/// Whether a text looks like an address with a password in it. When in doubt, it does.
+pub(super) fn may_hold_password(text: &str) -> bool {
+    let user_info = text.split_once("://").and_then(|(_, rest)| rest.rsplit_once('@')).map(|(user, _)| user);
+    user_info.is_some_and(|user| user.contains(':')) || text.contains("password")
+}
+
 /// The text with the password of every URL in it, and every `password=` value, made unreadable.
 pub(super) fn masked(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());

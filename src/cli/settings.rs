@@ -2,12 +2,13 @@
 
 use super::args::StoreArgs;
 use super::config::{Config, Target};
+use super::database::Database;
 use super::environment::Environment;
 use super::error::CliError;
 use super::exit::Exit;
 use crate::ops::Session;
 use crate::spec::{Catalog, Place, did_you_mean};
-use crate::store::{Address, Defaults, Interrupt, Limits, Password, Store, open};
+use crate::store::{Address, Interrupt, Limits, Password, Store, Surroundings};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -31,17 +32,33 @@ pub struct Settings {
     pub target_name: Option<String>,
     /// The target's settings.
     pub target: Target,
-    address: Option<Where>,
-    defaults: Defaults,
-    timeout: Option<Duration>,
+    /// The config file that was read, and what named it.
+    pub(super) config: Option<(PathBuf, &'static str)>,
+    pub(super) args: StoreArgs,
+    pub(super) address: Option<Where>,
+    /// What named the target.
+    pub(super) target_origin: &'static str,
+    /// The file with the password, and what named it.
+    pub(super) password_file: Option<(PathBuf, &'static str)>,
+    surroundings: Surroundings,
 }
 
 /// Where the database's address is said.
-enum Where {
+#[derive(Debug)]
+pub(super) enum Where {
     /// In one text: a flag, a variable, the config file.
-    Whole(String),
+    Whole(String, AddressSource),
     /// In the parts that libpq's variables give.
     Parts,
+}
+
+/// What names the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AddressSource {
+    Flag,
+    Variable,
+    Target,
+    DatabaseUrl,
 }
 
 impl Settings {
@@ -50,7 +67,8 @@ impl Settings {
     /// # Errors
     /// When the config file cannot be used, or names a target that is not there.
     pub fn resolve(args: &StoreArgs, environment: &Environment) -> Result<Settings, CliError> {
-        let config = config(args, environment)?;
+        let path = config_path(args, environment);
+        let config = path.as_ref().map_or_else(|| Ok(Config::default()), |(path, _)| Config::read(path))?;
         let named = args.target.as_deref().or(environment.get("JOBDOCTOR_TARGET"));
         // A target brings settings along, so one that is not named counts only where no other database was.
         let other_db = args.db.is_some() || environment.get("JOBDOCTOR_DB").is_some();
@@ -68,14 +86,19 @@ impl Settings {
         for mapping in config.mappings {
             catalog.add(mapping)?;
         }
-        // A target named by a flag beats a database named by the environment.
-        let (variable, db) = (environment.get("JOBDOCTOR_DB"), target.db.as_deref());
-        let given = match args.target {
-            Some(_) => [args.db.as_deref(), db, variable],
-            None => [args.db.as_deref(), variable, db],
+        let target_origin = match (&args.target, environment.get("JOBDOCTOR_TARGET"), &target_name) {
+            (Some(_), _, _) => "--target",
+            (None, Some(_), _) => "JOBDOCTOR_TARGET",
+            (None, None, Some(_)) if config.default_target.is_some() => "default_target",
+            (None, None, Some(_)) => "the only one",
+            (None, None, None) => "default",
         };
-        let address = given.into_iter().flatten().next().or(environment.get("DATABASE_URL")).map(str::to_owned);
-        let by_parts = ["PGHOST", "PGDATABASE"].iter().any(|name| environment.get(name).is_some());
+        let password_file = [
+            (args.password_file.clone(), "--password-file"),
+            (environment.get("JOBDOCTOR_PASSWORD_FILE").map(PathBuf::from), "JOBDOCTOR_PASSWORD_FILE"),
+            (target.password_file.as_ref().map(PathBuf::from), "password_file"),
+        ];
+        let password_file = password_file.into_iter().find_map(|(path, origin)| Some((path?, origin)));
         Ok(Settings {
             catalog,
             preset: args.preset.clone().or_else(|| target.preset.clone()),
@@ -83,39 +106,44 @@ impl Settings {
                 schema: args.schema.clone().or_else(|| target.schema.clone()),
                 table: args.table.clone().or_else(|| target.table.clone()),
             },
-            address: address.map(Where::Whole).or_else(|| by_parts.then_some(Where::Parts)),
+            address: where_it_is(args, &target, environment),
+            config: path,
+            args: args.clone(),
+            password_file,
+            target_origin,
             target_name,
             target,
-            defaults: defaults(environment),
-            timeout: args.timeout,
+            surroundings: environment.surroundings(),
         })
     }
 
-    /// The store.
+    /// The database that they name. Asked once a run: a file with a password may be a pipe, which can be read only once.
     ///
     /// # Errors
-    /// When no database is named, or its address cannot be read.
-    pub fn store(&self) -> Result<Box<dyn Store>, CliError> {
-        let Some(address) = &self.address else {
-            return Err(CliError::new(Exit::Usage, "no database is named").hint(
-                "say --db queue.db, --db postgres://user@host/app or --db 'host=... dbname=...'; or set JOBDOCTOR_DB, a \
-                 target in the config file, DATABASE_URL, or PGHOST and PGDATABASE",
-            ));
-        };
-        let address = match address {
-            Where::Whole(text) => Address::parse(text, &self.defaults)?,
-            Where::Parts => Address::from_parts(&self.defaults)?,
-        };
-        Ok(open(&address))
+    /// When its address cannot be read, or leads to a file that cannot.
+    pub fn database(&self) -> Result<Database, CliError> {
+        let mut surroundings = self.surroundings.clone();
+        if let Some((path, _)) = &self.password_file {
+            surroundings.password = Some((password(path)?, path.clone()));
+        }
+        Ok(Database(match &self.address {
+            None => None,
+            Some(Where::Whole(text, AddressSource::DatabaseUrl)) => {
+                Some(Address::parse_database_url(text, &surroundings)?)
+            }
+            Some(Where::Whole(text, _)) => Some(Address::parse(text, &surroundings)?),
+            Some(Where::Parts) => Some(Address::of_environment(&surroundings)?),
+        }))
     }
 
-    /// What one command may take.
-    pub fn limits(&self, command: &str, default: Duration, interrupt: &Interrupt) -> Limits {
+    /// What one command may take. `for_writing` says whether what is looked at is going to be written.
+    pub fn limits(&self, command: &str, default: Duration, interrupt: &Interrupt, for_writing: bool) -> Limits {
         Limits {
-            deadline: Instant::now() + self.timeout.unwrap_or(default),
+            deadline: Instant::now() + self.args.timeout.or(self.target.timeout).unwrap_or(default),
             connect: CONNECTING,
             lock: LOCKED,
             application_name: format!("jobdoctor/{} {command}", env!("CARGO_PKG_VERSION")),
+            for_writing,
             interrupt: interrupt.clone(),
         }
     }
@@ -133,34 +161,49 @@ impl Settings {
     }
 }
 
-fn defaults(environment: &Environment) -> Defaults {
-    let get = |name| environment.get(name).map(str::to_owned);
-    Defaults {
-        host: get("PGHOST"),
-        port: get("PGPORT"),
-        user: get("PGUSER").or_else(|| get("USER")),
-        database: get("PGDATABASE"),
-        password: get("PGPASSWORD").map(Password),
-        sslmode: get("PGSSLMODE"),
-    }
+fn where_it_is(args: &StoreArgs, target: &Target, environment: &Environment) -> Option<Where> {
+    let flag = args.db.as_deref().map(|text| (text, AddressSource::Flag));
+    let variable = environment.get("JOBDOCTOR_DB").map(|text| (text, AddressSource::Variable));
+    let of_target = target.db.as_deref().map(|text| (text, AddressSource::Target));
+    let url = environment.get("DATABASE_URL").map(|text| (text, AddressSource::DatabaseUrl));
+    // A target named by a flag beats a database named by the environment.
+    let said = match args.target {
+        Some(_) => [flag, of_target, variable, url],
+        None => [flag, variable, of_target, url],
+    };
+    let by_parts = ["PGHOST", "PGHOSTADDR", "PGDATABASE", "PGSERVICE"];
+    let whole = said.into_iter().flatten().next().map(|(text, source)| Where::Whole(text.to_owned(), source));
+    whole.or_else(|| by_parts.iter().any(|name| environment.get(name).is_some()).then_some(Where::Parts))
 }
 
-/// The config file that counts. One that is named must be there; the usual places need not be. Never one from the working
-/// directory: whoever can write there could point a tool that writes at another database.
-fn config(args: &StoreArgs, environment: &Environment) -> Result<Config, CliError> {
-    if args.no_config {
-        return Ok(Config::default());
+/// The first line of a file. Who may read the file is not judged: secrets are mounted into containers for all to read.
+fn password(path: &Path) -> Result<Password, CliError> {
+    let bytes = std::fs::read(path).map_err(|error| {
+        CliError::new(Exit::Config, format!("password file {} cannot be read: {error}", path.display()))
+    })?;
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.is_empty() {
+        return Err(CliError::new(Exit::Config, format!("password file {}: its first line is empty", path.display())));
     }
-    let named = args.config.clone().or_else(|| environment.get("JOBDOCTOR_CONFIG").map(PathBuf::from));
-    if let Some(path) = named {
-        return Config::read(&path);
+    Ok(Password(line.to_vec()))
+}
+
+/// The config file that counts, and what named it. One that is named must be there; the usual places need not be. Never one
+/// from the working directory: whoever can write there could point a tool that writes at another database.
+fn config_path(args: &StoreArgs, environment: &Environment) -> Option<(PathBuf, &'static str)> {
+    if args.no_config {
+        return None;
+    }
+    if let Some(path) = &args.config {
+        return Some((path.clone(), "--config"));
+    }
+    if let Some(path) = environment.get("JOBDOCTOR_CONFIG") {
+        return Some((PathBuf::from(path), "JOBDOCTOR_CONFIG"));
     }
     let home = environment.get("HOME").map(|home| Path::new(home).join(".config"));
     let user = environment.get("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute()).or(home);
     let usual =
         [user.map(|path| path.join("jobdoctor/config.toml")), Some(PathBuf::from("/etc/jobdoctor/config.toml"))];
-    match usual.into_iter().flatten().find(|path| path.exists()) {
-        Some(path) => Config::read(&path),
-        None => Ok(Config::default()),
-    }
+    usual.into_iter().flatten().find(|path| path.exists()).map(|path| (path, "default"))
 }

@@ -19,6 +19,7 @@ pub struct Ui {
     out: Screen,
     watched: bool,
     out_is_terminal: bool,
+    err_is_terminal: bool,
     err_color: bool,
 }
 
@@ -39,6 +40,7 @@ impl Ui {
             out: Screen { width, color: wants_color(tone.color, environment, out_tty) },
             watched: out_tty || err_tty,
             out_is_terminal: out_tty,
+            err_is_terminal: err_tty,
             err_color: wants_color(tone.color, environment, err_tty),
         }
     }
@@ -53,6 +55,7 @@ impl Ui {
             out,
             watched: false,
             out_is_terminal: false,
+            err_is_terminal: false,
             err_color: false,
         }
     }
@@ -109,6 +112,13 @@ impl Ui {
     pub fn warn(&self, text: &str) {
         if !self.quiet {
             self.say(AnsiColor::Yellow.on_default().bold(), "warning: ", text);
+        }
+    }
+
+    /// A word about how things are set up: to who asked with `--verbose`, and to a terminal. Cron would mail it every minute.
+    pub fn warn_about_setup(&self, text: &str) {
+        if self.verbose || self.err_is_terminal {
+            self.warn(text);
         }
     }
 

@@ -16,12 +16,21 @@ pub struct Checked {
     pub denied: bool,
 }
 
-/// Finds out whether jobdoctor can do its work here: rights, encodings, indexes, triggers.
+/// Finds out whether jobdoctor can do its work here: rights, encodings, indexes, triggers. `setup` is what is not as it
+/// should be about the way the database is reached.
 ///
 /// # Errors
 /// When the store cannot be read at all.
-pub fn check(look: &mut Look) -> Result<Checked, OpsError> {
+pub fn check(look: &mut Look, setup: &[String]) -> Result<Checked, OpsError> {
     let mut findings = Findings { list: Vec::new(), denied: false };
+    for warning in setup {
+        findings.add(Severity::Warning, "setup", warning.clone(), None);
+    }
+    if look.target.standby.is_some() {
+        let fix = "name its primary, or several hosts and target_session_attrs=read-write".to_owned();
+        let detail = "this is a standby: it can be listed, and nothing can be applied".to_owned();
+        findings.add(Severity::Error, "standby", detail, Some(fix));
+    }
     preset(&mut findings, &look.spec);
     let states = look.unfamiliar_states()?;
     if !states.is_empty() {

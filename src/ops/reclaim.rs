@@ -24,6 +24,8 @@ pub struct Guard<'a> {
     pub max_jobs: Option<u64>,
     /// The target that the config file calls read-only.
     pub read_only: Option<&'a str>,
+    /// True if the database is a standby.
+    pub is_standby: bool,
 }
 
 /// The document, and why the run ended early, if it did.
@@ -88,6 +90,9 @@ impl Guard<'_> {
     fn refusal(&self, steps: u64) -> Option<String> {
         if let Some(target) = self.read_only {
             return Some(format!("target {target} is read-only in the config file"));
+        }
+        if self.is_standby {
+            return Some("this is a standby; its primary is the place to apply".to_owned());
         }
         let max = self.max_jobs.filter(|max| steps > *max)?;
         Some(format!("the plan has {steps} steps and --max-jobs allows {max}"))

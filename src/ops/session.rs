@@ -67,6 +67,9 @@ impl Session<'_> {
             variants: spec.variants.clone(),
             name: self.target.map(str::to_owned),
             database: self.store.label().to_owned(),
+            standby: reader
+                .standby()
+                .map(|standby| report::Standby { lag_seconds: standby.lag.map(|lag| lag.as_secs_f64()) }),
             table: table.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name)),
         };
         Ok(Look { reader, spec, live, target })

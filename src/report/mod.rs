@@ -4,6 +4,7 @@
 //! numbers of seconds and end in `_seconds`; what is not known is `null` and never absent; within v1 fields are only added.
 
 mod check;
+mod env;
 mod error;
 mod init;
 mod job;
@@ -18,6 +19,7 @@ mod stale;
 mod target;
 
 pub use check::{Check, CheckFinding, Severity};
+pub use env::{Env, EnvSetting};
 pub use error::ErrorDocument;
 pub use init::Init;
 pub use job::{Held, HeldJob, Job, Reason, RowError, StepJob};
@@ -29,4 +31,4 @@ pub use schemas::{NAMES as SCHEMA_NAMES, schema};
 pub use show::{RuleCheck, Show, ShownJob, Would};
 pub use spool::Spool;
 pub use stale::{Stale, StaleSummary};
-pub use target::{Filter, Target};
+pub use target::{Filter, Standby, Target};

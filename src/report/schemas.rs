@@ -1,13 +1,15 @@
-use super::{Check, ErrorDocument, Init, Owners, Presets, Reclaim, Show, Stale};
+use super::{Check, Env, ErrorDocument, Init, Owners, Presets, Reclaim, Show, Stale};
 use schemars::{Schema, schema_for};
 
 /// The documents that have a schema, by the name `jobdoctor schema` knows them under.
-pub const NAMES: [&str; 9] = ["check", "error", "init", "owners", "presets", "reclaim", "show", "stale", "sweep"];
+pub const NAMES: [&str; 10] =
+    ["check", "env", "error", "init", "owners", "presets", "reclaim", "show", "stale", "sweep"];
 
 /// The JSON Schema of a document.
 pub fn schema(name: &str) -> Option<Schema> {
     let mut schema = match name {
         "check" => schema_for!(Check),
+        "env" => schema_for!(Env),
         "error" => schema_for!(ErrorDocument),
         "init" => schema_for!(Init),
         "owners" => schema_for!(Owners),

@@ -16,6 +16,15 @@ pub struct Target {
     pub database: String,
     /// The table whose rows are the jobs.
     pub table: String,
+    /// What there is to know if this is a standby; null if it is not.
+    pub standby: Option<Standby>,
+}
+
+/// A server that follows another one.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Standby {
+    /// How far it is behind its primary; null if it cannot tell. `store_time` and all silences are those of that moment.
+    pub lag_seconds: Option<f64>,
 }
 
 /// What was asked for.

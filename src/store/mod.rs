@@ -4,7 +4,9 @@
 //! transaction on Postgres, an authorizer that denies writes on SQLite. Only `ops::apply` and the commands that create
 //! things ever ask for a writer.
 
+mod address;
 mod apply;
+mod conninfo;
 mod error;
 mod open;
 mod postgres;
@@ -12,13 +14,16 @@ mod reader;
 mod session;
 mod sql;
 mod sqlite;
-mod url;
 
+pub use address::Address;
+pub use conninfo::{
+    AddressError, Author, ChannelBinding, FRAMEWORK_WORDS, Origin, Password, PostgresAddress, Root, Server,
+    ServerPlace, SslMode, Surroundings, TargetAttributes, Tcp, TlsFile, TlsSettings, TlsVersion, Variables, variables,
+};
 pub use error::{StoreError, StoreErrorKind};
 pub use open::open;
 pub use sql::{Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, statements};
 pub use sqlite::{CREATED_BY_DEMO, create_demo_file};
-pub use url::{Address, AddressError, Defaults, Password};
 
 use crate::model::{Batch, BatchReport, Cell, Claim, Engine, Timestamp};
 use crate::spec::{LiveSchema, QueueSpec};
@@ -55,8 +60,13 @@ pub trait Store {
 
 /// One look at a database: a snapshot that does not move, and the store's own clock read once.
 pub trait Reader {
-    /// The store's time of this look.
+    /// The store's time of this look; on a standby, the time up to which it has followed its primary.
     fn now(&self) -> Timestamp;
+
+    /// What there is to know if this is a standby, on which nothing can be applied.
+    fn standby(&self) -> Option<Standby> {
+        None
+    }
 
     /// The tables of these names, in every schema the catalog shows, with what the role may do with them.
     ///
@@ -94,6 +104,13 @@ pub trait Reader {
     /// # Errors
     /// When the statement fails.
     fn in_flight(&mut self, spec: &QueueSpec) -> Result<u64, StoreError>;
+}
+
+/// A server that follows another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standby {
+    /// How far it is behind; `None` if it cannot tell, because it has replayed no transaction since it was started.
+    pub lag: Option<Duration>,
 }
 
 /// A job looked up by id.
@@ -141,6 +158,8 @@ pub struct Limits {
     pub lock: Duration,
     /// What the connection calls itself, where the engine shows it.
     pub application_name: String,
+    /// True if what is looked at is going to be written: of several servers, one that takes writes is meant.
+    pub for_writing: bool,
     /// Set by a signal: end soon.
     pub interrupt: Interrupt,
 }
@@ -149,6 +168,12 @@ impl Limits {
     /// What is left of the time limit; zero once it has passed.
     pub fn left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// The same with at least so much time, whatever the operator has said: for finding out what became of a commit.
+    fn with_at_least(&self, least: Duration) -> Limits {
+        let deadline = self.deadline.max(Instant::now() + least);
+        Limits { deadline, interrupt: Interrupt::default(), ..self.clone() }
     }
 }
 

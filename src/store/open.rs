@@ -6,6 +6,6 @@ use super::{Address, Store};
 pub fn open(address: &Address) -> Box<dyn Store> {
     match address {
         Address::Sqlite(path) => Box::new(SqliteStore::new(path)),
-        Address::Postgres { config, label } => Box::new(PostgresStore::new((**config).clone(), label.clone())),
+        Address::Postgres(address) => Box::new(PostgresStore::new((**address).clone())),
     }
 }

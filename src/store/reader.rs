@@ -2,7 +2,7 @@
 
 use super::session::{Session, query_count};
 use super::sql::{self, Statement};
-use super::{Found, Interrupt, Reader, StoreError, StoreErrorKind, Wanted};
+use super::{Found, Interrupt, Reader, Standby, StoreError, StoreErrorKind, Wanted};
 use crate::model::{Cell, Claim, Key, Timestamp};
 use crate::spec::{LiveSchema, QueueSpec};
 use std::ops::ControlFlow;
@@ -26,12 +26,17 @@ pub(super) trait ReadSession: Session {
 pub(super) struct SqlReader<S> {
     pub(super) session: S,
     pub(super) now: Timestamp,
+    pub(super) standby: Option<Standby>,
     pub(super) interrupt: Interrupt,
 }
 
 impl<S: ReadSession> Reader for SqlReader<S> {
     fn now(&self) -> Timestamp {
         self.now
+    }
+
+    fn standby(&self) -> Option<Standby> {
+        self.standby
     }
 
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError> {

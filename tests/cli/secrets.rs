@@ -2,6 +2,7 @@
 
 use super::scene::incident;
 use crate::support::cli::{Doctor, Ran, is_valid};
+use std::os::unix::fs::PermissionsExt;
 
 const CANARY: &str = "c4n4ry-p4ss";
 
@@ -25,7 +26,9 @@ fn addresses() -> Vec<(String, i32)> {
         ("host=127.0.0.1 port=1 user=ops password=PASS dbname=app", 69),
         ("host=/nonexistent user=ops password='PASS' dbname=app", 69),
         ("postgres://ops@127.0.0.1:1/app?password=PASS", 69),
-        ("postgres://ops:PASS@db.internal/app", 2),
+        ("postgres://ops:PASS@db.invalid/app", 69),
+        ("postgres://ops:PA@SS@db.invalid/app", 2),
+        ("postgres://ops:12/PASS@db.invalid/app", 2),
         ("postgres://ops:PA@SS@db:internal:x/app", 2),
         ("postgres://ops:PASS@127.0.0.1:port/app", 2),
         ("host=127.0.0.1 password=PASS bogus=1", 2),
@@ -62,6 +65,7 @@ fn of_the_config_file() {
     let doctor = Doctor::new();
     for (address, code) in addresses() {
         std::fs::write(doctor.path("config.toml"), format!("[target.app]\ndb = \"{address}\"\n")).unwrap();
+        std::fs::set_permissions(doctor.path("config.toml"), std::fs::Permissions::from_mode(0o600)).unwrap();
         keeps_quiet(&doctor, &["stale", "--config", "config.toml"], code);
     }
     // A mistake near it must not quote it.

@@ -126,11 +126,6 @@ fn an_address_without_a_path() {
 }
 
 #[test]
-fn a_server_elsewhere_without_a_word_on_encryption() {
-    assert_snapshot!(fails(&Doctor::new(), &["stale", "--db", "postgres://app@db.internal/app"], 2).stderr);
-}
-
-#[test]
 fn a_target_that_is_not_there() {
     let doctor = incident();
     std::fs::write(doctor.path("config.toml"), "[target.production]\ndb = \"queue.db\"\n").unwrap();

@@ -7,7 +7,7 @@ use crate::support::edit::insert;
 use crate::support::labs::for_each_sql_store;
 use crate::support::tables::JOBS;
 use jobdoctor::model::Outcome;
-use jobdoctor::store::{Address, Defaults};
+use jobdoctor::store::{Address, Surroundings};
 use std::sync::Barrier;
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ fn doctors_over_the_same_steps_count_each_death_once() {
                 .map(|n| {
                     let (spec, steps, barrier, address) = (&spec, &steps, &barrier, &address);
                     scope.spawn(move || {
-                        let store = jobdoctor::store::open(&Address::parse(address, &Defaults::default()).unwrap());
+                        let store = jobdoctor::store::open(&Address::parse(address, &Surroundings::default()).unwrap());
                         // Not all in the same order, so that they meet in the middle.
                         let mut mine = steps.clone();
                         if n % 2 == 1 {

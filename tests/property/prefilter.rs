@@ -53,6 +53,7 @@ fn nothing_is_lost(file: &Path, preset: &Preset, older: Option<u64>) {
         connect: Duration::from_secs(1),
         lock: Duration::from_secs(1),
         application_name: String::new(),
+        for_writing: false,
         interrupt: Interrupt::default(),
     };
     let store = open(&Address::Sqlite(file.to_owned()));

@@ -21,6 +21,7 @@ pub fn limits_waiting(lock: Duration) -> Limits {
         connect: Duration::from_secs(10),
         lock,
         application_name: "jobdoctor conformance".to_owned(),
+        for_writing: false,
         interrupt: Interrupt::default(),
     }
 }

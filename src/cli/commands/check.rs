@@ -2,6 +2,7 @@ use crate::cli::args::{OutputArgs, StoreArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
+use crate::cli::settings::Settings;
 use crate::ops;
 use crate::render::{Cell, Facts, Format, Tone, json};
 use crate::report::{Check, Severity};
@@ -20,8 +21,10 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    let (_, mut look) = context.look(&args.store, "check")?;
-    let checked = ops::check(&mut look)?;
+    let settings = Settings::resolve(&args.store, &context.environment)?;
+    let database = settings.database()?;
+    let mut look = context.look_at(&settings, &database, "check")?;
+    let checked = ops::check(&mut look, database.warnings())?;
     let document = &checked.document;
     if !document.can_reclaim {
         let exit = if checked.denied { Exit::NoPermission } else { Exit::Config };

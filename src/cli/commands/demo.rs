@@ -25,8 +25,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let file = args.file.display().to_string();
     let store_args = StoreArgs { db: Some(format!("sqlite:{file}")), no_config: true, ..StoreArgs::default() };
     let settings = Settings::resolve(&store_args, &context.environment)?;
-    let store = settings.store()?;
-    let limits = settings.limits("demo", LOOKING, &context.interrupt);
+    let store = settings.database()?.store()?;
+    let limits = settings.limits("demo", LOOKING, &context.interrupt, false);
     let (selection, policy) = (Selection::default(), Policy::default());
     let session = settings.session(store.as_ref(), &limits);
     let mut look = session.look()?;

@@ -34,8 +34,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         )
         .hint("the tables of a queue library are made by the library itself"));
     }
-    let store = settings.store()?;
-    let limits = settings.limits("init", LOOKING, &context.interrupt);
+    let database = settings.database()?;
+    context.say_setup(&database);
+    let store = database.store()?;
+    let limits = settings.limits("init", LOOKING, &context.interrupt, true);
     let document = ops::init(store.as_ref(), &limits, &settings.place, !args.print)?;
     let statements = || document.statements.iter().map(|statement| format!("{statement};\n")).collect::<String>();
     context.ui.report(|out| match args.output.format() {

@@ -3,6 +3,7 @@
 mod check;
 mod completions;
 mod demo;
+mod env;
 mod init;
 mod man;
 mod owners;
@@ -61,6 +62,8 @@ pub enum Command {
     Completions(completions::Args),
     /// Make a demonstration database with stuck jobs and walk through it
     Demo(demo::Args),
+    /// Show every setting in force and where it came from
+    Env(env::Args),
     /// Create the reference schema
     Init(init::Args),
     /// Print a manual page
@@ -95,6 +98,7 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, CliError> {
         Command::Check(args) => check::run(args, context),
         Command::Completions(args) => completions::run(args, context),
         Command::Demo(args) => demo::run(args, context),
+        Command::Env(args) => env::run(args, context),
         Command::Init(args) => init::run(args, context),
         Command::Man(args) => man::run(args, context),
         Command::Owners(args) => owners::run(args, context),
@@ -113,6 +117,7 @@ impl Command {
         match self {
             Command::Check(args) => (args.output.tone.clone(), args.output.format()),
             Command::Demo(args) => (args.tone.clone(), Format::Table),
+            Command::Env(args) => (args.output.tone.clone(), args.output.format()),
             Command::Init(args) => (args.output.tone.clone(), args.output.format()),
             Command::Owners(args) => (args.output.tone.clone(), args.output.format()),
             Command::Presets(args) => (args.output.tone.clone(), args.output.format()),

@@ -64,9 +64,11 @@ impl Reclaiming<'_> {
     /// Looks, plans, and carries the plan out if that was asked for. `refine` completes the policy from the look.
     pub(super) fn run(&self, context: &Context, refine: impl Fn(&Look, Policy) -> Policy) -> Result<Exit, CliError> {
         let settings = &self.settings;
-        let store = settings.store()?;
+        let database = settings.database()?;
+        context.say_setup(&database);
+        let store = database.store()?;
         let time = if self.act.apply { APPLYING } else { LOOKING };
-        let limits = settings.limits(self.name, time, &context.interrupt);
+        let limits = settings.limits(self.name, time, &context.interrupt, self.act.apply);
         let rules = self.act.rule.iter().chain(&settings.target.rules).copied();
         let policy = Policy { older: settings.target.older, act_on: rules.collect(), to: self.act.to, restart: None };
         let mut look = settings.session(store.as_ref(), &limits).look()?;
@@ -75,13 +77,14 @@ impl Reclaiming<'_> {
         let plan = ops::plan(&mut look, &self.selection, &policy)?;
         context.warn_if_blind(&mut look, plan.in_flight())?;
         let run_id = run_id(&look);
+        let is_standby = look.target.standby.is_some();
         // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
         drop(look);
         let read_only = settings.target_name.as_deref().filter(|_| settings.target.read_only);
         let order = Order {
             schema: self.schema,
             apply: self.act.apply,
-            guard: Guard { max_jobs: self.act.max_jobs.or(settings.target.max_jobs), read_only },
+            guard: Guard { max_jobs: self.act.max_jobs.or(settings.target.max_jobs), read_only, is_standby },
             run_id,
         };
         let done = ops::reclaim(store.as_ref(), &limits, plan, &order)?;

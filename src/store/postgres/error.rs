@@ -5,13 +5,7 @@ use std::error::Error as _;
 /// What a failure of Postgres means for the operator. `label` names the database without its secrets.
 pub(super) fn store_error(error: &Error, label: &str) -> StoreError {
     let Some(db) = error.as_db_error() else {
-        let mut message = error.to_string();
-        let mut source = error.source();
-        while let Some(cause) = source {
-            message = format!("{message}: {cause}");
-            source = cause.source();
-        }
-        return StoreError::new(StoreErrorKind::Lost, format!("{label}: {message}"));
+        return StoreError::new(StoreErrorKind::Lost, format!("{label}: {}", with_causes(error)));
     };
     let code = db.code().code();
     let kind = match (code.get(..2).unwrap_or_default(), code) {
@@ -28,23 +22,33 @@ pub(super) fn store_error(error: &Error, label: &str) -> StoreError {
     StoreError {
         kind,
         message: db.message().to_owned(),
-        hint: hint(code, label).or_else(|| db.hint().map(str::to_owned)),
+        hint: hint(code, db.message()).map(str::to_owned).or_else(|| db.hint().map(str::to_owned)),
         code: Some(code.to_owned()),
         constraint: db.constraint().map(str::to_owned),
     }
 }
 
-fn hint(code: &str, label: &str) -> Option<String> {
-    let hint = match code {
-        "28P01" => format!("the server at {label} refused the password"),
-        "28000" => format!("the server at {label} does not let this user in from here (its pg_hba.conf decides)"),
-        "3D000" => format!("the server was reached, but {label} names a database that it does not have"),
-        "42501" => "the role lacks a right; `jobdoctor check` lists what is missing and the GRANT for it".to_owned(),
-        "25006" => "this is a standby, or the role is set to read only: list here, apply elsewhere or as another role"
-            .to_owned(),
-        "57014" => "give it longer with --timeout, or narrow what is asked".to_owned(),
-        "53300" => "the server has no connection left; try again".to_owned(),
+/// An error with all that it was caused by.
+pub(super) fn with_causes(error: &Error) -> String {
+    let mut message = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        message = format!("{message}: {cause}");
+        source = cause.source();
+    }
+    message
+}
+
+fn hint(code: &str, message: &str) -> Option<&'static str> {
+    Some(match code {
+        "42501" if message.contains("row-level security") || message.contains("row security") => {
+            "rows would be hidden from this role, and a list without them would read as good news: use a role with BYPASSRLS, \
+             or the owner of the table"
+        }
+        "42501" => "the role lacks a right; `jobdoctor check` lists what is missing and the GRANT for it",
+        "25006" => "this is a standby, or the role is set to read only: list here, apply elsewhere or as another role",
+        "57014" => "give it longer with --timeout, or narrow what is asked",
+        "53300" => "the server has no connection left; try again",
         _ => return None,
-    };
-    Some(hint)
+    })
 }

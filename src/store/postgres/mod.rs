@@ -2,27 +2,33 @@
 //! session state, every setting made inside its transaction.
 
 mod catalog;
+mod connect;
 mod error;
+mod knock;
+mod line;
+mod offer;
+mod refused;
 mod session;
+mod standby;
+mod tls;
 mod value;
 
 use super::apply::SqlWriter;
 use super::reader::SqlReader;
-use super::{Limits, Reader, Store, StoreError, Writer};
+use super::{Limits, PostgresAddress, Reader, Store, StoreError, Writer};
 use crate::model::Engine;
-use ::postgres::Config;
 use session::PostgresSession;
 
 /// A database behind a server.
 pub(super) struct PostgresStore {
-    config: Config,
+    address: PostgresAddress,
     label: String,
 }
 
 impl PostgresStore {
     /// A store for that address. Nothing is connected yet.
-    pub(super) fn new(config: Config, label: String) -> PostgresStore {
-        PostgresStore { config, label }
+    pub(super) fn new(address: PostgresAddress) -> PostgresStore {
+        PostgresStore { label: address.label(), address }
     }
 }
 
@@ -36,17 +42,17 @@ impl Store for PostgresStore {
     }
 
     fn reader(&self, limits: &Limits) -> Result<Box<dyn Reader>, StoreError> {
-        let mut session = PostgresSession::connect(&self.config, &self.label, limits)?;
+        let mut session = PostgresSession::connect(&self.address, limits)?;
         session.cancel_on_interrupt();
-        let now = session.begin_read()?;
-        Ok(Box::new(SqlReader { session, now, interrupt: limits.interrupt.clone() }))
+        let (now, standby) = session.begin_read()?;
+        Ok(Box::new(SqlReader { session, now, standby, interrupt: limits.interrupt.clone() }))
     }
 
     fn writer(&self, limits: &Limits) -> Result<Box<dyn Writer>, StoreError> {
-        Ok(Box::new(SqlWriter { session: PostgresSession::connect(&self.config, &self.label, limits)? }))
+        Ok(Box::new(SqlWriter { session: PostgresSession::connect(&self.address, limits)? }))
     }
 
     fn create(&self, limits: &Limits, statements: &[String]) -> Result<(), StoreError> {
-        PostgresSession::connect(&self.config, &self.label, limits)?.create(statements)
+        PostgresSession::connect(&self.address, limits)?.create(statements)
     }
 }

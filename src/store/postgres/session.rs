@@ -1,25 +1,35 @@
 use super::catalog;
+use super::connect::{Cancel, Connected, connect};
 use super::error::store_error;
+use super::line::{Line, until};
+use super::standby;
 use super::value::{Bound, Raw};
 use crate::model::{Cell, Timestamp};
 use crate::spec::LiveSchema;
 use crate::spec::ident::quoted;
 use crate::store::apply::WriteSession;
+use crate::store::conninfo::PostgresAddress;
 use crate::store::reader::{Each, ReadSession};
 use crate::store::session::{Commit, Session};
 use crate::store::sql::{Dialect, Param, Postgres, Statement};
-use crate::store::{Limits, StoreError, StoreErrorKind};
+use crate::store::{Limits, Standby, StoreError, StoreErrorKind};
 use ::postgres::types::{ToSql, Type};
-use ::postgres::{Client, Config, NoTls};
-use std::sync::mpsc;
+use ::postgres::{Client, Error};
 use std::time::{Duration, Instant};
 
 /// One connection to a server.
 pub(super) struct PostgresSession {
-    client: Client,
-    config: Config,
+    line: Line,
+    cancel: Cancel,
+    address: PostgresAddress,
     label: String,
     limits: Limits,
+    /// True between the beginning and the end of a transaction of ours.
+    in_transaction: bool,
+    /// True for a look, which an interrupt ends in the middle of a statement. Writers finish the batch in hand.
+    is_look: bool,
+    /// True once the connection is known to be gone.
+    lost: bool,
     /// The schemas that unqualified names would have been looked for in, before ours was set.
     pub(super) visible: Vec<String>,
 }
@@ -28,32 +38,47 @@ pub(super) struct PostgresSession {
 const IDLE_IN_TRANSACTION: &str = "5s";
 /// Rows fetched at a time.
 const FETCH: usize = 1000;
+/// How long a server may take to say that its own time limit has run out.
+const GRACE: Duration = Duration::from_secs(1);
+/// How long it may take to end what is under way after an interrupt.
+const INTERRUPTED: Duration = Duration::from_secs(3);
+/// How long it may take to hear that a look is over.
+const FAREWELL: Duration = Duration::from_millis(300);
 /// How long to ask whether a commit whose answer was lost went through.
 const RESOLVE: Duration = Duration::from_secs(10);
 
 impl PostgresSession {
-    /// Connects. Nothing goes into the startup packet that a pooler might refuse.
-    pub(super) fn connect(config: &Config, label: &str, limits: &Limits) -> Result<PostgresSession, StoreError> {
-        let mut config = config.clone();
-        config.application_name(&limits.application_name);
-        config.connect_timeout(limits.connect.min(limits.left()).max(Duration::from_millis(1)));
-        let client = connect(&config, label, limits)?;
-        Ok(PostgresSession { client, config, label: label.to_owned(), limits: limits.clone(), visible: Vec::new() })
+    /// Connects.
+    pub(super) fn connect(address: &PostgresAddress, limits: &Limits) -> Result<PostgresSession, StoreError> {
+        let Connected { line, cancel, label } = connect(address, limits)?;
+        Ok(PostgresSession {
+            line,
+            cancel,
+            address: address.clone(),
+            label,
+            limits: limits.clone(),
+            in_transaction: false,
+            is_look: false,
+            lost: false,
+            visible: Vec::new(),
+        })
     }
 
     /// Has the server end the query under way when the operator interrupts.
     pub(super) fn cancel_on_interrupt(&self) {
-        let token = self.client.cancel_token();
-        self.limits.interrupt.on_raise(Box::new(move || {
-            // A query that cannot be cancelled still ends with its statement timeout.
-            let _ = token.cancel_query(NoTls);
-        }));
+        let cancel = self.cancel.clone();
+        self.limits.interrupt.on_raise(Box::new(move || cancel.send()));
     }
 
-    /// Begins the snapshot of a look and reads the clock.
-    pub(super) fn begin_read(&mut self) -> Result<Timestamp, StoreError> {
+    /// Begins the snapshot of a look, and reads the clock. On a standby `now` is the moment up to which it has followed its
+    /// primary: signs of life that have not arrived must not count as silence.
+    pub(super) fn begin_read(&mut self) -> Result<(Timestamp, Option<Standby>), StoreError> {
         self.batch("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
-        self.settings(None)
+        (self.in_transaction, self.is_look) = (true, true);
+        let now = self.settings(None)?;
+        let standby = standby::ask(self, now)?;
+        let lag = standby.and_then(|standby| standby.lag).unwrap_or_default();
+        Ok((now.minus(lag), standby))
     }
 
     /// Runs statements that create things, all or none.
@@ -66,7 +91,34 @@ impl PostgresSession {
     }
 
     fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
-        self.client.batch_execute(sql).map_err(|error| self.error(&error))
+        let sql = sql.to_owned();
+        self.ask(move |client| client.batch_execute(&sql))
+    }
+
+    /// Has something done with the connection, and gives up on a server that answers neither in time nor soon after.
+    fn ask<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&mut Client) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let in_time = until(self.limits.left() + GRACE);
+        let (interrupt, raised) = (self.limits.interrupt.clone(), std::cell::OnceCell::new());
+        let is_heeded = self.is_look;
+        // The server was asked to end the statement; one that does not even do that keeps nobody for long.
+        let heeds =
+            move || !(is_heeded && interrupt.is_raised()) || raised.get_or_init(Instant::now).elapsed() < INTERRUPTED;
+        match self.line.ask(|| in_time() && heeds(), work) {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(self.error(&error)),
+            Err(_) => Err(self.silent()),
+        }
+    }
+
+    fn silent(&self) -> StoreError {
+        if self.is_look && self.limits.interrupt.is_raised() {
+            return StoreError::new(StoreErrorKind::Interrupted, "interrupted while the server did not answer");
+        }
+        let message = format!("{}: the connection stands, but the server has stopped answering", self.label);
+        StoreError::new(StoreErrorKind::Lost, message).hint("it may be frozen, or the network between may be gone")
     }
 
     /// Makes the settings of a transaction, in it and for it alone, and reads its clock.
@@ -140,43 +192,36 @@ impl PostgresSession {
     }
 
     fn status(&mut self, xid: &str) -> Result<String, StoreError> {
-        if self.client.is_closed() {
-            self.client = connect(&self.config, &self.label, &self.limits)?;
+        if self.lost {
+            let limits = self.limits.with_at_least(RESOLVE);
+            let Connected { line, cancel, label } = connect(&self.address, &limits)?;
+            (self.line, self.cancel, self.label, self.lost) = (line, cancel, label, false);
         }
-        let sql = "SELECT pg_catalog.pg_xact_status($1::xid8)".to_owned();
-        let rows = self.query(&Statement { sql, params: vec![Param::Cell(Cell::Text(xid.to_owned()))] })?;
-        Ok(rows.first().and_then(|row| row.first()).and_then(Cell::to_text).unwrap_or_default())
+        let xid = xid.to_owned();
+        let asked = self.line.ask(until(RESOLVE), move |client| {
+            let sql = "SELECT pg_catalog.pg_xact_status($1::xid8)";
+            let rows = client.query_typed(sql, &[(&xid, Type::TEXT)])?;
+            rows.first().map_or(Ok(None), |row| row.try_get::<_, Option<String>>(0))
+        });
+        match asked {
+            Ok(Ok(status)) => Ok(status.unwrap_or_default()),
+            Ok(Err(error)) => {
+                self.lost = error.as_db_error().is_none();
+                Err(self.error(&error))
+            }
+            Err(_) => {
+                self.lost = true;
+                Err(self.silent())
+            }
+        }
     }
 }
 
-/// Connects on a thread of its own: the driver's time limit ends with the TCP handshake, and a server that accepts and then
-/// says nothing would keep us for ever. A thread that is given up ends with the process.
-fn connect(config: &Config, label: &str, limits: &Limits) -> Result<Client, StoreError> {
-    let (sender, receiver) = mpsc::channel();
-    let config = config.clone();
-    std::thread::spawn(move || {
-        // Nobody may be waiting any more.
-        let _ = sender.send(config.connect(NoTls));
-    });
-    let until = Instant::now() + limits.connect.min(limits.left());
-    loop {
-        match receiver.recv_timeout(Duration::from_millis(50)) {
-            Ok(Ok(client)) => return Ok(client),
-            Ok(Err(error)) => {
-                let mut error = store_error(&error, label);
-                if error.kind == StoreErrorKind::Lost {
-                    error.kind = StoreErrorKind::Unreachable;
-                }
-                return Err(error);
-            }
-            Err(_) if limits.interrupt.is_raised() => {
-                return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while connecting"));
-            }
-            Err(_) if Instant::now() >= until => {
-                let message = format!("{label}: the server does not answer");
-                return Err(StoreError::new(StoreErrorKind::Unreachable, message));
-            }
-            Err(_) => {}
+impl Drop for PostgresSession {
+    /// A pooler throws the server's connection away when its client goes in the middle of a transaction.
+    fn drop(&mut self) {
+        if self.in_transaction {
+            let _ = self.line.ask(until(FAREWELL), |client| client.batch_execute("ROLLBACK"));
         }
     }
 }
@@ -188,25 +233,27 @@ impl Session for PostgresSession {
 
     /// Through the unnamed statement: poolers keep no others.
     fn query(&mut self, statement: &Statement) -> Result<Vec<Vec<Cell>>, StoreError> {
-        let bound: Vec<Bound<'_>> = statement.params.iter().map(Bound).collect();
-        let params: Vec<(&(dyn ToSql + Sync), Type)> =
-            bound.iter().map(|param| (param as &(dyn ToSql + Sync), param.declared())).collect();
-        let rows = self.client.query_typed(&statement.sql, &params).map_err(|error| self.error(&error))?;
-        rows.iter()
-            .map(|row| (0..row.len()).map(|n| row.try_get::<_, Raw>(n).map(|raw| raw.0)).collect())
-            .collect::<Result<_, _>>()
-            .map_err(|error| self.error(&error))
+        let statement = statement.clone();
+        self.ask(move |client| {
+            let bound: Vec<Bound<'_>> = statement.params.iter().map(Bound).collect();
+            let rows = client.query_typed(&statement.sql, &typed(&bound))?;
+            rows.iter()
+                .map(|row| (0..row.len()).map(|n| row.try_get::<_, Raw>(n).map(|raw| raw.0)).collect())
+                .collect::<Result<_, _>>()
+        })
     }
 
     fn execute(&mut self, statement: &Statement) -> Result<u64, StoreError> {
-        let bound: Vec<Bound<'_>> = statement.params.iter().map(Bound).collect();
-        let params: Vec<(&(dyn ToSql + Sync), Type)> =
-            bound.iter().map(|param| (param as &(dyn ToSql + Sync), param.declared())).collect();
-        self.client.execute_typed(&statement.sql, &params).map_err(|error| self.error(&error))
+        let statement = statement.clone();
+        self.ask(move |client| {
+            let bound: Vec<Bound<'_>> = statement.params.iter().map(Bound).collect();
+            client.execute_typed(&statement.sql, &typed(&bound))
+        })
     }
 
     fn begin(&mut self, schema: &str) -> Result<Timestamp, StoreError> {
         self.batch("BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
+        self.in_transaction = true;
         let now = match self.settings(Some(schema)) {
             Ok(now) => now,
             Err(error) => {
@@ -226,11 +273,26 @@ impl Session for PostgresSession {
             Ok(rows) => rows.first().and_then(|row| row.first()).and_then(Cell::to_text).unwrap_or_default(),
             Err(error) => return Commit::Failed(error),
         };
-        match self.client.batch_execute("COMMIT") {
-            Ok(()) => Commit::Done,
-            Err(error) if error.code().is_some() && !self.client.is_closed() => Commit::Failed(self.error(&error)),
-            Err(error) => {
+        self.in_transaction = false;
+        let commit = self.line.ask(until(self.limits.left() + GRACE), |client| {
+            // An error without the connection's end is the server's own answer; any other leaves the question open.
+            match client.batch_execute("COMMIT") {
+                Err(error) if error.code().is_some() && !client.is_closed() => Ok(Err((error, true))),
+                Err(error) => Ok(Err((error, false))),
+                Ok(()) => Ok(Ok(())),
+            }
+        });
+        match commit {
+            Ok(Ok(Ok(()))) => Commit::Done,
+            Ok(Ok(Err((error, true)))) => Commit::Failed(self.error(&error)),
+            Ok(Ok(Err((error, false))) | Err(error)) => {
+                self.lost = true;
                 let lost = self.error(&error);
+                self.resolve(&xid, lost)
+            }
+            Err(_) => {
+                self.lost = true;
+                let lost = self.silent();
                 self.resolve(&xid, lost)
             }
         }
@@ -243,7 +305,8 @@ impl Session for PostgresSession {
 
     fn rollback(&mut self) {
         // A connection on which this fails is gone, and its transaction with it.
-        let _ = self.client.batch_execute("ROLLBACK");
+        self.in_transaction = false;
+        let _ = self.batch("ROLLBACK");
     }
 }
 
@@ -265,6 +328,11 @@ impl ReadSession for PostgresSession {
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError> {
         catalog::live_schema(self, names)
     }
+}
+
+/// Parameters with the types that they are declared as.
+fn typed<'p>(bound: &'p [Bound<'_>]) -> Vec<(&'p (dyn ToSql + Sync), Type)> {
+    bound.iter().map(|param| (param as &(dyn ToSql + Sync), param.declared())).collect()
 }
 
 impl WriteSession for PostgresSession {

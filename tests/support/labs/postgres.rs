@@ -5,7 +5,7 @@ use crate::support::edit::{self, Edit};
 use crate::support::postgres::{TestDatabase, fresh};
 use crate::support::tables::{self, Kind, Table};
 use jobdoctor::model::Engine;
-use jobdoctor::store::{Address, Defaults, Store, open};
+use jobdoctor::store::{Address, Store, Surroundings, open};
 use postgres::Client;
 use std::cell::RefCell;
 
@@ -27,7 +27,7 @@ impl PostgresLab {
 
 /// The store at that address.
 pub fn store_at(url: &str) -> Box<dyn Store> {
-    open(&Address::parse(url, &Defaults::default()).unwrap())
+    open(&Address::parse(url, &Surroundings::default()).unwrap())
 }
 
 fn ago(seconds: i64) -> String {

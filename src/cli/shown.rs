@@ -1,0 +1,83 @@
+//! The program's own settings, each with its value and what set it: for `env`.
+
+use super::settings::{AddressSource, Settings, Where};
+use crate::report::EnvSetting;
+use std::path::Path;
+use std::time::Duration;
+
+impl Settings {
+    /// See the module. `database` is what the database is called in front of people.
+    pub fn shown(&self, database: Option<String>) -> Vec<EnvSetting> {
+        let (args, target) = (&self.args, &self.target);
+        let path = |path: &Path| path.display().to_string();
+        let number = |number: Option<u64>| number.map(|number| number.to_string());
+        let rules: Vec<&str> = target.rules.iter().map(|rule| rule.name()).collect();
+        let rules = (!rules.is_empty()).then(|| rules.join(", "));
+        let config = self.config.as_ref();
+        let config_origin = match config {
+            Some((_, origin)) => (*origin).to_owned(),
+            None if args.no_config => "--no-config".to_owned(),
+            None => "default".to_owned(),
+        };
+        vec![
+            setting("config", config.map(|(file, _)| path(file)), config_origin),
+            setting("target", self.target_name.clone(), self.target_origin.to_owned()),
+            setting("db", database, self.address_origin()),
+            self.password_file(),
+            self.one("preset", "--preset", args.preset.clone(), &target.preset),
+            self.one("schema", "--schema", args.schema.clone(), &target.schema),
+            self.one("table", "--table", args.table.clone(), &target.table),
+            self.one("timeout", "--timeout", args.timeout.map(duration), &target.timeout.map(duration)),
+            self.one("older", "", None, &target.older.map(duration)),
+            self.one("rules", "", None, &rules),
+            self.one("read_only", "", None, &target.read_only.then(|| "true".to_owned())),
+            self.one("max_jobs", "", None, &number(target.max_jobs)),
+            self.one("warn_above", "", None, &number(target.warn_above)),
+        ]
+    }
+
+    fn password_file(&self) -> EnvSetting {
+        let Some((path, origin)) = &self.password_file else {
+            return setting("password_file", None, "default".to_owned());
+        };
+        let origin = if *origin == "password_file" { self.of_target() } else { (*origin).to_owned() };
+        setting("password_file", Some(path.display().to_string()), origin)
+    }
+
+    /// The target's value counts where no flag was given.
+    fn one(&self, name: &str, flag: &str, given: Option<String>, of_target: &Option<String>) -> EnvSetting {
+        match (given, of_target) {
+            (Some(value), _) => setting(name, Some(value), flag.to_owned()),
+            (None, Some(value)) => setting(name, Some(value.clone()), self.of_target()),
+            (None, None) => setting(name, None, "default".to_owned()),
+        }
+    }
+
+    fn of_target(&self) -> String {
+        let target = self.target_name.as_deref().unwrap_or_default();
+        match &self.config {
+            Some((file, _)) => format!("target {target} of {}", file.display()),
+            None => format!("target {target}"),
+        }
+    }
+
+    /// What says where the database is.
+    pub fn address_origin(&self) -> String {
+        match &self.address {
+            None => "default".to_owned(),
+            Some(Where::Parts) => "PG* variables".to_owned(),
+            Some(Where::Whole(_, AddressSource::Flag)) => "--db".to_owned(),
+            Some(Where::Whole(_, AddressSource::Variable)) => "JOBDOCTOR_DB".to_owned(),
+            Some(Where::Whole(_, AddressSource::DatabaseUrl)) => "DATABASE_URL".to_owned(),
+            Some(Where::Whole(_, AddressSource::Target)) => self.of_target(),
+        }
+    }
+}
+
+fn duration(duration: Duration) -> String {
+    humantime::format_duration(duration).to_string()
+}
+
+fn setting(name: &str, value: Option<String>, origin: String) -> EnvSetting {
+    EnvSetting { name: name.to_owned(), value, origin }
+}

@@ -1,0 +1,118 @@
+use super::settings::Settings;
+use super::{AddressError, Password};
+use std::fmt;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+/// libpq's default port.
+pub(super) const PORT: &str = "5432";
+/// Where Debian's and upstream's servers put their socket.
+const SOCKET_DIRECTORIES: [&str; 2] = ["/var/run/postgresql", "/tmp"];
+
+/// A server to try.
+#[derive(Debug, Clone)]
+pub struct Server {
+    /// Where it is.
+    pub place: ServerPlace,
+    /// Its port, which is part of a socket's name too.
+    pub port: u16,
+    /// The password for it.
+    pub password: Option<Password>,
+}
+
+/// Where a server is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerPlace {
+    /// A directory with a unix socket in it.
+    Socket(PathBuf),
+    /// A host's name; with `hostaddr` its address, which is then not looked up.
+    Host(String, Option<IpAddr>),
+}
+
+impl ServerPlace {
+    /// True if nothing of what is said leaves this machine.
+    pub fn is_local(&self) -> bool {
+        match self {
+            ServerPlace::Socket(_) => true,
+            ServerPlace::Host(_, Some(address)) => address.is_loopback(),
+            ServerPlace::Host(name, None) => {
+                name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+            }
+        }
+    }
+}
+
+impl fmt::Display for ServerPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ServerPlace::Socket(directory) => write!(f, "{}", directory.display()),
+            ServerPlace::Host(name, _) if name.contains(':') => write!(f, "[{name}]"),
+            ServerPlace::Host(name, _) => f.write_str(name),
+        }
+    }
+}
+
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.place.fmt(f)?;
+        if self.port.to_string() == PORT { Ok(()) } else { write!(f, ":{}", self.port) }
+    }
+}
+
+/// The hosts with their ports: as many ports as hosts, or one for all.
+pub(super) fn servers(settings: &Settings) -> Result<Vec<Server>, AddressError> {
+    let list = |name: &str| -> Vec<String> {
+        settings.text(name).map(|text| text.split(',').map(str::to_owned).collect()).unwrap_or_default()
+    };
+    let (hosts, addresses, ports) = (list("host"), list("hostaddr"), list("port"));
+    let count = if addresses.is_empty() { hosts.len().max(1) } else { addresses.len() };
+    if !hosts.is_empty() && hosts.len() != count {
+        let must = format!("names {} hosts, and `hostaddr` {count}: they must be as many", hosts.len());
+        return Err(settings.error("host", &must));
+    }
+    if ports.len() > 1 && ports.len() != count {
+        let must = format!("names {} ports for {count} hosts: it must be one, or as many", ports.len());
+        return Err(settings.error("port", &must));
+    }
+    let item = |list: &[String], n: usize| list.get(n).filter(|item| !item.is_empty()).cloned();
+    (0..count)
+        .map(|n| {
+            let place = place(settings, item(&hosts, n), item(&addresses, n))?;
+            let port = item(&ports, if ports.len() == 1 { 0 } else { n }).unwrap_or_else(|| PORT.to_owned());
+            let port = port.trim().parse().ok().filter(|port| *port > 0);
+            let port = port.ok_or_else(|| settings.error("port", "is a number from 1 to 65535"))?;
+            Ok(Server { place, port, password: None })
+        })
+        .collect()
+}
+
+fn place(settings: &Settings, name: Option<String>, address: Option<String>) -> Result<ServerPlace, AddressError> {
+    if let Some(address) = address {
+        let parsed = address.parse().map_err(|_| settings.error("hostaddr", "is an IP address"))?;
+        // The name is then only what a certificate is compared with.
+        return Ok(ServerPlace::Host(name.unwrap_or(address), Some(parsed)));
+    }
+    match name {
+        None => Ok(match default_socket_directory() {
+            Some(directory) => ServerPlace::Socket(PathBuf::from(directory)),
+            None => ServerPlace::Host("localhost".to_owned(), None),
+        }),
+        Some(path) if path.starts_with('/') => Ok(ServerPlace::Socket(PathBuf::from(path))),
+        Some(name) if name.starts_with('@') => {
+            Err(settings.error("host", "names an abstract socket, which the driver cannot use"))
+        }
+        Some(name) if name.chars().all(|c| c.is_alphanumeric() || ".-_:%".contains(c)) => {
+            Ok(ServerPlace::Host(name, None))
+        }
+        Some(_) => Err(settings.error(
+            "host",
+            "has a character in it that no host name has (it is not shown: it may be part of a password). In a URL the \
+             characters @ / : ? # % of a user name or password must be percent-encoded: @ is %40, / is %2F",
+        )),
+    }
+}
+
+/// Where libpq looks for a socket where nobody says.
+pub(super) fn default_socket_directory() -> Option<&'static str> {
+    SOCKET_DIRECTORIES.into_iter().find(|directory| Path::new(directory).exists())
+}

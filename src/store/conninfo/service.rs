@@ -1,0 +1,125 @@
+//! Service files: named groups of keys that `service=NAME` or `PGSERVICE` stand for.
+
+use super::{AddressError, Surroundings};
+use std::path::{Path, PathBuf};
+
+/// Where the system's own service file is, where `PGSYSCONFDIR` does not say: Debian, Fedora, a build from source.
+const SYSTEM_DIRECTORIES: [&str; 3] = ["/etc/postgresql-common", "/etc/sysconfig/pgsql", "/usr/local/pgsql/etc"];
+/// libpq's limit for a line.
+const LONGEST_LINE: usize = 1023;
+
+/// A key of a service, with its line.
+pub(super) struct Entry {
+    pub(super) key: String,
+    pub(super) value: String,
+    pub(super) line: usize,
+}
+
+/// The keys of a service and the file they stand in. Looked for as libpq does: in `PGSERVICEFILE`, else
+/// `~/.pg_service.conf`; and where it is not in there, in `pg_service.conf` of `PGSYSCONFDIR`.
+///
+/// # Errors
+/// When there is no such service, or its file cannot be read.
+pub(super) fn find(name: &str, surroundings: &Surroundings) -> Result<(PathBuf, Vec<Entry>), AddressError> {
+    let mut looked = Vec::new();
+    let named = surroundings.get("PGSERVICEFILE").map(PathBuf::from);
+    let own = named.clone().or_else(|| surroundings.home.as_ref().map(|home| home.join(".pg_service.conf")));
+    let directories = match surroundings.get("PGSYSCONFDIR") {
+        Some(directory) => vec![directory],
+        None => SYSTEM_DIRECTORIES.to_vec(),
+    };
+    let system = directories.into_iter().map(|directory| Path::new(directory).join("pg_service.conf"));
+    for file in own.into_iter().chain(system) {
+        if !file.exists() && named.as_ref() != Some(&file) {
+            continue;
+        }
+        let bytes = std::fs::read(&file).map_err(|error| {
+            AddressError::in_a_file(format!("service file {} cannot be read: {error}", file.display()))
+        })?;
+        match group(name, &String::from_utf8_lossy(&bytes)) {
+            Ok(Some(entries)) => return Ok((file, entries)),
+            Ok(None) => looked.push(file.display().to_string()),
+            Err((line, why)) => {
+                return Err(AddressError::in_a_file(format!("service file {}, line {line}: {why}", file.display())));
+            }
+        }
+    }
+    let looked = match looked.as_slice() {
+        [] => "there is no service file: neither PGSERVICEFILE, ~/.pg_service.conf nor PGSYSCONFDIR leads to one"
+            .to_owned(),
+        files => format!("looked in {}", files.join(", ")),
+    };
+    Err(AddressError::in_a_file(format!("there is no service `{name}`: {looked}")))
+}
+
+/// The entries of a group; `None` if the text has no such group. Its first appearance counts.
+fn group(name: &str, text: &str) -> Result<Option<Vec<Entry>>, (usize, String)> {
+    let mut entries = None;
+    for (line, text) in text.lines().enumerate().map(|(n, text)| (n + 1, text)) {
+        if text.len() > LONGEST_LINE {
+            return Err((line, format!("it is longer than {LONGEST_LINE} bytes")));
+        }
+        let text = text.trim_matches(super::pairs::is_blank);
+        if text.is_empty() || text.starts_with('#') {
+            continue;
+        }
+        if let Some(header) = text.strip_prefix('[') {
+            if entries.is_some() {
+                break;
+            }
+            if header.strip_prefix(name).is_some_and(|rest| rest.starts_with(']')) {
+                entries = Some(Vec::new());
+            }
+        } else if let Some(entries) = &mut entries {
+            entries.push(entry(line, text).map_err(|why| (line, why))?);
+        }
+    }
+    Ok(entries)
+}
+
+fn entry(line: usize, text: &str) -> Result<Entry, String> {
+    if text.starts_with("ldap") {
+        return Err("services from LDAP are not looked up: write the keys into the file".to_owned());
+    }
+    // No blanks around the equals sign: libpq takes them for part of the key and the value.
+    let (key, value) = text.split_once('=').ok_or_else(|| "it is no key=value pair".to_owned())?;
+    match key {
+        "service" => Err("a service cannot lead to another service".to_owned()),
+        key => match super::keys::find(key) {
+            Some(_) => Ok(Entry { key: key.to_owned(), value: value.to_owned(), line }),
+            None => Err("its key is not one that libpq has; no blanks may stand around the =".to_owned()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::group;
+
+    const FILE: &str =
+        "# hosts\n[one]\nhost=a\nport=1\n\n  # more\n[two]\n host=b # no comment \nuser==x\n[one]\nport=2\n";
+
+    fn read(name: &str, text: &str) -> Option<Vec<(String, String, usize)>> {
+        let entries = group(name, text).unwrap();
+        entries.map(|entries| entries.into_iter().map(|entry| (entry.key, entry.value, entry.line)).collect())
+    }
+
+    #[test]
+    fn a_group_is_what_libpq_takes_for_it() {
+        let entry = |key: &str, value: &str, line| (key.to_owned(), value.to_owned(), line);
+        assert_eq!(read("one", FILE), Some(vec![entry("host", "a", 3), entry("port", "1", 4)]));
+        assert_eq!(read("two", FILE), Some(vec![entry("host", "b # no comment", 8), entry("user", "=x", 9)]));
+        assert_eq!(read("tw", FILE), None);
+        assert_eq!(read("one", "[one] and more\r\nhost=a\r\n"), Some(vec![entry("host", "a", 2)]));
+    }
+
+    #[test]
+    fn what_cannot_be_read_names_its_line() {
+        for text in ["[s]\nhost", "[s]\nhost = a", "[s]\nservice=t", "[s]\nbogus=1", "[s]\nldap://h/x"] {
+            assert_eq!(group("s", text).err().map(|(line, _)| line), Some(2), "{text}");
+            // Other groups are not looked at.
+            assert!(group("t", text).unwrap().is_none());
+        }
+        assert_eq!(group("s", &format!("[s]\n\nuser={}", "x".repeat(1024))).err().map(|(line, _)| line), Some(3));
+    }
+}

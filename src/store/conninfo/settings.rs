@@ -1,0 +1,190 @@
+//! Every key with its value and where it came from.
+
+use super::keys::{self, KEYS, Treatment};
+use super::{AddressError, Surroundings, framework, pairs, service, uri};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Where a setting came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// The address itself.
+    Address,
+    /// A service file and the line in it.
+    Service(PathBuf, usize),
+    /// An environment variable.
+    Variable(&'static str),
+    /// A line of a password file.
+    PassFile(PathBuf, usize),
+    /// A file that holds a password and nothing else.
+    PasswordFile(PathBuf),
+    /// Nobody said anything: what libpq, or this program, does then.
+    Default,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Address => f.write_str("the address"),
+            Origin::Service(file, line) | Origin::PassFile(file, line) => write!(f, "{}, line {line}", file.display()),
+            Origin::Variable(name) => f.write_str(name),
+            Origin::PasswordFile(file) => write!(f, "{}", file.display()),
+            Origin::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// Who wrote an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Author {
+    /// Somebody who wrote it for libpq's rules, or for this program.
+    Operator,
+    /// Whoever set `DATABASE_URL` for a framework.
+    Framework,
+}
+
+/// The keys that somebody has set: those of the address, then those of the service, then those of the environment.
+pub(super) struct Settings {
+    set: BTreeMap<&'static str, (String, Origin)>,
+    /// A framework's words that were dropped.
+    pub(super) dropped: Vec<String>,
+}
+
+impl Settings {
+    /// Collects them.
+    ///
+    /// # Errors
+    /// When the address or the service cannot be read, or a key is set that cannot be honoured.
+    pub(super) fn collect(text: &str, author: Author, surroundings: &Surroundings) -> Result<Settings, AddressError> {
+        let (given, dropped) = read(text, author)?;
+        let mut settings = Settings { set: BTreeMap::new(), dropped };
+        for (n, (name, value)) in given.into_iter().enumerate() {
+            let Some(key) = keys::find(&name) else { return Err(unknown(n, &name)) };
+            // The last one counts.
+            settings.set.insert(key.name, (value, Origin::Address));
+        }
+        let named = settings.text("service").map(str::to_owned);
+        if let Some(name) = named.or_else(|| surroundings.get("PGSERVICE").map(str::to_owned)) {
+            let (file, entries) = service::find(&name, surroundings)?;
+            for entry in entries {
+                // Inside a service it is the first one that counts.
+                let origin = Origin::Service(file.clone(), entry.line);
+                settings.default(&entry.key, entry.value, origin);
+            }
+        }
+        for key in &KEYS {
+            if let Some((variable, value)) = key.variable.and_then(|name| Some((name, surroundings.get(name)?))) {
+                settings.default(key.name, value.to_owned(), Origin::Variable(variable));
+            }
+        }
+        if surroundings.get("PGREQUIRESSL").is_some_and(|value| value.starts_with('1')) {
+            settings.default("sslmode", "require".to_owned(), Origin::Variable("PGREQUIRESSL"));
+        }
+        settings.refuse_what_cannot_be_honoured()?;
+        Ok(settings)
+    }
+
+    fn default(&mut self, name: &str, value: String, origin: Origin) {
+        if let Some(key) = keys::find(name) {
+            self.set.entry(key.name).or_insert((value, origin));
+        }
+    }
+
+    /// The value of a key; none if it is empty, which says nothing.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.set.get(name).map(|(value, _)| value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    /// Where a key's value came from.
+    pub(super) fn origin(&self, name: &str) -> Origin {
+        self.set.get(name).filter(|(value, _)| !value.is_empty()).map_or(Origin::Default, |(_, origin)| origin.clone())
+    }
+
+    /// What is set, by name.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'static str, &str, &Origin)> {
+        let set = self.set.iter().filter(|(_, (value, _))| !value.is_empty());
+        set.map(|(name, (value, origin))| (*name, value.as_str(), origin))
+    }
+
+    /// One of a key's words.
+    ///
+    /// # Errors
+    /// When it is another.
+    pub(super) fn word<T: Copy>(&self, name: &str, words: &[(&str, T)], default: T) -> Result<T, AddressError> {
+        let Some(value) = self.text(name) else { return Ok(default) };
+        let found = words.iter().find(|(word, _)| *word == value).map(|(_, meaning)| *meaning);
+        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        found.ok_or_else(|| self.error(name, &format!("is one of {}", known.join(", "))))
+    }
+
+    /// A whole number.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub(super) fn number(&self, name: &str) -> Result<Option<i32>, AddressError> {
+        let number = |value: &str| value.trim().parse().map_err(|_| self.error(name, "is a whole number"));
+        self.text(name).map(number).transpose()
+    }
+
+    /// An error about a key's value, which is not shown.
+    pub(super) fn error(&self, name: &str, must: &str) -> AddressError {
+        let origin = self.origin(name);
+        let message = format!("`{name}` (from {origin}) {must}");
+        match origin {
+            Origin::Service(..) => AddressError::in_a_file(message),
+            _ => AddressError::new(message),
+        }
+    }
+
+    fn refuse_what_cannot_be_honoured(&self) -> Result<(), AddressError> {
+        for key in &KEYS {
+            let Some(value) = self.text(key.name) else { continue };
+            let why = match key.treatment {
+                Treatment::Honoured => continue,
+                Treatment::Only(values, _) if values.iter().any(|known| known.eq_ignore_ascii_case(value)) => continue,
+                Treatment::Only(_, why) | Treatment::Refused(why) => why,
+            };
+            return Err(self.error(key.name, &format!("cannot be honoured: {why}")));
+        }
+        Ok(())
+    }
+}
+
+/// The keys of an address, and what of it was dropped.
+type Given = (Vec<(String, String)>, Vec<String>);
+
+fn read(text: &str, author: Author) -> Result<Given, AddressError> {
+    if author == Author::Framework
+        && let Some((rest, scheme)) = framework::scheme(text)
+    {
+        let (words, keys): (Vec<_>, Vec<_>) =
+            uri::pairs(rest)?.into_iter().partition(|(key, _)| framework::whose(key).is_some());
+        let words =
+            words.into_iter().map(|(word, _)| format!("{word} ({})", framework::whose(&word).unwrap_or_default()));
+        return Ok((keys, scheme.into_iter().chain(words).collect()));
+    }
+    match uri::SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme)) {
+        Some(rest) => Ok((uri::pairs(rest)?, Vec::new())),
+        None if text.starts_with("postgres:") || text.starts_with("postgresql:") => Err(AddressError::new(
+            "a Postgres URL begins with postgres:// (nothing of this one is shown: it may hold a password)",
+        )),
+        None => Ok((pairs::pairs(text)?, Vec::new())),
+    }
+}
+
+/// A key that libpq does not have. It is named only if it is known from elsewhere: it may be a piece of a password.
+fn unknown(n: usize, name: &str) -> AddressError {
+    let close = KEYS.iter().map(|key| key.name).find(|known| strsim::damerau_levenshtein(known, name) <= 2);
+    AddressError::new(match (framework::whose(name), close) {
+        (Some(whose), _) => format!(
+            "`{name}` is a word of {whose} that says nothing to a server: leave it out. From DATABASE_URL, where frameworks \
+             look, it would have been dropped"
+        ),
+        (None, Some(known)) => format!("the address has a key that libpq does not know; did you mean `{known}`?"),
+        (None, None) => format!(
+            "the address has a key that libpq does not know, number {} in it (it is not shown: it may be part of a password)",
+            n + 1
+        ),
+    })
+}

@@ -1,0 +1,196 @@
+//! Why a connection did not come about: for each way one message that says what, to where, why, and what to try.
+
+use super::error::{store_error, with_causes};
+use super::tls;
+use crate::store::conninfo::{PostgresAddress, Server, ServerPlace, SslMode};
+use crate::store::{StoreError, StoreErrorKind};
+use ::postgres::Error;
+use ::postgres::error::DbError;
+use std::error::Error as _;
+use std::io;
+
+/// One attempt to connect.
+pub(super) struct Attempt<'a> {
+    /// What was to be reached.
+    pub(super) address: &'a PostgresAddress,
+    /// The server of it that was tried.
+    pub(super) server: &'a Server,
+    /// User, server and database.
+    pub(super) label: &'a str,
+    /// True if the server took the offer of TLS.
+    pub(super) had_tls: bool,
+}
+
+impl Attempt<'_> {
+    /// What its failure means for the operator.
+    pub(super) fn error(&self, error: &Error) -> StoreError {
+        if let Some(db) = error.as_db_error() {
+            let mut error = self.answer(db, store_error(error, self.label));
+            error.message = format!("{}: {}", self.label, error.message);
+            return error;
+        }
+        let (kind, message, hint) = match tls::failure(error, &self.server.place.to_string()) {
+            Some(failure) => (failure.kind, failure.message, failure.hint.unwrap_or_default()),
+            None => match io_error(error) {
+                Some(io) => self.network(io),
+                None => self.greeting(&with_causes(error)),
+            },
+        };
+        StoreError::new(kind, format!("{}: {message}", self.label)).hint(hint)
+    }
+
+    /// The server, or a pooler before it, has said no.
+    fn answer(&self, db: &DbError, error: StoreError) -> StoreError {
+        let says = |words: &str| db.message().contains(words);
+        let (kind, hint) = match db.code().code() {
+            "28P01" => (StoreErrorKind::Denied, self.about_the_password()),
+            _ if says("SASL authentication failed") || says("password authentication failed") => {
+                (StoreErrorKind::Denied, self.about_the_password())
+            }
+            "28000" if says("pg_hba.conf") && !self.had_tls && says_plain(db.message()) => {
+                (StoreErrorKind::Denied, self.about_tls().to_owned())
+            }
+            "28000" if says("pg_hba.conf") => (
+                StoreErrorKind::Denied,
+                "the server's pg_hba.conf decides who may come from where as whom: ask its administrator, or come from another \
+                 host or as another user"
+                    .to_owned(),
+            ),
+            "28000" if says("certificate") => (
+                StoreErrorKind::Denied,
+                "this server wants a client certificate for this user: sslcert=FILE sslkey=FILE, or \
+                 ~/.postgresql/postgresql.crt and .key"
+                    .to_owned(),
+            ),
+            "28000" => (StoreErrorKind::Denied, "check the user's name: user=... or PGUSER".to_owned()),
+            "3D000" => (StoreErrorKind::Unreachable, "check the database's name: dbname=... or PGDATABASE".to_owned()),
+            "53300" => (StoreErrorKind::Busy, "try again, or end what is not needed; a reserved role may still get in".to_owned()),
+            "57P03" => (StoreErrorKind::Unreachable, "it is starting, stopping or recovering: try again".to_owned()),
+            "42501" => (StoreErrorKind::Denied, "the role may not connect: GRANT CONNECT ON DATABASE ... TO it".to_owned()),
+            _ if says("startup parameter") => (
+                StoreErrorKind::Unfit,
+                "a pooler stands before the server and lets this pass only where its ignore_startup_parameters says so: leave \
+                 out options=... and PGOPTIONS"
+                    .to_owned(),
+            ),
+            _ if says("no such database") => {
+                (StoreErrorKind::Unreachable, "check the database's name: a pooler knows the ones in its own list".to_owned())
+            }
+            _ if says("no such user") => (StoreErrorKind::Denied, "a pooler knows the users in its own list".to_owned()),
+            _ if says("no more connections allowed") || says("query_wait_timeout") => {
+                (StoreErrorKind::Busy, "the pooler is full: try again, or connect to the server itself".to_owned())
+            }
+            _ if db.code().code().starts_with("08") => (
+                StoreErrorKind::Unreachable,
+                "a pooler answered in the server's place: is the server behind it up?".to_owned(),
+            ),
+            _ if error.kind == StoreErrorKind::Lost => (StoreErrorKind::Unreachable, "try again".to_owned()),
+            _ => return error,
+        };
+        StoreError { kind, hint: Some(hint), ..error }
+    }
+
+    fn about_the_password(&self) -> String {
+        let origin = self.address.settings.iter().find(|(name, _, _)| *name == "password").map(|(_, _, origin)| origin);
+        match origin {
+            Some(origin) => {
+                format!("the password came from {origin}; `jobdoctor env` shows where every setting comes from")
+            }
+            None => "no password was found: ~/.pgpass, PGPASSWORD or --password-file can give one".to_owned(),
+        }
+    }
+
+    fn about_tls(&self) -> &'static str {
+        match (&self.server.place, self.address.tls.mode) {
+            (ServerPlace::Socket(_), _) => "its pg_hba.conf has no line for local connections of this user",
+            (_, SslMode::Disable) => {
+                "the server may want TLS, and sslmode=disable forbids it: sslmode=verify-full, or require"
+            }
+            _ => "the server may want TLS and does not offer it: its ssl setting and pg_hba.conf do not fit together",
+        }
+    }
+
+    fn network(&self, error: &io::Error) -> (StoreErrorKind, String, String) {
+        let unreachable = |message: String, hint: &str| (StoreErrorKind::Unreachable, message, hint.to_owned());
+        match (&self.server.place, error.kind()) {
+            (ServerPlace::Socket(directory), io::ErrorKind::NotFound) => unreachable(
+                format!("there is no socket {}/.s.PGSQL.{}", directory.display(), self.server.port),
+                "is the server up, is this its directory and port? host=NAME connects over TCP",
+            ),
+            (ServerPlace::Socket(_), io::ErrorKind::PermissionDenied) => {
+                (StoreErrorKind::Denied, "this user may not use the socket".to_owned(), "its mode decides".to_owned())
+            }
+            (_, io::ErrorKind::ConnectionRefused) => unreachable(
+                "nobody listens there (connection refused)".to_owned(),
+                "is the server up, and is the port right? A server that listens on its socket alone is reached by the \
+                 socket's directory",
+            ),
+            (_, io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) => unreachable(
+                "the server does not answer".to_owned(),
+                "is the address right, and does a firewall let you through? connect_timeout=SECONDS waits longer",
+            ),
+            (_, io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable) => {
+                unreachable(format!("there is no way to it: {error}"), "is the network, a VPN or a tunnel up?")
+            }
+            (_, io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe) => {
+                unreachable(
+                    "the server hung up during the greeting".to_owned(),
+                    "is it a Postgres server, and has it a connection left? Its log knows; a proxy in between may want TLS first \
+                 (sslnegotiation=direct)",
+                )
+            }
+            _ => unreachable(error.to_string(), "`jobdoctor env` shows what was tried"),
+        }
+    }
+
+    /// What the driver makes of the first words.
+    fn greeting(&self, said: &str) -> (StoreErrorKind, String, String) {
+        let says = |words: &str| said.contains(words);
+        if says("password missing") {
+            let message = "the server asks for a password, and none was found".to_owned();
+            let mut hint = self.about_the_password();
+            if let Some(warning) = self.address.warnings.iter().find(|warning| warning.contains("password file")) {
+                hint = warning.clone();
+            }
+            return (StoreErrorKind::Denied, message, hint);
+        }
+        if says("channel binding") {
+            let message = "channel_binding=require cannot be had: it takes TLS and a SCRAM password".to_owned();
+            let hint = "sslmode=require or stronger; a server that knows SCRAM; no pooler that ends TLS in between";
+            return (StoreErrorKind::Denied, message, hint.to_owned());
+        }
+        if says("unsupported authentication method") || says("unsupported SASL mechanism") {
+            let message = "the server wants a way of authentication that is not spoken here".to_owned();
+            let hint = "spoken are passwords (SCRAM, MD5, plain), client certificates, peer and trust; not Kerberos, LDAP's \
+                        are plain passwords";
+            return (StoreErrorKind::Denied, message, hint.to_owned());
+        }
+        if says("authentication error") {
+            let message = format!("the server's half of the password exchange is wrong: {said}");
+            return (StoreErrorKind::Denied, message, "is this the server it claims to be?".to_owned());
+        }
+        let hint = "is it a Postgres server? `jobdoctor env` shows what was tried";
+        (StoreErrorKind::Unreachable, format!("the connection did not come about: {said}"), hint.to_owned())
+    }
+}
+
+/// Whether the server's no is one to a connection without TLS: its words up to Postgres 13, and since.
+fn says_plain(message: &str) -> bool {
+    message.contains("SSL off") || message.contains("no encryption")
+}
+
+/// Whether an answer came before the server knew who we are: then another TLS mode may get another one, and libpq tries.
+pub(super) fn is_about_the_way_in(error: &Error) -> bool {
+    error.as_db_error().is_some_and(|db| ["28", "08", "53"].iter().any(|class| db.code().code().starts_with(class)))
+}
+
+fn io_error(error: &Error) -> Option<&io::Error> {
+    let mut source = error.source();
+    while let Some(cause) = source {
+        if let Some(io) = cause.downcast_ref::<io::Error>() {
+            return Some(io);
+        }
+        source = cause.source();
+    }
+    None
+}

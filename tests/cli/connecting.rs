@@ -1,0 +1,124 @@
+//! Each way in which a connection does not come about has one message that says what, to where, why, and what to try.
+
+use super::scene::incident;
+use crate::support::cli::{Doctor, fails};
+use crate::support::postgres::fresh;
+use insta::assert_snapshot;
+use rustix::process::{Pid, Signal, kill_process};
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+#[test]
+fn no_such_host() {
+    let ran = fails(&Doctor::new(), &["stale", "--db", "postgres://ops@db.invalid/app"], 69);
+    assert!(ran.stderr.contains("ops@db.invalid/app: there is no host of this name"), "{ran:#?}");
+    assert!(ran.stderr.contains("hint: check the name"), "{ran:#?}");
+}
+
+#[test]
+fn nobody_listens() {
+    assert_snapshot!(fails(&Doctor::new(), &["stale", "--db", "postgres://ops@127.0.0.1:1/app"], 69).stderr);
+    assert_snapshot!(fails(&Doctor::new(), &["reclaim", "--db", "host=/nonexistent user=ops dbname=app"], 69).stderr);
+}
+
+#[test]
+fn one_server_of_several_is_enough() {
+    let (doctor, database) = (Doctor::new(), fresh());
+    doctor.run(&["init", "--db", &database.url()]).exits(0);
+    let several = database.url().replace("host=", "connect_timeout=2 host=/nonexistent,");
+    doctor.run(&["stale", "--db", &several]).exits(0);
+    let ran = fails(&doctor, &["stale", "--db", "host=/nonexistent,127.0.0.1 port=5432,1 user=ops dbname=app"], 69);
+    assert!(ran.stderr.contains("no socket /nonexistent/.s.PGSQL.5432"), "{ran:#?}");
+    assert!(ran.stderr.contains("ops@127.0.0.1:1/app: nobody listens there"), "{ran:#?}");
+}
+
+#[test]
+fn no_such_database_and_no_such_user() {
+    let url = fresh().url();
+    let ran = fails(&Doctor::new(), &["stale", "--db", &url.replace("dbname=", "dbname=no_")], 69);
+    assert!(ran.stderr.contains("does not exist") && ran.stderr.contains("dbname=..."), "{ran:#?}");
+    let ran = fails(&Doctor::new(), &["stale", "--db", &url.replace("user=", "user=no_")], 77);
+    assert!(ran.stderr.contains("\"no_doctor\" does not exist") && ran.stderr.contains("user=..."), "{ran:#?}");
+}
+
+/// Something else than Postgres, or a server that is full, hangs up.
+#[test]
+fn a_server_that_hangs_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || listener.incoming().for_each(drop));
+    let ran = fails(&Doctor::new(), &["stale", "--db", &format!("postgres://ops@127.0.0.1:{port}/app")], 69);
+    assert!(ran.stderr.contains("hung up during the greeting"), "{ran:#?}");
+}
+
+/// A server that accepts and then says nothing is given up when `connect_timeout` says so, long before the whole run's end.
+#[test]
+fn a_server_that_says_nothing() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let begun = Instant::now();
+    let db = format!("host=127.0.0.1 port={port} user=ops connect_timeout=1");
+    let ran = fails(&incident(), &["stale", "--db", &db], 69);
+    assert!(ran.stderr.contains("the server does not answer"), "{ran:#?}");
+    // Once for people and once for programs.
+    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_role_without_the_right_to_connect() {
+    let database = fresh();
+    let name = database.url().split("dbname=").nth(1).unwrap().to_owned();
+    let role = format!("{name}_outsider");
+    let sql = format!("CREATE ROLE {role} LOGIN; REVOKE CONNECT ON DATABASE {name} FROM PUBLIC");
+    database.client().batch_execute(&sql).unwrap();
+    let url = database.url().replace("user=doctor", &format!("user={role}"));
+    let ran = fails(&Doctor::new(), &["stale", "--db", &url], 77);
+    assert!(ran.stderr.contains("permission denied for database"), "{ran:#?}");
+    assert!(ran.stderr.contains("GRANT CONNECT"), "{ran:#?}");
+    database.client().batch_execute(&format!("DROP ROLE {role}")).unwrap();
+}
+
+/// Rows that a policy hides would read as "nothing stuck".
+#[test]
+fn rows_that_a_policy_hides() {
+    let (doctor, database) = (Doctor::new(), fresh());
+    doctor.run(&["init", "--db", &database.url()]).exits(0);
+    let role = format!("{}_tenant", database.url().split("dbname=").nth(1).unwrap());
+    let sql =
+        format!("CREATE ROLE {role} LOGIN; GRANT SELECT ON jobs TO {role}; ALTER TABLE jobs ENABLE ROW LEVEL SECURITY");
+    database.client().batch_execute(&sql).unwrap();
+    let url = database.url().replace("user=doctor", &format!("user={role}"));
+    let ran = fails(&doctor, &["stale", "--db", &url], 77);
+    assert!(ran.stderr.contains("row-level security") && ran.stderr.contains("BYPASSRLS"), "{ran:#?}");
+    database.client().batch_execute(&format!("DROP OWNED BY {role}; DROP ROLE {role}")).unwrap();
+}
+
+/// A server whose process stands still ends neither a statement nor our patience, whatever the limits that it was told.
+#[test]
+fn a_server_that_freezes() {
+    let (doctor, database) = (Doctor::new(), fresh());
+    doctor.run(&["init", "--db", &database.url()]).exits(0);
+    let mut holder = database.client();
+    let mut held = holder.transaction().unwrap();
+    held.batch_execute("LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE").unwrap();
+    for arguments in [&["stale"][..], &["reclaim", "--apply"]] {
+        let begun = Instant::now();
+        let running = doctor.start(&[arguments, &["--db", &database.url(), "--timeout", "2s"]].concat());
+        let mut watcher = database.client();
+        let pid = loop {
+            let sql = "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'jobdoctor/%' AND wait_event_type = 'Lock' \
+                       AND datname = current_database()";
+            match watcher.query_opt(sql, &[]).unwrap() {
+                Some(row) => break row.get::<_, i32>(0),
+                None => assert!(begun.elapsed() < Duration::from_secs(2), "it never came to the lock"),
+            }
+        };
+        let pid = Pid::from_raw(pid).unwrap();
+        kill_process(pid, Signal::STOP).unwrap();
+        let ran = running.wait();
+        kill_process(pid, Signal::CONT).unwrap();
+        assert_eq!(ran.code, 69, "{ran:#?}");
+        assert!(ran.stderr.contains("has stopped answering"), "{ran:#?}");
+        assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
+    }
+}
