@@ -91,10 +91,9 @@ impl Context {
     fn say_standby(&self, look: &Look) {
         let Some(standby) = &look.target.standby else { return };
         let lag = match standby.lag_seconds {
-            Some(0.0) => "it has followed its primary up to now".to_owned(),
             Some(seconds) => {
-                let lag = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-                format!("it is {} behind its primary, and silence is counted up to there", age(lag))
+                let lag = age(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+                format!("it is {lag} behind its primary, and silence is counted up to there")
             }
             None => "it cannot tell how far it is behind its primary".to_owned(),
         };

@@ -34,7 +34,8 @@ use std::process::ExitCode;
 /// what was done is said, the process dies by that signal.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    // A panic is a defect; its report must still end in the code that says so, and never in half a document.
+    // A panic is a defect; its report must still end in the code that says so, never in half a document, and show no secret.
+    std::panic::set_hook(Box::new(|info| ui::Ui::say_defect(&info.to_string())));
     let exit = std::panic::catch_unwind(|| run(&arguments)).unwrap_or(Exit::Internal);
     if let Exit::Signal(signal) = exit {
         signal::die_of(signal);

@@ -60,6 +60,13 @@ impl Ui {
         }
     }
 
+    /// A defect of this program: to stderr, whatever was asked for.
+    pub fn say_defect(what: &str) {
+        let what: Vec<_> = what.lines().map(|line| inert(&masked(line)).into_owned()).collect();
+        let what = what.join(" ");
+        let _ = writeln!(io::stderr().lock(), "error: jobdoctor has a defect, please report it: {what}");
+    }
+
     /// The screen that tables are laid out for.
     pub fn screen(&self) -> Screen {
         self.out

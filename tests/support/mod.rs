@@ -1,11 +1,15 @@
 //! What tests stand on: private servers, one lab for each kind of store, and the doctor's own moves in short form.
 
+pub mod authority;
 pub mod cli;
 pub mod doctor;
 pub mod edit;
 pub mod files;
 pub mod labs;
 pub mod memory;
+pub mod pgbouncer;
 pub mod postgres;
 pub mod proxy;
+pub mod standby;
 pub mod tables;
+pub mod tls_server;

@@ -47,17 +47,37 @@ impl TestDatabase {
 
     /// The directory of the server's socket.
     pub fn socket(&self) -> &'static Path {
-        &cluster().socket
+        socket()
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 }
 
-fn connect(socket: &Path, database: &str) -> Client {
-    let conninfo = format!("host={} user={USER} dbname={database} application_name=test", socket.display());
-    Client::connect(&conninfo, NoTls).expect("connect to the test server")
+/// The directory of the cluster's socket.
+pub(super) fn socket() -> &'static Path {
+    &cluster().socket
 }
 
-struct Cluster {
-    socket: PathBuf,
+pub(super) fn connect(socket: &Path, database: &str) -> Client {
+    connect_at(socket, 5432, database)
+}
+
+fn connect_at(socket: &Path, port: u16, database: &str) -> Client {
+    Client::connect(&conninfo(socket, port, database), NoTls).expect("connect to the test server")
+}
+
+fn conninfo(socket: &Path, port: u16, database: &str) -> String {
+    format!("host={} port={port} user={USER} dbname={database} application_name=test", socket.display())
+}
+
+/// A server with its data.
+pub struct Cluster {
+    /// The directory of its socket, its log and its data.
+    pub socket: PathBuf,
+    port: u16,
     _server: Child,
     /// The guard reads from a pipe that closes when we die, and then cleans up.
     _guard: Child,
@@ -65,52 +85,84 @@ struct Cluster {
 
 fn cluster() -> &'static Cluster {
     static CLUSTER: OnceLock<Cluster> = OnceLock::new();
-    CLUSTER.get_or_init(start)
+    CLUSTER.get_or_init(|| Cluster::start(5432, &[], |_| {}))
 }
 
-fn start() -> Cluster {
-    let bin = binaries();
-    let directory = tempfile::Builder::new().prefix("jobdoctor-pg-").tempdir().expect("a temporary directory").keep();
+impl Cluster {
+    /// Starts one at that port with these settings on top of the usual ones, once `prepare` has seen its data directory. What
+    /// is put in there belongs to the server.
+    pub fn start(port: u16, settings: &[&str], prepare: impl FnOnce(&Path)) -> Cluster {
+        let (directory, user) = directory("jobdoctor-pg-");
+        let data = directory.join("data");
+        make(&data, user);
+        prepare(&data);
+        for entry in fs::read_dir(&data).expect("the data directory") {
+            give(&entry.expect("a file of the server").path(), user);
+        }
+        let port_setting = format!("port={port}");
+        let usual =
+            ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200", &port_setting];
+        let server = serve(&data, &directory, user, &[&usual, settings].concat());
+        let guard = guard(server.id(), &directory);
+        wait_at(&directory, port);
+        Cluster { socket: directory, port, _server: server, _guard: guard }
+    }
+
+    /// A connection of the superuser, through the socket.
+    pub fn client(&self) -> Client {
+        connect_at(&self.socket, self.port, "postgres")
+    }
+
+    /// What the server has written so far.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.socket.join("log")).unwrap_or_default()
+    }
+}
+
+fn give(path: &Path, user: ServerUser) {
+    chown(path, user.map(|(uid, _)| uid), user.map(|(_, gid)| gid)).expect("give a file to the server");
+}
+
+/// A directory that belongs to whom the server runs as, and to nobody else.
+pub(super) fn directory(prefix: &str) -> (PathBuf, ServerUser) {
+    let directory = tempfile::Builder::new().prefix(prefix).tempdir().expect("a temporary directory").keep();
     let user = server_user(&directory);
-    chown(&directory, user.map(|(uid, _)| uid), user.map(|(_, gid)| gid)).expect("give the directory to the server");
+    give(&directory, user);
     fs::set_permissions(&directory, fs::Permissions::from_mode(0o700)).expect("close the directory");
-    let data = directory.join("data");
-    let made = as_user(Command::new(bin.join("initdb")), user)
+    (directory, user)
+}
+
+/// Makes the files of a cluster.
+pub(super) fn make(data: &Path, user: ServerUser) {
+    let made = as_user(Command::new(binaries().join("initdb")), user)
         .arg("-D")
-        .arg(&data)
+        .arg(data)
         .args(["-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"])
-        .current_dir(&directory)
+        .current_dir(data.parent().expect("a directory around the data"))
         .output()
         .expect("run initdb");
     assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
+}
+
+/// Starts a server on a socket in that directory, where its log is too.
+pub(super) fn serve(data: &Path, directory: &Path, user: ServerUser, settings: &[&str]) -> Child {
     let log = fs::File::create(directory.join("log")).expect("a log file");
-    let mut server = as_user(Command::new(bin.join("postgres")), user);
-    server.arg("-D").arg(&data).arg("-k").arg(&directory).current_dir(&directory);
-    for setting in [
-        "listen_addresses=",
-        "fsync=off",
-        "synchronous_commit=off",
-        "full_page_writes=off",
-        "max_connections=200",
-        "autovacuum=off",
-        "shared_buffers=64MB",
-    ] {
+    let mut server = as_user(Command::new(binaries().join("postgres")), user);
+    server.arg("-D").arg(data).arg("-k").arg(directory).current_dir(directory);
+    for setting in ["listen_addresses=", "autovacuum=off", "shared_buffers=64MB"].iter().chain(settings) {
         server.args(["-c", setting]);
     }
-    let server = server
+    server
         .process_group(0)
         .stdin(Stdio::null())
         .stdout(log.try_clone().expect("the log file again"))
         .stderr(log)
         .spawn()
-        .expect("start postgres");
-    let guard = guard(server.id(), &directory);
-    wait(&directory);
-    Cluster { socket: directory, _server: server, _guard: guard }
+        .expect("start postgres")
 }
 
 /// A shell that waits for us to die, by whatever cause, and then stops the server by its id and removes its directory.
-fn guard(server: u32, directory: &Path) -> Child {
+pub(super) fn guard(server: u32, directory: &Path) -> Child {
     let script = "read _; kill -QUIT \"$1\" 2>/dev/null; sleep 0.2; rm -rf \"$2\"; sleep 1; rm -rf \"$2\"";
     Command::new("sh")
         .args(["-c", script, "guard"])
@@ -125,9 +177,14 @@ fn guard(server: u32, directory: &Path) -> Child {
         .expect("start the guard")
 }
 
-fn wait(directory: &Path) {
+/// Waits until the server at the usual port lets somebody in.
+pub(super) fn wait(directory: &Path) {
+    wait_at(directory, 5432);
+}
+
+fn wait_at(directory: &Path, port: u16) {
     let until = Instant::now() + Duration::from_secs(30);
-    let conninfo = format!("host={} user={USER} dbname=postgres", directory.display());
+    let conninfo = conninfo(directory, port, "postgres");
     while Client::connect(&conninfo, NoTls).is_err() {
         let log = || fs::read_to_string(directory.join("log")).unwrap_or_default();
         assert!(Instant::now() < until, "the test server did not start: {}", log());
@@ -136,7 +193,7 @@ fn wait(directory: &Path) {
 }
 
 /// Where the server's programs are. Never skipped silently: a suite without Postgres proves half of nothing.
-fn binaries() -> PathBuf {
+pub fn binaries() -> PathBuf {
     let mut places: Vec<PathBuf> = Vec::new();
     if let Ok(versions) = fs::read_dir("/usr/lib/postgresql") {
         places.extend(versions.flatten().map(|version| version.path().join("bin")));
@@ -158,8 +215,11 @@ fn binaries() -> PathBuf {
     )
 }
 
+/// Whom a server runs as: a user and a group, or whoever we are.
+pub(super) type ServerUser = Option<(u32, u32)>;
+
 /// Postgres refuses to run as root; then it runs as somebody else.
-fn server_user(directory: &Path) -> Option<(u32, u32)> {
+fn server_user(directory: &Path) -> ServerUser {
     if fs::metadata(directory).expect("the directory").uid() != 0 {
         return None;
     }
@@ -171,7 +231,7 @@ fn server_user(directory: &Path) -> Option<(u32, u32)> {
     Some(user.expect("running as root, and there is neither a user `postgres` nor `nobody` to run the server as"))
 }
 
-fn as_user(mut command: Command, user: Option<(u32, u32)>) -> Command {
+pub(super) fn as_user(mut command: Command, user: ServerUser) -> Command {
     if let Some((uid, gid)) = user {
         command.uid(uid).gid(gid);
     }

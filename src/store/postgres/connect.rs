@@ -5,7 +5,6 @@ use super::line::Line;
 use super::tls::{self, Tls};
 use crate::store::conninfo::{PostgresAddress, Server, ServerPlace, SslMode, TargetAttributes};
 use crate::store::{Limits, StoreError, StoreErrorKind};
-use ::postgres::{CancelToken, NoTls};
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
@@ -13,31 +12,10 @@ use std::hash::BuildHasher;
 pub(super) struct Connected {
     /// The line to the server.
     pub(super) line: Line,
-    /// What ends a statement that is under way.
-    pub(super) cancel: Cancel,
+    /// The server.
+    pub(super) server: Server,
     /// What to call the server in messages: user, host and database.
     pub(super) label: String,
-}
-
-/// What ends a statement that is under way, from another connection.
-#[derive(Clone)]
-pub(super) struct Cancel {
-    pub(super) token: CancelToken,
-    pub(super) tls: Option<Tls>,
-}
-
-impl Cancel {
-    /// Asks the server to end it, without waiting for what comes of that.
-    pub(super) fn send(&self) {
-        let this = self.clone();
-        std::thread::spawn(move || {
-            // A statement that cannot be cancelled still ends with its own time limit.
-            let _ = match this.tls {
-                Some(tls) => this.token.cancel_query(tls),
-                None => this.token.cancel_query(NoTls),
-            };
-        });
-    }
 }
 
 /// Connects to the first server that will do. Nothing goes into the startup packet that a pooler might refuse, unless the

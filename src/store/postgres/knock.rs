@@ -1,6 +1,6 @@
 //! Knocking at one server: at each address that its name stands for, in each TLS mode that may be tried.
 
-use super::connect::{Cancel, Connected, together};
+use super::connect::{Connected, together};
 use super::line::{Line, aside, until};
 use super::offer::Offer;
 use super::refused::{Attempt, is_about_the_way_in};
@@ -107,9 +107,8 @@ impl Knock<'_> {
             }
             Err(error) => return Err(Tried { failed: error.into(), had_tls, refused: false }),
         };
-        let cancel = Cancel { token: client.cancel_token(), tls: self.tls.cloned() };
         match self.checked(Line::over(client)) {
-            Ok(line) => Ok(Connected { line, cancel, label: self.label() }),
+            Ok(line) => Ok(Connected { line, server: self.server.clone(), label: self.label() }),
             Err(error) => Err(Tried { failed: error.into(), had_tls, refused: false }),
         }
     }

@@ -1,6 +1,7 @@
 //! Postgres, over the synchronous `postgres` crate. Works through poolers in transaction mode: no named statements, no
 //! session state, every setting made inside its transaction.
 
+mod cancel;
 mod catalog;
 mod connect;
 mod error;

@@ -26,7 +26,13 @@ impl Attempt<'_> {
     pub(super) fn error(&self, error: &Error) -> StoreError {
         if let Some(db) = error.as_db_error() {
             let mut error = self.answer(db, store_error(error, self.label));
-            error.message = format!("{}: {}", self.label, error.message);
+            // PgBouncer's words end in the parameter's name.
+            let parameter =
+                db.message().strip_prefix("unsupported startup parameter").and_then(|s| s.rsplit(' ').next());
+            error.message = match parameter {
+                Some(name) => format!("{}: the pooler refuses the startup parameter `{name}`", self.label),
+                None => format!("{}: {}", self.label, error.message),
+            };
             return error;
         }
         let (kind, message, hint) = match tls::failure(error, &self.server.place.to_string()) {
@@ -44,7 +50,7 @@ impl Attempt<'_> {
         let says = |words: &str| db.message().contains(words);
         let (kind, hint) = match db.code().code() {
             "28P01" => (StoreErrorKind::Denied, self.about_the_password()),
-            _ if says("SASL authentication failed") || says("password authentication failed") => {
+            _ if says("authentication failed") && !says("certificate") => {
                 (StoreErrorKind::Denied, self.about_the_password())
             }
             "28000" if says("pg_hba.conf") && !self.had_tls && says_plain(db.message()) => {

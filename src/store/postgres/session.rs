@@ -1,5 +1,6 @@
+use super::cancel::Cancel;
 use super::catalog;
-use super::connect::{Cancel, Connected, connect};
+use super::connect::{Connected, connect};
 use super::error::store_error;
 use super::line::{Line, until};
 use super::standby;
@@ -50,10 +51,10 @@ const RESOLVE: Duration = Duration::from_secs(10);
 impl PostgresSession {
     /// Connects.
     pub(super) fn connect(address: &PostgresAddress, limits: &Limits) -> Result<PostgresSession, StoreError> {
-        let Connected { line, cancel, label } = connect(address, limits)?;
+        let Connected { line, server, label } = connect(address, limits)?;
         Ok(PostgresSession {
             line,
-            cancel,
+            cancel: Cancel::at(address, server, limits),
             address: address.clone(),
             label,
             limits: limits.clone(),
@@ -158,12 +159,16 @@ impl PostgresSession {
             calls.push(format!("pg_catalog.set_config(${}, ${}, true)", params.len() - 1, params.len()));
         }
         self.query(&Statement { sql: format!("SELECT {}", calls.join(", ")), params })?;
-        let clock = "SELECT pg_catalog.now()";
-        match self.query(&Statement::plain(clock))?.first().and_then(|row| row.first()) {
-            Some(Cell::Instant(micros)) => Timestamp::from_micros(*micros),
+        let clock = "SELECT pg_catalog.now(), pg_catalog.pg_backend_pid()::text, pg_catalog.now()::text";
+        let rows = self.query(&Statement::plain(clock))?;
+        let now = match rows.first().map(Vec::as_slice) {
+            Some([Cell::Instant(micros), Cell::Text(process), Cell::Text(began)]) => {
+                self.cancel.note(process.clone(), began.clone());
+                Timestamp::from_micros(*micros)
+            }
             _ => None,
-        }
-        .ok_or_else(|| StoreError::new(StoreErrorKind::Other, "the server's clock is out of range"))
+        };
+        now.ok_or_else(|| StoreError::new(StoreErrorKind::Other, "the server's clock is out of range"))
     }
 
     fn error(&self, error: &::postgres::Error) -> StoreError {
@@ -194,8 +199,8 @@ impl PostgresSession {
     fn status(&mut self, xid: &str) -> Result<String, StoreError> {
         if self.lost {
             let limits = self.limits.with_at_least(RESOLVE);
-            let Connected { line, cancel, label } = connect(&self.address, &limits)?;
-            (self.line, self.cancel, self.label, self.lost) = (line, cancel, label, false);
+            let Connected { line, label, .. } = connect(&self.address, &limits)?;
+            (self.line, self.label, self.lost) = (line, label, false);
         }
         let xid = xid.to_owned();
         let asked = self.line.ask(until(RESOLVE), move |client| {

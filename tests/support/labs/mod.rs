@@ -5,7 +5,7 @@ mod postgres;
 mod sqlite;
 
 pub use memory::MemoryLab;
-pub use postgres::{PostgresLab, store_at};
+pub use postgres::{PostgresLab, Route, store_at};
 pub use sqlite::{Journal, SqliteLab};
 
 use super::edit::Edit;
@@ -94,11 +94,12 @@ pub trait OpenTransaction: Send {
 pub type Make = fn() -> Box<dyn Lab>;
 
 /// Every kind there is. Adding a store is one line here.
-pub const ALL: [Make; 4] = [
+pub const ALL: [Make; 5] = [
     || Box::new(MemoryLab::new()),
     || Box::new(SqliteLab::new(Journal::Wal)),
     || Box::new(SqliteLab::new(Journal::Rollback)),
     || Box::new(PostgresLab::new()),
+    || Box::new(PostgresLab::by(Route::Pooled)),
 ];
 
 /// Runs a test in a fresh lab of every kind.

@@ -1,7 +1,8 @@
-//! A database of the private Postgres cluster.
+//! A database of the private Postgres cluster, reached directly or through PgBouncer in transaction mode.
 
 use super::{Lab, OpenTransaction, SqlLab};
 use crate::support::edit::{self, Edit};
+use crate::support::pgbouncer::pooler;
 use crate::support::postgres::{TestDatabase, fresh};
 use crate::support::tables::{self, Kind, Table};
 use jobdoctor::model::Engine;
@@ -9,19 +10,43 @@ use jobdoctor::store::{Address, Store, Surroundings, open};
 use postgres::Client;
 use std::cell::RefCell;
 
+/// How the store under test reaches the server. The tests' own connections never go through the pooler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Route {
+    /// Directly.
+    Direct,
+    /// Through PgBouncer, which lends a server's session for one transaction.
+    Pooled,
+}
+
 /// See the module.
 pub struct PostgresLab {
     /// The database.
     pub database: TestDatabase,
+    route: Route,
     client: RefCell<Client>,
 }
 
 impl PostgresLab {
     /// A fresh database.
     pub fn new() -> PostgresLab {
+        PostgresLab::by(Route::Direct)
+    }
+
+    /// A fresh database, reached by that route.
+    pub fn by(route: Route) -> PostgresLab {
         let database = fresh();
         let client = RefCell::new(database.client());
-        PostgresLab { database, client }
+        PostgresLab { database, route, client }
+    }
+}
+
+/// Whatever a test did, the sessions that the pooler lent are given back as they were.
+impl Drop for PostgresLab {
+    fn drop(&mut self) {
+        if self.route == Route::Pooled && !std::thread::panicking() {
+            assert_eq!(pooler().left_behind(&self.database), Vec::<String>::new(), "left behind in {}", self.name());
+        }
     }
 }
 
@@ -56,11 +81,14 @@ fn script(edits: &[Edit]) -> String {
 
 impl Lab for PostgresLab {
     fn name(&self) -> &'static str {
-        "postgres"
+        match self.route {
+            Route::Direct => "postgres",
+            Route::Pooled => "postgres, PgBouncer",
+        }
     }
 
     fn store(&self) -> Box<dyn Store> {
-        store_at(&self.database.url())
+        store_at(&self.address())
     }
 
     fn create(&self, tables: &[Table]) {
@@ -104,7 +132,10 @@ impl SqlLab for PostgresLab {
     }
 
     fn address(&self) -> String {
-        self.database.url()
+        match self.route {
+            Route::Direct => self.database.url(),
+            Route::Pooled => self.database.url_through(pooler().socket()),
+        }
     }
 
     /// All statements of one simple query are one transaction.

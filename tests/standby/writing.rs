@@ -1,0 +1,53 @@
+//! A standby takes no writes: a plan can be made there, and nobody is told that it was carried out.
+
+use super::{SOME, banner, queue, states};
+use crate::support::cli::is_valid;
+use crate::support::standby::pair;
+
+#[test]
+fn a_plan_can_be_made() {
+    let pair = pair();
+    let (doctor, database) = queue(&pair, SOME);
+    let standby = database.url(&[pair.standby()]);
+    banner(&doctor.run(&["reclaim", "--db", &standby]).exits(0));
+    let plan = doctor.run(&["reclaim", "--db", &standby, "--json"]).exits(0);
+    banner(&plan);
+    let plan = plan.json();
+    is_valid("reclaim", &plan);
+    assert_eq!((&plan["summary"]["planned"], &plan["applied"]), (&2.into(), &false.into()));
+    let primary = doctor.run(&["reclaim", "--db", &database.url(&[pair.primary()]), "--json"]).exits(0).json();
+    assert_eq!(plan["digest"], primary["digest"], "the same plan");
+}
+
+#[test]
+fn nothing_is_applied() {
+    let pair = pair();
+    let (doctor, database) = queue(&pair, SOME);
+    let standby = database.url(&[pair.standby()]);
+    let mut client = pair.client(&database);
+    let before = states(&mut client);
+    for words in [&["reclaim"][..], &["sweep"], &["sweep", "--restart", "--host", "web1"]] {
+        let arguments = [words, &["--apply", "--db", &standby]].concat();
+        let ran = doctor.run(&arguments).exits(4);
+        assert!(ran.stderr.contains("standby"), "{ran:#?}");
+        let machine = doctor.run(&[&arguments[..], &["--json"]].concat()).exits(4);
+        assert!(machine.stderr.contains("standby"), "{machine:#?}");
+        let document = machine.json();
+        is_valid(words[0], &document);
+        assert_eq!(document["applied"], false, "{document:#}");
+        assert!(document["refused"].as_str().is_some_and(|why| why.contains("standby")), "{document:#}");
+        assert_eq!(states(&mut client), before, "{words:?}");
+    }
+}
+
+#[test]
+fn on_the_primary_it_is() {
+    let pair = pair();
+    let (doctor, database) = queue(&pair, SOME);
+    doctor.run(&["reclaim", "--apply", "--db", &database.url(&[pair.primary()])]).exits(0);
+    let after = states(&mut pair.client(&database));
+    assert_eq!(after, ["1 QUEUED 1", "2 QUEUED 1", "3 RUNNING 0", "4 RUNNING 0"]);
+    pair.catch_up();
+    let here = doctor.run(&["stale", "--db", &database.url(&[pair.standby()]), "--json"]).exits(0).json();
+    assert_eq!(here["summary"]["stuck"], 0, "{here:#}");
+}

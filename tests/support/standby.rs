@@ -1,0 +1,152 @@
+//! A primary and its streaming standby: two clusters of their own, each on a unix socket alone, and gone when the test
+//! process is.
+
+use super::postgres::{ServerUser, USER, as_user, connect, directory, guard, make, serve, wait};
+use postgres::Client;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// See the module.
+pub struct Pair {
+    primary: Server,
+    standby: Server,
+}
+
+struct Server {
+    socket: PathBuf,
+    _server: Child,
+    _guard: Child,
+}
+
+/// A database of its own for one test, on both servers.
+pub struct PairDatabase {
+    name: String,
+}
+
+/// The one pair of the test process. Whoever has it has it alone: to pause the standby is to pause it for all.
+pub fn pair() -> MutexGuard<'static, Pair> {
+    // One that did not start is not tried again by each test.
+    static PAIR: LazyLock<Mutex<Pair>> = LazyLock::new(|| Mutex::new(start()));
+    PAIR.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What both servers need. A standby may not have fewer connections than the cluster was made with, so that is left alone.
+const SETTINGS: [&str; 3] = ["wal_level=replica", "fsync=off", "wal_retrieve_retry_interval=100ms"];
+
+/// Two copies of one cluster that has never run; the one follows the other from its first byte on.
+fn start() -> Pair {
+    let (ahead, user) = directory("jobdoctor-primary-");
+    let (behind, _) = directory("jobdoctor-standby-");
+    make(&ahead.join("data"), user);
+    let copied = as_user(Command::new("cp"), user)
+        .args(["-R", "-p"])
+        .arg(ahead.join("data"))
+        .arg(&behind)
+        .current_dir("/")
+        .status()
+        .expect("run cp");
+    assert!(copied.success(), "the cluster could not be copied");
+    fs::write(behind.join("data/standby.signal"), "").expect("say that it is a standby");
+    let primary = Server::start(ahead, user, &[]);
+    let follow = format!("primary_conninfo=host={} user={USER}", primary.socket.display());
+    let standby = Server::start(behind, user, &[&follow]);
+    let pair = Pair { primary, standby };
+    pair.catch_up();
+    pair
+}
+
+impl Server {
+    fn start(socket: PathBuf, user: ServerUser, settings: &[&str]) -> Server {
+        let server = serve(&socket.join("data"), &socket, user, &[&SETTINGS, settings].concat());
+        let guard = guard(server.id(), &socket);
+        wait(&socket);
+        Server { socket, _server: server, _guard: guard }
+    }
+}
+
+impl Pair {
+    /// A fresh database. The standby has it too.
+    pub fn fresh(&self) -> PairDatabase {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("t{}", COUNT.fetch_add(1, Ordering::SeqCst));
+        connect(&self.primary.socket, "postgres").batch_execute(&format!("CREATE DATABASE {name}")).unwrap();
+        self.catch_up();
+        PairDatabase { name }
+    }
+
+    /// The directory of the primary's socket.
+    pub fn primary(&self) -> &Path {
+        &self.primary.socket
+    }
+
+    /// The directory of the standby's socket.
+    pub fn standby(&self) -> &Path {
+        &self.standby.socket
+    }
+
+    /// A connection of the test's own to the primary.
+    pub fn client(&self, database: &PairDatabase) -> Client {
+        connect(&self.primary.socket, &database.name)
+    }
+
+    /// Waits until the standby shows all that the primary has committed.
+    pub fn catch_up(&self) {
+        let mut primary = connect(&self.primary.socket, "postgres");
+        let mut standby = connect(&self.standby.socket, "postgres");
+        let written: String =
+            primary.query_one("SELECT pg_current_wal_insert_lsn()::text", &[]).expect("ask the primary").get(0);
+        // What is not flushed is not sent, and a standby that replays shows it a moment later.
+        primary.batch_execute("SELECT pg_switch_wal()").expect("have the primary send it");
+        let until = Instant::now() + Duration::from_secs(30);
+        let seen = format!("SELECT coalesce(pg_last_wal_replay_lsn() >= '{written}', false)");
+        while !standby.query_one(&seen, &[]).expect("ask the standby").get::<_, bool>(0) {
+            assert!(Instant::now() < until, "the standby does not catch up with its primary");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// The standby shows nothing new until the answer is dropped.
+    pub fn pause(&self) -> Paused<'_> {
+        let mut standby = connect(&self.standby.socket, "postgres");
+        standby.batch_execute("SELECT pg_wal_replay_pause()").expect("pause the standby");
+        let until = Instant::now() + Duration::from_secs(10);
+        let state = "SELECT pg_get_wal_replay_pause_state() = 'paused'";
+        while !standby.query_one(state, &[]).expect("ask the standby").get::<_, bool>(0) {
+            assert!(Instant::now() < until, "the standby does not pause");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Paused { pair: self, since: Instant::now() }
+    }
+}
+
+impl PairDatabase {
+    /// Its address on the servers whose sockets are in these directories, in this order.
+    pub fn url(&self, sockets: &[&Path]) -> String {
+        let hosts: Vec<String> = sockets.iter().map(|socket| socket.display().to_string()).collect();
+        format!("host={} user={USER} dbname={}", hosts.join(","), self.name)
+    }
+}
+
+/// A standby that does not replay.
+pub struct Paused<'a> {
+    pair: &'a Pair,
+    since: Instant,
+}
+
+impl Paused<'_> {
+    /// For how long.
+    pub fn elapsed(&self) -> Duration {
+        self.since.elapsed()
+    }
+}
+
+impl Drop for Paused<'_> {
+    fn drop(&mut self) {
+        let mut standby = connect(&self.pair.standby.socket, "postgres");
+        standby.batch_execute("SELECT pg_wal_replay_resume()").expect("let the standby go on");
+    }
+}
