@@ -121,7 +121,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__check)
-            opts="-o -q -v -h -V --db --target --preset --schema --table --password-file --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --db --target --preset --schema --table --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -211,7 +211,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__env)
-            opts="-o -q -v -h -V --db --target --preset --schema --table --password-file --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --db --target --preset --schema --table --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -479,7 +479,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__init)
-            opts="-o -q -v -h -V --print --db --target --preset --schema --table --password-file --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --print --db --target --preset --schema --table --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -551,7 +551,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__owners)
-            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --db --target --preset --schema --table --password-file --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --db --target --preset --schema --table --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -667,7 +667,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__reclaim)
-            opts="-o -q -v -h -V --apply --to --rule --max-jobs --older --queue --kind --owner --host --state --limit --id --db --target --preset --schema --table --password-file --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --apply --to --rule --max-jobs --older --queue --kind --owner --host --state --limit --id --db --target --preset --schema --table --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -783,7 +783,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__show)
-            opts="-o -q -v -h -V --older --db --target --preset --schema --table --password-file --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --older --db --target --preset --schema --table --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -845,7 +845,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__stale)
-            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --id --exit-code --db --target --preset --schema --table --password-file --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --id --exit-code --db --target --preset --schema --table --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -935,7 +935,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__sweep)
-            opts="-o -q -v -h -V --restart --all-owners --apply --to --rule --max-jobs --older --queue --kind --owner --host --state --limit --db --target --preset --schema --table --password-file --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --restart --all-owners --apply --to --rule --max-jobs --older --queue --kind --owner --host --state --limit --db --target --preset --schema --table --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -54,6 +54,7 @@ none\t'Nothing: the exit code says it all'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l json -d 'Short for --output json'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
@@ -83,6 +84,7 @@ none\t'Nothing: the exit code says it all'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l json -d 'Short for --output json'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
@@ -104,6 +106,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l color -d 'W
 always\t'Always'
 never\t'Never'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l print -d 'Print the statements and run none'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l json -d 'Short for --output json'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
@@ -137,6 +140,7 @@ none\t'Nothing: the exit code says it all'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l json -d 'Short for --output json'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
@@ -186,6 +190,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l color -d
 always\t'Always'
 never\t'Never'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l apply -d 'Do it: without this, nothing is written'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l json -d 'Short for --output json'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
@@ -209,6 +214,7 @@ none\t'Nothing: the exit code says it all'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l json -d 'Short for --output json'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
@@ -242,6 +248,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l color -d '
 always\t'Always'
 never\t'Never'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l exit-code -d 'End with 1 if stuck or unknown claims are found'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l json -d 'Short for --output json'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
@@ -279,6 +286,7 @@ never\t'Never'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l restart -d 'Judge by who the owner is, whatever the age: its jobs are dead. Needs --host, --owner or --all-owners; never touches a claim made after the sweep began'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l all-owners -d 'With --restart: every owner is dead, and so are claims without one'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l apply -d 'Do it: without this, nothing is written'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l json -d 'Short for --output json'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'

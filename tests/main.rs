@@ -9,6 +9,7 @@
 
 mod cli;
 mod conformance;
+mod files;
 mod forgotten;
 mod generated;
 mod layering;

@@ -3,8 +3,9 @@
 use crate::model::{Move, parse_duration};
 use crate::policy::Rule;
 use crate::render::Format;
-use clap::builder::NonEmptyStringValueParser;
+use clap::builder::{NonEmptyStringValueParser, PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,8 +15,8 @@ use std::time::Duration;
 pub struct StoreArgs {
     /// The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env:
     /// JOBDOCTOR_DB, then the config file's target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]
-    #[arg(long, value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
-    pub db: Option<String>,
+    #[arg(long, value_name = "URL", value_parser = PathBufValueParser::new().map(PathBuf::into_os_string))]
+    pub db: Option<OsString>,
     /// A target of the config file [env: JOBDOCTOR_TARGET]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub target: Option<String>,
@@ -31,6 +32,9 @@ pub struct StoreArgs {
     /// A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]
     #[arg(long, value_name = "FILE")]
     pub password_file: Option<PathBuf>,
+    /// Write to a SQLite file although it lies on a network file system, where locks cannot be relied on
+    #[arg(long)]
+    pub network_files: bool,
     /// The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then
     /// /etc/jobdoctor/config.toml]
     #[arg(long, value_name = "FILE", conflicts_with = "no_config")]

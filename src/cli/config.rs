@@ -47,6 +47,8 @@ pub struct Target {
     pub timeout: Option<Duration>,
     /// A file with the password.
     pub password_file: Option<String>,
+    /// True if a SQLite file on a network file system may be written to.
+    pub network_files: bool,
 }
 
 impl Config {
@@ -134,6 +136,7 @@ fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
         warn_above: fields.take("warn_above").map(Field::count).transpose()?,
         timeout: duration(&mut fields, "timeout")?,
         password_file: fields.text("password_file")?,
+        network_files: fields.take("network_files").map(Field::boolean).transpose()?.unwrap_or(false),
     };
     fields.finish()?;
     Ok(target)

@@ -71,9 +71,12 @@ impl Context {
         database.dropped().iter().for_each(|dropped| self.ui.detail(dropped));
     }
 
-    /// Says, to who asked, which queue was found.
+    /// Says, to who asked, which queue was found; and to a person, what is unsafe about where it is.
     pub fn say_where(&self, look: &Look) {
         let target = &look.target;
+        if let Some(caution) = &look.caution {
+            self.ui.warn_about_setup(&caution.message);
+        }
         let variants =
             if target.variants.is_empty() { String::new() } else { format!(" ({})", target.variants.join("; ")) };
         self.ui.detail(&format!(

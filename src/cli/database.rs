@@ -26,7 +26,7 @@ impl Database {
     pub fn warnings(&self) -> &[String] {
         match &self.0 {
             Some(Address::Postgres(address)) => &address.warnings,
-            Some(Address::Sqlite(_)) | None => &[],
+            Some(Address::Sqlite { .. }) | None => &[],
         }
     }
 

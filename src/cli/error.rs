@@ -34,6 +34,7 @@ pub(super) fn exit_of(kind: StoreErrorKind) -> Exit {
         StoreErrorKind::Missing => Exit::NoInput,
         StoreErrorKind::Unreachable | StoreErrorKind::Lost => Exit::Unavailable,
         StoreErrorKind::Busy | StoreErrorKind::TimedOut | StoreErrorKind::Conflict => Exit::TryAgain,
+        StoreErrorKind::Refused => Exit::Refused,
         StoreErrorKind::Denied => Exit::NoPermission,
         StoreErrorKind::Unfit | StoreErrorKind::RowData => Exit::Config,
         // The signal itself decides where one was seen.

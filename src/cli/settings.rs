@@ -9,6 +9,8 @@ use super::exit::Exit;
 use crate::ops::Session;
 use crate::spec::{Catalog, Place, did_you_mean};
 use crate::store::{Address, Interrupt, Limits, Password, Store, Surroundings};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -47,7 +49,7 @@ pub struct Settings {
 #[derive(Debug)]
 pub(super) enum Where {
     /// In one text: a flag, a variable, the config file.
-    Whole(String, AddressSource),
+    Whole(OsString, AddressSource),
     /// In the parts that libpq's variables give.
     Parts,
 }
@@ -126,14 +128,23 @@ impl Settings {
         if let Some((path, _)) = &self.password_file {
             surroundings.password = Some((password(path)?, path.clone()));
         }
-        Ok(Database(match &self.address {
+        let mut address = match &self.address {
             None => None,
-            Some(Where::Whole(text, AddressSource::DatabaseUrl)) => {
-                Some(Address::parse_database_url(text, &surroundings)?)
-            }
-            Some(Where::Whole(text, _)) => Some(Address::parse(text, &surroundings)?),
             Some(Where::Parts) => Some(Address::of_environment(&surroundings)?),
-        }))
+            Some(Where::Whole(text, source)) => Some(match (text.to_str(), source) {
+                (Some(text), AddressSource::DatabaseUrl) => Address::parse_database_url(text, &surroundings)?,
+                (Some(text), _) => Address::parse(text, &surroundings)?,
+                // A path may hold any bytes; nothing else that is an address may.
+                (None, _) => {
+                    let path = text.as_bytes();
+                    Address::file(OsStr::from_bytes(path.strip_prefix(b"sqlite:").unwrap_or(path)))
+                }
+            }),
+        };
+        if let Some(Address::Sqlite { network_files, .. }) = &mut address {
+            *network_files = self.args.network_files || self.target.network_files;
+        }
+        Ok(Database(address))
     }
 
     /// What one command may take. `for_writing` says whether what is looked at is going to be written.
@@ -163,9 +174,9 @@ impl Settings {
 
 fn where_it_is(args: &StoreArgs, target: &Target, environment: &Environment) -> Option<Where> {
     let flag = args.db.as_deref().map(|text| (text, AddressSource::Flag));
-    let variable = environment.get("JOBDOCTOR_DB").map(|text| (text, AddressSource::Variable));
-    let of_target = target.db.as_deref().map(|text| (text, AddressSource::Target));
-    let url = environment.get("DATABASE_URL").map(|text| (text, AddressSource::DatabaseUrl));
+    let variable = environment.get("JOBDOCTOR_DB").map(|text| (OsStr::new(text), AddressSource::Variable));
+    let of_target = target.db.as_deref().map(|text| (OsStr::new(text), AddressSource::Target));
+    let url = environment.get("DATABASE_URL").map(|text| (OsStr::new(text), AddressSource::DatabaseUrl));
     // A target named by a flag beats a database named by the environment.
     let said = match args.target {
         Some(_) => [flag, of_target, variable, url],

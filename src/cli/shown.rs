@@ -28,9 +28,10 @@ impl Settings {
             self.one("schema", "--schema", args.schema.clone(), &target.schema),
             self.one("table", "--table", args.table.clone(), &target.table),
             self.one("timeout", "--timeout", args.timeout.map(duration), &target.timeout.map(duration)),
+            self.one("network_files", "--network-files", yes(args.network_files), &yes(target.network_files)),
             self.one("older", "", None, &target.older.map(duration)),
             self.one("rules", "", None, &rules),
-            self.one("read_only", "", None, &target.read_only.then(|| "true".to_owned())),
+            self.one("read_only", "", None, &yes(target.read_only)),
             self.one("max_jobs", "", None, &number(target.max_jobs)),
             self.one("warn_above", "", None, &number(target.warn_above)),
         ]
@@ -72,6 +73,10 @@ impl Settings {
             Some(Where::Whole(_, AddressSource::Target)) => self.of_target(),
         }
     }
+}
+
+fn yes(is_set: bool) -> Option<String> {
+    is_set.then(|| "true".to_owned())
 }
 
 fn duration(duration: Duration) -> String {

@@ -11,8 +11,11 @@ pub enum Cell {
     Integer(i64),
     /// A floating point number.
     Real(f64),
-    /// Text. Bytes that are not UTF-8 arrive with replacement characters; the fence still compares the bytes.
+    /// Text.
     Text(String),
+    /// Text that is not UTF-8, byte by byte, because a key must be found again as it is stored. Shown, it has replacement
+    /// characters.
+    BrokenText(Vec<u8>),
     /// A blob.
     Bytes(Vec<u8>),
     /// A native timestamp with time zone, in microseconds since 1970-01-01T00:00:00Z.
@@ -46,6 +49,7 @@ impl Cell {
             Cell::Integer(_) => "integer",
             Cell::Real(_) => "real",
             Cell::Text(_) => "text",
+            Cell::BrokenText(_) => "text that is not UTF-8",
             Cell::Bytes(_) => "blob",
             Cell::Instant(_) => "timestamp with time zone",
             Cell::WallClock(_) => "timestamp without time zone",
@@ -62,6 +66,7 @@ impl fmt::Display for Cell {
             // `{:?}` is the shortest spelling that reads back as the same number.
             Cell::Real(value) => write!(f, "{value:?}"),
             Cell::Text(value) => f.write_str(value),
+            Cell::BrokenText(bytes) => f.write_str(&String::from_utf8_lossy(bytes)),
             Cell::Bytes(bytes) => bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
             Cell::Instant(micros) | Cell::WallClock(micros) => match super::Timestamp::from_micros(*micros) {
                 Some(time) => write!(f, "{time}"),

@@ -51,6 +51,7 @@ pub fn check(look: &mut Look, setup: &[String]) -> Result<Checked, OpsError> {
     // Rights first: they explain why a listing fails.
     rights(&mut findings, look);
     let can_list = listing(&mut findings, look)?;
+    place(&mut findings, look);
     key(&mut findings, look);
     indexes(&mut findings, look);
     for table in tables(look).into_iter().filter(|table| !table.triggers.is_empty()) {
@@ -126,6 +127,14 @@ fn preset(findings: &mut Findings, spec: &QueueSpec) {
             "nothing in these tables tells a dead worker from a slow one".to_owned(),
             Some("stop every worker and use `jobdoctor sweep --restart --all-owners`".to_owned()),
         );
+    }
+}
+
+/// Where the database lies. What only looks works there; what writes may be refused.
+fn place(findings: &mut Findings, look: &Look) {
+    if let Some(caution) = &look.caution {
+        let severity = if caution.forbids_writing { Severity::Error } else { Severity::Warning };
+        findings.add(severity, caution.id, caution.message.clone(), Some(caution.hint.clone()));
     }
 }
 

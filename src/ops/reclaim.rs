@@ -43,7 +43,10 @@ pub struct Reclaimed {
 /// # Errors
 /// When the plan could not be begun; nothing was written then.
 pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order<'_>) -> Result<Reclaimed, OpsError> {
-    let refused = if order.apply { order.guard.refusal(plan.len() as u64) } else { None };
+    let mut refused = if order.apply { order.guard.refusal(plan.len() as u64) } else { None };
+    if order.apply && refused.is_none() {
+        refused = store.caution().filter(|caution| caution.forbids_writing).map(|caution| caution.refusal());
+    }
     let applies = order.apply && refused.is_none();
     let planned = plan.len() as u64;
     let (mut stop, mut after) = (None, Vec::new());

@@ -2,7 +2,7 @@ use super::OpsError;
 use crate::model::{Cell, Engine, Timestamp};
 use crate::report;
 use crate::spec::{Catalog, LiveSchema, Place, Preset, QueueSpec, SpecError, detect, resolve};
-use crate::store::{Limits, Reader, Store, StoreError};
+use crate::store::{Caution, Limits, Reader, Store, StoreError};
 
 /// Where to look, and what is known beforehand.
 pub struct Session<'a> {
@@ -30,6 +30,8 @@ pub struct Look {
     pub live: LiveSchema,
     /// What documents say about where this was.
     pub target: report::Target,
+    /// What makes working where the database lies unsafe, if anything.
+    pub caution: Option<Caution>,
 }
 
 impl Look {
@@ -72,7 +74,7 @@ impl Session<'_> {
                 .map(|standby| report::Standby { lag_seconds: standby.lag.map(|lag| lag.as_secs_f64()) }),
             table: table.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name)),
         };
-        Ok(Look { reader, spec, live, target })
+        Ok(Look { reader, spec, live, target, caution: self.store.caution() })
     }
 
     /// The tables of the preset that was named, or of all that could be detected.

@@ -2,18 +2,28 @@
 //! password.
 
 use super::conninfo::{self, AddressError, Author, PostgresAddress, Surroundings};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Where a database is.
 #[derive(Debug, Clone)]
 pub enum Address {
     /// A SQLite file.
-    Sqlite(PathBuf),
+    Sqlite {
+        /// Where it is.
+        path: PathBuf,
+        /// Whether the operator allows writing to it on a network file system.
+        network_files: bool,
+    },
     /// A Postgres server and database.
     Postgres(Box<PostgresAddress>),
 }
 
 impl Address {
+    /// A file. Writing to it on a network file system is not allowed yet.
+    pub fn file(path: impl Into<PathBuf>) -> Address {
+        Address::Sqlite { path: path.into(), network_files: false }
+    }
+
     /// Reads a path, a `sqlite:` or `postgres://` URL, or a libpq `key=value` string.
     ///
     /// # Errors
@@ -43,7 +53,7 @@ impl Address {
     /// What to call it in front of people and in JSON: never with a password.
     pub fn label(&self) -> String {
         match self {
-            Address::Sqlite(path) => path.display().to_string(),
+            Address::Sqlite { path, .. } => path.display().to_string(),
             Address::Postgres(address) => address.label(),
         }
     }
@@ -54,7 +64,7 @@ impl Address {
             let path = path.strip_prefix("//").unwrap_or(path);
             return match path {
                 "" => Err(AddressError::new("a `sqlite:` address needs a path: sqlite:queue.db")),
-                path => Ok(Address::Sqlite(PathBuf::from(path))),
+                path => Ok(Address::file(path)),
             };
         }
         if conninfo::is_url(text, author) || conninfo::is_key_value(text) {
@@ -72,6 +82,6 @@ impl Address {
         if text == ":memory:" {
             return Err(AddressError::new("a database in memory lives and dies with its process: name a file"));
         }
-        Ok(Address::Sqlite(Path::new(text).to_owned()))
+        Ok(Address::file(text))
     }
 }

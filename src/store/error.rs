@@ -19,6 +19,8 @@ pub enum StoreErrorKind {
     Conflict,
     /// Authentication or privileges.
     Denied,
+    /// A guard that the operator can lift is in the way; nothing was written.
+    Refused,
     /// Tables or columns are not what the preset says, or the connection is not one this program can use.
     Unfit,
     /// A row's own data is in the way: a constraint, a check, a trigger, an overflow.

@@ -39,6 +39,20 @@ pub trait Store {
     /// What to call it in front of people and in JSON: never with a password.
     fn label(&self) -> &str;
 
+    /// What an operator should know about where this database lies, if there is anything. Nothing is opened for it.
+    fn caution(&self) -> Option<Caution> {
+        None
+    }
+
+    /// Has the database take back what a writer left half done when it died, where it does not do so by itself before a
+    /// reader comes. This writes, so it is only for who is about to.
+    ///
+    /// # Errors
+    /// When that needs doing and cannot be done.
+    fn recover(&self, _limits: &Limits) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// A reader on a connection of its own, inside one consistent snapshot, with one `now`.
     ///
     /// # Errors
@@ -56,6 +70,26 @@ pub trait Store {
     /// # Errors
     /// When one of them fails; then none has had any effect.
     fn create(&self, limits: &Limits, statements: &[String]) -> Result<(), StoreError>;
+}
+
+/// Something about where a database lies that makes working with it unsafe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caution {
+    /// A word for it, in the documents of `check`.
+    pub id: &'static str,
+    /// What it is, for people.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+    /// Whether writing is refused until the operator says that it is safe all the same.
+    pub forbids_writing: bool,
+}
+
+impl Caution {
+    /// Why nothing is written, in one sentence.
+    pub fn refusal(&self) -> String {
+        format!("{}; {}", self.message, self.hint)
+    }
 }
 
 /// One look at a database: a snapshot that does not move, and the store's own clock read once.

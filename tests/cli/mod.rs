@@ -26,7 +26,7 @@ mod presets;
 mod reclaim;
 mod refused;
 mod restart;
-mod scene;
+pub mod scene;
 mod secrets;
 mod show;
 mod signals;

@@ -3,7 +3,7 @@
 use crate::support::doctor::{built_in, fit, limits, look, scan};
 use crate::support::edit::Value::{Ago, Int, Text};
 use crate::support::edit::{Edit, insert};
-use crate::support::files::{Frozen, copy, kill_a_writer};
+use crate::support::files::{Frozen, HALF_A_TRANSACTION, copy, kill_a_writer};
 use crate::support::labs::{Journal, Lab, SqlLab, SqliteLab, for_each_sql_store};
 use crate::support::tables::JOBS;
 use jobdoctor::store::{Address, StoreErrorKind, Wanted, open};
@@ -36,6 +36,8 @@ fn whatever_is_asked_of_a_reader_writes_nothing() {
             "PRAGMA user_version = 7",
             "PRAGMA wal_checkpoint(TRUNCATE)",
             "PRAGMA writable_schema = 1",
+            "PRAGMA schema_version = 7",
+            "SELECT load_extension('made.so')",
             "VACUUM",
             "REINDEX",
             "ANALYZE",
@@ -87,7 +89,7 @@ fn a_look_holds_no_lock_that_a_worker_waits_for() {
 
 /// Looks at a file in every way there is.
 fn look_at(path: &Path) -> Vec<i64> {
-    let store = open(&Address::Sqlite(path.to_owned()));
+    let store = open(&Address::file(path.to_owned()));
     let spec = fit(&*store, &built_in("lease"));
     let claims = scan(&*store, &spec, &Wanted::All);
     look(&*store).find(&spec, &["1".to_owned()]).unwrap();
@@ -184,17 +186,32 @@ fn a_wal_without_its_index_is_read_and_stays() {
 #[test]
 fn a_journal_left_behind_by_a_killed_writer_is_refused_and_stays() {
     let lab = clean(Journal::Rollback);
-    kill_a_writer(
-        &lab.path(),
-        "PRAGMA cache_size = 1; BEGIN; UPDATE jobs SET attempts = 8; CREATE TABLE big (x); \
-         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) \
-         INSERT INTO big SELECT randomblob(200) FROM n;",
-    );
+    kill_a_writer(&lab.path(), HALF_A_TRANSACTION);
     let before = Frozen::of(lab.path().parent().unwrap());
     assert_eq!(before.names(), ["queue.db", "queue.db-journal"]);
     let error = lab.store().reader(&limits()).err().expect("half a transaction is no state to judge by");
-    assert!(error.hint.as_deref().is_some_and(|hint| hint.contains("killed")), "{error:?}");
+    assert_eq!(error.kind, StoreErrorKind::Denied);
+    assert!(error.message.contains("killed"), "{error:?}");
     before.must_be_unchanged();
+}
+
+/// Who is about to write may have it taken back first; then what was committed is read.
+#[test]
+fn a_journal_left_behind_by_a_killed_writer_is_taken_back_when_asked_for() {
+    let lab = clean(Journal::Rollback);
+    // Nothing to be done is no error, and does nothing.
+    let before = Frozen::of(lab.path().parent().unwrap());
+    lab.store().recover(&limits()).unwrap();
+    before.must_be_unchanged();
+    kill_a_writer(&lab.path(), HALF_A_TRANSACTION);
+    lab.store().recover(&limits()).unwrap();
+    assert_eq!(look_at(&lab.path()), [1]);
+    assert_eq!(Frozen::of(lab.path().parent().unwrap()).names(), ["queue.db"]);
+    // A journal of a writer that is alive is its own business.
+    let writer = lab.hold_sql("UPDATE jobs SET attempts = 2");
+    lab.store().recover(&limits()).unwrap();
+    writer.commit();
+    assert_eq!(look_at(&lab.path()), [2]);
 }
 
 #[test]
@@ -222,14 +239,14 @@ fn what_is_no_database_stays_what_it_is() {
     fs::write(place("torn"), &whole[..100]).unwrap();
     let before = Frozen::of(directory.path());
     for name in ["missing", "directory", "text", "short", "missing/deep.db", "file:missing?mode=rwc"] {
-        let store = open(&Address::Sqlite(place(name)));
+        let store = open(&Address::file(place(name)));
         let error = store.reader(&limits()).err().unwrap_or_else(|| panic!("{name} was read"));
         assert_eq!(error.kind, StoreErrorKind::Missing, "{name}: {error}");
         let error = store.writer(&limits()).err().unwrap_or_else(|| panic!("{name} was opened for writing"));
         assert_eq!(error.kind, StoreErrorKind::Missing, "{name}: {error}");
         before.must_be_unchanged();
     }
-    let torn = open(&Address::Sqlite(place("torn")));
+    let torn = open(&Address::file(place("torn")));
     let names = ["jobs".to_owned()];
     assert!(torn.reader(&limits()).and_then(|mut reader| reader.live_schema(&names).map(drop)).is_err());
     before.must_be_unchanged();
@@ -241,7 +258,7 @@ fn an_empty_file_is_a_database_without_tables() {
     let path = directory.path().join("empty.db");
     fs::write(&path, "").unwrap();
     let before = Frozen::of(directory.path());
-    let store = open(&Address::Sqlite(path));
+    let store = open(&Address::file(path));
     let live = look(&*store).live_schema(&["jobs".to_owned()]).unwrap();
     assert!(live.tables.is_empty());
     before.must_be_unchanged();
@@ -261,6 +278,20 @@ fn a_link_to_a_live_file_is_read_with_its_wal() {
     before.0.must_be_unchanged();
     before.1.must_be_unchanged();
     drop(writer);
+}
+
+/// The writer was killed, and we would be the last one to close its WAL: beside a link there would be none to be seen.
+#[test]
+fn a_link_to_a_file_whose_writer_was_killed() {
+    let lab = clean(Journal::Wal);
+    kill_a_writer(&lab.path(), "PRAGMA wal_autocheckpoint = 0; UPDATE jobs SET attempts = 7;");
+    let elsewhere = TempDir::new().unwrap();
+    let link: PathBuf = elsewhere.path().join("link.db");
+    std::os::unix::fs::symlink(lab.path(), &link).unwrap();
+    let before = (Frozen::of(lab.path().parent().unwrap()), Frozen::of(elsewhere.path()));
+    assert_eq!(look_at(&link), [7]);
+    before.0.must_be_unchanged();
+    before.1.must_be_unchanged();
 }
 
 /// A backup made with cp while a writer was at work, without its WAL: what is there is read, and the copy stays as it is.

@@ -56,7 +56,7 @@ fn nothing_is_lost(file: &Path, preset: &Preset, older: Option<u64>) {
         for_writing: false,
         interrupt: Interrupt::default(),
     };
-    let store = open(&Address::Sqlite(file.to_owned()));
+    let store = open(&Address::file(file.to_owned()));
     let mut reader = store.reader(&limits).expect("the file opens");
     let live = reader.live_schema(&["jobs".to_owned(), "pings".to_owned()]).expect("the catalog can be read");
     let spec = {

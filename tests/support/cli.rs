@@ -125,7 +125,8 @@ pub struct Ran {
 }
 
 impl Ran {
-    fn of(output: Output) -> Ran {
+    /// What came of it.
+    pub fn of(output: Output) -> Ran {
         Ran {
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),

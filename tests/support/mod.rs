@@ -13,3 +13,4 @@ pub mod proxy;
 pub mod standby;
 pub mod tables;
 pub mod tls_server;
+pub mod users;

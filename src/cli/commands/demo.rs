@@ -8,6 +8,7 @@ use crate::cli::settings::{LOOKING, Settings};
 use crate::ops::{self, Guard, Order, Selection};
 use crate::policy::Policy;
 use crate::render::{Format, inert};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// `jobdoctor demo`.
@@ -23,7 +24,9 @@ pub struct Args {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     ops::demo(&args.file)?;
     let file = args.file.display().to_string();
-    let store_args = StoreArgs { db: Some(format!("sqlite:{file}")), no_config: true, ..StoreArgs::default() };
+    let mut db = OsString::from("sqlite:");
+    db.push(&args.file);
+    let store_args = StoreArgs { db: Some(db), no_config: true, ..StoreArgs::default() };
     let settings = Settings::resolve(&store_args, &context.environment)?;
     let store = settings.database()?.store()?;
     let limits = settings.limits("demo", LOOKING, &context.interrupt, false);

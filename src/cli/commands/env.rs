@@ -41,7 +41,7 @@ fn document(settings: &Settings) -> Result<Env, CliError> {
     let mut list = settings.shown(address.map(Address::label));
     let engine = match address {
         None => None,
-        Some(Address::Sqlite(_)) => Some("sqlite"),
+        Some(Address::Sqlite { .. }) => Some("sqlite"),
         Some(Address::Postgres(address)) => {
             list.extend(address.settings.iter().map(|(name, value, origin)| EnvSetting {
                 name: format!("postgres.{name}"),

@@ -71,6 +71,9 @@ impl Reclaiming<'_> {
         let limits = settings.limits(self.name, time, &context.interrupt, self.act.apply);
         let rules = self.act.rule.iter().chain(&settings.target.rules).copied();
         let policy = Policy { older: settings.target.older, act_on: rules.collect(), to: self.act.to, restart: None };
+        if self.act.apply && !settings.target.read_only {
+            store.recover(&limits)?;
+        }
         let mut look = settings.session(store.as_ref(), &limits).look()?;
         context.say_where(&look);
         let policy = refine(&look, policy);

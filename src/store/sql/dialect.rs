@@ -67,7 +67,7 @@ impl Dialect for Postgres {
             Cell::Instant(_) | Cell::Infinity | Cell::NegativeInfinity => "timestamptz",
             Cell::WallClock(_) => "timestamp",
             Cell::Bytes(_) => "bytea",
-            Cell::Null | Cell::Text(_) => "text",
+            Cell::Null | Cell::Text(_) | Cell::BrokenText(_) => "text",
         };
         format!("${n}::{cast}")
     }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 /// What SQLite's pragmas say about these tables.
 pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Result<LiveSchema, StoreError> {
     let mut tables = Vec::new();
+    let may_write = session.file.may_write();
     for name in names {
         let columns = ask(session, "SELECT name, lower(type), pk FROM pragma_table_xinfo(?1, 'main')", name)?;
         if columns.is_empty() {
@@ -16,7 +17,7 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
         }
         let kind = ask(session, "SELECT type FROM sqlite_schema WHERE name = ?1 AND type IN ('table', 'view')", name)?;
         let is_view = kind.first().is_some_and(|row| text(row, 0) == "view");
-        let writable = session.may_write && !is_view;
+        let writable = may_write && !is_view;
         let mut table = LiveTable {
             schema: "main".to_owned(),
             name: name.clone(),

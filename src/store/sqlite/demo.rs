@@ -1,7 +1,7 @@
 use super::error::store_error;
-use super::file::{application_id, sidecar};
+use super::file::DatabaseFile;
 use crate::store::{StoreError, StoreErrorKind};
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 use std::fs;
 use std::path::Path;
 
@@ -14,14 +14,15 @@ pub const CREATED_BY_DEMO: i32 = 0x4a44_4d4f;
 /// When something else stands there, or the file cannot be written.
 pub fn create_demo_file(path: &Path, statements: &[String]) -> Result<(), StoreError> {
     if path.exists() {
-        if application_id(path) != Some(CREATED_BY_DEMO) {
+        let ours = DatabaseFile::existing(path).ok().filter(|file| file.application_id() == Some(CREATED_BY_DEMO));
+        let Some(ours) = ours else {
             return Err(StoreError::new(
                 StoreErrorKind::Denied,
                 format!("{} is there already and was not made by `jobdoctor demo`; it was left alone", path.display()),
             )
             .hint("name another file: jobdoctor demo FILE"));
-        }
-        for old in [path.to_owned(), sidecar(path, "-wal"), sidecar(path, "-shm"), sidecar(path, "-journal")] {
+        };
+        for old in ["", "-wal", "-shm", "-journal"].map(|suffix| ours.sidecar(suffix)) {
             match fs::remove_file(&old) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                     let message = format!("cannot replace {}: {error}", old.display());
@@ -31,11 +32,17 @@ pub fn create_demo_file(path: &Path, statements: &[String]) -> Result<(), StoreE
             }
         }
     }
-    let mut connection = Connection::open(path).map_err(store_error)?;
-    connection.pragma_update(None, "application_id", CREATED_BY_DEMO).map_err(store_error)?;
-    let transaction = connection.transaction().map_err(store_error)?;
+    let file = DatabaseFile::existing_or_new(path)?;
+    make(&file, statements).map_err(|error| store_error(&file, error))
+}
+
+fn make(file: &DatabaseFile, statements: &[String]) -> rusqlite::Result<()> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(file.real(), flags)?;
+    connection.pragma_update(None, "application_id", CREATED_BY_DEMO)?;
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     for statement in statements {
-        transaction.execute_batch(statement).map_err(store_error)?;
+        transaction.execute_batch(statement)?;
     }
-    transaction.commit().map_err(store_error)
+    transaction.commit()
 }

@@ -1,8 +1,17 @@
+//! SQLite's own messages name no file and blame the wrong thing: these say what happened to which file, and what to try.
+
+use super::file::{DAMAGED, DatabaseFile};
+use super::locks;
+use crate::model::age;
 use crate::store::{StoreError, StoreErrorKind};
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
+use std::time::Duration;
+
+/// SQLite opens no file whose name, with that of its journal, is longer than this many bytes.
+const LONGEST_PATH: usize = 512;
 
 /// What a failure of SQLite means for the operator.
-pub(super) fn store_error(error: rusqlite::Error) -> StoreError {
+pub(super) fn store_error(file: &DatabaseFile, error: rusqlite::Error) -> StoreError {
     if let rusqlite::Error::SqlInputError { msg, .. } = &error {
         // Without the statement, which says nothing to who did not write it.
         return StoreError::new(StoreErrorKind::Unfit, msg.clone());
@@ -11,43 +20,120 @@ pub(super) fn store_error(error: rusqlite::Error) -> StoreError {
         return StoreError::new(StoreErrorKind::Unfit, error.to_string());
     };
     let text = message.clone().unwrap_or_else(|| failure.to_string());
-    let kind = match failure.code {
-        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreErrorKind::Busy,
-        ErrorCode::OperationInterrupted => StoreErrorKind::TimedOut,
-        ErrorCode::ReadOnly | ErrorCode::PermissionDenied => StoreErrorKind::Denied,
-        ErrorCode::CannotOpen | ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt => StoreErrorKind::Missing,
-        ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig => StoreErrorKind::RowData,
-        ErrorCode::DiskFull | ErrorCode::SystemIoFailure => StoreErrorKind::Lost,
-        ErrorCode::Unknown => StoreErrorKind::Unfit,
-        _ => StoreErrorKind::Other,
+    let mut error = match failure.code {
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => locked(file, None),
+        ErrorCode::OperationInterrupted => StoreError::new(StoreErrorKind::TimedOut, text.clone()),
+        ErrorCode::ReadOnly | ErrorCode::PermissionDenied => denied(file, failure.extended_code),
+        ErrorCode::CannotOpen => cannot_open(file),
+        ErrorCode::NotADatabase => StoreError::new(StoreErrorKind::Missing, format!("{file}: {text}"))
+            .hint("nothing was changed; it is encrypted, made by a newer SQLite, or damaged in its first page"),
+        ErrorCode::DatabaseCorrupt => {
+            StoreError::new(StoreErrorKind::Missing, format!("{file} is damaged: {text}")).hint(DAMAGED)
+        }
+        ErrorCode::DiskFull | ErrorCode::SystemIoFailure => {
+            StoreError::new(StoreErrorKind::Lost, format!("{file}: {text}"))
+                .hint("what was being written is taken back; see to the disk first")
+        }
+        ErrorCode::FileLockingProtocolFailed => StoreError::new(StoreErrorKind::Busy, format!("{file}: {text}"))
+            .hint("too many others were at it at the same instant; try again"),
+        ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig => {
+            StoreError::new(StoreErrorKind::RowData, text.clone())
+        }
+        ErrorCode::Unknown | ErrorCode::SchemaChanged => StoreError::new(StoreErrorKind::Unfit, text.clone()),
+        _ => StoreError::new(StoreErrorKind::Other, text.clone()),
     };
-    let mut error = StoreError::new(kind, text.clone());
-    error.code = Some(name(failure.extended_code));
+    error.code = Some(code(failure.extended_code));
     error.constraint = text.split_once("constraint failed: ").map(|(_, name)| name.to_owned());
-    match failure.extended_code {
-        // SQLITE_READONLY_ROLLBACK: a writer was killed in the middle of a transaction.
-        776 => error.hint(
-            "a writer was killed in the middle of a transaction and left a journal; the next process that opens the \
-             file for writing rolls it back: start the application, or run `jobdoctor reclaim --apply`",
+    error
+}
+
+/// Another process holds what is needed; who it is, where the system tells.
+pub(super) fn locked(file: &DatabaseFile, waited: Option<Duration>) -> StoreError {
+    let who = locks::in_the_way(file).unwrap_or_else(|| "another process".to_owned());
+    let message = match waited {
+        Some(waited) => format!("{file} is locked: waited {} for {who}", rounded(waited)),
+        None => format!("{file} is locked by {who}"),
+    };
+    let mut error = StoreError::new(StoreErrorKind::Busy, message)
+        .hint("try again when that process has ended its transaction; one that stays open keeps everybody else out");
+    error.code = Some(code(ffi::SQLITE_BUSY));
+    error
+}
+
+/// To the second, where there is one: more would be noise.
+fn rounded(waited: Duration) -> String {
+    let seconds = waited.as_secs_f64().round();
+    if seconds < 1.0 { format!("{}ms", waited.as_millis()) } else { age(Duration::from_secs_f64(seconds)) }
+}
+
+fn denied(file: &DatabaseFile, extended: i32) -> StoreError {
+    let error = |message: String| StoreError::new(StoreErrorKind::Denied, message);
+    match extended {
+        ffi::SQLITE_READONLY_ROLLBACK => error(format!(
+            "{file} cannot be read as it is: a writer was killed in the middle of a transaction, and half of it is in the \
+             file"
+        ))
+        .hint(
+            "nothing was changed, because looking must not write. The journal beside the file takes that half back as soon \
+             as who may write to both opens it: start the application, or run `jobdoctor reclaim --apply`",
         ),
-        // SQLITE_READONLY_DIRECTORY
-        1544 => error.hint("the directory of the file is not writable for you, and its WAL needs it to be"),
-        _ if kind == StoreErrorKind::Busy => error.hint("another process holds the write lock; try again"),
-        _ => error,
+        ffi::SQLITE_READONLY_DIRECTORY => error(format!(
+            "{file} cannot be used: SQLite has to make files beside it, and its directory is not writable for this user"
+        ))
+        .hint("run it as a user who may write to the directory of the file"),
+        ffi::SQLITE_READONLY_DBMOVED => error(format!("{file} was moved or replaced while it was open"))
+            .hint("nothing was written; run it again to look at the file that is there now"),
+        _ => error(format!("may not write to {file}")).hint("run it as a user who may write to it, and to its directory"),
     }
 }
 
-fn name(code: i32) -> String {
-    let name = match code {
-        5 => "SQLITE_BUSY",
-        19 => "SQLITE_CONSTRAINT",
-        275 => "SQLITE_CONSTRAINT_CHECK",
-        787 => "SQLITE_CONSTRAINT_FOREIGNKEY",
-        1299 => "SQLITE_CONSTRAINT_NOTNULL",
-        1555 => "SQLITE_CONSTRAINT_PRIMARYKEY",
-        1811 => "SQLITE_CONSTRAINT_TRIGGER",
-        2067 => "SQLITE_CONSTRAINT_UNIQUE",
-        _ => return format!("SQLite code {code}"),
+fn cannot_open(file: &DatabaseFile) -> StoreError {
+    let longest = ["", "-journal", "-wal", "-shm"].map(|suffix| file.sidecar(suffix).as_os_str().len());
+    if longest.into_iter().any(|length| length >= LONGEST_PATH) {
+        let message = format!("SQLite cannot open a path of more than about {LONGEST_PATH} bytes: {file}");
+        return StoreError::new(StoreErrorKind::Missing, message)
+            .hint("it counts from the root and follows links: move the file, or bind-mount its directory elsewhere");
+    }
+    for suffix in ["", "-journal", "-wal", "-shm"] {
+        let path = file.sidecar(suffix);
+        if path.exists() && rustix::fs::access(&path, rustix::fs::Access::READ_OK).is_err() {
+            return StoreError::new(StoreErrorKind::Denied, format!("may not read {file}{suffix}"))
+                .hint("run it as the user that the application runs as");
+        }
+    }
+    if !file.may_write() {
+        let message = format!("cannot open {file}: the file or its directory is not writable for this user");
+        return StoreError::new(StoreErrorKind::Denied, message)
+            .hint("SQLite has to make files beside it: run it as a user who may");
+    }
+    StoreError::new(StoreErrorKind::Missing, format!("unable to open database file {file}"))
+        .hint("make sure that it and what lies beside it (-wal, -shm, -journal) are plain files")
+}
+
+/// The name of an extended result code, as SQLite's documentation has it.
+fn code(extended: i32) -> String {
+    let name = match extended {
+        ffi::SQLITE_BUSY => "SQLITE_BUSY",
+        ffi::SQLITE_BUSY_RECOVERY => "SQLITE_BUSY_RECOVERY",
+        ffi::SQLITE_BUSY_SNAPSHOT => "SQLITE_BUSY_SNAPSHOT",
+        ffi::SQLITE_CANTOPEN => "SQLITE_CANTOPEN",
+        ffi::SQLITE_CONSTRAINT => "SQLITE_CONSTRAINT",
+        ffi::SQLITE_CONSTRAINT_CHECK => "SQLITE_CONSTRAINT_CHECK",
+        ffi::SQLITE_CONSTRAINT_FOREIGNKEY => "SQLITE_CONSTRAINT_FOREIGNKEY",
+        ffi::SQLITE_CONSTRAINT_NOTNULL => "SQLITE_CONSTRAINT_NOTNULL",
+        ffi::SQLITE_CONSTRAINT_PRIMARYKEY => "SQLITE_CONSTRAINT_PRIMARYKEY",
+        ffi::SQLITE_CONSTRAINT_TRIGGER => "SQLITE_CONSTRAINT_TRIGGER",
+        ffi::SQLITE_CONSTRAINT_UNIQUE => "SQLITE_CONSTRAINT_UNIQUE",
+        ffi::SQLITE_CORRUPT => "SQLITE_CORRUPT",
+        ffi::SQLITE_CORRUPT_INDEX => "SQLITE_CORRUPT_INDEX",
+        ffi::SQLITE_FULL => "SQLITE_FULL",
+        ffi::SQLITE_NOTADB => "SQLITE_NOTADB",
+        ffi::SQLITE_PROTOCOL => "SQLITE_PROTOCOL",
+        ffi::SQLITE_READONLY => "SQLITE_READONLY",
+        ffi::SQLITE_READONLY_DBMOVED => "SQLITE_READONLY_DBMOVED",
+        ffi::SQLITE_READONLY_DIRECTORY => "SQLITE_READONLY_DIRECTORY",
+        ffi::SQLITE_READONLY_ROLLBACK => "SQLITE_READONLY_ROLLBACK",
+        _ => return format!("SQLite code {extended}"),
     };
     name.to_owned()
 }

@@ -4,14 +4,20 @@ mod catalog;
 mod demo;
 mod error;
 mod file;
+mod locks;
+mod network;
+mod owner;
+mod seen;
 mod session;
 
 pub use demo::{CREATED_BY_DEMO, create_demo_file};
 
 use super::apply::SqlWriter;
 use super::reader::SqlReader;
-use super::{Limits, Reader, Store, StoreError, Writer};
+use super::{Caution, Limits, Reader, Store, StoreError, StoreErrorKind, Writer};
 use crate::model::Engine;
+use file::DatabaseFile;
+use seen::Seen;
 use session::SqliteSession;
 use std::path::{Path, PathBuf};
 
@@ -19,12 +25,31 @@ use std::path::{Path, PathBuf};
 pub(super) struct SqliteStore {
     path: PathBuf,
     label: String,
+    /// Whether the operator allows writing where other hosts may have the file open too.
+    network_files: bool,
+    /// Which of the file systems that locks cannot be relied on a path is on, if any.
+    network: fn(&Path) -> Option<&'static str>,
+    seen: Seen,
 }
 
 impl SqliteStore {
     /// A store for that path. Nothing is opened yet.
-    pub(super) fn new(path: &Path) -> SqliteStore {
-        SqliteStore { path: path.to_owned(), label: path.display().to_string() }
+    pub(super) fn new(path: &Path, network_files: bool) -> SqliteStore {
+        SqliteStore {
+            path: path.to_owned(),
+            label: path.display().to_string(),
+            network_files,
+            network: network::beneath,
+            seen: Seen::default(),
+        }
+    }
+
+    /// Refuses to write where that needs the operator's word and does not have it.
+    fn may_be_written(&self) -> Result<(), StoreError> {
+        match self.caution().filter(|caution| caution.forbids_writing) {
+            Some(caution) => Err(StoreError::new(StoreErrorKind::Refused, caution.message).hint(caution.hint)),
+            None => Ok(()),
+        }
     }
 }
 
@@ -37,17 +62,117 @@ impl Store for SqliteStore {
         &self.label
     }
 
+    fn caution(&self) -> Option<Caution> {
+        // Of a file that is yet to be made, its directory tells.
+        let directory = self.path.parent().filter(|directory| !directory.as_os_str().is_empty());
+        let there = if self.path.exists() { &self.path } else { directory.unwrap_or(Path::new(".")) };
+        let network = (self.network)(there)?;
+        Some(Caution {
+            id: "network_files",
+            message: format!(
+                "{} is on a network file system ({network}), where a lock that one host takes may mean nothing to another",
+                self.label
+            ),
+            hint:
+                "run it on the host whose disk it is, or say --network-files if every process that opens the file runs \
+                   on this one"
+                    .to_owned(),
+            forbids_writing: !self.network_files,
+        })
+    }
+
+    fn recover(&self, limits: &Limits) -> Result<(), StoreError> {
+        let file = DatabaseFile::existing(&self.path)?;
+        // Who cannot take the journal away when it is done must not begin; the reader will say why.
+        if self.may_be_written().is_err() || !file.has_journal() || !file.may_write() {
+            return Ok(());
+        }
+        // The first read of whoever may write is what takes it back, if its writer is gone.
+        SqliteSession::for_writing(&self.path, limits, &self.seen)?.begin_read().map(drop)
+    }
+
     fn reader(&self, limits: &Limits) -> Result<Box<dyn Reader>, StoreError> {
-        let mut session = SqliteSession::for_reading(&self.path, limits)?;
+        let mut session = SqliteSession::for_reading(&self.path, limits, &self.seen)?;
         let now = session.begin_read()?;
         Ok(Box::new(SqlReader { session, now, standby: None, interrupt: limits.interrupt.clone() }))
     }
 
     fn writer(&self, limits: &Limits) -> Result<Box<dyn Writer>, StoreError> {
-        Ok(Box::new(SqlWriter { session: SqliteSession::for_writing(&self.path, limits)? }))
+        self.may_be_written()?;
+        Ok(Box::new(SqlWriter { session: SqliteSession::for_writing(&self.path, limits, &self.seen)? }))
     }
 
     fn create(&self, limits: &Limits, statements: &[String]) -> Result<(), StoreError> {
+        self.may_be_written()?;
         SqliteSession::for_creating(&self.path, limits)?.create(statements)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+mod tests {
+    use super::*;
+    use crate::store::Interrupt;
+    use std::time::{Duration, Instant};
+
+    fn limits() -> Limits {
+        Limits {
+            deadline: Instant::now() + Duration::from_secs(60),
+            connect: Duration::ZERO,
+            lock: Duration::ZERO,
+            application_name: String::new(),
+            for_writing: false,
+            interrupt: Interrupt::default(),
+        }
+    }
+
+    /// A store on a file system that goes by that name, whatever it really lies on.
+    fn store_on(path: &Path, network: fn(&Path) -> Option<&'static str>, network_files: bool) -> SqliteStore {
+        SqliteStore { network, ..SqliteStore::new(path, network_files) }
+    }
+
+    fn made(directory: &Path) -> PathBuf {
+        let path = directory.join("queue.db");
+        let store = store_on(&path, |_| None, false);
+        store.create(&limits(), &["CREATE TABLE t (x)".to_owned()]).unwrap();
+        path
+    }
+
+    #[test]
+    fn a_network_file_system_is_read_with_a_caution_and_written_only_where_that_is_allowed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = made(directory.path());
+        let statements = ["CREATE TABLE u (x)".to_owned()];
+        let nfs = store_on(&path, |_| Some("NFS"), false);
+        let caution = nfs.caution().unwrap();
+        assert!(caution.forbids_writing && caution.message.contains("(NFS)"), "{caution:?}");
+        assert!(nfs.reader(&limits()).is_ok());
+        let refused = nfs.writer(&limits()).err().unwrap();
+        assert_eq!((refused.kind, &refused.message), (StoreErrorKind::Refused, &caution.message));
+        assert!(refused.hint.unwrap().contains("--network-files"));
+        assert_eq!(nfs.create(&limits(), &statements).err().map(|e| e.kind), Some(StoreErrorKind::Refused));
+
+        let allowed = store_on(&path, |_| Some("NFS"), true);
+        let caution = allowed.caution().unwrap();
+        assert!(!caution.forbids_writing, "still worth a word: {caution:?}");
+        assert!(allowed.writer(&limits()).is_ok());
+        assert!(allowed.create(&limits(), &statements).is_ok());
+
+        let here = store_on(&path, |_| None, false);
+        assert_eq!(here.caution(), None);
+        assert!(here.writer(&limits()).is_ok());
+    }
+
+    #[test]
+    fn a_file_that_is_yet_to_be_made_lies_where_its_directory_does() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("none.db");
+        let store = store_on(&path, |asked| asked.is_dir().then_some("NFS"), false);
+        let error = store.create(&limits(), &["CREATE TABLE t (x)".to_owned()]).err().unwrap();
+        assert_eq!(error.kind, StoreErrorKind::Refused);
+        assert!(!path.exists());
+        // A bare name lies in the working directory.
+        let store = store_on(Path::new("none.db"), |asked| (asked == Path::new(".")).then_some("NFS"), false);
+        assert!(store.caution().is_some());
     }
 }

@@ -1,6 +1,7 @@
 use super::catalog;
-use super::error::store_error;
-use super::file::{self, ReadMode};
+use super::error::{locked, store_error};
+use super::file::{DatabaseFile, ReadMode};
+use super::seen::Seen;
 use crate::model::{Cell, Timestamp};
 use crate::spec::LiveSchema;
 use crate::store::apply::WriteSession;
@@ -18,9 +19,9 @@ use std::time::{Duration, Instant};
 /// One connection to a file.
 pub(super) struct SqliteSession {
     pub(super) connection: Connection,
-    /// True if this process could write to the file, and to its directory, where a journal has to be made.
-    pub(super) may_write: bool,
+    pub(super) file: DatabaseFile,
     limits: Limits,
+    seen: Seen,
 }
 
 /// How long SQLite itself waits for a lock before it asks us whether to go on.
@@ -30,67 +31,88 @@ const PROGRESS_STEPS: std::ffi::c_int = 10_000;
 
 impl SqliteSession {
     /// Opens a file so that it stays as it was.
-    pub(super) fn for_reading(path: &Path, limits: &Limits) -> Result<SqliteSession, StoreError> {
-        let mode = file::read_mode(path)?;
+    pub(super) fn for_reading(path: &Path, limits: &Limits, seen: &Seen) -> Result<SqliteSession, StoreError> {
+        let file = DatabaseFile::existing(path)?;
+        let mode = file.read_mode()?;
         let flags = match mode {
             ReadMode::Plain => OpenFlags::SQLITE_OPEN_READ_ONLY,
             ReadMode::MakesSidecars => OpenFlags::SQLITE_OPEN_READ_WRITE,
         };
-        let mut session = SqliteSession::open(path, flags, limits, true)?;
-        let connection = &mut session.connection;
-        if mode == ReadMode::Plain {
-            // The last connection to a WAL would otherwise move it into the database as it closes.
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(store_error)?;
+        let mut session = SqliteSession::open(file, flags, limits, seen, true)?;
+        let mut guarded = || {
+            let connection = &mut session.connection;
+            if mode == ReadMode::Plain {
+                // The last connection to a WAL would otherwise move it into the database as it closes.
+                connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+            }
+            connection.pragma_update(None, "query_only", true)?;
+            connection.authorizer(Some(reads_only))
+        };
+        match guarded() {
+            Ok(()) => Ok(session),
+            Err(error) => Err(session.error(error)),
         }
-        connection.pragma_update(None, "query_only", true).map_err(store_error)?;
-        connection.authorizer(Some(reads_only)).map_err(store_error)?;
-        Ok(session)
     }
 
     /// Opens a file that must be there for writing rows.
-    pub(super) fn for_writing(path: &Path, limits: &Limits) -> Result<SqliteSession, StoreError> {
-        file::must_be_a_database(path)?;
-        let session = SqliteSession::open(path, OpenFlags::SQLITE_OPEN_READ_WRITE, limits, false)?;
-        if session.connection.is_readonly("main").map_err(store_error)? {
-            return Err(StoreError::new(StoreErrorKind::Denied, format!("may not write to {}", path.display())));
+    pub(super) fn for_writing(path: &Path, limits: &Limits, seen: &Seen) -> Result<SqliteSession, StoreError> {
+        let file = DatabaseFile::existing(path)?;
+        // Where a reader's sidecars would lock the owner out, a writer's would too.
+        file.read_mode()?;
+        let session = SqliteSession::open(file, OpenFlags::SQLITE_OPEN_READ_WRITE, limits, seen, false)?;
+        let prepared = || {
+            // Checkpoints are the application's business, and cost time that the write lock would be held for.
+            session.connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+            session.connection.pragma_update(None, "foreign_keys", true)?;
+            session.connection.is_readonly("main")
+        };
+        match prepared() {
+            Ok(false) => Ok(session),
+            Ok(true) => Err(StoreError::new(StoreErrorKind::Denied, format!("may not write to {}", session.file))
+                .hint("run it as a user who may write to it, and to its directory")),
+            Err(error) => Err(session.error(error)),
         }
-        // Checkpoints are the application's business, and cost time that the write lock would be held for.
-        session.connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(store_error)?;
-        session.connection.pragma_update(None, "foreign_keys", true).map_err(store_error)?;
-        Ok(session)
     }
 
     /// Opens or makes a file.
     pub(super) fn for_creating(path: &Path, limits: &Limits) -> Result<SqliteSession, StoreError> {
-        if path.exists() {
-            file::must_be_a_database(path)?;
-        }
+        let file = DatabaseFile::existing_or_new(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        SqliteSession::open(path, flags, limits, false)
+        SqliteSession::open(file, flags, limits, &Seen::default(), false)
     }
 
-    /// Never with `SQLITE_OPEN_URI`: a path from outside is a path. A reader gives up in the middle of a statement when it
-    /// is interrupted; a writer finishes its batch.
-    fn open(path: &Path, flags: OpenFlags, limits: &Limits, reading: bool) -> Result<SqliteSession, StoreError> {
-        let mut connection =
-            Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(store_error)?;
-        connection.busy_timeout(PATIENCE).map_err(store_error)?;
-        // The file may have been made by anyone: nothing in its schema may call functions that have side effects.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map_err(store_error)?;
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(store_error)?;
+    /// A reader gives up in the middle of a statement when it is interrupted; a writer finishes its batch.
+    fn open(
+        file: DatabaseFile,
+        flags: OpenFlags,
+        limits: &Limits,
+        seen: &Seen,
+        reading: bool,
+    ) -> Result<SqliteSession, StoreError> {
         let (deadline, interrupt) = (limits.deadline, limits.interrupt.clone());
-        connection
-            .progress_handler(
+        let open = || {
+            let mut connection = Connection::open_with_flags(file.real(), flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+            connection.busy_timeout(PATIENCE)?;
+            // The file may have been made by anyone: nothing in its schema may call functions that have side effects, and
+            // nothing in its pages is believed unseen.
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+            connection.pragma_update(None, "cell_size_check", true)?;
+            connection.progress_handler(
                 PROGRESS_STEPS,
                 Some(move || Instant::now() >= deadline || (reading && interrupt.is_raised())),
-            )
-            .map_err(store_error)?;
-        Ok(SqliteSession { connection, may_write: file::may_write(path), limits: limits.clone() })
+            )?;
+            Ok(connection)
+        };
+        match open() {
+            Ok(connection) => Ok(SqliteSession { connection, file, limits: limits.clone(), seen: seen.clone() }),
+            Err(error) => Err(store_error(&file, error)),
+        }
     }
 
     /// Begins the snapshot of a look and reads the clock.
     pub(super) fn begin_read(&mut self) -> Result<Timestamp, StoreError> {
-        self.connection.execute_batch("BEGIN").map_err(store_error)?;
+        self.connection.execute_batch("BEGIN").map_err(|error| self.error(error))?;
         // A deferred transaction has no snapshot before its first read.
         self.patiently("SELECT count(*) FROM sqlite_schema")?;
         self.now()
@@ -98,12 +120,15 @@ impl SqliteSession {
 
     /// Runs statements that create things, all or none.
     pub(super) fn create(&mut self, statements: &[String]) -> Result<(), StoreError> {
-        let transaction =
-            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(store_error)?;
-        for statement in statements {
-            transaction.execute_batch(statement).map_err(store_error)?;
+        self.patiently("BEGIN IMMEDIATE")?;
+        let created = statements
+            .iter()
+            .try_for_each(|statement| self.connection.execute_batch(statement).map_err(|error| self.error(error)))
+            .and_then(|()| self.patiently("COMMIT"));
+        if created.is_err() {
+            self.rollback();
         }
-        transaction.commit().map_err(store_error)
+        created
     }
 
     /// The host's clock, as SQLite reads it, to the millisecond.
@@ -119,7 +144,8 @@ impl SqliteSession {
 
     /// Runs a statement that other processes may keep waiting, for as long as the limits allow and nobody interrupts.
     fn patiently(&mut self, sql: &str) -> Result<(), StoreError> {
-        let until = Instant::now() + self.limits.lock.min(self.limits.left());
+        let begun = Instant::now();
+        let patience = self.limits.lock.min(self.limits.left());
         loop {
             match self.query(&Statement::plain(sql)) {
                 Err(error) if error.kind == StoreErrorKind::Busy => {
@@ -129,8 +155,8 @@ impl SqliteSession {
                             "interrupted while waiting for a lock",
                         ));
                     }
-                    if Instant::now() >= until {
-                        return Err(error);
+                    if begun.elapsed() >= patience {
+                        return Err(locked(&self.file, Some(begun.elapsed())));
                     }
                 }
                 other => return other.map(|_| ()),
@@ -139,7 +165,7 @@ impl SqliteSession {
     }
 
     fn error(&self, error: rusqlite::Error) -> StoreError {
-        let error = store_error(error);
+        let error = store_error(&self.file, error);
         match error.kind {
             StoreErrorKind::TimedOut if self.limits.interrupt.is_raised() => {
                 StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading")
@@ -156,8 +182,12 @@ fn reads_only(context: AuthContext<'_>) -> Authorization {
     match context.action {
         AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => Authorization::Allow,
         AuthAction::Transaction { .. } => Authorization::Allow,
-        // load_extension is not compiled in; no other built-in function writes.
+        // Loading extensions is off unless a program turns it on; no other built-in function does more than compute.
+        AuthAction::Function { function_name } if function_name.eq_ignore_ascii_case("load_extension") => {
+            Authorization::Deny
+        }
         AuthAction::Function { .. } => Authorization::Allow,
+        AuthAction::Pragma { pragma_name: "schema_version", pragma_value: None } => Authorization::Allow,
         AuthAction::Pragma { pragma_name, .. }
             if ["table_xinfo", "index_list", "index_info"].contains(&pragma_name.to_ascii_lowercase().as_str()) =>
         {
@@ -197,7 +227,12 @@ impl Session for SqliteSession {
     /// Immediate, always: a deferred transaction that reads first fails at once when another one writes.
     fn begin(&mut self, _schema: &str) -> Result<Timestamp, StoreError> {
         self.patiently("BEGIN IMMEDIATE")?;
-        self.now()
+        let seen = self.seen.clone();
+        let begun = seen.verify(self).and_then(|()| self.now());
+        if begun.is_err() {
+            self.rollback();
+        }
+        begun
     }
 
     fn commit(&mut self) -> Commit {
@@ -239,6 +274,8 @@ impl ReadSession for SqliteSession {
     }
 
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError> {
+        let seen = self.seen.clone();
+        seen.remember(self, names)?;
         catalog::live_schema(self, names)
     }
 }
@@ -261,6 +298,7 @@ impl ToSql for Bound<'_> {
             Param::Cell(Cell::Integer(n)) => ToSqlOutput::Owned(Value::Integer(*n)),
             Param::Cell(Cell::Real(n)) => ToSqlOutput::Owned(Value::Real(*n)),
             Param::Cell(Cell::Text(text)) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            Param::Cell(Cell::BrokenText(bytes)) => ToSqlOutput::Borrowed(ValueRef::Text(bytes)),
             Param::Cell(Cell::Bytes(bytes)) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
             // No encoding of a SQLite column makes these; as text they would at least be readable.
             Param::Cell(time @ (Cell::Instant(_) | Cell::WallClock(_))) => {
@@ -275,7 +313,10 @@ fn cell(value: ValueRef<'_>) -> Cell {
         ValueRef::Null => Cell::Null,
         ValueRef::Integer(n) => Cell::Integer(n),
         ValueRef::Real(n) => Cell::Real(n),
-        ValueRef::Text(bytes) => Cell::Text(String::from_utf8_lossy(bytes).into_owned()),
+        ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => Cell::Text(text.to_owned()),
+            Err(_) => Cell::BrokenText(bytes.to_vec()),
+        },
         ValueRef::Blob(bytes) => Cell::Bytes(bytes.to_vec()),
     }
 }

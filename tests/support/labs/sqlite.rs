@@ -83,7 +83,7 @@ impl Lab for SqliteLab {
     }
 
     fn store(&self) -> Box<dyn Store> {
-        open(&Address::Sqlite(self.path()))
+        open(&Address::file(self.path()))
     }
 
     fn create(&self, tables: &[Table]) {

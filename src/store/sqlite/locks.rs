@@ -1,0 +1,241 @@
+//! Who holds the lock that we wait for, as far as the system tells. SQLite's locks are POSIX locks on single bytes of the
+//! database file, or, with a WAL, of its index.
+
+use super::file::DatabaseFile;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// The first byte that SQLite locks in a database file; all it locks there are the 512 from here on.
+const PENDING: u64 = 0x4000_0000;
+/// The byte of a WAL's index that its writer locks.
+const WAL_WRITE: u64 = 120;
+/// The byte that is locked while the index is made anew; everybody else waits.
+const WAL_RECOVER: u64 = 122;
+
+/// How many processes are named.
+const SHOWN: usize = 5;
+
+/// A process that is in the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Holder {
+    pid: u32,
+    writes: bool,
+}
+
+/// A file, as the list of locks names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileId {
+    major: u32,
+    minor: u32,
+    inode: u64,
+}
+
+/// A lock that is held.
+#[derive(Debug, PartialEq, Eq)]
+struct Lock {
+    pid: u32,
+    writes: bool,
+    file: FileId,
+    first: u64,
+    last: u64,
+}
+
+/// The processes that keep us from a database, in words; `None` where that cannot be seen.
+pub(super) fn in_the_way(file: &DatabaseFile) -> Option<String> {
+    let text = fs::read_to_string("/proc/locks").ok()?;
+    let index = FileId::of(&file.sidecar("-shm"));
+    let holders = holders(&parse(&text), FileId::of(file.real())?, index, std::process::id());
+    in_words(&holders, command)
+}
+
+/// The holders as a sentence goes on with them, by number and by the name that `command` finds.
+fn in_words(holders: &[Holder], command: impl Fn(u32) -> Option<String>) -> Option<String> {
+    let does = if holders.first()?.writes { "writing to it" } else { "reading it" };
+    let named = |holder: &Holder| match command(holder.pid) {
+        Some(command) => format!("process {} ({command})", holder.pid),
+        None => format!("process {}", holder.pid),
+    };
+    let mut words = holders.iter().take(SHOWN).map(named).collect::<Vec<_>>().join(", ");
+    if holders.len() > SHOWN {
+        words.push_str(&format!(" and {} more", holders.len() - SHOWN));
+    }
+    let verb = if holders.len() == 1 { "is" } else { "are" };
+    Some(format!("{words}, which {verb} {does}"))
+}
+
+impl FileId {
+    fn of(path: &Path) -> Option<FileId> {
+        let metadata = fs::metadata(path).ok()?;
+        let device = metadata.dev();
+        let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+        Some(FileId { major, minor, inode: metadata.ino() })
+    }
+}
+
+impl Lock {
+    fn touches(&self, first: u64, last: u64) -> bool {
+        self.first <= last && first <= self.last
+    }
+}
+
+/// Reads the list of locks: `1: POSIX  ADVISORY  WRITE 4711 08:01:131075 1073741825 1073741825`. Lines that are anything
+/// else, those of processes that wait among them, are left out.
+fn parse(text: &str) -> Vec<Lock> {
+    let lock = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, "POSIX", _, kind, pid, file, first, last] = words.as_slice() else { return None };
+        let mut parts = file.split(':');
+        let file = FileId {
+            major: u32::from_str_radix(parts.next()?, 16).ok()?,
+            minor: u32::from_str_radix(parts.next()?, 16).ok()?,
+            inode: parts.next()?.parse().ok()?,
+        };
+        Some(Lock {
+            // A process of another namespace has no number here.
+            pid: pid.parse().ok().filter(|pid| *pid > 0)?,
+            writes: *kind == "WRITE",
+            file,
+            first: first.parse().ok()?,
+            last: if *last == "EOF" { u64::MAX } else { last.parse().ok()? },
+        })
+    };
+    text.lines().filter_map(lock).collect()
+}
+
+/// Who is in the way: whoever writes; and if nobody does and there is no WAL, whoever reads, because a reader keeps a
+/// writer from committing.
+fn holders(locks: &[Lock], database: FileId, index: Option<FileId>, us: u32) -> Vec<Holder> {
+    let on_database = |lock: &&Lock| lock.file == database && lock.touches(PENDING, PENDING + 511);
+    let on_index = |lock: &&Lock| {
+        let bytes = [WAL_WRITE, WAL_RECOVER];
+        Some(lock.file) == index && bytes.iter().any(|byte| lock.touches(*byte, *byte))
+    };
+    let others = |lock: &&Lock| lock.pid != us;
+    let writing = locks.iter().filter(others).filter(|lock| lock.writes && (on_database(lock) || on_index(lock)));
+    let mut holders: Vec<Holder> = writing.map(|lock| Holder { pid: lock.pid, writes: true }).collect();
+    if holders.is_empty() && index.is_none() {
+        let reading = locks.iter().filter(others).filter(on_database);
+        holders = reading.map(|lock| Holder { pid: lock.pid, writes: false }).collect();
+    }
+    holders.sort_by_key(|holder| holder.pid);
+    holders.dedup();
+    holders
+}
+
+/// What a process calls itself. Processes may call themselves anything.
+fn command(pid: u32) -> Option<String> {
+    let name = fs::read(format!("/proc/{pid}/comm")).ok()?;
+    let name = String::from_utf8_lossy(&name);
+    let name: String = name.trim().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+    (!name.is_empty()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DATABASE: FileId = FileId { major: 8, minor: 0x1f, inode: 131_075 };
+    const INDEX: FileId = FileId { major: 8, minor: 0x1f, inode: 131_077 };
+
+    fn writes(pid: u32) -> Holder {
+        Holder { pid, writes: true }
+    }
+
+    fn reads(pid: u32) -> Holder {
+        Holder { pid, writes: false }
+    }
+
+    fn held(text: &str, index: Option<FileId>) -> Vec<Holder> {
+        holders(&parse(text), DATABASE, index, 1)
+    }
+
+    #[test]
+    fn holders_are_named_where_they_can_be_seen() {
+        let said = |holders: &[Holder]| in_words(holders, |pid| (pid == 7).then(|| "worker".to_owned()));
+        assert_eq!(said(&[]), None);
+        assert_eq!(said(&[writes(7)]).as_deref(), Some("process 7 (worker), which is writing to it"));
+        assert_eq!(said(&[reads(7), reads(9)]).as_deref(), Some("process 7 (worker), process 9, which are reading it"));
+        let many: Vec<Holder> = (10..18).map(reads).collect();
+        let many = said(&many).unwrap_or_default();
+        assert!(many.ends_with("process 14 and 3 more, which are reading it"), "{many}");
+        // Whoever runs this test has a name and no line breaks in it.
+        let us = command(std::process::id());
+        assert!(us.is_none_or(|name| !name.is_empty() && !name.contains(char::is_control)));
+    }
+
+    #[test]
+    fn the_list_of_locks_is_read_line_by_line() {
+        let text = "1: POSIX  ADVISORY  WRITE 4711 08:1f:131075 1073741825 1073741825\n\
+                    2: POSIX  ADVISORY  READ 4712 fe:00:9 0 EOF\n";
+        let lock = |pid, writes, file, first, last| Lock { pid, writes, file, first, last };
+        let other = FileId { major: 0xfe, minor: 0, inode: 9 };
+        let one = lock(4711, true, DATABASE, PENDING + 1, PENDING + 1);
+        assert_eq!(parse(text), [one, lock(4712, false, other, 0, u64::MAX)]);
+        assert_eq!(parse(&text.replace('\n', "\r\n")), parse(text));
+    }
+
+    #[test]
+    fn what_is_no_held_lock_is_left_out() {
+        for line in [
+            "",
+            "1:",
+            "1: -> POSIX  ADVISORY  WRITE 4711 08:1f:131075 1073741825 1073741825",
+            "1: FLOCK  ADVISORY  WRITE 4711 08:1f:131075 0 EOF",
+            "1: OFDLCK ADVISORY  WRITE -1 08:1f:131075 0 EOF",
+            "1: POSIX  ADVISORY  WRITE 0 08:1f:131075 0 EOF",
+            "1: POSIX  ADVISORY  WRITE -1 08:1f:131075 0 EOF",
+            "1: POSIX  ADVISORY  WRITE 4711 08:1f 0 EOF",
+            "1: POSIX  ADVISORY  WRITE 4711 <none>:0 0 EOF",
+            "1: POSIX  ADVISORY  WRITE 4711 08:1f:131075 x EOF",
+            "1: POSIX  ADVISORY  WRITE 4711 08:1f:131075 0 -1",
+            "1: POSIX  ADVISORY  WRITE 99999999999999 08:1f:131075 0 1",
+        ] {
+            assert_eq!(parse(line), [], "{line}");
+        }
+    }
+
+    #[test]
+    fn a_writer_with_a_rollback_journal() {
+        let reserved = "1: POSIX  ADVISORY  WRITE 7 08:1f:131075 1073741825 1073741825\n\
+                        2: POSIX  ADVISORY  READ 7 08:1f:131075 1073741826 1073742335\n\
+                        3: POSIX  ADVISORY  READ 9 08:1f:131075 1073741826 1073742335\n";
+        assert_eq!(held(reserved, None), [writes(7)]);
+        let exclusive = "1: POSIX  ADVISORY  WRITE 7 08:1f:131075 1073741824 1073742335\n";
+        assert_eq!(held(exclusive, None), [writes(7)]);
+    }
+
+    #[test]
+    fn readers_that_keep_a_writer_from_committing() {
+        let text = "1: POSIX  ADVISORY  WRITE 1 08:1f:131075 1073741824 1073741825\n\
+                    2: POSIX  ADVISORY  READ 9 08:1f:131075 1073741826 1073742335\n\
+                    3: POSIX  ADVISORY  READ 8 08:1f:131075 1073741826 1073742335\n\
+                    4: POSIX  ADVISORY  READ 9 08:1f:131075 1073741826 1073742335\n";
+        assert_eq!(held(text, None), [reads(8), reads(9)], "never ourselves, each once");
+        assert_eq!(held(text, Some(INDEX)), [], "with a WAL nobody waits for readers");
+    }
+
+    #[test]
+    fn a_writer_with_a_wal() {
+        let text = "1: POSIX  ADVISORY  READ 7 08:1f:131075 1073741826 1073742335\n\
+                    2: POSIX  ADVISORY  READ 7 08:1f:131077 128 128\n\
+                    3: POSIX  ADVISORY  READ 9 08:1f:131077 124 124\n\
+                    4: POSIX  ADVISORY  WRITE 5 08:1f:131077 121 121\n\
+                    5: POSIX  ADVISORY  WRITE 7 08:1f:131077 120 120\n\
+                    6: POSIX  ADVISORY  WRITE 6 08:1f:131078 120 120\n";
+        assert_eq!(held(text, Some(INDEX)), [writes(7)], "not who reads, moves the log or writes elsewhere");
+        let recovering = "1: POSIX  ADVISORY  WRITE 7 08:1f:131077 120 127\n";
+        assert_eq!(held(recovering, Some(INDEX)), [writes(7)]);
+        assert_eq!(held(recovering, None), []);
+    }
+
+    #[test]
+    fn locks_of_other_files_and_other_bytes_are_nobodys_business() {
+        let text = "1: POSIX  ADVISORY  WRITE 7 08:1e:131075 1073741825 1073741825\n\
+                    2: POSIX  ADVISORY  WRITE 7 09:1f:131075 1073741825 1073741825\n\
+                    3: POSIX  ADVISORY  WRITE 7 08:1f:131076 1073741825 1073741825\n\
+                    4: POSIX  ADVISORY  WRITE 7 08:1f:131075 0 1073741823\n\
+                    5: POSIX  ADVISORY  WRITE 7 08:1f:131075 1073742336 EOF\n";
+        assert_eq!(held(text, None), []);
+    }
+}

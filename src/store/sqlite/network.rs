@@ -1,0 +1,89 @@
+//! File systems on which SQLite's locks cannot be relied on: other hosts may have the file open too, and a WAL needs
+//! memory that all its users share.
+
+use std::path::Path;
+
+/// Such a file system's name, by the number that `statfs` gives it.
+fn named(magic: u32) -> Option<&'static str> {
+    Some(match magic {
+        0x6969 => "NFS",
+        0x517B | 0xFE53_4D42 => "SMB",
+        0xFF53_4D42 => "CIFS",
+        0x0102_1997 => "9p",
+        0x6573_5546 => "FUSE",
+        0x5346_414F | 0x6B41_4653 => "AFS",
+        0x7375_7245 => "Coda",
+        0x00C3_6400 => "Ceph",
+        0x0BD0_0BD0 => "Lustre",
+        0x0116_1970 => "GFS2",
+        0x7461_636F => "OCFS2",
+        0x4750_4653 => "GPFS",
+        0x1983_0326 => "BeeGFS",
+        0x786F_4256 => "vboxsf",
+        0xBACB_ACBC => "VMHGFS",
+        0x7C7C_6673 => "Parallels",
+        0x564C => "NCP",
+        _ => return None,
+    })
+}
+
+/// The name of the file system that a path lies on, if it is such a one.
+#[cfg(target_os = "linux")]
+pub(super) fn beneath(path: &Path) -> Option<&'static str> {
+    // The field is as wide as the platform's word, signed here and unsigned there; the numbers have 32 bits.
+    named(rustix::fs::statfs(path).ok()?.f_type as u32)
+}
+
+/// Elsewhere file systems have no such numbers.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn beneath(_path: &Path) -> Option<&'static str> {
+    let _ = named;
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_systems_that_reach_further_than_this_host() {
+        for (magic, name) in [
+            (0x6969, "NFS"),
+            (0x517B, "SMB"),
+            (0xFF53_4D42, "CIFS"),
+            (0xFE53_4D42, "SMB"),
+            (0x0102_1997, "9p"),
+            (0x6573_5546, "FUSE"),
+            (0x5346_414F, "AFS"),
+            (0x7375_7245, "Coda"),
+            (0x00C3_6400, "Ceph"),
+            (0x0BD0_0BD0, "Lustre"),
+            (0x0116_1970, "GFS2"),
+            (0x7461_636F, "OCFS2"),
+            (0x786F_4256, "vboxsf"),
+        ] {
+            assert_eq!(named(magic), Some(name), "{magic:#x}");
+        }
+    }
+
+    #[test]
+    fn file_systems_of_this_host() {
+        // ext4, xfs, btrfs, zfs, tmpfs, overlayfs, f2fs, squashfs, ramfs.
+        for magic in [
+            0xEF53,
+            0x5846_5342,
+            0x9123_683E,
+            0x2FC1_2FC1,
+            0x0102_1994,
+            0x794C_7630,
+            0xF2F5_2010,
+            0x7371_7368,
+            0x8584_58F6,
+            0,
+        ] {
+            assert_eq!(named(magic), None, "{magic:#x}");
+        }
+        // Whatever the temporary directory is on, what is not there is on nothing.
+        assert_eq!(beneath(Path::new("/none/of/this/is/there")), None);
+    }
+}

@@ -1,0 +1,158 @@
+//! 66: what is not there, is no database, or is one no more. It is named, advice is given, nothing is made and nothing
+//! changed.
+
+use crate::cli::scene::incident;
+use crate::support::cli::{Doctor, fails};
+use crate::support::files::Frozen;
+use std::fs;
+use std::os::unix::fs::symlink;
+
+/// Looks at it and tries to write to it, in every way there is.
+fn is_refused(doctor: &Doctor, db: &str, code: i32, words: &[&str]) {
+    const EVERY: [&[&str]; 8] = [
+        &["stale"],
+        &["show", "1"],
+        &["owners"],
+        &["check"],
+        &["reclaim"],
+        &["reclaim", "--apply"],
+        &["sweep", "--apply"],
+        &["sweep", "--restart", "--all-owners", "--apply"],
+    ];
+    is_refused_by(doctor, &EVERY, db, code, words);
+}
+
+fn is_refused_by(doctor: &Doctor, commands: &[&[&str]], db: &str, code: i32, words: &[&str]) {
+    let before = Frozen::of(&doctor.path(""));
+    for arguments in commands {
+        let ran = fails(doctor, &[*arguments, &["--db", db]].concat(), code);
+        for word in words {
+            assert!(ran.stderr.contains(word), "{arguments:?} does not say {word}: {ran:#?}");
+        }
+        before.must_be_unchanged();
+    }
+}
+
+/// The incident in a file of several pages.
+fn big() -> Doctor {
+    let doctor = incident();
+    doctor.sql(
+        "queue.db",
+        "WITH RECURSIVE n(id) AS (SELECT 1000 UNION ALL SELECT id + 1 FROM n WHERE id < 1999)
+         INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, lease_expires_at)
+         SELECT id, 'mail', 'SendInvoice', 'RUNNING', 'web1:1', unixepoch() - 8000, unixepoch() - 7000 FROM n",
+    );
+    doctor
+}
+
+#[test]
+fn what_is_not_there() {
+    let doctor = Doctor::new();
+    let says = ["hint: nothing was created", "jobdoctor init"];
+    is_refused(&doctor, "queue.db", 66, &[&["there is no file queue.db"], &says[..]].concat());
+    is_refused(&doctor, "none/queue.db", 66, &[&["there is no file none/queue.db"], &says[..]].concat());
+    is_refused(&doctor, "file:queue.db?mode=rwc", 66, &["there is no file file:queue.db?mode=rwc"]);
+    is_refused(&doctor, "file::memory:?cache=shared", 66, &["there is no file file::memory:"]);
+    is_refused(&doctor, "sqlite::memory:", 66, &["there is no file :memory:"]);
+    is_refused(&doctor, "queue.db/", 66, &["queue.db/"]);
+    is_refused(&doctor, ":memory:", 2, &["in memory", "name a file"]);
+    symlink("gone.db", doctor.path("link.db")).unwrap();
+    is_refused(&doctor, "link.db", 66, &["link.db is a link to gone.db, which is not there"]);
+    symlink("loop.db", doctor.path("loop.db")).unwrap();
+    is_refused(&doctor, "loop.db", 66, &["cannot read loop.db", "hint: "]);
+    fs::write(doctor.path("file"), "").unwrap();
+    is_refused(&doctor, "file/queue.db", 66, &["cannot read file/queue.db", "hint: "]);
+    let long = "n".repeat(300);
+    is_refused(&doctor, &long, 66, &["cannot read nnn", "hint: "]);
+}
+
+#[test]
+fn what_is_something_else() {
+    let doctor = Doctor::new();
+    fs::create_dir(doctor.path("directory")).unwrap();
+    is_refused(&doctor, "directory", 66, &["directory is a directory", "hint: name the database file itself"]);
+    is_refused(&doctor, ".", 66, &[". is a directory"]);
+    let made = std::process::Command::new("mkfifo").arg(doctor.path("pipe")).status().unwrap();
+    assert!(made.success());
+    is_refused(&doctor, "pipe", 66, &["pipe is no regular file", "hint: "]);
+    is_refused(&doctor, "/dev/null", 66, &["/dev/null is no regular file"]);
+    is_refused(&doctor, "/dev/zero", 66, &["/dev/zero is no regular file"]);
+    let text = "this is a text of more than a hundred bytes, ".repeat(9);
+    for (name, bytes) in [("text", text.as_bytes()), ("short", b"SQLite"), ("noughts", &[0; 4096])] {
+        fs::write(doctor.path(name), bytes).unwrap();
+        let says = format!("{name} is not a SQLite database");
+        is_refused(&doctor, name, 66, &[&says, "hint: nothing was changed", "encrypted"]);
+    }
+    // SQLite made it and nobody used it yet: a database, but no queue.
+    fs::write(doctor.path("empty"), "").unwrap();
+    is_refused(&doctor, "empty", 78, &["no known queue"]);
+}
+
+#[test]
+fn a_file_that_was_cut_off() {
+    let doctor = big();
+    let whole = fs::read(doctor.path("queue.db")).unwrap();
+    assert!(whole.len() > 40_000, "{}", whole.len());
+    for length in [20, 99, 100, 2000, 4096, 4097, 8192, 20_000, whole.len() - 4096] {
+        fs::write(doctor.path("queue.db"), &whole[..length]).unwrap();
+        is_refused(&doctor, "queue.db", 66, &["queue.db is damaged", "hint: "]);
+    }
+    // SQLite itself would read the missing bytes as zeros, and some of them may be somebody's heartbeat.
+    for short in [1, 100, 4095] {
+        fs::write(doctor.path("queue.db"), &whole[..whole.len() - short]).unwrap();
+        is_refused(&doctor, "queue.db", 66, &["queue.db is damaged: its last page is cut off", "hint: "]);
+    }
+}
+
+#[test]
+fn a_page_that_was_overwritten() {
+    let doctor = big();
+    let whole = fs::read(doctor.path("queue.db")).unwrap();
+    let (pages, mut told) = (whole.len() / 4096, 0);
+    // The first ones hold the schema, the table's root and the index's; of the leaves, a few do.
+    let tried: Vec<usize> = (0..4).chain((4..pages).step_by(7)).collect();
+    for page in tried.iter().copied() {
+        let mut bytes = whole.clone();
+        // The head of a b-tree page, past the file's own on the first one.
+        let head = page * 4096 + if page == 0 { 100 } else { 0 };
+        bytes[head..head + 12].fill(0xa5);
+        fs::write(doctor.path("queue.db"), bytes).unwrap();
+        // Not every page is one that a look comes by.
+        if doctor.run(&["stale", "--db", "queue.db"]).code == 66 {
+            told += 1;
+            is_refused_by(
+                &doctor,
+                &[&["stale"], &["reclaim"], &["reclaim", "--apply"], &["sweep", "--apply"]],
+                "queue.db",
+                66,
+                &["queue.db is damaged: database disk image is malformed", "integrity_check", ".recover"],
+            );
+        }
+    }
+    assert!(told * 2 > tried.len(), "damage to {told} of the pages {tried:?} was told");
+}
+
+/// The cells of a leaf point past its end.
+#[test]
+fn a_page_with_bytes_flipped_in_the_middle() {
+    let doctor = big();
+    let whole = fs::read(doctor.path("queue.db")).unwrap();
+    let mut bytes = whole.clone();
+    let leaf = (1..whole.len() / 4096).map(|page| page * 4096).find(|at| whole[*at] == 0x0d).unwrap();
+    // The pointers to its cells follow the eight bytes of its head.
+    bytes[leaf + 8..leaf + 40].iter_mut().for_each(|byte| *byte ^= 0xff);
+    fs::write(doctor.path("queue.db"), bytes).unwrap();
+    is_refused(&doctor, "queue.db", 66, &["queue.db is damaged", "hint: ", "SQLITE_CORRUPT"]);
+}
+
+#[test]
+fn a_header_that_is_not_to_be_believed() {
+    let doctor = big();
+    let whole = fs::read(doctor.path("queue.db")).unwrap();
+    for (at, bytes) in [(16, [0xff, 0xff]), (18, [9, 9]), (20, [0xff, 0xff]), (21, [1, 1])] {
+        let mut broken = whole.clone();
+        broken[at..at + 2].copy_from_slice(&bytes);
+        fs::write(doctor.path("queue.db"), broken).unwrap();
+        is_refused(&doctor, "queue.db", 66, &["queue.db: file is not a database", "hint: nothing was changed"]);
+    }
+}

@@ -1,0 +1,182 @@
+//! Columns that hold what they were not declared for, as SQLite lets them: told with the row, counted, never guessed at
+//! and never acted on.
+
+use crate::support::cli::{Doctor, is_valid};
+use serde_json::Value;
+use std::fs;
+
+/// Values that are no epoch seconds, and what each is called. The column makes integers of digits, so none is digits only.
+const NO_SECONDS: [(&str, &str); 9] = [
+    ("'soon'", "`soon` is text"),
+    ("''", "`` is text"),
+    ("'2026-11-20T10:00:00Z'", "`2026-11-20T10:00:00Z` is text"),
+    ("unixepoch() - 9000.5", "is real"),
+    ("1e300", "`1e300` is real"),
+    ("9e999", "`inf` is real"),
+    ("x'00ff'", "`00ff` is blob"),
+    ("CAST(x'ff61' AS TEXT)", "`\u{fffd}a` is text that is not UTF-8"),
+    ("'a' || char(0) || 'b'", "`a\0b` is text"),
+];
+
+/// Values that are not what `text YYYY-MM-DD HH:MM:SS` says.
+const NO_TEXT: [(&str, &str); 7] = [
+    ("unixepoch() - 9000", "is integer"),
+    ("julianday('now', '-9000 seconds')", "is real"),
+    ("CAST(datetime('now', '-9000 seconds') AS BLOB)", "is blob"),
+    ("datetime('now', '-9000 seconds') || char(0)", "\0"),
+    ("CAST(datetime('now', '-9000 seconds') || x'ff' AS TEXT)", "\u{fffd}` is text that is not UTF-8"),
+    ("replace(datetime('now', '-9000 seconds'), ' ', 'T')", "T"),
+    ("datetime('now', '-9000 seconds') || 'Z'", "Z`"),
+];
+
+const TEXT_MAPPING: &str = "[mapping.ticks]
+time   = { default = 'text YYYY-MM-DD HH:MM:SS' }
+states = { waiting = ['QUEUED'], in_flight = ['RUNNING'] }
+[mapping.ticks.claim]
+table = 'jobs'
+key = 'id'
+state = 'status'
+liveness = [{ by = 'heartbeat', column = 'heartbeat_at', silent_after = '5m' }]
+[mapping.ticks.move.requeue]
+to = 'QUEUED'
+";
+
+/// A queue in which job 1 is dead, job 2 is alive, and the heartbeats of the others from 10 on are these.
+fn queue(declared: &str, dead: &str, alive: &str, heartbeats: &[(&str, &str)]) -> Doctor {
+    let doctor = Doctor::new();
+    doctor.sql(
+        "queue.db",
+        &format!(
+            "CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT NOT NULL, owner_id TEXT, heartbeat_at {declared},
+                attempts INTEGER NOT NULL DEFAULT 0);
+             INSERT INTO jobs VALUES (1, 'RUNNING', 'w', {dead}, 0), (2, 'RUNNING', 'w', {alive}, 0);"
+        ),
+    );
+    for (n, (value, _)) in heartbeats.iter().enumerate() {
+        doctor.sql("queue.db", &format!("INSERT INTO jobs VALUES ({}, 'RUNNING', 'w', {value}, 0)", 10 + n));
+    }
+    fs::write(doctor.path("config.toml"), TEXT_MAPPING).unwrap();
+    doctor
+}
+
+/// Every value of every row but the dead one's, byte by byte.
+fn others(doctor: &Doctor) -> Vec<String> {
+    let image =
+        "SELECT id, status, typeof(heartbeat_at), hex(heartbeat_at), attempts FROM jobs WHERE id <> 1 ORDER BY id";
+    doctor.rows("queue.db", image)
+}
+
+fn are_told(doctor: &Doctor, more: &[&str], heartbeats: &[(&str, &str)]) {
+    let run = |arguments: &[&str]| doctor.run(&[arguments, &["--db", "queue.db"], more].concat());
+    let before = others(doctor);
+    let stale = run(&["stale", "-o", "json"]).exits(0).json();
+    is_valid("stale", &stale);
+    let summary = &stale["summary"];
+    assert_eq!(
+        (&summary["stuck"], &summary["unknown"], &summary["in_flight"]),
+        (&1.into(), &heartbeats.len().into(), &(heartbeats.len() + 2).into()),
+        "{stale:#}"
+    );
+    let unknown = stale["unknown"].as_array().unwrap();
+    for (n, (value, called)) in heartbeats.iter().enumerate() {
+        let id = (10 + n).to_string();
+        let job = unknown.iter().find(|job| job["id"] == id.as_str()).unwrap_or_else(|| panic!("{value}: {stale:#}"));
+        let reasons = job["reasons"].to_string();
+        let said: Vec<&str> =
+            job["reasons"].as_array().unwrap().iter().filter_map(|why| why["detail"].as_str()).collect();
+        assert!(said.iter().any(|said| said.contains("heartbeat_at") && said.contains(called)), "{value}: {reasons}");
+        assert_eq!(
+            (&job["verdict"], &job["move"], &job["last_sign_at"]),
+            (&"unknown".into(), &Value::Null, &Value::Null)
+        );
+        let shown = run(&["show", &id, "-o", "json"]).exits(0).json();
+        is_valid("show", &shown);
+        assert_eq!(shown["jobs"][0]["verdict"], "unknown", "{value}");
+    }
+    let ran = run(&["stale"]).exits(0);
+    assert!(ran.stdout.contains("Nobody can tell whether these are stuck"), "{ran:#?}");
+    assert!(ran.stderr.contains(&format!("1 job stuck, {} unknown", heartbeats.len())), "{ran:#?}");
+    let ran = run(&["check"]).exits(0);
+    assert!(ran.stdout.contains(&format!("claims that nobody can judge: {}", heartbeats.len())), "{ran:#?}");
+    for apply in [&["reclaim", "--apply"][..], &["sweep", "--apply"], &["reclaim", "--apply", "--older", "1m"]] {
+        let done = run(&[apply, &["-o", "json"]].concat()).exits(0).json();
+        is_valid(apply[0], &done);
+        assert_eq!(done["summary"]["held"], heartbeats.len(), "{done:#}");
+        assert_eq!(others(doctor), before, "{apply:?}");
+    }
+    assert_eq!(doctor.rows("queue.db", "SELECT status FROM jobs WHERE id = 1"), ["QUEUED"]);
+    // Not even when they are named.
+    let done = run(&["reclaim", "--apply", "--id", "10", "--id", "11", "-o", "json"]).exits(0).json();
+    assert_eq!(done["held"].as_array().map(Vec::len), Some(2), "{done:#}");
+    assert_eq!(others(doctor), before);
+}
+
+#[test]
+fn no_number_where_numbers_are_declared() {
+    let (dead, alive) = ("unixepoch() - 9000", "unixepoch()");
+    are_told(&queue("INTEGER", dead, alive, &NO_SECONDS), &[], &NO_SECONDS);
+    // A column without a type makes nothing of anything: digits stay text.
+    let digits = [("CAST(unixepoch() - 9000 AS TEXT)", "is text")];
+    are_told(&queue("", dead, alive, &[&NO_SECONDS[..], &digits].concat()), &[], &[&NO_SECONDS[..], &digits].concat());
+}
+
+#[test]
+fn no_text_where_text_is_declared() {
+    let (dead, alive) = ("datetime('now', '-9000 seconds')", "datetime('now')");
+    let more = ["--config", "config.toml", "--preset", "ticks"];
+    are_told(&queue("", dead, alive, &NO_TEXT), &more, &NO_TEXT);
+    are_told(&queue("TEXT", dead, alive, &NO_TEXT[2..]), &more, &NO_TEXT[2..]);
+}
+
+/// What an attempts counter holds must be a number that one can be added to.
+#[test]
+fn attempts_that_cannot_be_counted_on() {
+    let doctor = queue("INTEGER", "unixepoch() - 9000", "unixepoch()", &[]);
+    doctor.sql(
+        "queue.db",
+        "ALTER TABLE jobs RENAME COLUMN attempts TO old; ALTER TABLE jobs ADD COLUMN attempts;
+         UPDATE jobs SET attempts = 0",
+    );
+    let odd = ["'abc'", "x'33'", "1.5", "'7'", "CAST(x'37ff' AS TEXT)", "9223372036854775807"];
+    for (n, value) in odd.iter().enumerate() {
+        doctor.sql(
+            "queue.db",
+            &format!(
+                "INSERT INTO jobs (id, status, owner_id, heartbeat_at, attempts)
+                 VALUES ({}, 'RUNNING', 'w', unixepoch() - 9000, {value})",
+                10 + n
+            ),
+        );
+    }
+    let image = "SELECT id, status, typeof(attempts), hex(attempts) FROM jobs WHERE id >= 10 ORDER BY id";
+    let before = doctor.rows("queue.db", image);
+    let done = doctor.run(&["reclaim", "--apply", "--db", "queue.db", "-o", "json"]).exits(0).json();
+    is_valid("reclaim", &done);
+    let held = done["held"].as_array().unwrap();
+    assert_eq!(held.len(), odd.len(), "{done:#}");
+    assert!(held.iter().all(|job| job["held"]["reason"] == "attempts_unreadable"), "{done:#}");
+    assert_eq!(doctor.rows("queue.db", image), before);
+}
+
+/// A job is found again under the very bytes of its id, and never taken for another one that looks the same.
+#[test]
+fn ids_that_are_no_text() {
+    let doctor = Doctor::new();
+    doctor.sql(
+        "queue.db",
+        "CREATE TABLE jobs (id PRIMARY KEY, status TEXT NOT NULL, owner_id, heartbeat_at INTEGER, n INTEGER);
+         INSERT INTO jobs VALUES (CAST(x'6bff' AS TEXT), 'RUNNING', CAST(x'77ff' AS TEXT), unixepoch() - 9000, 1),
+             ('k\u{fffd}', 'RUNNING', 'w', unixepoch(), 2), ('n' || char(0) || '1', 'RUNNING', 7, unixepoch() - 9000, 3),
+             ('n', 'RUNNING', 'w', unixepoch(), 4), (x'6b', 'RUNNING', x'77', unixepoch() - 9000, 5),
+             ('k', 'RUNNING', 'w', unixepoch(), 6), (7, 'RUNNING', 1.5, unixepoch() - 9000, 7),
+             ('7', 'RUNNING', 'w', unixepoch(), 8), ('', 'RUNNING', '', unixepoch() - 9000, 9)",
+    );
+    let stale = doctor.run(&["stale", "--db", "queue.db", "-o", "json"]).exits(0).json();
+    is_valid("stale", &stale);
+    assert_eq!(stale["summary"]["stuck"], 5, "{stale:#}");
+    let done = doctor.run(&["reclaim", "--apply", "--db", "queue.db", "-o", "json"]).exits(0).json();
+    is_valid("reclaim", &done);
+    assert_eq!(done["summary"]["outcomes"]["moved"], 5, "{done:#}");
+    let moved = doctor.rows("queue.db", "SELECT n FROM jobs WHERE status = 'QUEUED' ORDER BY n");
+    assert_eq!(moved, ["1", "3", "5", "7", "9"]);
+}

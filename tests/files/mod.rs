@@ -1,0 +1,12 @@
+//! SQLite files as they are found on real machines, through the program itself: what it says of them, and that it leaves
+//! them as they were.
+
+mod altered;
+mod created;
+mod damaged;
+mod locked;
+mod misfits;
+mod network;
+mod owners;
+mod paths;
+mod waiting;

@@ -1,0 +1,128 @@
+//! A writer that has to wait for another one judges by what the other one leaves. That takes a transaction that begins
+//! with the write lock: one that begins by reading is refused at once (SQLITE_BUSY_SNAPSHOT), or both wait forever.
+
+use crate::cli::scene::{STATE, incident};
+use crate::support::cli::{Doctor, Ran};
+use crate::support::files::Writer;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+/// The program, after it has looked, and while another process holds the write lock.
+pub(super) struct Waiting {
+    child: Child,
+    said: String,
+    stderr: BufReader<std::process::ChildStderr>,
+}
+
+impl Waiting {
+    /// Starts it, and comes back when it has looked.
+    pub(super) fn start(doctor: &Doctor, arguments: &[&str]) -> Waiting {
+        let mut command = doctor.command(arguments);
+        let mut child = command.arg("-v").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        stderr.read_line(&mut said).unwrap();
+        assert!(said.contains("store time"), "it says where it looks: {said}");
+        // It now plans, which takes no time, and then waits.
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(child.try_wait().unwrap().is_none(), "it waits");
+        Waiting { child, said, stderr }
+    }
+
+    /// Lets it come to its end.
+    pub(super) fn end(mut self) -> Ran {
+        self.stderr.read_to_string(&mut self.said).unwrap();
+        let mut ran = Ran::of(self.child.wait_with_output().unwrap());
+        ran.stderr = self.said;
+        ran
+    }
+}
+
+#[test]
+fn what_was_committed_meanwhile_counts() {
+    for mode in ["delete", "wal"] {
+        let doctor = incident();
+        doctor.sql("queue.db", &format!("PRAGMA journal_mode = {mode}"));
+        let mut worker = Writer::at(
+            &doctor.path("queue.db"),
+            "BEGIN IMMEDIATE; UPDATE jobs SET heartbeat_at = unixepoch(), lease_expires_at = unixepoch() + 60 WHERE id = 1; \
+             DELETE FROM jobs WHERE id = 3;",
+        );
+        let waiting = Waiting::start(&doctor, &["reclaim", "--apply", "--db", "queue.db", "-o", "json"]);
+        worker.run("COMMIT;");
+        let outcomes = waiting.end().exits(0).json()["summary"]["outcomes"].clone();
+        assert_eq!((&outcomes["changed"], &outcomes["gone"]), (&1.into(), &1.into()), "{mode}: {outcomes}");
+        assert_eq!(outcomes["moved"], 3, "{mode}: {outcomes}");
+        assert_eq!(doctor.rows("queue.db", STATE)[0], "1 RUNNING media1:2207 1", "{mode}: it lives");
+        worker.end();
+    }
+}
+
+#[test]
+fn what_was_taken_back_meanwhile_does_not() {
+    for mode in ["delete", "wal"] {
+        let doctor = incident();
+        doctor.sql("queue.db", &format!("PRAGMA journal_mode = {mode}"));
+        let mut worker = Writer::at(&doctor.path("queue.db"), "BEGIN IMMEDIATE; DELETE FROM jobs;");
+        let waiting = Waiting::start(&doctor, &["reclaim", "--apply", "--db", "queue.db", "-o", "json"]);
+        worker.run("ROLLBACK;");
+        assert_eq!(waiting.end().exits(0).json()["summary"]["outcomes"]["moved"], 5, "{mode}");
+        worker.end();
+    }
+}
+
+/// Killed while it waits or writes, the other one leaves nothing that we would trip over.
+#[test]
+fn the_other_one_is_killed() {
+    for mode in ["delete", "wal"] {
+        let doctor = incident();
+        doctor.sql("queue.db", &format!("PRAGMA journal_mode = {mode}"));
+        let worker = Writer::at(&doctor.path("queue.db"), "BEGIN IMMEDIATE; DELETE FROM jobs;");
+        let waiting = Waiting::start(&doctor, &["reclaim", "--apply", "--db", "queue.db", "-o", "json"]);
+        worker.kill();
+        assert_eq!(waiting.end().exits(0).json()["summary"]["outcomes"]["moved"], 5, "{mode}");
+    }
+}
+
+/// The statements that begin transactions, wherever they stand.
+#[test]
+fn every_transaction_that_writes_begins_with_the_write_lock() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store");
+    let mut begins = Vec::new();
+    for directory in [source.clone(), source.join("sqlite")] {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "rs") {
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let mut function = "";
+            for line in text.lines() {
+                if let Some(name) = line.split(" fn ").nth(1).or(line.strip_prefix("fn ")) {
+                    function = name.split(['(', '<']).next().unwrap_or_default();
+                }
+                let code = line.split("//").next().unwrap_or_default();
+                if code.contains("\"BEGIN") || code.contains(".transaction") || code.contains("TransactionBehavior::") {
+                    begins.push(format!("{function}: {}", code.trim()));
+                }
+            }
+        }
+    }
+    begins.sort();
+    let apply = "match self.transaction(spec, moved, batch, &way) {";
+    let demo = "let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;";
+    assert_eq!(
+        begins,
+        [
+            format!("apply: {apply}"),
+            "begin: self.patiently(\"BEGIN IMMEDIATE\")?;".to_owned(),
+            "begin_read: self.connection.execute_batch(\"BEGIN\").map_err(|error| self.error(error))?;".to_owned(),
+            "create: self.patiently(\"BEGIN IMMEDIATE\")?;".to_owned(),
+            format!("make: {demo}"),
+        ],
+        "a new place that begins a transaction: if it writes, it must take the lock at once"
+    );
+}
