@@ -101,8 +101,8 @@ impl Authority {
         Issued { chain: certificate.pem() + &self.intermediate.pem(), key: key.serialize_pem(), serial }
     }
 
-    /// The root's list of revoked certificates, with none on it, and the intermediate's, with these on it; to be renewed in
-    /// that year.
+    /// The root's list of revoked certificates, with none on it, and the intermediate's, with these on it; to be
+    /// renewed in that year.
     pub fn lists(&self, revoked: &[&Issued], renewed: i32) -> (String, String) {
         (list(&self.root, &[], renewed), list(&self.intermediate, revoked, renewed))
     }

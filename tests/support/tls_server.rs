@@ -1,5 +1,5 @@
-//! Postgres servers that listen on TCP too, with TLS and without, for the whole test process. How somebody may come in goes
-//! by the user's name: see `HBA`.
+//! Postgres servers that listen on TCP too, with TLS and without, for the whole test process. How somebody may come in
+//! goes by the user's name: see `HBA`.
 
 use super::authority::{Authority, Issued, Wanted, self_signed, write};
 use super::cli::Doctor;

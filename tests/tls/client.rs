@@ -1,6 +1,6 @@
 //! Who logs in with a certificate.
 
-use super::{Visitor, says};
+use super::{How, Visitor, says};
 use crate::support::authority::{Authority, Wanted};
 use crate::support::tls_server::{authority, usual};
 use std::fs;
@@ -88,6 +88,21 @@ fn a_key_that_others_can_use() {
     } else {
         visitor.is_refused(SHOWN, 78);
     }
+}
+
+/// Files that are no good are trouble with TLS like any other: who only prefers it does without.
+#[test]
+fn a_key_that_others_can_use_where_tls_is_not_needed() {
+    let visitor = of("both", authority());
+    let key = fs::read_to_string(visitor.doctor.path("client.key")).unwrap();
+    visitor.file("client.key", &key, 0o644);
+    let address = |user: &str, mode: &str| format!("user={user} sslmode={mode} sslcert=client.crt sslkey=client.key");
+    for mode in ["disable", "allow", "prefer"] {
+        assert_eq!(visitor.gets_in(&address("both", mode)), How::Plain, "{mode}");
+        let ran = visitor.is_refused(&address("tls", mode), 77);
+        assert_eq!(ran.stderr.contains("its mode is 0644"), mode != "disable", "{ran:#?}");
+    }
+    says(&visitor.is_refused(&address("both", "require"), 78), "chmod 600");
 }
 
 #[test]

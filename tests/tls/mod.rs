@@ -1,5 +1,5 @@
-//! TLS, through the program itself, against real servers; and where libpq knows the same words, `psql` beside it with the
-//! very same address: both get in in the same way, or neither does.
+//! TLS, through the program itself, against real servers; and where libpq knows the same words, `psql` beside it with
+//! the very same address: both get in in the same way, or neither does.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
 

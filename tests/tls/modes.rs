@@ -64,7 +64,8 @@ fn without_a_root() {
     come(&Visitor::to(usual()), "both", "sslrootcert=not-there.pem", [Plain, Plain, Tls, Tls, No(78), No(78)]);
 }
 
-/// Where there are root certificates they count in every mode; and `prefer` would rather do without TLS than not at all.
+/// Where there are root certificates they count in every mode; and `prefer` would rather do without TLS than not at
+/// all.
 #[test]
 fn with_the_root_of_another_authority() {
     let visitor = Visitor::to(usual());

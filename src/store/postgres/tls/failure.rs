@@ -13,8 +13,8 @@ pub(in super::super) fn failure(error: &Error, host: &str) -> Option<StoreError>
         (Cause::Tls(cause), _) => of_tls(cause, host),
         (Cause::Refused, _) => (
             "the server does not speak TLS".to_owned(),
-            "its `ssl` setting turns TLS on; sslmode=disable or prefer connects without it, and then everything can be read and \
-             changed on the way"
+            "its `ssl` setting turns TLS on; sslmode=disable or prefer connects without it, and then everything can be \
+             read and changed on the way"
                 .to_owned(),
         ),
         (Cause::Io(cause), true) => of_the_handshake(cause, host),
@@ -65,8 +65,8 @@ fn of_the_handshake(error: &io::Error, host: &str) -> (String, String) {
     let message = format!("the server hung up during the TLS handshake ({error})");
     (
         message,
-        "its log may say why. sslnegotiation=direct takes Postgres 17 or a proxy that ends TLS; sslsni=0 helps where a \
-         proxy knows other names"
+        "its log may say why: perhaps it does not like our client certificate (sslcertmode=disable sends none). \
+         sslnegotiation=direct takes Postgres 17 or a proxy that ends TLS; sslsni=0 helps where a proxy has other names"
             .to_owned(),
     )
 }
@@ -88,8 +88,8 @@ fn of_tls(error: &rustls::Error, host: &str) -> (String, String) {
         ),
         other => (
             format!("the TLS handshake failed: {other}"),
-            "the server's log may say more; ssl_min_protocol_version, ssl_max_protocol_version and sslsni change what is \
-             offered"
+            "the server's log may say more; ssl_min_protocol_version, ssl_max_protocol_version and sslsni change what \
+             is offered"
                 .to_owned(),
         ),
     }
@@ -111,7 +111,9 @@ fn of_the_certificate(why: &CertificateError, host: &str) -> (String, String) {
     match why {
         CertificateError::UnknownIssuer | CertificateError::BadSignature => (
             "no trusted authority has signed the server's certificate".to_owned(),
-            format!("{ROOTS}; or somebody is in between: compare `openssl s_client -starttls postgres -connect HOST:PORT`"),
+            format!(
+                "{ROOTS}; or somebody is in between: `openssl s_client -starttls postgres -connect HOST:PORT` shows who"
+            ),
         ),
         CertificateError::NotValidForNameContext { presented, .. } if presented.is_empty() => (
             format!("the server's certificate names no host, so it is not known to be {host}'s"),
@@ -193,7 +195,8 @@ fn of_an_alert(alert: AlertDescription, host: &str) -> (String, String) {
         | Alert::AccessDenied
         | Alert::DecryptError => (
             format!("the server refused our client certificate: it says {alert:?}"),
-            "sslcert=FILE sslkey=FILE name another; sslcertmode=disable sends none. The server's ssl_ca_file says whom it trusts"
+            "sslcert=FILE sslkey=FILE name another; sslcertmode=disable sends none. The server's ssl_ca_file says whom \
+             it trusts"
                 .to_owned(),
         ),
         Alert::UnrecognisedName => (

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 type List = CertificateRevocationListDer<'static>;
 
-/// The lists of revoked certificates; empty if none are asked for. One that nobody named is looked for only beside a file of
-/// root certificates.
+/// The lists of revoked certificates; empty if none are asked for. One that nobody named is looked for only beside a
+/// file of root certificates.
 ///
 /// # Errors
 /// When what was named is not there, cannot be read, or holds no list: then nobody would be found revoked.
@@ -31,8 +31,8 @@ pub(super) fn revoked(settings: &TlsSettings) -> Result<Vec<List>, StoreError> {
     Ok(lists)
 }
 
-/// All lists in a directory, whatever their files are called: OpenSSL finds them by a hash in the name, and there may be
-/// other files.
+/// All lists in a directory, whatever their files are called: OpenSSL finds them by a hash in the name, and there may
+/// be other files.
 fn in_directory(directory: &Path) -> Result<Vec<List>, StoreError> {
     let what = "the lists of revoked certificates";
     let entries = std::fs::read_dir(directory).map_err(|error| pem::unreadable(directory, what, &error))?;

@@ -46,8 +46,8 @@ fn system() -> Result<Roots, StoreError> {
     if store.is_empty() {
         let why = found.errors.first().map(|error| format!(": {error}")).unwrap_or_default();
         let message = format!("sslrootcert=system: this system has no authorities to trust{why}");
-        let hint = "install its package of authorities (ca-certificates), or name a file: sslrootcert=FILE. SSL_CERT_FILE and \
-                    SSL_CERT_DIR name other places to look in";
+        let hint = "install its package of authorities (ca-certificates), or name a file: sslrootcert=FILE. \
+                    SSL_CERT_FILE and SSL_CERT_DIR name other places to look in";
         return Err(StoreError::new(StoreErrorKind::Unfit, message).hint(hint));
     }
     Ok(Roots { store, named: Vec::new() })

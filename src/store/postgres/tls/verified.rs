@@ -13,8 +13,8 @@ pub(super) enum Verified {
     Nothing,
 }
 
-/// How much is checked with these settings. libpq checks wherever there are root certificates, whatever the mode; and where
-/// a mode says that it checks and there are none, it does not connect.
+/// How much is checked with these settings. libpq checks wherever there are root certificates, whatever the mode; and
+/// where a mode says that it checks and there are none, it does not connect.
 ///
 /// # Errors
 /// When there is nothing to check with, and the mode says to check.
@@ -32,7 +32,8 @@ pub(super) fn verifies(settings: &TlsSettings) -> Result<Verified, StoreError> {
     }
 }
 
-/// A file that was named and cannot be looked at must not pass for one that is not there: the connection would go unchecked.
+/// A file that was named and cannot be looked at must not pass for one that is not there: the connection would go
+/// unchecked.
 fn is_there(file: &TlsFile, mode: SslMode) -> Result<bool, StoreError> {
     match std::fs::metadata(&file.path) {
         Ok(_) => Ok(true),

@@ -1,5 +1,5 @@
-//! Who a server has to be. The chain of certificates and the signature of the handshake are rustls' business throughout;
-//! what is decided here is which of its findings count.
+//! Who a server has to be. The chain of certificates and the signature of the handshake are rustls' business
+//! throughout; what is decided here is which of its findings count.
 
 use super::revoked::revoked;
 use super::roots::roots;
@@ -49,16 +49,16 @@ fn unfit(error: &VerifierBuilderError) -> StoreError {
 #[derive(Debug)]
 struct Verifier {
     chain: Arc<WebPkiServerVerifier>,
-    /// Certificates that are trusted by themselves. Empty where lists of revoked ones are in force: such a list says nothing
-    /// of a certificate that signed itself, and what is not known is not trusted.
+    /// Certificates that are trusted by themselves. Empty where lists of revoked ones are in force: such a list says
+    /// nothing of a certificate that signed itself, and what is not known is not trusted.
     pinned: Vec<CertificateDer<'static>>,
     checks_name: bool,
 }
 
 impl Verifier {
-    /// A server's own self-signed certificate, which names it an authority too, is what `openssl req -x509` makes and what
-    /// the Postgres manual shows. OpenSSL trusts it where it is itself among the roots. rustls refuses it for being an
-    /// authority's, which it looks at only once the times were found to be right.
+    /// A server's own self-signed certificate, which names it an authority too, is what `openssl req -x509` makes and
+    /// what the Postgres manual shows. OpenSSL trusts it where it is itself among the roots. rustls refuses it for
+    /// being an authority's, which it looks at only once the times were found to be right.
     fn is_pinned(&self, certificate: &CertificateDer<'_>, refusal: &Error) -> bool {
         let is_an_authority = match refusal {
             Error::InvalidCertificate(CertificateError::Other(why)) => why.to_string() == "CaUsedAsEndEntity",
