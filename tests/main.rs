@@ -13,6 +13,7 @@ mod files;
 mod forgotten;
 mod generated;
 mod layering;
+mod libpq;
 mod live;
 mod pooler;
 mod presets;

@@ -35,7 +35,7 @@ use std::process::ExitCode;
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     // A panic is a defect; its report must still end in the code that says so, never in half a document, and show no secret.
-    std::panic::set_hook(Box::new(|info| ui::Ui::say_defect(&info.to_string())));
+    std::panic::set_hook(Box::new(|info| ui::Ui::say_defect(info.location().map(ToString::to_string).as_deref())));
     let exit = std::panic::catch_unwind(|| run(&arguments)).unwrap_or(Exit::Internal);
     if let Exit::Signal(signal) = exit {
         signal::die_of(signal);
@@ -89,7 +89,7 @@ fn not_parsed(arguments: &[OsString], error: &clap::Error) -> Exit {
     let values =
         words.iter().map(|word| word.split_once('=').filter(|_| word.starts_with("--")).map_or(word.as_str(), |w| w.1));
     let hide = |text: String| {
-        values.filter(|value| secret::may_hold_password(value)).fold(text, |text, value| text.replace(value, "..."))
+        values.filter(|value| secret::may_be_a_slip(value)).fold(text, |text, value| text.replace(value, "..."))
     };
     if json {
         let text = hide(error.render().to_string());

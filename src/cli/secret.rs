@@ -1,9 +1,16 @@
 //! Passwords in texts that somebody else has put together: a value from a config file, a message of clap's.
 
-/// Whether a text looks like an address with a password in it. When in doubt, it does.
+/// Whether a text looks like an address with a password in it: `user:password@`, or the word itself. When in doubt, it does.
 pub(super) fn may_hold_password(text: &str) -> bool {
-    let user_info = text.split_once("://").and_then(|(_, rest)| rest.rsplit_once('@')).map(|(user, _)| user);
-    user_info.is_some_and(|user| user.contains(':')) || text.contains("password")
+    let after_scheme = text.split_once("://").map_or(text, |(_, rest)| rest);
+    after_scheme.rsplit_once('@').is_some_and(|(user_info, _)| user_info.contains(':'))
+        || text.to_ascii_lowercase().contains("password")
+}
+
+/// The same for a word that stands where it makes no sense: there any `word=` may be a mistyped `password=`.
+pub(super) fn may_be_a_slip(text: &str) -> bool {
+    let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    may_hold_password(text) || text.split_once('=').is_some_and(|(before, _)| is_word(before.trim()))
 }
 
 /// The text with the password of every URL in it, and every `password=` value, made unreadable.
@@ -50,6 +57,17 @@ fn mask_pairs(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_with_passwords_are_known() {
+        for text in ["a://u:p@h", "u:p@h/d", "host=h PASSWORD=x", "PGPASSWORD=x"] {
+            assert!(may_hold_password(text), "{text}");
+        }
+        for text in ["a://u@h:1/d", "queue.db", "host=h dbname=d", "u@h"] {
+            assert!(!may_hold_password(text), "{text}");
+        }
+        assert!(may_be_a_slip("pasword=x") && !may_be_a_slip("--older=5") && !may_be_a_slip("queue.db"));
+    }
 
     #[test]
     fn passwords_go_and_the_rest_stays() {

@@ -60,11 +60,10 @@ impl Ui {
         }
     }
 
-    /// A defect of this program: to stderr, whatever was asked for.
-    pub fn say_defect(what: &str) {
-        let what: Vec<_> = what.lines().map(|line| inert(&masked(line)).into_owned()).collect();
-        let what = what.join(" ");
-        let _ = writeln!(io::stderr().lock(), "error: jobdoctor has a defect, please report it: {what}");
+    /// A defect of this program: to stderr, whatever was asked for. Only where it is: what a panic says may hold anything.
+    pub fn say_defect(location: Option<&str>) {
+        let location = location.unwrap_or("an unknown place");
+        let _ = writeln!(io::stderr().lock(), "error: jobdoctor has a defect at {location}; please report it");
     }
 
     /// The screen that tables are laid out for.

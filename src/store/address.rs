@@ -2,7 +2,7 @@
 //! password.
 
 use super::conninfo::{self, AddressError, Author, PostgresAddress, Surroundings};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where a database is.
 #[derive(Debug, Clone)]
@@ -16,6 +16,29 @@ pub enum Address {
     },
     /// A Postgres server and database.
     Postgres(Box<PostgresAddress>),
+}
+
+/// Schemes of other databases and of what people paste by mistake.
+const OTHER_SCHEMES: [&str; 12] = [
+    "mysql",
+    "mariadb",
+    "mongodb",
+    "redis",
+    "rediss",
+    "amqp",
+    "amqps",
+    "mssql",
+    "sqlserver",
+    "oracle",
+    "http",
+    "https",
+];
+
+/// `user:password@host/db`, or `word=...`: an address with a slip in it, whose password would be shown as the name of a file.
+fn looks_like_an_address(text: &str) -> bool {
+    let is_word = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    text.split_once('@').is_some_and(|(before, _)| before.contains(':'))
+        || text.split_once('=').is_some_and(|(before, _)| is_word(before.trim()))
 }
 
 impl Address {
@@ -71,13 +94,22 @@ impl Address {
             return Ok(Address::Postgres(Box::new(PostgresAddress::resolve(text, author, surroundings)?)));
         }
         if let Some((scheme, _)) = text.split_once("://") {
-            let scheme: String = scheme.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '+').take(20).collect();
+            // Any other may be a piece of what must not be shown.
+            let known = OTHER_SCHEMES.iter().find(|known| scheme == **known);
+            let scheme = known.map_or_else(|| "its scheme".to_owned(), |known| format!("the scheme `{known}`"));
             return Err(AddressError::new(format!(
-                "the scheme `{scheme}` is not known: give a path, sqlite:PATH, postgres://... or host=... dbname=..."
+                "{scheme} is not known: give a path, sqlite:PATH, postgres://... or host=... dbname=..."
             )));
         }
         if text.is_empty() {
             return Err(AddressError::new("the database address is empty"));
+        }
+        if looks_like_an_address(text) && !Path::new(text).exists() {
+            return Err(AddressError::new(
+                "this is no Postgres address, though it looks like one, and there is no such file (it is not shown: it may \
+                 hold a password). A URL begins with postgres://, a libpq string with one of libpq's keys; a path to a new file \
+                 can be written as sqlite:PATH",
+            ));
         }
         if text == ":memory:" {
             return Err(AddressError::new("a database in memory lives and dies with its process: name a file"));

@@ -1,8 +1,12 @@
 //! A password never comes back: not in an error, not in a document, not in a hint, not in help.
 
 use super::scene::incident;
-use crate::support::cli::{Doctor, Ran, is_valid};
+use crate::support::cli::{Doctor, Ran, is_valid, until};
+use crate::support::impostor::Impostor;
+use crate::support::postgres::fresh;
+use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
 
 const CANARY: &str = "c4n4ry-p4ss";
 
@@ -129,4 +133,205 @@ fn of_the_next_command() {
     std::fs::copy(doctor.path("queue.db"), doctor.path(&name)).unwrap();
     let ran = doctor.run(&["stale", "--db", &format!("sqlite://{name}")]).exits(0);
     assert!(!ran.stderr.contains(CANARY), "{ran:#?}");
+}
+
+/// A way for a password to get in.
+struct Place {
+    name: &'static str,
+    doctor: Doctor,
+    arguments: Vec<String>,
+    /// Whether the server is told it; if not, it must be refused.
+    arrives: bool,
+}
+
+/// Every place that a password can come from. `rest` is what comes behind user and password in a URL, `pairs` the same
+/// as `key=value`.
+fn places(rest: &str, pairs: &str) -> Vec<Place> {
+    let private = |doctor: &Doctor, file: &str, text: &str| {
+        fs::write(doctor.path(file), text).unwrap();
+        fs::set_permissions(doctor.path(file), fs::Permissions::from_mode(0o600)).unwrap();
+    };
+    let place = |name, doctor, arguments: &[&str]| Place {
+        name,
+        doctor,
+        arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
+        arrives: true,
+    };
+    let url = format!("postgres://ops:{CANARY}@{rest}");
+    let plain = format!("postgres://ops@{rest}");
+    let in_pairs = format!("{pairs} user=ops password={CANARY}");
+    let in_config = Doctor::new();
+    private(&in_config, "config.toml", &format!("[target.app]\ndb = \"{url}\"\n"));
+    let named_in_config = Doctor::new();
+    private(&named_in_config, "config.toml", &format!("[target.app]\ndb = \"{plain}\"\npassword_file = \"secret\"\n"));
+    private(&named_in_config, "secret", CANARY);
+    let in_a_file = Doctor::new();
+    private(&in_a_file, "secret", &format!("{CANARY}\nsecond line\n"));
+    let in_a_named_file = Doctor::new().env("JOBDOCTOR_PASSWORD_FILE", "secret");
+    private(&in_a_named_file, "secret", CANARY);
+    let in_pgpassfile = Doctor::new().env("PGPASSFILE", "passes");
+    private(&in_pgpassfile, "passes", &format!("*:*:*:*:{CANARY}\n"));
+    let in_pgpass = Doctor::new();
+    private(&in_pgpass, "../home/.pgpass", &format!("# mine\n*:*:*:ops:{CANARY}\n"));
+    let in_a_service = Doctor::new().env("PGSERVICEFILE", "services").env("PGSERVICE", "app");
+    private(&in_a_service, "services", &format!("[app]\n{}\nuser=ops\npassword={CANARY}\n", pairs.replace(' ', "\n")));
+    let framework = format!("postgresql+asyncpg://ops:{CANARY}@{rest}?pool=5&schema=x&connection_limit=1");
+    vec![
+        place("a URL", Doctor::new(), &["--db", &url]),
+        place("a URL's parameter", Doctor::new(), &["--db", &format!("{plain}?password={CANARY}")]),
+        place("pairs", Doctor::new(), &["--db", &in_pairs]),
+        place("pairs with quotes", Doctor::new(), &["--db", &in_pairs.replace(CANARY, &format!("'{CANARY}'"))]),
+        place("JOBDOCTOR_DB", Doctor::new().env("JOBDOCTOR_DB", &url), &[]),
+        place("DATABASE_URL", Doctor::new().env("DATABASE_URL", framework), &[]),
+        place("PGPASSWORD", Doctor::new().env("PGPASSWORD", CANARY), &["--db", &plain]),
+        place("PGPASSFILE", in_pgpassfile, &["--db", &plain]),
+        place("~/.pgpass", in_pgpass, &["--db", &plain]),
+        place("a service", in_a_service, &[]),
+        place("the config file", in_config, &["--config", "config.toml"]),
+        place("a file that the config file names", named_in_config, &["--config", "config.toml"]),
+        place("a file", in_a_file, &["--db", &plain, "--password-file", "secret"]),
+        place("a file that a variable names", in_a_named_file, &["--db", &plain]),
+        Place {
+            arrives: false,
+            ..place("sslpassword", Doctor::new(), &["--db", &format!("{pairs} user=ops sslpassword={CANARY}")])
+        },
+        Place {
+            arrives: false,
+            ..place("a file that is not there", Doctor::new(), &["--db", &plain, "--password-file", "nowhere"])
+        },
+    ]
+}
+
+const COMMANDS: [&[&str]; 8] = [
+    &["stale"],
+    &["show", "1"],
+    &["owners"],
+    &["check"],
+    &["reclaim"],
+    &["reclaim", "--apply"],
+    &["sweep", "--apply"],
+    &["env"],
+];
+
+#[track_caller]
+fn says_nothing(doctor: &Doctor, arguments: &[&str], what: &str) -> Ran {
+    let ran = doctor.run(arguments);
+    let said = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(!said.contains("c4n4ry"), "{what}: {arguments:?}: {ran:#?}");
+    ran
+}
+
+#[test]
+fn of_any_place_where_the_server_wants_another() {
+    let impostor = Impostor::new();
+    let [port, _] = impostor.ports();
+    for place in places(&format!("127.0.0.1:{port}/app"), &format!("host=127.0.0.1 port={port} dbname=app")) {
+        let arguments: Vec<&str> = place.arguments.iter().map(String::as_str).collect();
+        for command in COMMANDS {
+            for more in [&["-v"][..], &["--json"]] {
+                let ran = says_nothing(&place.doctor, &[command, &arguments, more].concat(), place.name);
+                let visits = impostor.visits();
+                let code = match (place.arrives, command[0]) {
+                    (true, "env") => 0,
+                    (true, _) => 77,
+                    (false, _) => [2, 78].into_iter().find(|code| *code == ran.code).unwrap_or(2),
+                };
+                assert_eq!(ran.code, code, "{}: {command:?}: {ran:#?}", place.name);
+                // Else the test would prove nothing: the password was there, and was used.
+                let arrived = visits.iter().any(|visit| visit.password.as_deref() == Some(CANARY));
+                assert_eq!(arrived, code == 77, "{}: {command:?}: {visits:#?}", place.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn of_any_place_where_all_is_well() {
+    let database = fresh();
+    let socket = database.socket().display().to_string();
+    let name = database.url().rsplit_once('=').unwrap().1.to_owned();
+    database.client().batch_execute("CREATE ROLE ops SUPERUSER LOGIN").ok();
+    Doctor::new().run(&["init", "--db", &database.url()]).exits(0);
+    let encoded = socket.replace('/', "%2F");
+    for place in places(&format!("{encoded}/{name}"), &format!("host={socket} dbname={name}")) {
+        let arguments: Vec<&str> = place.arguments.iter().map(String::as_str).collect();
+        database.client().batch_execute(DEAD).unwrap();
+        for command in COMMANDS {
+            for more in [&["-v"][..], &["--json"]] {
+                let ran = says_nothing(&place.doctor, &[command, &arguments, more].concat(), place.name);
+                assert_eq!(ran.code == 0, place.arrives, "{}: {command:?}: {ran:#?}", place.name);
+            }
+        }
+        // What was written holds it neither.
+        let rows = database.client().query("SELECT jobs::text FROM jobs", &[]).unwrap();
+        let rows: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+        assert!(rows.len() == 1 && !rows[0].contains("c4n4ry"), "{}: {rows:?}", place.name);
+        assert_eq!(rows[0].contains("QUEUED"), place.arrives, "{}: {rows:?}", place.name);
+    }
+}
+
+const DEAD: &str = "DELETE FROM jobs;
+    INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, lease_expires_at)
+    VALUES (1, 'mail', 'SendInvoice', 'RUNNING', 'web1:1', now() - interval '2h', now() - interval '1h')";
+
+/// Who lists the processes of a machine sees no password that came from a file or the environment.
+#[test]
+fn of_the_list_of_processes() {
+    let impostor = Impostor::silent();
+    let [port, _] = impostor.ports();
+    for place in places(&format!("127.0.0.1:{port}/app"), &format!("host=127.0.0.1 port={port} dbname=app")) {
+        let typed = place.arguments.iter().any(|argument| argument.contains(CANARY));
+        if typed || !place.arrives {
+            continue;
+        }
+        let arguments: Vec<&str> = place.arguments.iter().map(String::as_str).collect();
+        let mut command = place.doctor.command(&[&["reclaim"], &arguments[..], &["--apply"]].concat());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        until("it has connected", || impostor.has_guests());
+        let listed = Command::new("ps").args(["-ww", "-o", "args=", "-p", &child.id().to_string()]).output();
+        let of_proc = fs::read(format!("/proc/{}/cmdline", child.id()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        until("it has gone", || !impostor.has_guests());
+        let listed = of_proc.unwrap_or_else(|_| listed.unwrap().stdout);
+        let listed = String::from_utf8_lossy(&listed).replace('\0', " ");
+        assert!(listed.contains("reclaim") && !listed.contains(CANARY), "{}: {listed}", place.name);
+    }
+}
+
+/// What is meant for an address and is none is not shown as the name of a file that is not there.
+#[test]
+fn of_an_address_that_is_taken_for_a_path() {
+    for address in [
+        "ops:SECRET@127.0.0.1/app",
+        "pasword=SECRET host=127.0.0.1",
+        "PGPASSWORD=SECRET",
+        "PGPASSWORD=SECRET postgres://ops@127.0.0.1/app",
+        "jdbc:postgresql://127.0.0.1/app?user=ops&password=SECRET",
+        "Postgres://ops:SECRET@127.0.0.1/app",
+        "postgres:ops:SECRET@127.0.0.1/app",
+        "postgresql//ops:SECRET@127.0.0.1/app",
+    ] {
+        let address = address.replace("SECRET", CANARY);
+        for command in COMMANDS {
+            says_nothing(&Doctor::new(), &[command, &["--db", &address]].concat(), &address);
+        }
+        says_nothing(&Doctor::new().env("DATABASE_URL", &address), &["stale"], &address);
+        says_nothing(&Doctor::new(), &["stale", &address], &address);
+    }
+}
+
+/// There is no flag for a password, and who thinks there is shall not see it again.
+#[test]
+fn of_a_flag_that_does_not_exist() {
+    for flag in ["--password", "--pasword", "--password-fil", "-W", "-p", "--pass"] {
+        // What is attached to a long flag is part of its name.
+        let is_short = !flag.starts_with("--");
+        let (joined, attached) = (format!("{flag}={CANARY}"), format!("{flag}{}", if is_short { CANARY } else { "" }));
+        for arguments in [&["stale", flag, CANARY][..], &["stale", &joined], &["stale", &attached]] {
+            for more in [&[][..], &["--json"]] {
+                says_nothing(&Doctor::new(), &[arguments, more].concat(), flag).exits(2);
+            }
+        }
+    }
 }

@@ -1,14 +1,17 @@
 //! Properties that hold for every input, not only for the ones somebody thought of.
 
 mod claims;
+mod conninfo;
 mod duration;
 mod encoding;
 mod ident;
 mod inert;
 mod judge;
+mod passfile;
 mod plan;
 mod prefilter;
 mod queue;
+mod service;
 mod table;
 
 /// A claim of the reference schema that is silent in every way, to be changed by the tests that start from it.

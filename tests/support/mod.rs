@@ -5,6 +5,7 @@ pub mod cli;
 pub mod doctor;
 pub mod edit;
 pub mod files;
+pub mod impostor;
 pub mod labs;
 pub mod memory;
 pub mod pgbouncer;

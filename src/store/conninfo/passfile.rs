@@ -57,12 +57,14 @@ impl PassFile {
 }
 
 fn password(line: &[u8], wanted: &Wanted<'_>) -> Option<Password> {
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let end = line.iter().rposition(|byte| *byte != b'\r').map_or(0, |at| at + 1);
+    let line = line.get(..end).unwrap_or_default();
     let fields = [wanted.host, wanted.port, wanted.database, wanted.user];
     let rest = fields.into_iter().try_fold(line, |rest, wanted| after_field(rest, wanted.as_bytes()))?;
     let mut password = Vec::with_capacity(rest.len());
     let mut rest = rest.iter().copied().peekable();
-    while let Some(byte) = rest.next() {
+    // A colon that nothing stands before ends it, as it does for libpq.
+    while let Some(byte) = rest.next_if(|byte| *byte != b':') {
         // A backslash at the very end stands for itself.
         password.push(if byte == b'\\' { rest.next().unwrap_or(byte) } else { byte });
     }
@@ -117,9 +119,9 @@ mod tests {
     #[test]
     fn escapes_and_wildcards() {
         assert_eq!(look_up(r"\:\:1:5432:a\\b:*:p\:a\\ss\", ["::1", "5432", r"a\b", "x"]).unwrap().0, r"p:a\ss\");
-        // A star is a wildcard only when it is the whole field, and a password may hold anything.
+        // A star is a wildcard only when it is the whole field, and a password ends at a colon.
         assert_eq!(look_up("d*:*:*:*:x", ["db", "1", "a", "u"]), None);
-        assert_eq!(look_up("*:*:*:*:a:b:c", ["db", "1", "a", "u"]).unwrap().0, "a:b:c");
+        assert_eq!(look_up("*:*:*:*:a:b:c", ["db", "1", "a", "u"]).unwrap().0, "a");
         assert_eq!(look_up(r"\*:*:*:*:x", ["*", "1", "a", "u"]).unwrap().0, "x");
         assert_eq!(look_up("*:*:*:*:", ["db", "1", "a", "u"]).unwrap().0, "");
     }

@@ -33,7 +33,8 @@ pub(super) fn hand_out(
     let mut origin = None;
     for server in servers.iter_mut() {
         let found = look_up(server, &file, user, database);
-        server.password = found.map(|(password, line)| {
+        // An empty one is none, though it ends the search.
+        server.password = found.filter(|(password, _)| !password.0.is_empty()).map(|(password, line)| {
             origin.get_or_insert(Origin::PassFile(file.path.clone(), line));
             password
         });

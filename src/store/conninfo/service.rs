@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Where the system's own service file is, where `PGSYSCONFDIR` does not say: Debian, Fedora, a build from source.
 const SYSTEM_DIRECTORIES: [&str; 3] = ["/etc/postgresql-common", "/etc/sysconfig/pgsql", "/usr/local/pgsql/etc"];
 /// libpq's limit for a line.
-const LONGEST_LINE: usize = 1023;
+const LONGEST_LINE: usize = 1021;
 
 /// A key of a service, with its line.
 pub(super) struct Entry {

@@ -44,6 +44,10 @@ pub enum Author {
     Framework,
 }
 
+/// Keys that libpq refuses with an empty value, where others then mean what they mean unset.
+const NEVER_EMPTY: [&str; 6] =
+    ["sslmode", "target_session_attrs", "channel_binding", "gssencmode", "connect_timeout", "service"];
+
 /// The keys that somebody has set: those of the address, then those of the service, then those of the environment.
 pub(super) struct Settings {
     set: BTreeMap<&'static str, (String, Origin)>,
@@ -60,7 +64,16 @@ impl Settings {
         let (given, dropped) = read(text, author)?;
         let mut settings = Settings { set: BTreeMap::new(), dropped };
         for (n, (name, value)) in given.into_iter().enumerate() {
+            // The old word for it, which libpq still takes.
+            let (name, value) = match (name.as_str(), value.starts_with('1')) {
+                ("requiressl", true) => ("sslmode".to_owned(), "require".to_owned()),
+                ("requiressl", false) => ("sslmode".to_owned(), "prefer".to_owned()),
+                _ => (name, value),
+            };
             let Some(key) = keys::find(&name) else { return Err(unknown(n, &name)) };
+            if value.is_empty() && NEVER_EMPTY.contains(&key.name) {
+                return Err(AddressError::new(format!("`{}` (from the address) is empty: leave it out", key.name)));
+            }
             // The last one counts.
             settings.set.insert(key.name, (value, Origin::Address));
         }

@@ -116,6 +116,11 @@ pub(super) fn tls(settings: &Settings, surroundings: &Surroundings) -> Result<Tl
     if direct && mode < SslMode::Require {
         return Err(settings.error("sslmode", "must be require or stronger for sslnegotiation=direct"));
     }
+    let oldest = version(settings, "ssl_min_protocol_version", TlsVersion::V12)?;
+    let newest = version(settings, "ssl_max_protocol_version", TlsVersion::V13)?;
+    if oldest > newest {
+        return Err(settings.error("ssl_min_protocol_version", "is newer than `ssl_max_protocol_version`"));
+    }
     let root = file("sslrootcert", "root.crt");
     // A client's certificate can be left out, but not for want of an answer to whether it was asked for.
     let sends = settings.text("sslcertmode") != Some("disable");
@@ -127,8 +132,8 @@ pub(super) fn tls(settings: &Settings, surroundings: &Surroundings) -> Result<Tl
         revoked: file("sslcrl", "root.crl"),
         revoked_directory: settings.text("sslcrldir").map(PathBuf::from),
         server_name_indication: settings.word("sslsni", &[("1", true), ("0", false)], true)?,
-        oldest: version(settings, "ssl_min_protocol_version", TlsVersion::V12)?,
-        newest: version(settings, "ssl_max_protocol_version", TlsVersion::V13)?,
+        oldest,
+        newest,
         direct,
     })
 }

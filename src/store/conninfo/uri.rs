@@ -34,7 +34,7 @@ pub(super) fn pairs(rest: &str) -> Result<Vec<(String, String)>, AddressError> {
     let (hosts, ports, rest) = hosts(rest)?;
     add("host", &hosts)?;
     add("port", &ports)?;
-    if end_of_user_info.is_none() && rest.contains('@') {
+    if end_of_user_info.is_none() && rest.split('?').next().is_some_and(|path| path.contains('@')) {
         return Err(malformed("an @ comes after a / that no user name comes before"));
     }
     let (database, parameters) = match rest.strip_prefix('/') {
@@ -155,6 +155,7 @@ mod tests {
         assert_eq!(read(":p@h"), "password=p host=h");
         assert_eq!(read("h?ssl=true"), "host=h sslmode=require");
         assert_eq!(read("u@h/a/b@c"), "user=u host=h dbname=a/b@c");
+        assert_eq!(read("h/d?user=u@srv"), "host=h dbname=d user=u@srv");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::connect::{Connected, together};
 use super::line::{Line, aside, until};
 use super::offer::Offer;
-use super::refused::{Attempt, is_about_the_way_in};
+use super::refused::{Attempt, io_error, is_about_the_way_in};
 use super::tls::Tls;
 use crate::store::conninfo::{self, PostgresAddress, Server, ServerPlace, SslMode, TargetAttributes};
 use crate::store::{Limits, StoreError, StoreErrorKind};
@@ -101,7 +101,9 @@ impl Knock<'_> {
             Ok(Ok(client)) => client,
             Ok(Err(error)) => {
                 let refused = is_about_the_way_in(&error) || (had_tls && error.as_db_error().is_none());
-                let is_final = error.as_db_error().is_some_and(|error| error.code().code() != "57P03");
+                // A server that answered has answered: for want of a password, or of TLS, libpq does not go on either.
+                let is_final =
+                    error.as_db_error().map_or_else(|| io_error(&error).is_none(), |db| db.code().code() != "57P03");
                 let failed = Failed { error: self.error(&error, had_tls), is_final };
                 return Err(Tried { failed, had_tls, refused });
             }

@@ -190,7 +190,7 @@ pub(super) fn is_about_the_way_in(error: &Error) -> bool {
     error.as_db_error().is_some_and(|db| ["28", "08", "53"].iter().any(|class| db.code().code().starts_with(class)))
 }
 
-fn io_error(error: &Error) -> Option<&io::Error> {
+pub(super) fn io_error(error: &Error) -> Option<&io::Error> {
     let mut source = error.source();
     while let Some(cause) = source {
         if let Some(io) = cause.downcast_ref::<io::Error>() {

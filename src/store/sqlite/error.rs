@@ -1,4 +1,5 @@
-//! SQLite's own messages name no file and blame the wrong thing: these say what happened to which file, and what to try.
+//! SQLite's own messages name no file and blame the wrong thing: these say what happened to which file, and what to
+//! try.
 
 use super::file::{DAMAGED, DatabaseFile};
 use super::locks;

@@ -17,8 +17,8 @@ pub(super) enum ReadMode {
     MakesSidecars,
 }
 
-/// A database file: as the operator named it, and where it really lies. Its sidecars lie beside the file, never beside a
-/// link to it; and a path that begins with a slash is a path to SQLite, never a `file:` URI or `:memory:`.
+/// A database file: as the operator named it, and where it really lies. Its sidecars lie beside the file, never beside
+/// a link to it; and a path that begins with a slash is a path to SQLite, never a `file:` URI or `:memory:`.
 #[derive(Debug, Clone)]
 pub(super) struct DatabaseFile {
     named: PathBuf,
@@ -143,8 +143,8 @@ impl DatabaseFile {
         Ok(if log { ReadMode::Plain } else { ReadMode::MakesSidecars })
     }
 
-    /// The first hundred bytes; an empty file is a database without tables. Closing a file gives up every lock that this
-    /// process holds on it, so this comes before SQLite opens it and never while it is open.
+    /// The first hundred bytes; an empty file is a database without tables. Closing a file gives up every lock that
+    /// this process holds on it, so this comes before SQLite opens it and never while it is open.
     fn header(&self) -> Result<Vec<u8>, StoreError> {
         let metadata = fs::metadata(&self.real).map_err(|error| unreadable(&self.named, &error))?;
         if !metadata.is_file() {
@@ -179,8 +179,8 @@ fn is_wal(header: &[u8]) -> bool {
     header.get(18).zip(header.get(19)).is_some_and(|(write, read)| *write == 2 || *read == 2)
 }
 
-/// Whether the file ends in the middle of a page. SQLite would read zeros where the rest was. With a WAL the missing page
-/// may be in there.
+/// Whether the file ends in the middle of a page. SQLite would read zeros where the rest was. With a WAL the missing
+/// page may be in there.
 fn is_cut_off(header: &[u8], length: u64) -> bool {
     let size = match header.get(16..18) {
         Some([0, 1]) => 65_536,

@@ -1,5 +1,5 @@
-//! Who holds the lock that we wait for, as far as the system tells. SQLite's locks are POSIX locks on single bytes of the
-//! database file, or, with a WAL, of its index.
+//! Who holds the lock that we wait for, as far as the system tells. SQLite's locks are POSIX locks on single bytes of
+//! the database file, or, with a WAL, of its index.
 
 use super::file::DatabaseFile;
 use std::fs;
@@ -79,8 +79,8 @@ impl Lock {
     }
 }
 
-/// Reads the list of locks: `1: POSIX  ADVISORY  WRITE 4711 08:01:131075 1073741825 1073741825`. Lines that are anything
-/// else, those of processes that wait among them, are left out.
+/// Reads the list of locks: `1: POSIX  ADVISORY  WRITE 4711 08:01:131075 1073741825 1073741825`. Lines that are
+/// anything else, those of processes that wait among them, are left out.
 fn parse(text: &str) -> Vec<Lock> {
     let lock = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -1,5 +1,5 @@
-//! The tables as the last look saw them. A preset was resolved against these; if somebody alters them between the look and
-//! the write, the write is not what was planned.
+//! The tables as the last look saw them. A preset was resolved against these; if somebody alters them between the look
+//! and the write, the write is not what was planned.
 
 use super::session::SqliteSession;
 use crate::model::Cell;
@@ -30,8 +30,8 @@ impl Seen {
         Ok(())
     }
 
-    /// Makes sure that they still are what was seen, if anything was. Asked inside a write transaction, so that nobody can
-    /// alter them any more.
+    /// Makes sure that they still are what was seen, if anything was. Asked inside a write transaction, so that nobody
+    /// can alter them any more.
     pub(super) fn verify(&self, session: &mut SqliteSession) -> Result<(), StoreError> {
         let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(seen) = seen else { return Ok(()) };

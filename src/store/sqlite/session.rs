@@ -93,8 +93,8 @@ impl SqliteSession {
         let open = || {
             let mut connection = Connection::open_with_flags(file.real(), flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
             connection.busy_timeout(PATIENCE)?;
-            // The file may have been made by anyone: nothing in its schema may call functions that have side effects, and
-            // nothing in its pages is believed unseen.
+            // The file may have been made by anyone: nothing in its schema may call functions that have side effects,
+            // and nothing in its pages is believed unseen.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
             connection.pragma_update(None, "cell_size_check", true)?;
