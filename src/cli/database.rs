@@ -5,7 +5,12 @@ use super::exit::Exit;
 use crate::store::{Address, Store, open};
 
 /// See the module.
-pub struct Database(pub Option<Address>);
+pub struct Database {
+    /// Its address; `None` if none is named.
+    pub address: Option<Address>,
+    /// The targets that could have been named.
+    pub targets: Vec<String>,
+}
 
 impl Database {
     /// Its store.
@@ -13,8 +18,13 @@ impl Database {
     /// # Errors
     /// When none is named.
     pub fn store(&self) -> Result<Box<dyn Store>, CliError> {
-        let address = self.0.as_ref().ok_or_else(|| {
-            CliError::new(Exit::Usage, "no database is named").hint(
+        let address = self.address.as_ref().ok_or_else(|| {
+            let error = CliError::new(Exit::Usage, "no database is named");
+            if !self.targets.is_empty() {
+                let names = self.targets.join(", ");
+                return error.hint(format!("the config file has targets: {names}; say which with --target, or default_target"));
+            }
+            error.hint(
                 "say --db queue.db, --db postgres://user@host/app or --db 'host=... dbname=...'; or set JOBDOCTOR_DB, a \
                  target in the config file, DATABASE_URL, or PGHOST and PGDATABASE, or PGSERVICE",
             )
@@ -24,7 +34,7 @@ impl Database {
 
     /// What is not as it should be about the way it is reached, though it stops nothing.
     pub fn warnings(&self) -> &[String] {
-        match &self.0 {
+        match &self.address {
             Some(Address::Postgres(address)) => &address.warnings,
             Some(Address::Sqlite { .. }) | None => &[],
         }
@@ -32,7 +42,7 @@ impl Database {
 
     /// What `DATABASE_URL` says to a framework alone, as a sentence; none if nothing.
     pub fn dropped(&self) -> Option<String> {
-        let Some(Address::Postgres(address)) = &self.0 else { return None };
+        let Some(Address::Postgres(address)) = &self.address else { return None };
         let dropped = (!address.dropped.is_empty()).then(|| address.dropped.join(", "));
         dropped.map(|words| format!("of DATABASE_URL was dropped what says nothing to a server: {words}"))
     }

@@ -93,6 +93,7 @@ impl Environment {
             variables: Variables(variables.map(|(name, value)| ((*name).to_owned(), value.clone())).collect()),
             home: self.get("HOME").map(PathBuf::from).or_else(|| user.as_ref().map(|user| user.dir.clone())),
             user: user.map(|user| user.name),
+            source: "the address".to_owned(),
             password: None,
         }
     }

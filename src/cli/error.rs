@@ -35,6 +35,7 @@ pub(super) fn exit_of(kind: StoreErrorKind) -> Exit {
         StoreErrorKind::Unreachable | StoreErrorKind::Lost => Exit::Unavailable,
         StoreErrorKind::Busy | StoreErrorKind::TimedOut | StoreErrorKind::Conflict => Exit::TryAgain,
         StoreErrorKind::Refused => Exit::Refused,
+        StoreErrorKind::Unknown => Exit::Unknown,
         StoreErrorKind::Denied => Exit::NoPermission,
         StoreErrorKind::Unfit | StoreErrorKind::RowData => Exit::Config,
         // The signal itself decides where one was seen.

@@ -37,21 +37,45 @@ pub(super) fn masked(text: &str) -> String {
     mask_pairs(&shown)
 }
 
+/// `password=`, in capitals or not, with blanks around the sign or not, as libpq reads it.
 fn mask_pairs(text: &str) -> String {
+    const KEY: &str = "password";
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find("password=") {
-        let (before, after) = rest.split_at(at + "password=".len());
+    // Lower case by ASCII alone keeps every letter where it is.
+    while let Some(at) = rest.to_ascii_lowercase().find(KEY) {
+        let (before, after) = rest.split_at(at + KEY.len());
         shown.push_str(before);
-        shown.push_str("(hidden)");
-        let end = match after.strip_prefix('\'') {
-            Some(quoted) => quoted.find('\'').map_or(after.len(), |end| end + 2),
-            None => after.find(|c: char| c.is_whitespace() || "'\"`&".contains(c)).unwrap_or(after.len()),
+        let Some(value) = after.trim_start().strip_prefix('=') else {
+            rest = after;
+            continue;
         };
-        rest = after.get(end..).unwrap_or_default();
+        let value = value.trim_start();
+        shown.push_str("=(hidden)");
+        let end = match value.strip_prefix('\'') {
+            Some(quoted) => closing_quote(quoted).map_or(value.len(), |end| end + 2),
+            None => value.find(|c: char| c.is_whitespace() || "'\"`&".contains(c)).unwrap_or(value.len()),
+        };
+        rest = value.get(end..).unwrap_or_default();
     }
     shown.push_str(rest);
     shown
+}
+
+/// Where the quote is that no backslash stands before.
+fn closing_quote(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    text.char_indices().find_map(|(at, c)| match (c, escaped) {
+        ('\'', false) => Some(at),
+        ('\\', false) => {
+            escaped = true;
+            None
+        }
+        _ => {
+            escaped = false;
+            None
+        }
+    })
 }
 
 #[cfg(test)]
@@ -78,6 +102,9 @@ mod tests {
             ("host=h password=secret dbname=d", "host=h password=(hidden) dbname=d"),
             ("password='se cret' user=u", "password=(hidden) user=u"),
             ("http://h/x?password=secret&y=1", "http://h/x?password=(hidden)&y=1"),
+            ("PASSWORD = secret x", "PASSWORD=(hidden) x"),
+            (r"password='se\'cret' user=u", "password=(hidden) user=u"),
+            ("the password, is it?", "the password, is it?"),
             ("nothing here", "nothing here"),
         ];
         for (text, shown) in cases {

@@ -36,6 +36,8 @@ pub struct Settings {
     pub target: Target,
     /// The config file that was read, and what named it.
     pub(super) config: Option<(PathBuf, &'static str)>,
+    /// The names of the targets there are.
+    targets: Vec<String>,
     pub(super) args: StoreArgs,
     pub(super) address: Option<Where>,
     /// What named the target.
@@ -81,9 +83,11 @@ impl Settings {
             None => Target::default(),
             Some(name) => config.targets.get(name).cloned().ok_or_else(|| {
                 let hint = did_you_mean(name, config.targets.keys().map(String::as_str));
-                CliError::new(Exit::Usage, format!("there is no target `{name}` in the config file{hint}"))
+                let file = path.as_ref().map_or_else(String::new, |(path, _)| format!(" {}", path.display()));
+                CliError::new(Exit::Usage, format!("there is no target `{name}` in the config file{file}{hint}"))
             })?,
         };
+        let targets: Vec<String> = config.targets.keys().cloned().collect();
         let mut catalog = Catalog::built_in()?;
         for mapping in config.mappings {
             catalog.add(mapping)?;
@@ -95,10 +99,13 @@ impl Settings {
             (None, None, Some(_)) => "the only one",
             (None, None, None) => "default",
         };
+        let address = where_it_is(args, &target, environment);
+        let is_of_target = matches!(address, Some(Where::Whole(_, AddressSource::Target)));
         let password_file = [
             (args.password_file.clone(), "--password-file"),
             (environment.get("JOBDOCTOR_PASSWORD_FILE").map(PathBuf::from), "JOBDOCTOR_PASSWORD_FILE"),
-            (target.password_file.as_ref().map(PathBuf::from), "password_file"),
+            // It is the password of the target's own database, and nobody else's.
+            (target.password_file.as_ref().filter(|_| is_of_target).map(PathBuf::from), "password_file"),
         ];
         let password_file = password_file.into_iter().find_map(|(path, origin)| Some((path?, origin)));
         Ok(Settings {
@@ -108,7 +115,8 @@ impl Settings {
                 schema: args.schema.clone().or_else(|| target.schema.clone()),
                 table: args.table.clone().or_else(|| target.table.clone()),
             },
-            address: where_it_is(args, &target, environment),
+            address,
+            targets,
             config: path,
             args: args.clone(),
             password_file,
@@ -125,6 +133,7 @@ impl Settings {
     /// When its address cannot be read, or leads to a file that cannot.
     pub fn database(&self) -> Result<Database, CliError> {
         let mut surroundings = self.surroundings.clone();
+        surroundings.source = self.address_origin();
         if let Some((path, _)) = &self.password_file {
             surroundings.password = Some((password(path)?, path.clone()));
         }
@@ -135,16 +144,21 @@ impl Settings {
                 (Some(text), AddressSource::DatabaseUrl) => Address::parse_database_url(text, &surroundings)?,
                 (Some(text), _) => Address::parse(text, &surroundings)?,
                 // A path may hold any bytes; nothing else that is an address may.
-                (None, _) => {
+                (None, _)
+                    if matches!(Address::parse(&text.to_string_lossy(), &surroundings), Ok(Address::Sqlite { .. })) =>
+                {
                     let path = text.as_bytes();
                     Address::file(OsStr::from_bytes(path.strip_prefix(b"sqlite:").unwrap_or(path)))
+                }
+                (None, _) => {
+                    return Err(CliError::new(Exit::Usage, "the address is not UTF-8, and no path (it is not shown)"));
                 }
             }),
         };
         if let Some(Address::Sqlite { network_files, .. }) = &mut address {
             *network_files = self.args.network_files || self.target.network_files;
         }
-        Ok(Database(address))
+        Ok(Database { address, targets: self.targets.clone() })
     }
 
     /// What one command may take. `for_writing` says whether what is looked at is going to be written.
@@ -216,5 +230,5 @@ fn config_path(args: &StoreArgs, environment: &Environment) -> Option<(PathBuf, 
     let user = environment.get("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute()).or(home);
     let usual =
         [user.map(|path| path.join("jobdoctor/config.toml")), Some(PathBuf::from("/etc/jobdoctor/config.toml"))];
-    usual.into_iter().flatten().find(|path| path.exists()).map(|path| (path, "default"))
+    usual.into_iter().flatten().find(|path| !matches!(path.try_exists(), Ok(false))).map(|path| (path, "default"))
 }

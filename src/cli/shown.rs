@@ -1,6 +1,6 @@
 //! The program's own settings, each with its value and what set it: for `env`.
 
-use super::settings::{AddressSource, Settings, Where};
+use super::settings::{APPLYING, AddressSource, LOOKING, Settings, Where};
 use crate::report::EnvSetting;
 use std::path::Path;
 use std::time::Duration;
@@ -27,7 +27,7 @@ impl Settings {
             self.one("preset", "--preset", args.preset.clone(), &target.preset),
             self.one("schema", "--schema", args.schema.clone(), &target.schema),
             self.one("table", "--table", args.table.clone(), &target.table),
-            self.one("timeout", "--timeout", args.timeout.map(duration), &target.timeout.map(duration)),
+            self.timeout(),
             self.one("network_files", "--network-files", yes(args.network_files), &yes(target.network_files)),
             self.one("older", "", None, &target.older.map(duration)),
             self.one("rules", "", None, &rules),
@@ -43,6 +43,13 @@ impl Settings {
         };
         let origin = if *origin == "password_file" { self.of_target() } else { (*origin).to_owned() };
         setting("password_file", Some(path.display().to_string()), origin)
+    }
+
+    fn timeout(&self) -> EnvSetting {
+        let said =
+            self.one("timeout", "--timeout", self.args.timeout.map(duration), &self.target.timeout.map(duration));
+        let usual = || format!("{} to look, {} to apply", duration(LOOKING), duration(APPLYING));
+        EnvSetting { value: said.value.or_else(|| Some(usual())), ..said }
     }
 
     /// The target's value counts where no flag was given.

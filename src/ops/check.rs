@@ -31,6 +31,15 @@ pub fn check(look: &mut Look, setup: &[String]) -> Result<Checked, OpsError> {
         let detail = "this is a standby: it can be listed, and nothing can be applied".to_owned();
         findings.add(Severity::Error, "standby", detail, Some(fix));
     }
+    let is_postgres = look.spec.engine == Engine::Postgres;
+    if is_postgres
+        && look.target.standby.is_none()
+        && look.reader.ask("SELECT pg_catalog.current_setting('default_transaction_read_only') = 'on'")?
+    {
+        let detail = "default_transaction_read_only is on for this role or database: nothing can be applied".to_owned();
+        let fix = "ALTER ROLE ... or ALTER DATABASE ... RESET default_transaction_read_only".to_owned();
+        findings.add(Severity::Error, "read_only", detail, Some(fix));
+    }
     preset(&mut findings, &look.spec);
     let states = look.unfamiliar_states()?;
     if !states.is_empty() {
@@ -207,7 +216,11 @@ fn rights(findings: &mut Findings, look: &Look) {
                     false => "this user may not write to the file, or to its directory, where SQLite keeps a journal"
                         .to_owned(),
                 },
-                "name the table behind the view, or run as a user who may write".to_owned(),
+                match jobs.is_view {
+                    true => "name the table behind the view with --table",
+                    false => "run as a user who may write to both",
+                }
+                .to_owned(),
             );
         } else if !missing.is_empty() {
             findings.denied(

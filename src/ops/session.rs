@@ -68,7 +68,7 @@ impl Session<'_> {
             preset: spec.preset.clone(),
             variants: spec.variants.clone(),
             name: self.target.map(str::to_owned),
-            database: self.store.label().to_owned(),
+            database: reader.label().unwrap_or(self.store.label()).to_owned(),
             standby: reader
                 .standby()
                 .map(|standby| report::Standby { lag_seconds: standby.lag.map(|lag| lag.as_secs_f64()) }),

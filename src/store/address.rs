@@ -97,8 +97,15 @@ impl Address {
             // Any other may be a piece of what must not be shown.
             let known = OTHER_SCHEMES.iter().find(|known| scheme == **known);
             let scheme = known.map_or_else(|| "its scheme".to_owned(), |known| format!("the scheme `{known}`"));
+            let source = &surroundings.source;
             return Err(AddressError::new(format!(
-                "{scheme} is not known: give a path, sqlite:PATH, postgres://... or host=... dbname=..."
+                "{source} has an address that cannot be used: {scheme} is not known. Give a path, sqlite:PATH, postgres://... or host=... dbname=..."
+            )));
+        }
+        if text.starts_with(['"', '\'']) {
+            let source = &surroundings.source;
+            return Err(AddressError::new(format!(
+                "{source} begins with a quote that is part of it: leave the quotes out"
             )));
         }
         if text.is_empty() {

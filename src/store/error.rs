@@ -19,6 +19,8 @@ pub enum StoreErrorKind {
     Conflict,
     /// Authentication or privileges.
     Denied,
+    /// Whether it was written is not known.
+    Unknown,
     /// A guard that the operator can lift is in the way; nothing was written.
     Refused,
     /// Tables or columns are not what the preset says, or the connection is not one this program can use.

@@ -2,7 +2,7 @@
 //!
 //! Readers and writers are different types on different connections. A reader is technically unable to write: a read-only
 //! transaction on Postgres, an authorizer that denies writes on SQLite. Only `ops::apply` and the commands that create
-//! things ever ask for a writer.
+//! things ever ask for a writer; [`Store::recover`] alone writes beside them, for who is about to.
 
 mod address;
 mod apply;
@@ -96,6 +96,11 @@ impl Caution {
 pub trait Reader {
     /// The store's time of this look; on a standby, the time up to which it has followed its primary.
     fn now(&self) -> Timestamp;
+
+    /// What to call the server that answered, where there were several to choose from.
+    fn label(&self) -> Option<&str> {
+        None
+    }
 
     /// What there is to know if this is a standby, on which nothing can be applied.
     fn standby(&self) -> Option<Standby> {
@@ -204,10 +209,10 @@ impl Limits {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// The same with at least so much time, whatever the operator has said: for finding out what became of a commit.
-    fn with_at_least(&self, least: Duration) -> Limits {
-        let deadline = self.deadline.max(Instant::now() + least);
-        Limits { deadline, interrupt: Interrupt::default(), ..self.clone() }
+    /// The same for so long from now and no longer, whatever the operator has said: for finding out what became of a commit,
+    /// and for ending a statement.
+    fn for_at_most(&self, time: Duration) -> Limits {
+        Limits { deadline: Instant::now() + time, interrupt: Interrupt::default(), ..self.clone() }
     }
 }
 

@@ -27,12 +27,17 @@ pub(super) struct SqlReader<S> {
     pub(super) session: S,
     pub(super) now: Timestamp,
     pub(super) standby: Option<Standby>,
+    pub(super) label: Option<String>,
     pub(super) interrupt: Interrupt,
 }
 
 impl<S: ReadSession> Reader for SqlReader<S> {
     fn now(&self) -> Timestamp {
         self.now
+    }
+
+    fn label(&self) -> Option<&str> {
+        self.label.as_deref()
     }
 
     fn standby(&self) -> Option<Standby> {

@@ -184,3 +184,21 @@ fn a_password_file_that_holds_none() {
         assert!(ran.stderr.contains(&format!("password file {name}")), "{ran:#?}");
     }
 }
+
+/// A target's password is for the target's own database, and goes to no other that is named beside it.
+#[test]
+fn a_targets_password_stays_with_its_database() {
+    let doctor = Doctor::new().env("JOBDOCTOR_TARGET", "app").env("JOBDOCTOR_CONFIG", "c.toml");
+    fs::write(doctor.path("c.toml"), "[target.app]\ndb = \"host=h user=u\"\npassword_file = \"p\"\n").unwrap();
+    fs::write(doctor.path("p"), "c4n4ry\n").unwrap();
+    assert!(shown(&doctor, &[]).to_string().contains("postgres.password"));
+    assert!(!shown(&doctor, &["--db", "host=elsewhere user=u"]).to_string().contains("postgres.password"));
+}
+
+#[test]
+fn targets_that_could_have_been_named() {
+    let doctor = Doctor::new().env("JOBDOCTOR_CONFIG", "c.toml");
+    fs::write(doctor.path("c.toml"), "[target.a]\ndb = \"a.db\"\n[target.b]\ndb = \"b.db\"\n").unwrap();
+    let ran = fails(&doctor, &["stale"], 2);
+    assert!(ran.stderr.contains("a, b; say which with --target"), "{ran:#?}");
+}

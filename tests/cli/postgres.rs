@@ -145,3 +145,43 @@ fn the_answer_to_a_commit_is_lost() {
     assert!(proxy.has_cut());
     assert_eq!(states(&database), ["1 QUEUED 1", "2 QUEUED 1", "3 QUEUED 1"]);
 }
+
+/// A pooler that loses the server during a COMMIT says so before it hangs up. That is no answer of the server's, which has
+/// committed; so the server is asked.
+#[test]
+fn a_poolers_last_words_are_no_answer_to_a_commit() {
+    let (doctor, database, _) = queue();
+    let proxy = Proxy::before(database.socket(), Cut::WithLastWords, true);
+    let url = database.url_through(&proxy.socket());
+    let document = doctor.run(&["reclaim", "--db", &url, "--apply", "--json"]).exits(0).json();
+    assert_eq!(document["summary"]["outcomes"]["moved"], 3);
+    assert!(proxy.has_cut());
+    assert_eq!(states(&database), ["1 QUEUED 1", "2 QUEUED 1", "3 QUEUED 1"]);
+}
+
+#[test]
+fn a_database_in_which_nothing_may_be_written() {
+    let (doctor, database, url) = queue();
+    let name = url.split("dbname=").nth(1).unwrap();
+    let sql = format!("ALTER DATABASE {name} SET default_transaction_read_only = on");
+    database.client().batch_execute(&sql).unwrap();
+    doctor.run(&["stale", "--db", &url]).exits(0);
+    let ran = fails(&doctor, &["check", "--db", &url], 78);
+    assert!(ran.stderr.contains("default_transaction_read_only"), "{ran:#?}");
+    fails(&doctor, &["reclaim", "--db", &url, "--apply"], 77);
+}
+
+/// The query that takes too long is ended on the server too, and said to be what it is.
+#[test]
+fn a_look_that_takes_too_long() {
+    let (doctor, database, url) = queue();
+    let slow = "CREATE VIEW slow AS SELECT * FROM jobs WHERE pg_sleep(30)::text IS NOT NULL";
+    database.client().batch_execute(slow).unwrap();
+    let begun = std::time::Instant::now();
+    fails(&doctor, &["stale", "--db", &url, "--table", "slow", "--preset", "lease", "--timeout", "1s"], 75);
+    // Once for people and once for programs.
+    assert!(begun.elapsed() < std::time::Duration::from_secs(8), "{:?}", begun.elapsed());
+    let left = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'jobdoctor/%' AND state = 'active' \
+                AND datname = current_database()";
+    assert_eq!(database.client().query_one(left, &[]).unwrap().get::<_, i64>(0), 0);
+}

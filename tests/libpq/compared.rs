@@ -199,6 +199,7 @@ fn surroundings(made: &Made) -> Surroundings {
         home: Some(Path::to_owned(made.home())),
         user: Some(user().to_owned()),
         password: None,
+        ..Surroundings::default()
     }
 }
 

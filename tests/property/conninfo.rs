@@ -101,6 +101,7 @@ fn surroundings() -> Surroundings {
         home: Some(PathBuf::from("/nonexistent")),
         user: Some("ops".to_owned()),
         password: None,
+        ..Surroundings::default()
     }
 }
 

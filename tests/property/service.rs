@@ -42,7 +42,7 @@ fn files() -> impl Strategy<Value = Vec<u8>> {
         1 => proptest::collection::vec(any::<u8>(), 0..12),
         1 => (1000usize..1050).prop_map(|length| vec![b'x'; length]),
     ];
-    let end = select(&["\n", "\n", "\n", "\r\n", "\r", "\n  \t"][..]);
+    let end = select(&["\n", "\n", "\n", "\r\n", "\n  \t"][..]);
     proptest::collection::vec((line, end), 0..12).prop_map(|lines| {
         let lines = lines.into_iter().map(|(line, end)| [line, end.as_bytes().to_vec()].concat());
         lines.collect::<Vec<_>>().concat()

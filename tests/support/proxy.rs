@@ -15,7 +15,12 @@ pub enum Cut {
     BeforeTheServer,
     /// The server does it; its answer is lost.
     AfterTheServer,
+    /// The server does it; instead of its answer comes a pooler's complaint, and a moment later the end.
+    WithLastWords,
 }
+
+/// What PgBouncer says when it has lost the server in the middle of a statement.
+const LAST_WORDS: &[u8] = b"SFATAL\0C08P01\0Mserver conn crashed?\0\0";
 
 /// See the module.
 pub struct Proxy {
@@ -56,6 +61,7 @@ impl Proxy {
 
 fn serve(client: UnixStream, server: &Path, cut: Cut, armed: Arc<AtomicBool>) {
     let server = UnixStream::connect(server).unwrap();
+    let mut complaints = client.try_clone().unwrap();
     let (mut from_client, mut to_client) = (client.try_clone().unwrap(), client);
     let (mut from_server, mut to_server) = (server.try_clone().unwrap(), server);
     let deaf = Arc::new(AtomicBool::new(false));
@@ -63,6 +69,10 @@ fn serve(client: UnixStream, server: &Path, cut: Cut, armed: Arc<AtomicBool>) {
     std::thread::spawn(move || {
         let mut buffer = [0; 65536];
         while let Ok(read @ 1..) = from_server.read(&mut buffer) {
+            if deaf_too.load(Ordering::SeqCst) && cut == Cut::WithLastWords {
+                std::thread::sleep(std::time::Duration::from_millis(200));
+                break;
+            }
             if deaf_too.load(Ordering::SeqCst) || to_client.write_all(&buffer[..read]).is_err() {
                 // The server has answered the COMMIT, so it is done.
                 break;
@@ -81,6 +91,13 @@ fn serve(client: UnixStream, server: &Path, cut: Cut, armed: Arc<AtomicBool>) {
                         deaf.store(true, Ordering::SeqCst);
                         let _ = to_server.write_all(sent);
                         // The other thread hangs up when the answer comes.
+                        return;
+                    }
+                    Cut::WithLastWords => {
+                        deaf.store(true, Ordering::SeqCst);
+                        let _ = to_server.write_all(sent);
+                        let length = u32::try_from(LAST_WORDS.len() + 4).unwrap().to_be_bytes();
+                        let _ = complaints.write_all(&[b"E", &length[..], LAST_WORDS].concat());
                         return;
                     }
                     Cut::BeforeTheServer => break,

@@ -72,7 +72,11 @@ fn with_the_root_of_another_authority() {
     visitor.file("other.pem", &Authority::new("ours").root(), 0o644);
     let other = "sslrootcert=other.pem";
     come(&visitor, "both", other, [Plain, Plain, Plain, No(69), No(69), No(69)]);
-    come(&visitor, "tls", other, [No(77), No(69), No(77), No(69), No(69), No(69)]);
+    come(&visitor, "tls", other, [No(77), No(69), No(69), No(69), No(69), No(69)]);
+    // Both ways were tried, and both reasons count.
+    let ran = visitor.is_refused("user=tls sslmode=prefer sslrootcert=other.pem", 69);
+    says(&ran, "no trusted authority has signed");
+    says(&ran, "without TLS: ");
     says(
         &visitor.is_refused("user=tls sslmode=verify-ca sslrootcert=other.pem", 69),
         "no trusted authority has signed",

@@ -24,7 +24,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let settings = Settings::resolve(&args.store, &context.environment)?;
     let database = settings.database()?;
     let mut look = context.look_at(&settings, &database, "check")?;
-    let checked = ops::check(&mut look, database.warnings())?;
+    let setup: Vec<String> = database.warnings().iter().cloned().chain(database.dropped()).collect();
+    let checked = ops::check(&mut look, &setup)?;
     let document = &checked.document;
     if !document.can_reclaim {
         let exit = if checked.denied { Exit::NoPermission } else { Exit::Config };

@@ -5,7 +5,7 @@ use crate::cli::exit::Exit;
 use crate::cli::settings::Settings;
 use crate::render::{Align, Column, Format, Table, json};
 use crate::report::{Env, EnvSetting};
-use crate::store::{Address, Origin};
+use crate::store::Address;
 
 /// `jobdoctor env`.
 #[derive(Debug, clap::Args)]
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 
 fn document(settings: &Settings) -> Result<Env, CliError> {
     let database = settings.database()?;
-    let address = database.0.as_ref();
+    let address = database.address.as_ref();
     let mut list = settings.shown(address.map(Address::label));
     let engine = match address {
         None => None,
@@ -46,10 +46,7 @@ fn document(settings: &Settings) -> Result<Env, CliError> {
             list.extend(address.settings.iter().map(|(name, value, origin)| EnvSetting {
                 name: format!("postgres.{name}"),
                 value: Some(value.clone().unwrap_or_else(|| "(hidden)".to_owned())),
-                origin: match origin {
-                    Origin::Address => settings.address_origin(),
-                    origin => origin.to_string(),
-                },
+                origin: origin.to_string(),
             }));
             Some("postgres")
         }

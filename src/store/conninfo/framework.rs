@@ -53,7 +53,7 @@ pub(super) fn whose(word: &str) -> Option<&'static str> {
 
 /// The rest of a URL whose scheme stands for Postgres, and what of the scheme is dropped.
 pub(super) fn scheme(text: &str) -> Option<(&str, Option<String>)> {
-    let (scheme, rest) = text.split_once("://")?;
+    let (scheme, rest) = text.strip_prefix("jdbc:").unwrap_or(text).split_once("://")?;
     let (scheme, driver) = scheme.split_once('+').map_or((scheme, None), |(scheme, driver)| (scheme, Some(driver)));
     SCHEMES.contains(&scheme).then_some(())?;
     let plain = scheme.starts_with("postgres");

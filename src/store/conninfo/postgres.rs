@@ -38,6 +38,8 @@ pub struct PostgresAddress {
     pub application_name: Option<String>,
     /// Each setting with its value, none for a secret, and where it came from.
     pub settings: Vec<(&'static str, Option<String>, Origin)>,
+    /// Where a password was looked for in vain; `None` where there is one, or nowhere to look.
+    pub password_sought: Option<String>,
     /// What is not as it should be, though it does not stop anything.
     pub warnings: Vec<String>,
     /// Words of a framework that were dropped.
@@ -84,8 +86,8 @@ impl PostgresAddress {
         })?;
         let database = settings.text("dbname").unwrap_or(&user).to_owned();
         let mut servers = servers(&settings)?;
-        let (password_origin, mut warnings) =
-            passwords::hand_out(&mut servers, &settings, surroundings, &user, &database);
+        let password = passwords::hand_out(&mut servers, &settings, surroundings, &user, &database);
+        let mut warnings = password.warnings;
         let tls = tls(&settings, surroundings)?;
         let channel_binding = settings.word(
             "channel_binding",
@@ -120,7 +122,8 @@ impl PostgresAddress {
             tcp: tcp(&settings)?,
             options: settings.text("options").map(str::to_owned),
             application_name: application_name.map(str::to_owned),
-            settings: shown(&settings, &servers, &user, &database, &tls, password_origin),
+            settings: shown(&settings, &servers, &user, &database, &tls, password.origin),
+            password_sought: password.in_vain,
             dropped: settings.dropped,
             servers,
             user,

@@ -80,7 +80,8 @@ pub(super) fn servers(settings: &Settings) -> Result<Vec<Server>, AddressError> 
             let place = place(settings, item(&hosts, n), item(&addresses, n))?;
             let port = item(&ports, if ports.len() == 1 { 0 } else { n }).unwrap_or_else(|| PORT.to_owned());
             let port = port.trim().parse().ok().filter(|port| *port > 0);
-            let port = port.ok_or_else(|| settings.error("port", "is a number from 1 to 65535"))?;
+            let port = port.ok_or_else(|| settings.error("port", "is a number from 1 to 65535. In a URL the characters @ / : ? # % of a user name or password must be \
+                 percent-encoded: @ is %40, : is %3A"))?;
             Ok(Server { place, port, password: None })
         })
         .collect()
@@ -90,7 +91,12 @@ fn place(settings: &Settings, name: Option<String>, address: Option<String>) -> 
     if let Some(address) = address {
         let parsed = address.parse().map_err(|_| settings.error("hostaddr", "is an IP address"))?;
         // The name is then only what a certificate is compared with.
-        return Ok(ServerPlace::Host(name.unwrap_or(address), Some(parsed)));
+        let name = name.unwrap_or(address);
+        return if is_host_name(&name) || name.starts_with('/') {
+            Ok(ServerPlace::Host(name, Some(parsed)))
+        } else {
+            Err(odd_name(settings))
+        };
     }
     match name {
         None => Ok(match default_socket_directory() {
@@ -101,15 +107,21 @@ fn place(settings: &Settings, name: Option<String>, address: Option<String>) -> 
         Some(name) if name.starts_with('@') => {
             Err(settings.error("host", "names an abstract socket, which the driver cannot use"))
         }
-        Some(name) if name.chars().all(|c| c.is_alphanumeric() || ".-_:%".contains(c)) => {
-            Ok(ServerPlace::Host(name, None))
-        }
-        Some(_) => Err(settings.error(
-            "host",
-            "has a character in it that no host name has (it is not shown: it may be part of a password). In a URL the \
-             characters @ / : ? # % of a user name or password must be percent-encoded: @ is %40, / is %2F",
-        )),
+        Some(name) if is_host_name(&name) => Ok(ServerPlace::Host(name, None)),
+        Some(_) => Err(odd_name(settings)),
     }
+}
+
+fn is_host_name(name: &str) -> bool {
+    name.chars().all(|c| c.is_alphanumeric() || ".-_:%".contains(c))
+}
+
+fn odd_name(settings: &Settings) -> AddressError {
+    settings.error(
+        "host",
+        "has a character in it that no host name has (it is not shown: it may be part of a password). In a URL the characters \
+         @ / : ? # % of a user name or password must be percent-encoded: @ is %40, / is %2F",
+    )
 }
 
 /// Where libpq looks for a socket where nobody says.

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 /// Where a setting came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// The address itself.
-    Address,
+    /// The address itself, by what it is called.
+    Address(String),
     /// A service file and the line in it.
     Service(PathBuf, usize),
     /// An environment variable.
@@ -26,7 +26,7 @@ pub enum Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Origin::Address => f.write_str("the address"),
+            Origin::Address(source) => f.write_str(source),
             Origin::Service(file, line) | Origin::PassFile(file, line) => write!(f, "{}, line {line}", file.display()),
             Origin::Variable(name) => f.write_str(name),
             Origin::PasswordFile(file) => write!(f, "{}", file.display()),
@@ -63,19 +63,22 @@ impl Settings {
     pub(super) fn collect(text: &str, author: Author, surroundings: &Surroundings) -> Result<Settings, AddressError> {
         let (given, dropped) = read(text, author)?;
         let mut settings = Settings { set: BTreeMap::new(), dropped };
-        for (n, (name, value)) in given.into_iter().enumerate() {
+        for (name, value) in given {
             // The old word for it, which libpq still takes.
             let (name, value) = match (name.as_str(), value.starts_with('1')) {
                 ("requiressl", true) => ("sslmode".to_owned(), "require".to_owned()),
                 ("requiressl", false) => ("sslmode".to_owned(), "prefer".to_owned()),
                 _ => (name, value),
             };
-            let Some(key) = keys::find(&name) else { return Err(unknown(n, &name)) };
+            let Some(key) = keys::find(&name) else { return Err(unknown(&surroundings.source, &name)) };
             if value.is_empty() && NEVER_EMPTY.contains(&key.name) {
-                return Err(AddressError::new(format!("`{}` (from the address) is empty: leave it out", key.name)));
+                return Err(AddressError::new(format!(
+                    "`{}` (from {}) is empty: leave it out",
+                    key.name, surroundings.source
+                )));
             }
             // The last one counts.
-            settings.set.insert(key.name, (value, Origin::Address));
+            settings.set.insert(key.name, (value, Origin::Address(surroundings.source.clone())));
         }
         let named = settings.text("service").map(str::to_owned);
         if let Some(name) = named.or_else(|| surroundings.get("PGSERVICE").map(str::to_owned)) {
@@ -187,17 +190,16 @@ fn read(text: &str, author: Author) -> Result<Given, AddressError> {
 }
 
 /// A key that libpq does not have. It is named only if it is known from elsewhere: it may be a piece of a password.
-fn unknown(n: usize, name: &str) -> AddressError {
+fn unknown(source: &str, name: &str) -> AddressError {
     let close = KEYS.iter().map(|key| key.name).find(|known| strsim::damerau_levenshtein(known, name) <= 2);
     AddressError::new(match (framework::whose(name), close) {
         (Some(whose), _) => format!(
             "`{name}` is a word of {whose} that says nothing to a server: leave it out. From DATABASE_URL, where frameworks \
              look, it would have been dropped"
         ),
-        (None, Some(known)) => format!("the address has a key that libpq does not know; did you mean `{known}`?"),
-        (None, None) => format!(
-            "the address has a key that libpq does not know, number {} in it (it is not shown: it may be part of a password)",
-            n + 1
-        ),
+        (None, Some(known)) => format!("{source} has a key that libpq does not know; did you mean `{known}`?"),
+        (None, None) => {
+            format!("{source} has a key that libpq does not know (it is not shown: it may be part of a password)")
+        }
     })
 }

@@ -3,7 +3,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 /// What an address may lean on: the environment, the home directory, the user of this process.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Surroundings {
     /// The environment variables that are set and not empty.
     pub variables: Variables,
@@ -11,8 +11,18 @@ pub struct Surroundings {
     pub home: Option<PathBuf>,
     /// The name of the user that this process runs as.
     pub user: Option<String>,
+    /// What the address is called in messages: `--db`, or whatever it came from.
+    pub source: String,
     /// A password that was read from a file that the operator named, and that file. It counts before any other.
     pub password: Option<(Password, PathBuf)>,
+}
+
+impl Default for Surroundings {
+    /// None at all.
+    fn default() -> Surroundings {
+        let source = "the address".to_owned();
+        Surroundings { variables: Variables::default(), home: None, user: None, source, password: None }
+    }
 }
 
 /// Environment variables by name. Their values may be passwords, so they are never printed.

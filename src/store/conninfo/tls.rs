@@ -129,7 +129,8 @@ pub(super) fn tls(settings: &Settings, surroundings: &Surroundings) -> Result<Tl
         root: if system { Some(Root::System) } else { root.map(Root::File) },
         certificate: file("sslcert", "postgresql.crt").filter(|_| sends),
         key: file("sslkey", "postgresql.key").filter(|_| sends),
-        revoked: file("sslcrl", "root.crl"),
+        // A directory that is named takes the place of the usual file.
+        revoked: file("sslcrl", "root.crl").filter(|file| file.named || settings.text("sslcrldir").is_none()),
         revoked_directory: settings.text("sslcrldir").map(PathBuf::from),
         server_name_indication: settings.word("sslsni", &[("1", true), ("0", false)], true)?,
         oldest,

@@ -28,6 +28,7 @@ pub(super) struct Cancel {
 }
 
 /// A transaction of ours: the server's process, and when it began, which together nobody else has.
+#[derive(Clone)]
 struct Transaction {
     process: String,
     began: String,
@@ -50,12 +51,12 @@ impl Cancel {
     /// Asks the server to end the statement under way, without waiting for what comes of that: one that cannot be ended still
     /// ends with its own time limit.
     pub(super) fn send(&self) {
-        let Some(Transaction { process, began }) = self.transaction.lock().ok().and_then(|mut noted| noted.take())
-        else {
+        let Some(Transaction { process, began }) = self.transaction.lock().ok().and_then(|noted| noted.clone()) else {
             return;
         };
-        let (address, limits) = (self.address.clone(), self.limits.with_at_least(PATIENCE));
-        thread::spawn(move || {
+        let (address, limits) = (self.address.clone(), self.limits.for_at_most(PATIENCE));
+        // Without a thread the statement still ends with its own time limit.
+        let _ = thread::Builder::new().spawn(move || {
             let Ok(Connected { mut line, .. }) = connect(&address, &limits) else { return };
             let _ = line.ask(until(PATIENCE), move |client| {
                 client.execute_typed(CANCEL, &[(&process, Type::TEXT), (&began, Type::TEXT)])

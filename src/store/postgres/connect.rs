@@ -63,7 +63,8 @@ fn passes(address: &PostgresAddress, limits: &Limits) -> Vec<TargetAttributes> {
     match address.target {
         TargetAttributes::PreferStandby => vec![TargetAttributes::Standby, TargetAttributes::Any],
         TargetAttributes::Any if !address.target_is_named && limits.for_writing && address.servers.len() > 1 => {
-            vec![TargetAttributes::ReadWrite]
+            // If none does, the guards say so of one that does not.
+            vec![TargetAttributes::ReadWrite, TargetAttributes::Any]
         }
         target => vec![target],
     }

@@ -1,9 +1,10 @@
+use crate::spec::ident::quoted;
 use crate::store::{StoreError, StoreErrorKind};
 use ::postgres::Error;
 use std::error::Error as _;
 
-/// What a failure of Postgres means for the operator. `label` names the database without its secrets.
-pub(super) fn store_error(error: &Error, label: &str) -> StoreError {
+/// What a failure of Postgres means for the operator. `label` names the database without its secrets, `user` the role.
+pub(super) fn store_error(error: &Error, label: &str, user: &str) -> StoreError {
     let Some(db) = error.as_db_error() else {
         return StoreError::new(StoreErrorKind::Lost, format!("{label}: {}", with_causes(error)));
     };
@@ -22,7 +23,7 @@ pub(super) fn store_error(error: &Error, label: &str) -> StoreError {
     StoreError {
         kind,
         message: db.message().to_owned(),
-        hint: hint(code, db.message()).map(str::to_owned).or_else(|| db.hint().map(str::to_owned)),
+        hint: hint(code, db.message(), user).or_else(|| db.hint().map(str::to_owned)),
         code: Some(code.to_owned()),
         constraint: db.constraint().map(str::to_owned),
     }
@@ -39,16 +40,43 @@ pub(super) fn with_causes(error: &Error) -> String {
     message
 }
 
-fn hint(code: &str, message: &str) -> Option<&'static str> {
-    Some(match code {
+fn hint(code: &str, message: &str, user: &str) -> Option<String> {
+    let hint = match code {
         "42501" if message.contains("row-level security") || message.contains("row security") => {
-            "rows would be hidden from this role, and a list without them would read as good news: use a role with BYPASSRLS, \
-             or the owner of the table"
+            return Some(format!(
+                "rows would be hidden from this role, and a list without them would read as good news: ALTER ROLE {} BYPASSRLS, \
+                 or a policy that shows it all rows",
+                quoted(user)
+            ));
         }
-        "42501" => "the role lacks a right; `jobdoctor check` lists what is missing and the GRANT for it",
-        "25006" => "this is a standby, or the role is set to read only: list here, apply elsewhere or as another role",
+        "42501" => return Some(missing_right(message, user)),
+        "25006" => {
+            "this is a standby, or the role or the database is set to read only: list here, apply elsewhere or as another \
+             role"
+        }
+        "55P03" => {
+            "another session holds the table (an ALTER or LOCK TABLE, say): pg_stat_activity and pg_blocking_pids() show \
+             which; try again when it is done"
+        }
         "57014" => "give it longer with --timeout, or narrow what is asked",
+        "57P01" | "57P02" => "the server, or its administrator, ended the connection: try again",
         "53300" => "the server has no connection left; try again",
         _ => return None,
-    })
+    };
+    Some(hint.to_owned())
+}
+
+/// The right that is missing, as far as the message names what it is missing on.
+fn missing_right(message: &str, user: &str) -> String {
+    let role = quoted(user);
+    let on = |kind: &str| message.split_once(&format!("permission denied for {kind} ")).map(|(_, name)| quoted(name));
+    if let Some(schema) = on("schema") {
+        return format!("GRANT USAGE ON SCHEMA {schema} TO {role}");
+    }
+    match on("table").or_else(|| on("view")) {
+        Some(table) => format!(
+            "to list: GRANT SELECT ON {table} TO {role}; what reclaiming takes besides is said by `jobdoctor check`"
+        ),
+        None => "the role lacks a right; `jobdoctor check` lists what reclaiming takes and the GRANT for it".to_owned(),
+    }
 }

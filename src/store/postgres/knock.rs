@@ -4,7 +4,7 @@ use super::connect::{Connected, together};
 use super::line::{Line, aside, until};
 use super::offer::Offer;
 use super::refused::{Attempt, io_error, is_about_the_way_in};
-use super::tls::Tls;
+use super::tls::{self, Tls};
 use crate::store::conninfo::{self, PostgresAddress, Server, ServerPlace, SslMode, TargetAttributes};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use ::postgres::config::{ChannelBinding, SslMode as Driver, SslNegotiation};
@@ -77,11 +77,11 @@ impl Knock<'_> {
             (_, SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull) => Driver::Require,
         };
         match (self.with(ip, first), self.address.tls.mode) {
-            (Err(tried), SslMode::Allow) if tried.refused => {
-                self.with(ip, Driver::Prefer).map_err(|tried| tried.failed)
+            (Err(first), SslMode::Allow) if first.refused => {
+                self.with(ip, Driver::Prefer).map_err(|second| second.after(first))
             }
-            (Err(tried), SslMode::Prefer) if tried.had_tls && tried.refused => {
-                self.with(ip, Driver::Disable).map_err(|tried| tried.failed)
+            (Err(first), SslMode::Prefer) if first.had_tls && first.refused => {
+                self.with(ip, Driver::Disable).map_err(|second| second.after(first))
             }
             (result, _) => result.map_err(|tried| tried.failed),
         }
@@ -100,7 +100,7 @@ impl Knock<'_> {
         let client = match connected {
             Ok(Ok(client)) => client,
             Ok(Err(error)) => {
-                let refused = is_about_the_way_in(&error) || (had_tls && error.as_db_error().is_none());
+                let refused = is_about_the_way_in(&error) || (had_tls && tls::is_of_the_handshake(&error));
                 // A server that answered has answered: for want of a password, or of TLS, libpq does not go on either.
                 let is_final =
                     error.as_db_error().map_or_else(|| io_error(&error).is_none(), |db| db.code().code() != "57P03");
@@ -121,12 +121,16 @@ impl Knock<'_> {
         if wanted == TargetAttributes::Any {
             return Ok(line);
         }
-        let asked = line.ask(until(self.patience()), |client: &mut Client| {
-            let sql = "SELECT pg_catalog.pg_is_in_recovery(), \
+        let (in_time, interrupt) = (until(self.patience()), self.limits.interrupt.clone());
+        let asked = line.ask(
+            move || in_time() && !interrupt.is_raised(),
+            |client: &mut Client| {
+                let sql = "SELECT pg_catalog.pg_is_in_recovery(), \
                        pg_catalog.current_setting('default_transaction_read_only') = 'on'";
-            let row = client.query_typed(sql, &[])?;
-            row.first().map_or(Ok((false, false)), |row| Ok((row.try_get(0)?, row.try_get(1)?)))
-        });
+                let row = client.query_typed(sql, &[])?;
+                row.first().map_or(Ok((false, false)), |row| Ok((row.try_get(0)?, row.try_get(1)?)))
+            },
+        );
         let (standby, read_only): (bool, bool) = match asked {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => return Err(self.error(&error, false)),
@@ -221,4 +225,15 @@ struct Tried {
     had_tls: bool,
     /// Refused in a way that another mode may change.
     refused: bool,
+}
+
+impl Tried {
+    /// Both ways have failed, and either reason may be the one that counts: with TLS a wrong password, without it a server that
+    /// lets nobody in without. The advice is for the way with TLS.
+    fn after(self, first: Tried) -> Failed {
+        let (with_tls, without) = if first.had_tls { (first.failed, self.failed) } else { (self.failed, first.failed) };
+        let mut error = with_tls.error;
+        error.message = format!("{}; without TLS: {}", error.message, without.error.message);
+        Failed { error, is_final: with_tls.is_final && without.is_final }
+    }
 }

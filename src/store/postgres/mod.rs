@@ -46,7 +46,8 @@ impl Store for PostgresStore {
         let mut session = PostgresSession::connect(&self.address, limits)?;
         session.cancel_on_interrupt();
         let (now, standby) = session.begin_read()?;
-        Ok(Box::new(SqlReader { session, now, standby, interrupt: limits.interrupt.clone() }))
+        let label = Some(session.label.clone());
+        Ok(Box::new(SqlReader { session, now, standby, label, interrupt: limits.interrupt.clone() }))
     }
 
     fn writer(&self, limits: &Limits) -> Result<Box<dyn Writer>, StoreError> {

@@ -2,6 +2,7 @@
 
 use super::error::{store_error, with_causes};
 use super::tls;
+use crate::spec::ident::quoted;
 use crate::store::conninfo::{PostgresAddress, Server, ServerPlace, SslMode};
 use crate::store::{StoreError, StoreErrorKind};
 use ::postgres::Error;
@@ -25,7 +26,7 @@ impl Attempt<'_> {
     /// What its failure means for the operator.
     pub(super) fn error(&self, error: &Error) -> StoreError {
         if let Some(db) = error.as_db_error() {
-            let mut error = self.answer(db, store_error(error, self.label));
+            let mut error = self.answer(db, store_error(error, self.label, &self.address.user));
             // PgBouncer's words end in the parameter's name.
             let parameter =
                 db.message().strip_prefix("unsupported startup parameter").and_then(|s| s.rsplit(' ').next());
@@ -50,6 +51,13 @@ impl Attempt<'_> {
         let says = |words: &str| db.message().contains(words);
         let (kind, hint) = match db.code().code() {
             "28P01" => (StoreErrorKind::Denied, self.about_the_password()),
+            _ if says("Peer authentication failed") || says("Ident authentication failed") => (
+                StoreErrorKind::Denied,
+                format!(
+                    "here the operating system says who you are: sudo -u {}, or come over TCP with a password (host=localhost)",
+                    self.address.user
+                ),
+            ),
             _ if says("authentication failed") && !says("certificate") => {
                 (StoreErrorKind::Denied, self.about_the_password())
             }
@@ -72,7 +80,15 @@ impl Attempt<'_> {
             "3D000" => (StoreErrorKind::Unreachable, "check the database's name: dbname=... or PGDATABASE".to_owned()),
             "53300" => (StoreErrorKind::Busy, "try again, or end what is not needed; a reserved role may still get in".to_owned()),
             "57P03" => (StoreErrorKind::Unreachable, "it is starting, stopping or recovering: try again".to_owned()),
-            "42501" => (StoreErrorKind::Denied, "the role may not connect: GRANT CONNECT ON DATABASE ... TO it".to_owned()),
+            "42501" => (
+                StoreErrorKind::Denied,
+                format!(
+                    "the role may not connect: GRANT CONNECT ON DATABASE {} TO {}",
+                    quoted(&self.address.database),
+                    quoted(&self.address.user)
+                ),
+            ),
+            "55000" => (StoreErrorKind::Unreachable, "this database takes no connections: name another".to_owned()),
             _ if says("startup parameter") => (
                 StoreErrorKind::Unfit,
                 "a pooler stands before the server and lets this pass only where its ignore_startup_parameters says so: leave \
@@ -102,7 +118,10 @@ impl Attempt<'_> {
             Some(origin) => {
                 format!("the password came from {origin}; `jobdoctor env` shows where every setting comes from")
             }
-            None => "no password was found: ~/.pgpass, PGPASSWORD or --password-file can give one".to_owned(),
+            None => {
+                let sought = self.address.password_sought.as_deref().unwrap_or("no password was found");
+                format!("{sought}; PGPASSWORD, a password file (~/.pgpass) or --password-file can give one")
+            }
         }
     }
 
@@ -127,7 +146,7 @@ impl Attempt<'_> {
                 (StoreErrorKind::Denied, "this user may not use the socket".to_owned(), "its mode decides".to_owned())
             }
             (_, io::ErrorKind::ConnectionRefused) => unreachable(
-                "nobody listens there (connection refused)".to_owned(),
+                format!("nobody listens there at port {} (connection refused)", self.server.port),
                 "is the server up, and is the port right? A server that listens on its socket alone is reached by the \
                  socket's directory",
             ),
@@ -154,11 +173,7 @@ impl Attempt<'_> {
         let says = |words: &str| said.contains(words);
         if says("password missing") {
             let message = "the server asks for a password, and none was found".to_owned();
-            let mut hint = self.about_the_password();
-            if let Some(warning) = self.address.warnings.iter().find(|warning| warning.contains("password file")) {
-                hint = warning.clone();
-            }
-            return (StoreErrorKind::Denied, message, hint);
+            return (StoreErrorKind::Denied, message, self.about_the_password());
         }
         if says("channel binding") {
             let message = "channel_binding=require cannot be had: it takes TLS and a SCRAM password".to_owned();
@@ -174,6 +189,14 @@ impl Attempt<'_> {
         if says("authentication error") {
             let message = format!("the server's half of the password exchange is wrong: {said}");
             return (StoreErrorKind::Denied, message, "is this the server it claims to be?".to_owned());
+        }
+        if ["bytes remaining on stream", "parsing response", "unexpected message", "invalid message"]
+            .iter()
+            .any(|w| says(w))
+        {
+            let message = "what answers there does not speak Postgres".to_owned();
+            let hint = "check host and port; `jobdoctor env` shows what was tried";
+            return (StoreErrorKind::Unreachable, message, hint.to_owned());
         }
         let hint = "is it a Postgres server? `jobdoctor env` shows what was tried";
         (StoreErrorKind::Unreachable, format!("the connection did not come about: {said}"), hint.to_owned())

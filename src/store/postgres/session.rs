@@ -14,6 +14,7 @@ use crate::store::reader::{Each, ReadSession};
 use crate::store::session::{Commit, Session};
 use crate::store::sql::{Dialect, Param, Postgres, Statement};
 use crate::store::{Limits, Standby, StoreError, StoreErrorKind};
+use ::postgres::error::Severity;
 use ::postgres::types::{ToSql, Type};
 use ::postgres::{Client, Error};
 use std::time::{Duration, Instant};
@@ -23,14 +24,17 @@ pub(super) struct PostgresSession {
     line: Line,
     cancel: Cancel,
     address: PostgresAddress,
-    label: String,
+    /// User, the server that answered, and database.
+    pub(super) label: String,
     limits: Limits,
     /// True between the beginning and the end of a transaction of ours.
     in_transaction: bool,
     /// True for a look, which an interrupt ends in the middle of a statement. Writers finish the batch in hand.
     is_look: bool,
-    /// True once the connection is known to be gone.
-    lost: bool,
+    /// True once the connection is known to be gone, so that asking what became of a commit takes another.
+    must_reconnect: bool,
+    /// Which server this is, and in which of its lives; `None` until a writer has asked, or where it may not.
+    identity: Option<String>,
     /// The schemas that unqualified names would have been looked for in, before ours was set.
     pub(super) visible: Vec<String>,
 }
@@ -39,8 +43,10 @@ pub(super) struct PostgresSession {
 const IDLE_IN_TRANSACTION: &str = "5s";
 /// Rows fetched at a time.
 const FETCH: usize = 1000;
-/// How long a server may take to say that its own time limit has run out.
-const GRACE: Duration = Duration::from_secs(1);
+/// How long a server may take to end a statement once the time is up.
+const GRACE: Duration = Duration::from_secs(2);
+/// The longest time limit that a server understands.
+const LONGEST: Duration = Duration::from_millis(i32::MAX as u64);
 /// How long it may take to end what is under way after an interrupt.
 const INTERRUPTED: Duration = Duration::from_secs(3);
 /// How long it may take to hear that a look is over.
@@ -60,7 +66,8 @@ impl PostgresSession {
             limits: limits.clone(),
             in_transaction: false,
             is_look: false,
-            lost: false,
+            must_reconnect: false,
+            identity: None,
             visible: Vec::new(),
         })
     }
@@ -74,9 +81,14 @@ impl PostgresSession {
     /// Begins the snapshot of a look, and reads the clock. On a standby `now` is the moment up to which it has followed its
     /// primary: signs of life that have not arrived must not count as silence.
     pub(super) fn begin_read(&mut self) -> Result<(Timestamp, Option<Standby>), StoreError> {
+        // Behind a pooler it is here that one waits for a server.
+        self.is_look = true;
         self.batch("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
-        (self.in_transaction, self.is_look) = (true, true);
+        self.in_transaction = true;
         let now = self.settings(None)?;
+        if self.limits.interrupt.is_raised() {
+            return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while connecting"));
+        }
         let standby = standby::ask(self, now)?;
         let lag = standby.and_then(|standby| standby.lag).unwrap_or_default();
         Ok((now.minus(lag), standby))
@@ -84,11 +96,24 @@ impl PostgresSession {
 
     /// Runs statements that create things, all or none.
     pub(super) fn create(&mut self, statements: &[String]) -> Result<(), StoreError> {
+        self.identify();
         self.batch("BEGIN")?;
+        self.in_transaction = true;
+        let (left, lock) = (self.limits.left().min(LONGEST).as_millis().max(1), self.limits.lock.as_millis().max(1));
+        self.batch(&format!("SET LOCAL statement_timeout = {left}; SET LOCAL lock_timeout = {lock}"))?;
         for statement in statements {
             self.batch(statement)?;
         }
-        self.batch("COMMIT")
+        match self.commit() {
+            Commit::Done => Ok(()),
+            Commit::Failed(error) => Err(error),
+            Commit::Unknown(error) => Err(StoreError {
+                kind: StoreErrorKind::Unknown,
+                message: format!("{}; whether the tables were created is not known", error.message),
+                hint: Some("`jobdoctor check` says whether they are there".to_owned()),
+                ..error
+            }),
+        }
     }
 
     fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
@@ -101,7 +126,15 @@ impl PostgresSession {
         &mut self,
         work: impl FnOnce(&mut Client) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let in_time = until(self.limits.left() + GRACE);
+        let (limits, cancel, overdue) = (self.limits.clone(), self.cancel.clone(), std::cell::OnceCell::new());
+        // The server's own limit counts anew for each statement; when the whole time is up, it is asked to end this one.
+        let in_time = move || {
+            let begun = || {
+                cancel.send();
+                Instant::now()
+            };
+            !limits.left().is_zero() || overdue.get_or_init(begun).elapsed() < GRACE
+        };
         let (interrupt, raised) = (self.limits.interrupt.clone(), std::cell::OnceCell::new());
         let is_heeded = self.is_look;
         // The server was asked to end the statement; one that does not even do that keeps nobody for long.
@@ -137,8 +170,10 @@ impl PostgresSession {
             path.extend(Some(own).filter(|own| !own.trim().is_empty()));
         }
         path.push("pg_temp".to_owned());
-        let left = self.limits.left().as_millis().max(1).to_string();
-        let lock = self.limits.lock.as_millis().max(1).to_string();
+        // An integer of milliseconds to the server. The wait for a lock ends first, because its error says more.
+        let left = self.limits.left().min(LONGEST);
+        let lock = self.limits.lock.min(left.mul_f32(0.9)).as_millis().max(1).to_string();
+        let left = left.as_millis().max(1).to_string();
         let settings = [
             ("TimeZone", "UTC"),
             ("DateStyle", "ISO, YMD"),
@@ -172,7 +207,7 @@ impl PostgresSession {
     }
 
     fn error(&self, error: &::postgres::Error) -> StoreError {
-        let error = store_error(error, &self.label);
+        let error = store_error(error, &self.label, &self.address.user);
         match error.kind {
             StoreErrorKind::TimedOut if self.limits.interrupt.is_raised() => {
                 StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading")
@@ -181,11 +216,18 @@ impl PostgresSession {
         }
     }
 
+    /// Takes note of which server this is. A role that may not ask it gets fewer answers about lost commits, and nothing else.
+    fn identify(&mut self) {
+        if self.identity.is_none() {
+            self.identity = self.query(&Statement::plain(IDENTITY)).ok().as_deref().and_then(first_text);
+        }
+    }
+
     /// Asks the server, on a new connection, what became of a transaction.
     fn resolve(&mut self, xid: &str, lost: StoreError) -> Commit {
         let patience = Instant::now() + RESOLVE.min(self.limits.left()).max(Duration::from_secs(1));
-        while Instant::now() < patience {
-            match self.status(xid).as_deref() {
+        while let Some(left) = patience.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
+            match self.status(xid, left).as_deref() {
                 Ok("committed") => return Commit::Done,
                 Ok("aborted") => return Commit::Failed(lost),
                 // The dead session has not noticed yet, or the server is still coming up.
@@ -196,30 +238,55 @@ impl PostgresSession {
         Commit::Unknown(lost)
     }
 
-    fn status(&mut self, xid: &str) -> Result<String, StoreError> {
-        if self.lost {
-            let limits = self.limits.with_at_least(RESOLVE);
+    /// What the server says of a transaction; nothing if it is another server by now, to which the number means something
+    /// else.
+    fn status(&mut self, xid: &str, patience: Duration) -> Result<String, StoreError> {
+        if self.must_reconnect {
+            let limits = self.limits.for_at_most(patience);
             let Connected { line, label, .. } = connect(&self.address, &limits)?;
-            (self.line, self.label, self.lost) = (line, label, false);
+            (self.line, self.label, self.must_reconnect) = (line, label, false);
         }
-        let xid = xid.to_owned();
-        let asked = self.line.ask(until(RESOLVE), move |client| {
-            let sql = "SELECT pg_catalog.pg_xact_status($1::xid8)";
-            let rows = client.query_typed(sql, &[(&xid, Type::TEXT)])?;
-            rows.first().map_or(Ok(None), |row| row.try_get::<_, Option<String>>(0))
+        let (xid, known) = (xid.to_owned(), self.identity.clone());
+        let asked = self.line.ask(until(patience), move |client| {
+            let text =
+                |rows: &[::postgres::Row]| rows.first().map_or(Ok(None), |row| row.try_get::<_, Option<String>>(0));
+            if known.is_none() || text(&client.query_typed(IDENTITY, &[])?)? != known {
+                return Ok(None);
+            }
+            let status = "SELECT pg_catalog.pg_xact_status($1::xid8)";
+            text(&client.query_typed(status, &[(&xid, Type::TEXT)])?)
         });
         match asked {
             Ok(Ok(status)) => Ok(status.unwrap_or_default()),
             Ok(Err(error)) => {
-                self.lost = error.as_db_error().is_none();
+                self.must_reconnect = !is_an_answer(&error);
                 Err(self.error(&error))
             }
             Err(_) => {
-                self.lost = true;
+                self.must_reconnect = true;
                 Err(self.silent())
             }
         }
     }
+}
+
+/// Which cluster it is and which timeline it is on: after a failover one of them is another, and numbers of transactions may
+/// mean other ones. Fails on a standby.
+const IDENTITY: &str = "SELECT system_identifier::text || '/' || \
+    pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8) FROM pg_catalog.pg_control_system()";
+
+fn first_text(rows: &[Vec<Cell>]) -> Option<String> {
+    rows.first()?.first()?.to_text()
+}
+
+/// Whether an error is the server's answer to a statement, after which the connection goes on. A pooler's last words before it
+/// hangs up, and those of a server that stops, are none.
+fn is_an_answer(error: &Error) -> bool {
+    error.as_db_error().is_some_and(|db| {
+        let code = db.code().code();
+        let hangs_up = code.starts_with("08") || ["57P01", "57P02", "57P03", "57P05", "25P03"].contains(&code);
+        db.parsed_severity() == Some(Severity::Error) && !hangs_up
+    })
 }
 
 impl Drop for PostgresSession {
@@ -257,18 +324,16 @@ impl Session for PostgresSession {
     }
 
     fn begin(&mut self, schema: &str) -> Result<Timestamp, StoreError> {
+        self.identify();
         self.batch("BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
         self.in_transaction = true;
-        let now = match self.settings(Some(schema)) {
-            Ok(now) => now,
-            Err(error) => {
-                self.rollback();
-                return Err(error);
-            }
-        };
         // A deferred constraint would otherwise refuse the whole batch at its commit, without naming the row.
-        self.batch("SET CONSTRAINTS ALL IMMEDIATE")?;
-        Ok(now)
+        let constraints = "SET CONSTRAINTS ALL IMMEDIATE";
+        let begun = self.settings(Some(schema)).and_then(|now| self.batch(constraints).map(|()| now));
+        if begun.is_err() {
+            self.rollback();
+        }
+        begun
     }
 
     fn commit(&mut self) -> Commit {
@@ -280,9 +345,9 @@ impl Session for PostgresSession {
         };
         self.in_transaction = false;
         let commit = self.line.ask(until(self.limits.left() + GRACE), |client| {
-            // An error without the connection's end is the server's own answer; any other leaves the question open.
+            // The server's own no; the end of a connection, even one with last words, leaves the question open.
             match client.batch_execute("COMMIT") {
-                Err(error) if error.code().is_some() && !client.is_closed() => Ok(Err((error, true))),
+                Err(error) if is_an_answer(&error) && !client.is_closed() => Ok(Err((error, true))),
                 Err(error) => Ok(Err((error, false))),
                 Ok(()) => Ok(Ok(())),
             }
@@ -291,12 +356,12 @@ impl Session for PostgresSession {
             Ok(Ok(Ok(()))) => Commit::Done,
             Ok(Ok(Err((error, true)))) => Commit::Failed(self.error(&error)),
             Ok(Ok(Err((error, false))) | Err(error)) => {
-                self.lost = true;
+                self.must_reconnect = true;
                 let lost = self.error(&error);
                 self.resolve(&xid, lost)
             }
             Err(_) => {
-                self.lost = true;
+                self.must_reconnect = true;
                 let lost = self.silent();
                 self.resolve(&xid, lost)
             }

@@ -203,7 +203,14 @@ fn unreadable(path: &Path, error: &io::Error) -> StoreError {
                 Err(_) => format!("there is no file {}", path.display()),
             };
             StoreError::new(StoreErrorKind::Missing, message)
-                .hint("nothing was created; `jobdoctor init` makes a database, `jobdoctor demo` one to look at")
+                .hint(match path.to_str().filter(|name| !name.contains(['/', '.'])) {
+                    Some(name) => format!(
+                        "nothing was created; `jobdoctor init` makes a file. A Postgres database is postgres:///{name} or \
+                         dbname={name}"
+                    ),
+                    None => "nothing was created; `jobdoctor init` makes a database, `jobdoctor demo` one to look at"
+                        .to_owned(),
+                })
         }
         io::ErrorKind::PermissionDenied => {
             let error = StoreError::new(StoreErrorKind::Denied, format!("may not read {}", path.display()));

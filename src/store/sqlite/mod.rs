@@ -94,7 +94,7 @@ impl Store for SqliteStore {
     fn reader(&self, limits: &Limits) -> Result<Box<dyn Reader>, StoreError> {
         let mut session = SqliteSession::for_reading(&self.path, limits, &self.seen)?;
         let now = session.begin_read()?;
-        Ok(Box::new(SqlReader { session, now, standby: None, interrupt: limits.interrupt.clone() }))
+        Ok(Box::new(SqlReader { session, now, standby: None, label: None, interrupt: limits.interrupt.clone() }))
     }
 
     fn writer(&self, limits: &Limits) -> Result<Box<dyn Writer>, StoreError> {

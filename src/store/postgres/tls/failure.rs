@@ -52,8 +52,8 @@ fn cause(error: &Error) -> Cause<'_> {
     Cause::Other
 }
 
-/// The driver does not show the kind of its errors either.
-fn is_of_the_handshake(error: &Error) -> bool {
+/// Whether an error came between the offer of TLS and its end. The driver does not show the kind of its errors.
+pub(in super::super) fn is_of_the_handshake(error: &Error) -> bool {
     error.to_string().starts_with("error performing TLS handshake")
 }
 

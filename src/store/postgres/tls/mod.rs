@@ -13,4 +13,4 @@ mod verified;
 mod verifier;
 
 pub(super) use connector::{Tls, connector};
-pub(super) use failure::failure;
+pub(super) use failure::{failure, is_of_the_handshake};
