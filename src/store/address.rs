@@ -93,19 +93,20 @@ impl Address {
         if conninfo::is_url(text, author) || conninfo::is_key_value(text) {
             return Ok(Address::Postgres(Box::new(PostgresAddress::resolve(text, author, surroundings)?)));
         }
+        if text.starts_with(['"', '\'']) {
+            let source = &surroundings.source;
+            return Err(AddressError::new(format!(
+                "{source} begins with a quote that is part of it: leave the quotes out"
+            )));
+        }
         if let Some((scheme, _)) = text.split_once("://") {
             // Any other may be a piece of what must not be shown.
             let known = OTHER_SCHEMES.iter().find(|known| scheme == **known);
             let scheme = known.map_or_else(|| "its scheme".to_owned(), |known| format!("the scheme `{known}`"));
             let source = &surroundings.source;
             return Err(AddressError::new(format!(
-                "{source} has an address that cannot be used: {scheme} is not known. Give a path, sqlite:PATH, postgres://... or host=... dbname=..."
-            )));
-        }
-        if text.starts_with(['"', '\'']) {
-            let source = &surroundings.source;
-            return Err(AddressError::new(format!(
-                "{source} begins with a quote that is part of it: leave the quotes out"
+                "{source} has an address that cannot be used: {scheme} is not known. Give a path, sqlite:PATH, \
+                 postgres://... or host=... dbname=..."
             )));
         }
         if text.is_empty() {

@@ -202,3 +202,10 @@ fn targets_that_could_have_been_named() {
     let ran = fails(&doctor, &["stale"], 2);
     assert!(ran.stderr.contains("a, b; say which with --target"), "{ran:#?}");
 }
+
+/// What `docker --env-file` leaves in a variable, and what somebody pastes.
+#[test]
+fn an_address_in_quotes() {
+    let ran = fails(&Doctor::new().env("DATABASE_URL", "\"postgres://ops@h/app\""), &["env"], 2);
+    assert!(ran.stderr.contains("DATABASE_URL begins with a quote"), "{ran:#?}");
+}

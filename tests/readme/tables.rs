@@ -4,6 +4,7 @@ use super::block::{page, text_of};
 use jobdoctor::cli::{VARIABLES, command};
 use jobdoctor::report::SCHEMA_NAMES;
 use jobdoctor::spec::Catalog;
+use jobdoctor::store::FRAMEWORK_WORDS;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -29,6 +30,14 @@ fn source(path: &str) -> String {
 fn every_environment_variable_is_there_and_no_other() {
     let read: BTreeSet<String> = VARIABLES.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(first_column(&section("Environment variables")), read);
+}
+
+#[test]
+fn every_word_of_a_framework_that_is_dropped_is_there() {
+    let section = section("Connecting to Postgres");
+    for (word, whose) in FRAMEWORK_WORDS {
+        assert!(section.contains(&format!("`{word}`")), "{word} of {whose} is not named");
+    }
 }
 
 #[test]

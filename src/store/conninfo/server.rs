@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 /// libpq's default port.
 pub(super) const PORT: &str = "5432";
+/// What is said of a port that is none: it may be a piece of a password with a colon in it.
+const PORT_RULE: &str = "is a number from 1 to 65535. In a URL the characters @ / : ? # % of a user name or password must be \
+    percent-encoded: @ is %40, : is %3A";
 /// Where Debian's and upstream's servers put their socket.
 const SOCKET_DIRECTORIES: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
@@ -80,8 +83,7 @@ pub(super) fn servers(settings: &Settings) -> Result<Vec<Server>, AddressError> 
             let place = place(settings, item(&hosts, n), item(&addresses, n))?;
             let port = item(&ports, if ports.len() == 1 { 0 } else { n }).unwrap_or_else(|| PORT.to_owned());
             let port = port.trim().parse().ok().filter(|port| *port > 0);
-            let port = port.ok_or_else(|| settings.error("port", "is a number from 1 to 65535. In a URL the characters @ / : ? # % of a user name or password must be \
-                 percent-encoded: @ is %40, : is %3A"))?;
+            let port = port.ok_or_else(|| settings.error("port", PORT_RULE))?;
             Ok(Server { place, port, password: None })
         })
         .collect()

@@ -78,7 +78,10 @@ impl Attempt<'_> {
             ),
             "28000" => (StoreErrorKind::Denied, "check the user's name: user=... or PGUSER".to_owned()),
             "3D000" => (StoreErrorKind::Unreachable, "check the database's name: dbname=... or PGDATABASE".to_owned()),
-            "53300" => (StoreErrorKind::Busy, "try again, or end what is not needed; a reserved role may still get in".to_owned()),
+            "53300" => (
+                StoreErrorKind::Busy,
+                "try again, or end what is not needed; a reserved role may still get in".to_owned(),
+            ),
             "57P03" => (StoreErrorKind::Unreachable, "it is starting, stopping or recovering: try again".to_owned()),
             "42501" => (
                 StoreErrorKind::Denied,

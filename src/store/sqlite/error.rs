@@ -76,7 +76,8 @@ fn denied(file: &DatabaseFile, extended: i32) -> StoreError {
         ))
         .hint(
             "nothing was changed, because looking must not write. The journal beside the file takes that half back as soon \
-             as who may write to both opens it: start the application; or `sqlite3 FILE .tables`, which moves no job; or `jobdoctor reclaim --apply`",
+             as who may write to both opens it: start the application; or `sqlite3 FILE .tables`, which moves no job; or \
+             `jobdoctor reclaim --apply`",
         ),
         ffi::SQLITE_READONLY_DIRECTORY => error(format!(
             "{file} cannot be used: SQLite has to make files beside it, and its directory is not writable for this user"
