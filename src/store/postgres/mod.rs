@@ -7,6 +7,7 @@ mod connect;
 mod error;
 mod knock;
 mod line;
+mod lost;
 mod offer;
 mod refused;
 mod session;
