@@ -32,7 +32,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Create the reference schema')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print a manual page')
             [CompletionResult]::new('owners', 'owners', [CompletionResultType]::ParameterValue, 'List who holds what, and who is dead')
-            [CompletionResult]::new('presets', 'presets', [CompletionResultType]::ParameterValue, 'List the queues that are known, or print one')
+            [CompletionResult]::new('presets', 'presets', [CompletionResultType]::ParameterValue, 'List the queues that are known, or explain one')
             [CompletionResult]::new('reclaim', 'reclaim', [CompletionResultType]::ParameterValue, 'Plan the return of stuck jobs, and with --apply carry it out')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema of a document')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Explain jobs: every rule, what it read, what would be done')
@@ -47,6 +47,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
             [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--option', '--option', [CompletionResultType]::ParameterName, 'What the preset cannot read from the database; `presets show NAME` lists its options')
             [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
@@ -91,6 +92,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
             [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--option', '--option', [CompletionResultType]::ParameterName, 'What the preset cannot read from the database; `presets show NAME` lists its options')
             [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
@@ -116,6 +118,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
             [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--option', '--option', [CompletionResultType]::ParameterName, 'What the preset cannot read from the database; `presets show NAME` lists its options')
             [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
@@ -156,6 +159,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
             [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--option', '--option', [CompletionResultType]::ParameterName, 'What the preset cannot read from the database; `presets show NAME` lists its options')
             [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
@@ -190,6 +194,25 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Explain one: its tables, what is alive, and column by column what is done')
+            break
+        }
+        'jobdoctor;presets;show' {
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file, for its mappings')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--toml', '--toml', [CompletionResultType]::ParameterName, 'Print it as it is written')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
         'jobdoctor;reclaim' {
@@ -209,6 +232,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
             [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--option', '--option', [CompletionResultType]::ParameterName, 'What the preset cannot read from the database; `presets show NAME` lists its options')
             [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
@@ -243,6 +267,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
             [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--option', '--option', [CompletionResultType]::ParameterName, 'What the preset cannot read from the database; `presets show NAME` lists its options')
             [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
@@ -276,6 +301,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
             [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--option', '--option', [CompletionResultType]::ParameterName, 'What the preset cannot read from the database; `presets show NAME` lists its options')
             [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
@@ -312,6 +338,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
             [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--option', '--option', [CompletionResultType]::ParameterName, 'What the preset cannot read from the database; `presets show NAME` lists its options')
             [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
@@ -342,7 +369,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Create the reference schema')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print a manual page')
             [CompletionResult]::new('owners', 'owners', [CompletionResultType]::ParameterValue, 'List who holds what, and who is dead')
-            [CompletionResult]::new('presets', 'presets', [CompletionResultType]::ParameterValue, 'List the queues that are known, or print one')
+            [CompletionResult]::new('presets', 'presets', [CompletionResultType]::ParameterValue, 'List the queues that are known, or explain one')
             [CompletionResult]::new('reclaim', 'reclaim', [CompletionResultType]::ParameterValue, 'Plan the return of stuck jobs, and with --apply carry it out')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema of a document')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Explain jobs: every rule, what it read, what would be done')
@@ -373,6 +400,10 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             break
         }
         'jobdoctor;help;presets' {
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Explain one: its tables, what is alive, and column by column what is done')
+            break
+        }
+        'jobdoctor;help;presets;show' {
             break
         }
         'jobdoctor;help;reclaim' {

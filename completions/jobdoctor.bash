@@ -100,6 +100,12 @@ _jobdoctor() {
             jobdoctor__subcmd__help,sweep)
                 cmd="jobdoctor__subcmd__help__subcmd__sweep"
                 ;;
+            jobdoctor__subcmd__help__subcmd__presets,show)
+                cmd="jobdoctor__subcmd__help__subcmd__presets__subcmd__show"
+                ;;
+            jobdoctor__subcmd__presets,show)
+                cmd="jobdoctor__subcmd__presets__subcmd__show"
+                ;;
             *)
                 ;;
         esac
@@ -121,7 +127,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__check)
-            opts="-o -q -v -h -V --db --target --preset --schema --table --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -144,6 +150,10 @@ _jobdoctor() {
                     return 0
                     ;;
                 --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -211,7 +221,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__env)
-            opts="-o -q -v -h -V --db --target --preset --schema --table --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -234,6 +244,10 @@ _jobdoctor() {
                     return 0
                     ;;
                 --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -395,8 +409,22 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__help__subcmd__presets)
-            opts=""
+            opts="show"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        jobdoctor__subcmd__help__subcmd__presets__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -479,7 +507,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__init)
-            opts="-o -q -v -h -V --print --db --target --preset --schema --table --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --print --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -502,6 +530,10 @@ _jobdoctor() {
                     return 0
                     ;;
                 --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -551,7 +583,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__owners)
-            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --db --target --preset --schema --table --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -602,6 +634,10 @@ _jobdoctor() {
                     return 0
                     ;;
                 --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -637,7 +673,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__presets)
-            opts="-o -q -v -h -V --config --no-config --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --config --no-config --output --json --color --quiet --verbose --help --version show"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -666,8 +702,38 @@ _jobdoctor() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        jobdoctor__subcmd__presets__subcmd__show)
+            opts="-o -q -v -h -V --toml --config --no-config --output --json --color --quiet --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json none" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json none" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         jobdoctor__subcmd__reclaim)
-            opts="-o -q -v -h -V --apply --to --rule --max-jobs --older --queue --kind --owner --host --state --limit --id --db --target --preset --schema --table --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --apply --to --rule --max-jobs --older --queue --kind --owner --host --state --limit --id --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -734,6 +800,10 @@ _jobdoctor() {
                     return 0
                     ;;
                 --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -769,7 +839,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__schema)
-            opts="-h -V --help --version check env error init owners presets reclaim show stale sweep"
+            opts="-h -V --help --version check env error init owners presets presets-show reclaim show stale sweep"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -783,7 +853,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__show)
-            opts="-o -q -v -h -V --older --db --target --preset --schema --table --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --older --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -810,6 +880,10 @@ _jobdoctor() {
                     return 0
                     ;;
                 --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -845,7 +919,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__stale)
-            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --id --exit-code --db --target --preset --schema --table --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --id --exit-code --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -903,6 +977,10 @@ _jobdoctor() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --option)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --password-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -935,7 +1013,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__sweep)
-            opts="-o -q -v -h -V --restart --all-owners --apply --to --rule --max-jobs --older --queue --kind --owner --host --state --limit --db --target --preset --schema --table --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --restart --all-owners --apply --to --rule --max-jobs --older --queue --kind --owner --host --state --limit --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -998,6 +1076,10 @@ _jobdoctor() {
                     return 0
                     ;;
                 --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -29,7 +29,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand init 'Create the reference schema'
             cand man 'Print a manual page'
             cand owners 'List who holds what, and who is dead'
-            cand presets 'List the queues that are known, or print one'
+            cand presets 'List the queues that are known, or explain one'
             cand reclaim 'Plan the return of stuck jobs, and with --apply carry it out'
             cand schema 'Print the JSON Schema of a document'
             cand show 'Explain jobs: every rule, what it read, what would be done'
@@ -43,6 +43,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --preset 'The preset or mapping, instead of finding out'
             cand --schema 'The schema of the queue''s tables (Postgres)'
             cand --table 'Another name for the table of jobs'
+            cand --option 'What the preset cannot read from the database; `presets show NAME` lists its options'
             cand --password-file 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]'
             cand --config 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]'
             cand --timeout 'Give up after this long [default: 30s for looking, 10m for applying]'
@@ -84,6 +85,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --preset 'The preset or mapping, instead of finding out'
             cand --schema 'The schema of the queue''s tables (Postgres)'
             cand --table 'Another name for the table of jobs'
+            cand --option 'What the preset cannot read from the database; `presets show NAME` lists its options'
             cand --password-file 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]'
             cand --config 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]'
             cand --timeout 'Give up after this long [default: 30s for looking, 10m for applying]'
@@ -108,6 +110,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --preset 'The preset or mapping, instead of finding out'
             cand --schema 'The schema of the queue''s tables (Postgres)'
             cand --table 'Another name for the table of jobs'
+            cand --option 'What the preset cannot read from the database; `presets show NAME` lists its options'
             cand --password-file 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]'
             cand --config 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]'
             cand --timeout 'Give up after this long [default: 30s for looking, 10m for applying]'
@@ -146,6 +149,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --preset 'The preset or mapping, instead of finding out'
             cand --schema 'The schema of the queue''s tables (Postgres)'
             cand --table 'Another name for the table of jobs'
+            cand --option 'What the preset cannot read from the database; `presets show NAME` lists its options'
             cand --password-file 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]'
             cand --config 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]'
             cand --timeout 'Give up after this long [default: 30s for looking, 10m for applying]'
@@ -179,6 +183,24 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
             cand -V 'Print version'
             cand --version 'Print version'
+            cand show 'Explain one: its tables, what is alive, and column by column what is done'
+        }
+        &'jobdoctor;presets;show'= {
+            cand --config 'The config file, for its mappings'
+            cand -o 'The format'
+            cand --output 'The format'
+            cand --color 'When to use colour'
+            cand --toml 'Print it as it is written'
+            cand --no-config 'Read no config file'
+            cand --json 'Short for --output json'
+            cand -q 'No hints, summaries or warnings; errors and the report stay'
+            cand --quiet 'No hints, summaries or warnings; errors and the report stay'
+            cand -v 'Say what was found out about the database, and warn about how it is set up'
+            cand --verbose 'Say what was found out about the database, and warn about how it is set up'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
         }
         &'jobdoctor;reclaim'= {
             cand --to 'Where to, instead of what the rules say: a job without attempts left goes to fail, one whose cancelling was requested to cancel, all others to requeue'
@@ -197,6 +219,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --preset 'The preset or mapping, instead of finding out'
             cand --schema 'The schema of the queue''s tables (Postgres)'
             cand --table 'Another name for the table of jobs'
+            cand --option 'What the preset cannot read from the database; `presets show NAME` lists its options'
             cand --password-file 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]'
             cand --config 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]'
             cand --timeout 'Give up after this long [default: 30s for looking, 10m for applying]'
@@ -229,6 +252,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --preset 'The preset or mapping, instead of finding out'
             cand --schema 'The schema of the queue''s tables (Postgres)'
             cand --table 'Another name for the table of jobs'
+            cand --option 'What the preset cannot read from the database; `presets show NAME` lists its options'
             cand --password-file 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]'
             cand --config 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]'
             cand --timeout 'Give up after this long [default: 30s for looking, 10m for applying]'
@@ -261,6 +285,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --preset 'The preset or mapping, instead of finding out'
             cand --schema 'The schema of the queue''s tables (Postgres)'
             cand --table 'Another name for the table of jobs'
+            cand --option 'What the preset cannot read from the database; `presets show NAME` lists its options'
             cand --password-file 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]'
             cand --config 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]'
             cand --timeout 'Give up after this long [default: 30s for looking, 10m for applying]'
@@ -296,6 +321,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --preset 'The preset or mapping, instead of finding out'
             cand --schema 'The schema of the queue''s tables (Postgres)'
             cand --table 'Another name for the table of jobs'
+            cand --option 'What the preset cannot read from the database; `presets show NAME` lists its options'
             cand --password-file 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]'
             cand --config 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]'
             cand --timeout 'Give up after this long [default: 30s for looking, 10m for applying]'
@@ -325,7 +351,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand init 'Create the reference schema'
             cand man 'Print a manual page'
             cand owners 'List who holds what, and who is dead'
-            cand presets 'List the queues that are known, or print one'
+            cand presets 'List the queues that are known, or explain one'
             cand reclaim 'Plan the return of stuck jobs, and with --apply carry it out'
             cand schema 'Print the JSON Schema of a document'
             cand show 'Explain jobs: every rule, what it read, what would be done'
@@ -348,6 +374,9 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
         &'jobdoctor;help;owners'= {
         }
         &'jobdoctor;help;presets'= {
+            cand show 'Explain one: its tables, what is alive, and column by column what is done'
+        }
+        &'jobdoctor;help;presets;show'= {
         }
         &'jobdoctor;help;reclaim'= {
         }

@@ -33,7 +33,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "env" -d 'Show e
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "init" -d 'Create the reference schema'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "man" -d 'Print a manual page'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "owners" -d 'List who holds what, and who is dead'
-complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "presets" -d 'List the queues that are known, or print one'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "presets" -d 'List the queues that are known, or explain one'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "reclaim" -d 'Plan the return of stuck jobs, and with --apply carry it out'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "schema" -d 'Print the JSON Schema of a document'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "show" -d 'Explain jobs: every rule, what it read, what would be done'
@@ -45,6 +45,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l target -d 
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l preset -d 'The preset or mapping, instead of finding out' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l option -d 'What the preset cannot read from the database; `presets show NAME` lists its options' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
@@ -75,6 +76,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l target -d 'A
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l preset -d 'The preset or mapping, instead of finding out' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l option -d 'What the preset cannot read from the database; `presets show NAME` lists its options' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
@@ -96,6 +98,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l target -d '
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l preset -d 'The preset or mapping, instead of finding out' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l option -d 'What the preset cannot read from the database; `presets show NAME` lists its options' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
@@ -127,6 +130,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l target -d
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l preset -d 'The preset or mapping, instead of finding out' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l option -d 'What the preset cannot read from the database; `presets show NAME` lists its options' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
@@ -147,19 +151,34 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -s q -l quie
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -s V -l version -d 'Print version'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets" -l config -d 'The config file, for its mappings' -r -F
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets" -s o -l output -d 'The format' -r -f -a "table\t'For people'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and not __fish_seen_subcommand_from show" -l config -d 'The config file, for its mappings' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and not __fish_seen_subcommand_from show" -s o -l output -d 'The format' -r -f -a "table\t'For people'
 json\t'One JSON document'
 none\t'Nothing: the exit code says it all'"
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and not __fish_seen_subcommand_from show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets" -l no-config -d 'Read no config file'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets" -l json -d 'Short for --output json'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and not __fish_seen_subcommand_from show" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and not __fish_seen_subcommand_from show" -l json -d 'Short for --output json'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and not __fish_seen_subcommand_from show" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and not __fish_seen_subcommand_from show" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and not __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and not __fish_seen_subcommand_from show" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and not __fish_seen_subcommand_from show" -a "show" -d 'Explain one: its tables, what is alive, and column by column what is done'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -l config -d 'The config file, for its mappings' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -s o -l output -d 'The format' -r -f -a "table\t'For people'
+json\t'One JSON document'
+none\t'Nothing: the exit code says it all'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -l toml -d 'Print it as it is written'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -l json -d 'Short for --output json'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -s V -l version -d 'Print version'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l to -d 'Where to, instead of what the rules say: a job without attempts left goes to fail, one whose cancelling was requested to cancel, all others to requeue' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l rule -d 'Act on this rule about trouble too, although the worker may still be running: deadline_passed or max_runtime (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l max-jobs -d 'Refuse to apply a plan with more steps than this' -r
@@ -176,6 +195,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l target -
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l preset -d 'The preset or mapping, instead of finding out' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l option -d 'What the preset cannot read from the database; `presets show NAME` lists its options' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
@@ -205,6 +225,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l target -d '
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l preset -d 'The preset or mapping, instead of finding out' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l option -d 'What the preset cannot read from the database; `presets show NAME` lists its options' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
@@ -234,6 +255,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l target -d 
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l preset -d 'The preset or mapping, instead of finding out' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l option -d 'What the preset cannot read from the database; `presets show NAME` lists its options' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
@@ -270,6 +292,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l target -d 
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l preset -d 'The preset or mapping, instead of finding out' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l option -d 'What the preset cannot read from the database; `presets show NAME` lists its options' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
@@ -300,10 +323,11 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "init" -d 'Create the reference schema'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "man" -d 'Print a manual page'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "owners" -d 'List who holds what, and who is dead'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "presets" -d 'List the queues that are known, or print one'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "presets" -d 'List the queues that are known, or explain one'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "reclaim" -d 'Plan the return of stuck jobs, and with --apply carry it out'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "schema" -d 'Print the JSON Schema of a document'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "show" -d 'Explain jobs: every rule, what it read, what would be done'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "stale" -d 'List the claims that are stuck, longest silent first'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "sweep" -d 'One pass for automation: from cron, or with --restart before workers start'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and __fish_seen_subcommand_from presets" -f -a "show" -d 'Explain one: its tables, what is alive, and column by column what is done'

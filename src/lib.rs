@@ -26,7 +26,7 @@
 //!
 //! Arrows point down only, and a test holds them to it. Where a change goes:
 //!
-//! - a new queue: one TOML file in `spec/presets/` and its fixtures, no Rust but its name in [`spec::Catalog`]'s list;
+//! - a new queue: one TOML file in `spec/presets/` and its fixtures, no Rust; `build.rs` finds it;
 //! - a new rule: [`policy::Rule`], and the one place in `policy/judge.rs` that asks it; if it reads a new column, `spec` says
 //!   where, `store/sql/projection.rs` reads it and `store/sql/filter.rs` lets it through;
 //! - a new output format: one file in `render/`, one variant of [`render::Format`], one arm in `cli/present/mod.rs`;

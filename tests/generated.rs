@@ -1,8 +1,8 @@
-//! Completions and manual pages are made from the arguments and committed; here they are compared. Run the tests with
+//! Completions, manual pages and the pages of the presets are made by the program and committed; here they are compared. Run the tests with
 //! JOBDOCTOR_BLESS=1 to write them anew.
 
 use clap_complete::Shell;
-use jobdoctor::cli::{completions, man_pages};
+use jobdoctor::cli::{completions, man_pages, preset_pages};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -45,4 +45,9 @@ fn completions_are_up_to_date() {
 #[test]
 fn manual_pages_are_up_to_date() {
     compare("man", man_pages().expect("pages are written to memory"));
+}
+
+#[test]
+fn pages_of_the_presets_are_up_to_date() {
+    compare("docs/presets", preset_pages().expect("every built-in preset is sound"));
 }

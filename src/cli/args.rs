@@ -29,6 +29,9 @@ pub struct StoreArgs {
     /// Another name for the table of jobs
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub table: Option<String>,
+    /// What the preset cannot read from the database; `presets show NAME` lists its options
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option)]
+    pub options: Vec<(String, String)>,
     /// A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]
     #[arg(long, value_name = "FILE")]
     pub password_file: Option<PathBuf>,
@@ -221,6 +224,13 @@ pub struct ActArgs {
     /// Refuse to apply a plan with more steps than this
     #[arg(long, value_name = "N")]
     pub max_jobs: Option<u64>,
+}
+
+fn parse_option(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() && !value.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("must be NAME=VALUE, such as max_attempts=25".to_owned()),
+    }
 }
 
 fn parse_move(text: &str) -> Result<Move, String> {

@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::secret::may_hold_password;
 use crate::model::parse_duration;
 use crate::policy::Rule;
-use crate::spec::{Field, Fields, Node, Preset, SpecError, did_you_mean};
+use crate::spec::{Field, Fields, Node, Preset, SpecError, Value, did_you_mean};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -33,6 +33,8 @@ pub struct Target {
     pub schema: Option<String>,
     /// Another name for its jobs' table.
     pub table: Option<String>,
+    /// What only the operator knows about the queue.
+    pub options: Vec<(String, String)>,
     /// How long a claim must be silent.
     pub older: Option<Duration>,
     /// Rules about trouble to act on.
@@ -119,6 +121,15 @@ fn duration(fields: &mut Fields<'_>, key: &'static str) -> Result<Option<Duratio
     parse_duration(&written.text).map(Some).map_err(|why| written.error(why))
 }
 
+/// A value of `options`; the preset says what it must be.
+fn option((name, field): (String, Field<'_>)) -> Result<(String, String), SpecError> {
+    let value = match field.value() {
+        Value::Integer(number) => number.to_string(),
+        _ => field.text()?,
+    };
+    Ok((name, value))
+}
+
 fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
     let rules: Vec<(&str, Rule)> = Rule::ALL.iter().map(|rule| (rule.name(), *rule)).collect();
     let target = Target {
@@ -126,6 +137,10 @@ fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
         preset: fields.text("preset")?,
         schema: fields.text("schema")?,
         table: fields.text("table")?,
+        options: match fields.take("options") {
+            Some(field) => field.table()?.rest().into_iter().map(option).collect::<Result<_, _>>()?,
+            None => Vec::new(),
+        },
         older: duration(&mut fields, "older")?,
         rules: match fields.take("rules") {
             Some(field) => field.items()?.into_iter().map(|item| item.word(&rules)).collect::<Result<_, _>>()?,

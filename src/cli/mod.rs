@@ -18,7 +18,7 @@ mod ui;
 
 pub use commands::{Cli, command};
 pub use environment::VARIABLES;
-pub use generate::{completions, man_pages};
+pub use generate::{completions, man_pages, preset_pages};
 
 use clap::Parser;
 use context::Context;

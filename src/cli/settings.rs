@@ -114,6 +114,7 @@ impl Settings {
             place: Place {
                 schema: args.schema.clone().or_else(|| target.schema.clone()),
                 table: args.table.clone().or_else(|| target.table.clone()),
+                options: target.options.iter().chain(&args.options).cloned().collect(),
             },
             address,
             targets,

@@ -27,6 +27,7 @@ impl Settings {
             self.one("preset", "--preset", args.preset.clone(), &target.preset),
             self.one("schema", "--schema", args.schema.clone(), &target.schema),
             self.one("table", "--table", args.table.clone(), &target.table),
+            self.one("options", "--option", options(&args.options), &options(&target.options)),
             self.timeout(),
             self.one("network_files", "--network-files", yes(args.network_files), &yes(target.network_files)),
             self.one("older", "", None, &target.older.map(duration)),
@@ -80,6 +81,12 @@ impl Settings {
             Some(Where::Whole(_, AddressSource::Target)) => self.of_target(),
         }
     }
+}
+
+/// `name=value` of each, if there is any.
+fn options<'a>(options: impl IntoIterator<Item = &'a (String, String)>) -> Option<String> {
+    let said: Vec<String> = options.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+    (!said.is_empty()).then(|| said.join(", "))
 }
 
 fn yes(is_set: bool) -> Option<String> {

@@ -34,4 +34,19 @@ pub struct Sign {
     pub at: Reading,
     /// A threshold that the row itself carries (pg-boss keeps one in each job); `None` where it carries none.
     pub silent_after: Option<Duration>,
+    /// What the source's lock says, if it asks about one.
+    pub lock: LockSign,
+}
+
+/// What a lock says about one claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockSign {
+    /// Nothing: this claim, or this source, has none.
+    Absent,
+    /// A session holds it.
+    Held,
+    /// No session holds it.
+    Free,
+    /// It cannot be seen from here: this server is a standby, and the locks are held on its primary.
+    OutOfSight,
 }

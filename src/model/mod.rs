@@ -13,7 +13,7 @@ pub use cell::{Cell, Key};
 pub use claim::{Claim, Owner, OwnerRow};
 pub use duration::{age, parse_duration};
 pub use engine::Engine;
-pub use evidence::{Reading, Sign};
+pub use evidence::{LockSign, Reading, Sign};
 pub use fence::{Fence, Witness};
 pub use step::{AttemptsChange, Batch, BatchReport, Move, Outcome, RowError, Step, StepResult};
 pub use time::Timestamp;

@@ -44,15 +44,18 @@ pub enum AttemptsChange {
     Add(i64),
     /// Back to zero.
     Zero,
+    /// Up to the maximum: how a queue without a failed state marks a job that shall not run again.
+    ToMax,
 }
 
 impl AttemptsChange {
-    /// The counter after the move; `None` when it would leave the range of 64 bits.
-    pub fn after(self, before: i64) -> Option<i64> {
+    /// The counter after the move; `None` when it would leave the range of 64 bits, or goes to a maximum that there is not.
+    pub fn after(self, before: i64, max: Option<i64>) -> Option<i64> {
         match self {
             AttemptsChange::Keep => Some(before),
             AttemptsChange::Add(n) => before.checked_add(n),
             AttemptsChange::Zero => Some(0),
+            AttemptsChange::ToMax => max,
         }
     }
 }

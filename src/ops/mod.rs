@@ -23,7 +23,7 @@ pub use error::OpsError;
 pub use init::{init, reference_schema};
 pub use owners::owners;
 pub use plan::{Plan, plan};
-pub use presets::presets;
+pub use presets::{preset_page, presets};
 pub use reclaim::{Guard, Order, Reclaimed, reclaim};
 pub use selection::Selection;
 pub use session::{Look, Session};

@@ -53,6 +53,7 @@ pub fn plan(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<P
     if let Some(restart) = &policy.restart {
         scope_is_sound(look, &restart.scope)?;
     }
+    move_is_offered(&look.spec, policy)?;
     let in_flight = look.reader.in_flight(&look.spec)?;
     let mut drafts = Drafts::default();
     let mut not_found = Vec::new();
@@ -108,8 +109,8 @@ fn named(
         };
         drafts.add(&look.spec, &found.claim, &judgement, draft)?;
     }
-    let ids: BTreeSet<String> = found.iter().map(|found| found.claim.key.to_string()).collect();
-    Ok(selection.ids.iter().filter(|id| !ids.contains(*id)).cloned().collect())
+    let ids: BTreeSet<&String> = found.iter().flat_map(|found| &found.names).collect();
+    Ok(selection.ids.iter().filter(|id| !ids.contains(id)).cloned().collect())
 }
 
 #[derive(Default)]
@@ -144,6 +145,20 @@ impl Drafts {
             }
         }
         Ok(())
+    }
+}
+
+/// Refuses a move that this queue does not have at all.
+fn move_is_offered(spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
+    match policy.to {
+        Some(to) if !spec.moves.contains_key(&to) => {
+            let known: Vec<&str> = spec.moves.keys().map(|known| known.name()).collect();
+            Err(OpsError::usage(
+                format!("--to {to}: preset {} has no such move", spec.preset),
+                format!("it has {}", known.join(", ")),
+            ))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -205,18 +220,19 @@ fn warnings(spec: &QueueSpec, policy: &Policy, sources: &BTreeSet<&'static str>,
             Proves::Trouble.name()
         ));
     }
-    match spec.late_finish {
-        LateFinish::Fenced => {}
-        LateFinish::ByState => {
-            warnings.push("a worker that comes back late is stopped by the job's state alone".to_owned());
-        }
-        LateFinish::ById => {
-            warnings.push("a worker that comes back late overwrites what happened meanwhile".to_owned());
-        }
-        LateFinish::Unknown => {
-            warnings.push("it is not known what a worker that comes back late does to the job".to_owned());
-        }
-    }
-    warnings.extend(spec.cautions.iter().cloned());
+    // What the preset knows of it says more than the bare fact.
+    let late = spec.cautions.iter().find(|(name, _)| name == "late").map(|(_, text)| text.as_str());
+    warnings.extend(late.or(late_in_short(spec.late_finish)).map(str::to_owned));
+    warnings.extend(spec.cautions.iter().filter(|(name, _)| name != "late").map(|(_, text)| text.clone()));
     warnings
+}
+
+/// What a worker that comes back late does to the job; `None` if it does nothing.
+fn late_in_short(late_finish: LateFinish) -> Option<&'static str> {
+    match late_finish {
+        LateFinish::Fenced => None,
+        LateFinish::ByState => Some("a worker that comes back late is stopped by the job's state alone"),
+        LateFinish::ById => Some("a worker that comes back late overwrites what happened meanwhile"),
+        LateFinish::Unknown => Some("it is not known what a worker that comes back late does to the job"),
+    }
 }

@@ -54,6 +54,18 @@ impl Selection {
         if !self.hosts.is_empty() {
             hosts_are_named(spec)?;
         }
+        for (flag, globs, is_known, what) in [
+            ("--queue", &self.queues, spec.claim.queue.is_some(), "queues"),
+            ("--kind", &self.kinds, spec.claim.kind.is_some(), "kinds"),
+            ("--owner", &self.owners, spec.owner.id.is_some(), "owners"),
+        ] {
+            if !globs.patterns().is_empty() && !is_known {
+                return Err(OpsError::usage(
+                    format!("{flag}: preset {} does not tell {what}, so no job would ever be meant", spec.preset),
+                    format!("leave {flag} out; `jobdoctor presets show {}` says what is known of a job", spec.preset),
+                ));
+            }
+        }
         let needs = |source: &Liveness| source.silent_after() == Some(&SilentAfter::Required);
         if policy.older.is_none() && policy.restart.is_none() && spec.liveness.iter().any(needs) {
             return Err(OpsError::usage(

@@ -1,7 +1,7 @@
 use super::OpsError;
 use crate::model::{Cell, Engine, Timestamp};
 use crate::report;
-use crate::spec::{Catalog, LiveSchema, Place, Preset, QueueSpec, SpecError, detect, resolve};
+use crate::spec::{Catalog, LiveSchema, Place, Preset, QueueSpec, SpecError, StateSource, detect, resolve};
 use crate::store::{Caution, Limits, Reader, Store, StoreError};
 
 /// Where to look, and what is known beforehand.
@@ -60,7 +60,7 @@ impl Session<'_> {
             resolve::<StoreError>(preset, &live, self.place, &mut ask)?
         };
         if named.is_none() {
-            states_are_known(reader.as_mut(), &spec)?;
+            states_are_known(reader.as_mut(), &live, &spec)?;
         }
         let table = spec.tables.get(&spec.claim.lock_table);
         let target = report::Target {
@@ -80,8 +80,13 @@ impl Session<'_> {
     /// The tables of the preset that was named, or of all that could be detected.
     fn table_names(&self, named: Option<&Preset>, engine: Engine) -> Vec<String> {
         let mut names: Vec<String> = match named {
-            Some(preset) => preset.table_names(engine),
-            None => self.catalog.iter().filter(|p| p.is_detectable()).flat_map(|p| p.table_names(engine)).collect(),
+            Some(preset) => preset.table_names(engine, &self.place.options),
+            None => self
+                .catalog
+                .iter()
+                .filter(|p| p.is_detectable())
+                .flat_map(|p| p.table_names(engine, &self.place.options))
+                .collect(),
         };
         names.extend(self.place.table.clone());
         names.sort();
@@ -96,19 +101,26 @@ impl Look {
     /// # Errors
     /// When the store cannot be read.
     pub fn unfamiliar_states(&mut self) -> Result<Vec<String>, OpsError> {
-        Ok(unfamiliar_states(self.reader.as_mut(), &self.spec)?)
+        Ok(unfamiliar_states(self.reader.as_mut(), &self.live, &self.spec)?)
     }
 }
 
-fn unfamiliar_states(reader: &mut dyn Reader, spec: &QueueSpec) -> Result<Vec<String>, StoreError> {
+fn unfamiliar_states(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec) -> Result<Vec<String>, StoreError> {
+    // A right that is missing is said by what needs it: the listing; or all of them together, by `check`.
+    if let (StateSource::Column(state), Some(table)) = (&spec.claim.state, spec.tables.get(&spec.claim.lock_table)) {
+        let live = live.table(Some(&table.schema), &table.name).and_then(|table| table.column(&state.name));
+        if live.is_some_and(|column| !column.readable) {
+            return Ok(Vec::new());
+        }
+    }
     let known = |stored: &Cell| spec.states.all().any(|state| state.stored.to_string() == stored.to_string());
     let states = reader.states_in_use(spec)?;
     Ok(states.iter().filter(|stored| !known(stored)).map(Cell::to_string).collect())
 }
 
 /// A table that only looks like a known one gives itself away by a state that the preset does not have.
-fn states_are_known(reader: &mut dyn Reader, spec: &QueueSpec) -> Result<(), OpsError> {
-    let unknown = unfamiliar_states(reader, spec)?;
+fn states_are_known(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec) -> Result<(), OpsError> {
+    let unknown = unfamiliar_states(reader, live, spec)?;
     if unknown.is_empty() {
         return Ok(());
     }

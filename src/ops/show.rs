@@ -16,9 +16,10 @@ pub fn show(look: &mut Look, ids: &[String], policy: &Policy) -> Result<Show, Op
     let mut jobs = Vec::new();
     let mut not_found = Vec::new();
     for id in ids {
-        match found.iter().find(|found| found.claim.key.to_string() == *id) {
-            Some(found) => jobs.push(explained(look, found, policy)),
-            None => not_found.push(id.clone()),
+        let before = jobs.len();
+        jobs.extend(found.iter().filter(|found| found.names.contains(id)).map(|found| explained(look, found, policy)));
+        if jobs.len() == before {
+            not_found.push(id.clone());
         }
     }
     Ok(Show { schema: "jobdoctor.show/v1", store_time: look.now(), target: look.target.clone(), jobs, not_found })

@@ -1,8 +1,8 @@
 use super::rules::Policy;
 use super::verdict::{Check, CheckResult, Judgement, Reason, Rule, Verdict};
-use crate::model::{Cell, Claim, OwnerRow, Reading, Sign, Timestamp, age};
+use crate::model::{Cell, Claim, LockSign, OwnerRow, Reading, Sign, Timestamp, age};
 use crate::spec::{
-    Absence, EARLIEST_MICROS, FUTURE_TOLERANCE, LEASE_AHEAD, Liveness, QueueSpec, SilentAfter, TimeColumn,
+    Absence, EARLIEST_MICROS, FUTURE_TOLERANCE, Free, LEASE_AHEAD, Liveness, QueueSpec, SilentAfter, TimeColumn,
     silence_allowed,
 };
 use std::time::Duration;
@@ -84,12 +84,18 @@ impl<'a> Bench<'a> {
         }
         let (spec, claim) = (self.spec, self.claim);
         for (source, sign) in spec.liveness.iter().zip(&claim.signs) {
-            let column = source.column().or(spec.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref()));
+            let heartbeat = spec.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref());
+            let column = source.column().or(heartbeat.filter(|_| matches!(source, Liveness::Owner { .. })));
             let ahead = if matches!(source, Liveness::Lease { .. }) { LEASE_AHEAD } else { FUTURE_TOLERANCE };
             let implausible = column.and_then(|column| self.must_be_plausible(column, &sign.at, Some(ahead)));
             let name = source.name();
-            let place = column.map_or_else(|| "owner".to_owned(), |time| time.column.to_string());
-            let value = shown(&sign.at);
+            let place = column.map_or_else(|| name.to_owned(), |time| time.column.to_string());
+            let value = match sign.lock {
+                LockSign::Absent => shown(&sign.at),
+                LockSign::Held => "held".to_owned(),
+                LockSign::Free => "free".to_owned(),
+                LockSign::OutOfSight => "out of sight".to_owned(),
+            };
             let (result, detail) = if self.liveness.is_some() {
                 (CheckResult::NotAsked, "a better source has judged".to_owned())
             } else {
@@ -116,8 +122,9 @@ impl<'a> Bench<'a> {
             self.checks.push(Check { rule: name, column: place, value, result, detail });
         }
         if self.liveness.is_none() {
-            self.lack(match spec.liveness.len() {
-                0 => {
+            self.lack(match (spec.liveness.len(), spec.advice_only()) {
+                (0, Some(why)) => why.to_owned(),
+                (0, None) => {
                     "this queue shows no sign of life; only a restart sweep can tell, by who its owners are".to_owned()
                 }
                 _ => {
@@ -132,6 +139,7 @@ impl<'a> Bench<'a> {
         let allowed = silence_allowed(source, self.policy.older, sign.silent_after);
         match (source, &sign.at) {
             (Liveness::Owner { .. }, at) => self.owner_opinion(at, allowed),
+            (Liveness::Lock { free, .. }, _) => self.lock_opinion(sign.lock, *free),
             (_, Reading::Unfit { raw, why }) => Opinion::Lost(unfit(source.column(), raw, why)),
             (_, Reading::Absent) => Opinion::Silent("nothing there; the next source is asked".to_owned()),
             (Liveness::Heartbeat { .. } | Liveness::Age { .. }, _) if allowed.is_none() && by_row(source) => {
@@ -184,6 +192,24 @@ impl<'a> Bench<'a> {
             }
             (OwnerRow::Present { .. }, Reading::At(_)) => {
                 self.silence_opinion(Rule::OwnerSilent, "heartbeat of the owner", allowed)
+            }
+        }
+    }
+
+    fn lock_opinion(&self, lock: LockSign, free: Free) -> Opinion {
+        match (lock, free) {
+            (LockSign::Held, _) => Opinion::Alive("a session holds its lock".to_owned()),
+            (LockSign::Free, Free::Dead) => {
+                self.unless_younger(Rule::LockFree, "no session holds its lock".to_owned(), self.silence())
+            }
+            (LockSign::Free, Free::Next) => {
+                Opinion::Silent("no session holds its lock; the next source is asked".to_owned())
+            }
+            (LockSign::Absent, _) => {
+                Opinion::Silent("the lock tells nothing of it; the next source is asked".to_owned())
+            }
+            (LockSign::OutOfSight, _) => {
+                Opinion::Lost("a standby does not see the locks that are held on its primary".to_owned())
             }
         }
     }
@@ -274,6 +300,10 @@ impl<'a> Bench<'a> {
             }
             (true, false) => (true, format!("restart sweep: {owner} is declared dead")),
         };
+        if dead && self.claim.signs.iter().any(|sign| sign.lock == LockSign::Held) {
+            // Nobody can declare a session dead that holds a lock at this moment.
+            self.lack("a living session holds its lock: stop that process first".to_owned());
+        }
         self.ask(Rule::Restart, "owner", owner, dead, detail);
     }
 

@@ -140,7 +140,11 @@ fn attempts_after(spec: &QueueSpec, claim: &Claim, moved: &MoveSpec) -> Result<O
             );
         }
     };
-    match moved.attempts.after(before) {
+    let max = match claim.max_attempts {
+        Cell::Integer(max) => Some(max),
+        _ => None,
+    };
+    match moved.attempts.after(before, max) {
         Some(after) => Ok(Some(after)),
         None => held(HeldReason::AttemptsUnreadable, format!("attempts is {before} and cannot be counted on")),
     }

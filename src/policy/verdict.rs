@@ -17,6 +17,8 @@ pub enum Rule {
     OwnerUnset,
     /// The claim is old, and the table shows nothing else.
     ClaimAge,
+    /// No session holds the lock that a live worker holds.
+    LockFree,
     /// The owner started after the claim was made: it is another process under the same name.
     OwnerRestarted,
     /// A restart sweep says that this owner is dead.
@@ -29,13 +31,14 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Rule; 10] = [
+    pub const ALL: [Rule; 11] = [
         Rule::LeaseExpired,
         Rule::HeartbeatSilent,
         Rule::OwnerSilent,
         Rule::OwnerMissing,
         Rule::OwnerUnset,
         Rule::ClaimAge,
+        Rule::LockFree,
         Rule::OwnerRestarted,
         Rule::Restart,
         Rule::DeadlinePassed,
@@ -51,6 +54,7 @@ impl Rule {
             Rule::OwnerMissing => "owner_missing",
             Rule::OwnerUnset => "owner_unset",
             Rule::ClaimAge => "claim_age",
+            Rule::LockFree => "lock_free",
             Rule::OwnerRestarted => "owner_restarted",
             Rule::Restart => "restart",
             Rule::DeadlinePassed => "deadline_passed",
@@ -131,7 +135,7 @@ pub struct Judgement {
     pub last_sign_at: Option<Timestamp>,
     /// The store's time minus that; zero for a sign a little ahead.
     pub silence: Option<Duration>,
-    /// The liveness source that judged: lease, heartbeat, owner or age.
+    /// The liveness source that judged: lease, heartbeat, owner, lock or age.
     pub liveness: Option<&'static str>,
     /// Each rule that was asked, in order.
     pub checks: Vec<Check>,

@@ -1,3 +1,6 @@
+use super::cell::Tone;
+use super::inert::inert;
+
 /// Where human output goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Screen {
@@ -5,4 +8,12 @@ pub struct Screen {
     pub width: Option<usize>,
     /// Whether tones become colours.
     pub color: bool,
+}
+
+impl Screen {
+    /// A heading on a line of its own, as the titles of a table's columns are.
+    pub fn heading(&self, title: &str) -> String {
+        let title = inert(title).to_uppercase();
+        format!("{}\n", if self.color { Tone::Strong.paint(&title) } else { title })
+    }
 }

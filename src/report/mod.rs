@@ -11,6 +11,7 @@ mod job;
 mod lines;
 mod owners;
 mod presets;
+mod presets_show;
 mod reclaim;
 mod schemas;
 mod show;
@@ -25,7 +26,12 @@ pub use init::Init;
 pub use job::{Held, HeldJob, Job, Reason, RowError, StepJob};
 pub use lines::Lines;
 pub use owners::{OwnerEntry, Owners, OwnersSummary};
-pub use presets::{PresetEntry, Presets};
+pub use presets::{PresetEntry, PresetVariantLiveness, Presets};
+pub use presets_show::{
+    PresetAdvice, PresetAttempts, PresetCaution, PresetChange, PresetHold, PresetInFlight, PresetLiveness, PresetMove,
+    PresetOption, PresetOwner, PresetQueue, PresetRule, PresetShape, PresetStates, PresetStep, PresetTable, PresetTime,
+    PresetWakeUp, PresetsShow,
+};
 pub use reclaim::{Outcomes, Reclaim, ReclaimSummary};
 pub use schemas::{NAMES as SCHEMA_NAMES, schema};
 pub use show::{RuleCheck, Show, ShownJob, Would};

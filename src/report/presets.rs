@@ -27,4 +27,19 @@ pub struct PresetEntry {
     pub built_in: bool,
     /// True if it is recognised without being named.
     pub detected: bool,
+    /// What tells life from death, best source first: `lease`, `heartbeat`, `owner`, `lock`, `age`. Empty where nothing does.
+    pub liveness: Vec<String>,
+    /// Variants of the queue in which that differs.
+    pub variant_liveness: Vec<PresetVariantLiveness>,
+    /// What can be done: `list`, `requeue`, `fail`, `cancel`.
+    pub can: Vec<String>,
+}
+
+/// What tells life from death in a variant.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PresetVariantLiveness {
+    /// The variant.
+    pub variant: String,
+    /// See [`PresetEntry::liveness`].
+    pub liveness: Vec<String>,
 }

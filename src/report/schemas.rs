@@ -1,9 +1,9 @@
-use super::{Check, Env, ErrorDocument, Init, Owners, Presets, Reclaim, Show, Stale};
+use super::{Check, Env, ErrorDocument, Init, Owners, Presets, PresetsShow, Reclaim, Show, Stale};
 use schemars::{Schema, schema_for};
 
 /// The documents that have a schema, by the name `jobdoctor schema` knows them under.
-pub const NAMES: [&str; 10] =
-    ["check", "env", "error", "init", "owners", "presets", "reclaim", "show", "stale", "sweep"];
+pub const NAMES: [&str; 11] =
+    ["check", "env", "error", "init", "owners", "presets", "presets-show", "reclaim", "show", "stale", "sweep"];
 
 /// The JSON Schema of a document.
 pub fn schema(name: &str) -> Option<Schema> {
@@ -14,6 +14,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "init" => schema_for!(Init),
         "owners" => schema_for!(Owners),
         "presets" => schema_for!(Presets),
+        "presets-show" => schema_for!(PresetsShow),
         // The same document under two names.
         "reclaim" | "sweep" => schema_for!(Reclaim),
         "show" => schema_for!(Show),

@@ -2,8 +2,9 @@
 
 use super::SpecError;
 use super::document::Document;
-use super::live::LiveSchema;
-use super::preset::{Catalog, Preset};
+use super::live::{LiveSchema, LiveTable};
+use super::preset::{Catalog, Detect, Preset};
+use super::probe::Tables;
 use super::resolve::{Place, physical_tables};
 use std::collections::BTreeSet;
 
@@ -17,7 +18,7 @@ pub fn detect<'a>(catalog: &'a Catalog, live: &LiveSchema, place: &Place) -> Res
     match fits.as_slice() {
         [preset] => Ok(preset),
         [] => {
-            if let Some(why) = missing(live, place) {
+            if let Some(why) = missing(catalog, live, place) {
                 return Err(SpecError::whole("detection", why));
             }
             let mut seen: Vec<String> =
@@ -28,11 +29,13 @@ pub fn detect<'a>(catalog: &'a Catalog, live: &LiveSchema, place: &Place) -> Res
             } else {
                 format!("tables of interest here: {}", seen.join(", "))
             };
+            let nearly: Vec<String> = catalog.iter().filter_map(|preset| nearly(preset, live, place)).collect();
+            let nearly = if nearly.is_empty() { String::new() } else { format!("; {}", nearly.join("; ")) };
             Err(SpecError::whole(
                 "detection",
                 format!(
-                    "no known queue was recognised; {seen}. Name a preset or a mapping with --preset (`jobdoctor presets` \
-                     lists them); it then says what it misses"
+                    "no known queue was recognised; {seen}{nearly}. Name a preset or a mapping with --preset (`jobdoctor \
+                     presets` lists them); it then says what it misses"
                 ),
             ))
         }
@@ -47,30 +50,70 @@ pub fn detect<'a>(catalog: &'a Catalog, live: &LiveSchema, place: &Place) -> Res
 }
 
 /// What the operator named and the database does not have, or has in another place.
-fn missing(live: &LiveSchema, place: &Place) -> Option<String> {
+fn missing(catalog: &Catalog, live: &LiveSchema, place: &Place) -> Option<String> {
     let schemas: BTreeSet<&str> = live.tables.iter().map(|table| table.schema.as_str()).collect();
     let known = || schemas.iter().copied().collect::<Vec<_>>().join(", ");
+    // Tables of a known name are anybody's; --schema helps only where all of a queue's are.
+    let has_queue = |schema: &&str| {
+        let there = Place { schema: Some((*schema).to_owned()), ..place.clone() };
+        catalog.iter().any(|preset| preset.is_detectable() && fits(preset, live, &there))
+    };
+    let queues = || schemas.iter().copied().filter(has_queue).collect::<Vec<_>>();
     match (&place.table, &place.schema) {
         (Some(table), _) if live.schemas_of(table).is_empty() => Some(format!("there is no table `{table}`")),
         (_, Some(schema)) if !schemas.contains(schema.as_str()) && !schemas.is_empty() => {
             Some(format!("there is no queue that is known in schema `{schema}`; tables of interest are in {}", known()))
         }
-        (_, None) if !schemas.is_empty() && live.tables.iter().all(|table| !table.visible) => Some(format!(
-            "no queue is on the search path; tables of interest are in {}: say which with --schema",
-            known()
-        )),
+        (_, None) => match queues() {
+            queues if queues.is_empty() => None,
+            queues => Some(format!(
+                "no queue is on the search path; there is one in {}: say which with --schema",
+                queues.join(", ")
+            )),
+        },
         _ => None,
     }
 }
 
 fn fits(preset: &Preset, live: &LiveSchema, place: &Place) -> bool {
-    let Ok(node) = preset.for_engine(live.engine) else { return false };
-    let Ok(document) = Document::of(&preset.document, &preset.name, node) else { return false };
-    let Ok((_, tables)) = physical_tables(&document, live, place) else { return false };
-    preset.detect.iter().all(|wanted| {
-        let table = tables.get(&wanted.table).copied().flatten();
-        table.is_some_and(|table| {
-            wanted.columns.iter().all(|either| either.iter().any(|name| table.column(name).is_some()))
+    found(preset, live, place).is_some_and(|tables| {
+        preset.detect.tables.iter().all(|wanted| {
+            let table = tables.get(&wanted.table).copied().flatten();
+            table.is_some_and(|table| lacking(wanted, table).is_empty())
         })
     })
+}
+
+fn found<'a>(preset: &Preset, live: &'a LiveSchema, place: &Place) -> Option<Tables<'a>> {
+    let node = preset.for_engine(live.engine).ok()?;
+    let node = preset.filled_with(node.clone(), &place.options).or_else(|_| preset.filled(node)).ok()?;
+    let document = Document::of(&preset.document, &preset.name, node).ok()?;
+    physical_tables(&document, live, place).map(|(_, tables)| tables).ok()
+}
+
+/// The columns that a table would have if it were the preset's.
+fn lacking(wanted: &Detect, table: &LiveTable) -> Vec<String> {
+    let is_there = |either: &&Vec<String>| !either.iter().any(|name| table.column(name).is_some());
+    wanted.columns.iter().filter(is_there).map(|either| either.join(" or ")).collect()
+}
+
+/// What keeps tables that have a preset's names from being its: another version, most likely.
+fn nearly(preset: &Preset, live: &LiveSchema, place: &Place) -> Option<String> {
+    let tables = found(preset, live, place)?;
+    let here = |wanted: &&Detect| tables.get(&wanted.table).copied().flatten().is_some();
+    preset.detect.tables.iter().find(here)?;
+    let misses: Vec<String> = (preset.detect.tables.iter())
+        .filter_map(|wanted| match tables.get(&wanted.table).copied().flatten() {
+            None => Some(format!("there is no table for its `{}`", wanted.table)),
+            Some(table) => match lacking(wanted, table) {
+                lacking if lacking.is_empty() => None,
+                lacking => Some(format!("table {} has no column {}", table.name, lacking.join(", "))),
+            },
+        })
+        .collect();
+    let checked = match preset.checked.as_slice() {
+        [] => String::new(),
+        versions => format!(" (checked against {})", versions.join(", ")),
+    };
+    Some(format!("it is not {}{checked}: {}", preset.name, misses.join(", ")))
 }

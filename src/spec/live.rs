@@ -10,6 +10,8 @@ pub struct LiveSchema {
     pub engine: Engine,
     /// The tables of the names asked for, in every schema that the catalog shows.
     pub tables: Vec<LiveTable>,
+    /// The role that asks, where the engine has roles.
+    pub role: Option<String>,
     /// Enum types and their labels, by type name.
     pub enums: BTreeMap<String, Vec<String>>,
 }
@@ -32,14 +34,20 @@ pub struct LiveTable {
     pub unique: Vec<Vec<String>>,
     /// True for a view, whose rows no index vouches for.
     pub is_view: bool,
+    /// True if no role can update its rows: those of a view with a join or DISTINCT, or of a materialized one.
+    pub is_fixed: bool,
     /// Its indexes.
     pub indexes: Vec<LiveIndex>,
+    /// The schemas and names of the partitions that hold its rows; `None` where it holds them itself.
+    pub partitions: Option<Vec<(String, String)>>,
     /// Its enabled triggers.
     pub triggers: Vec<String>,
     /// True if row-level security applies to the role that asks.
     pub row_security: bool,
     /// True if the role may INSERT.
     pub may_insert: bool,
+    /// The sequences behind its columns that the role may not draw from.
+    pub closed_sequences: Vec<String>,
     /// True if the role may DELETE.
     pub may_delete: bool,
 }
@@ -62,8 +70,8 @@ pub struct LiveColumn {
 pub struct LiveIndex {
     /// Its columns in order; an expression is an empty text.
     pub columns: Vec<String>,
-    /// True if it has a condition.
-    pub partial: bool,
+    /// Its condition, as the engine spells it, where it is partial.
+    pub condition: Option<String>,
 }
 
 impl LiveTable {

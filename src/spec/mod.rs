@@ -9,11 +9,17 @@ mod fields;
 pub mod ident;
 mod live;
 mod node;
+mod options;
 mod preset;
+mod probe;
+mod profile;
+#[cfg(test)]
+mod qualified;
 mod queue;
 mod resolve;
 mod template;
 mod threshold;
+mod touches;
 mod variant;
 
 pub use detect::detect;
@@ -21,9 +27,16 @@ pub use error::{SpecError, did_you_mean};
 pub use fields::{Field, Fields, Written};
 pub use live::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
 pub use node::{Node, Value};
+pub use options::{OptionKind, OptionValue, PresetOption};
 pub use preset::{Catalog, Preset};
+pub use probe::Ask;
+pub use profile::{
+    AdviceProfile, AttemptsProfile, Becomes, ClaimProfile, ColumnChange, Condition, HoldProfile, LifeSign, MoveProfile,
+    OwnerProfile, Profile, RulesProfile, Shape, StepProfile, TableProfile, TableRole, Threshold, TimeProfile,
+    VariantProfile, WakeUp,
+};
 pub use queue::*;
 pub use resolve::{Place, ResolveError, resolve};
 pub use template::{Marker, Piece, Template, TemplateError, is_name};
 pub use threshold::{EARLIEST_MICROS, FUTURE_TOLERANCE, LEASE_AHEAD, silence_allowed};
-pub use variant::Ask;
+pub use touches::Touch;

@@ -3,16 +3,15 @@
 use super::document::Document;
 use super::fields::{Field, Fields};
 use super::node::Node;
+use super::options::{PresetOption, chosen, fill, options, samples};
 use super::queue::Proof;
 use super::{SpecError, did_you_mean};
 use crate::model::Engine;
+use std::collections::BTreeMap;
 
-/// The built-in presets. Adding a queue is one file here and its fixtures.
-const BUILT_IN: [(&str, &str); 3] = [
-    ("lease", include_str!("presets/lease.toml")),
-    ("procrastinate", include_str!("presets/procrastinate.toml")),
-    ("simple", include_str!("presets/simple.toml")),
-];
+/// The built-in presets by name, with their texts. build.rs lists what is in `presets/`: adding a queue is one file there
+/// and its fixtures.
+const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/presets.rs"));
 
 /// A preset, or a mapping from a config file: the same format.
 #[derive(Debug, Clone)]
@@ -27,6 +26,8 @@ pub struct Preset {
     pub checked: Vec<String>,
     /// How it was checked.
     pub proof: Proof,
+    /// The versions of `checked` that our tests run, for a proof that is live; the others' tables were compared.
+    pub live: Vec<String>,
     /// True for one that came with the program.
     pub built_in: bool,
     /// The text of its file; empty for a mapping.
@@ -34,7 +35,17 @@ pub struct Preset {
     /// What errors call it.
     pub(super) document: String,
     pub(super) node: Node,
-    pub(super) detect: Vec<Detect>,
+    pub(super) detect: Detection,
+    /// What only the operator knows.
+    pub options: Vec<PresetOption>,
+}
+
+/// `[detect]`.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Detection {
+    pub(super) tables: Vec<Detect>,
+    /// Variants of which exactly one must hold.
+    pub(super) exactly_one: Vec<String>,
 }
 
 /// One line of `[detect]`: a table and the columns that must be there.
@@ -45,8 +56,8 @@ pub(super) struct Detect {
     pub(super) columns: Vec<Vec<String>>,
 }
 
-/// All presets and mappings that can be named.
-#[derive(Debug, Clone)]
+/// All presets and mappings that can be named; by default none.
+#[derive(Debug, Clone, Default)]
 pub struct Catalog(Vec<Preset>);
 
 impl Preset {
@@ -55,6 +66,13 @@ impl Preset {
     /// # Errors
     /// See [`SpecError`].
     pub fn of(document: &str, name: &str, node: Node) -> Result<Preset, SpecError> {
+        let preset = Preset::read(document, name, node)?;
+        preset.engines.iter().try_for_each(|engine| preset.is_sound(*engine))?;
+        Ok(preset)
+    }
+
+    /// Reads what is said about it as a whole; the rest is typed when it is used.
+    fn read(document: &str, name: &str, node: Node) -> Result<Preset, SpecError> {
         let mut root = Fields::of(document, "", node.clone())?;
         if let Some(format) = root.take("format")
             && !matches!(format.value(), super::node::Value::Integer(1))
@@ -68,28 +86,20 @@ impl Preset {
             }
             None => Engine::ALL.to_vec(),
         };
-        let preset = Preset {
+        Ok(Preset {
             name: root.text("name")?.unwrap_or_else(|| name.to_owned()),
             title: root.text("title")?.unwrap_or_else(|| format!("the mapping {name}")),
             engines,
             checked: root.texts("checked")?,
             proof: root.take("proof").map(proof).transpose()?.unwrap_or(Proof::Facts),
+            live: root.texts("live")?,
             built_in: false,
             text: "",
             document: document.to_owned(),
             node,
             detect: root.take("detect").map(detect).transpose()?.unwrap_or_default(),
-        };
-        for engine in &preset.engines {
-            let base = preset.for_engine(*engine)?;
-            Document::of(document, &preset.name, base.clone())?;
-            for variant in super::variant::variants(document, &base)? {
-                let mut node = base.clone();
-                node.overlay(variant.overlay);
-                Document::of(document, &preset.name, node)?;
-            }
-        }
-        Ok(preset)
+            options: root.take("options").map(options).transpose()?.unwrap_or_default(),
+        })
     }
 
     /// Reads a preset from the text of a file.
@@ -98,6 +108,37 @@ impl Preset {
     /// See [`SpecError`].
     pub fn parse(document: &str, name: &str, text: &str) -> Result<Preset, SpecError> {
         Preset::of(document, name, Node::parse(document, text)?)
+    }
+
+    /// Proves that it is well-formed on that engine, in each of its variants.
+    fn is_sound(&self, engine: Engine) -> Result<(), SpecError> {
+        let base = self.for_engine(engine)?;
+        let read = |node: Node| Document::of(&self.document, &self.name, node).map(|_| ());
+        let variants = super::variant::variants(&self.document, &base)?;
+        for name in &self.detect.exactly_one {
+            if !variants.iter().any(|variant| variant.name == *name) {
+                let hint = did_you_mean(name, variants.iter().map(|variant| variant.name.as_str()));
+                let message = format!("`exactly_one` of [detect]: there is no variant `{name}`{hint}");
+                return Err(SpecError::whole(&self.document, message));
+            }
+        }
+        read(self.filled(base.clone())?)?;
+        for variant in variants {
+            let mut node = base.clone();
+            node.overlay(variant.overlay);
+            read(self.filled(node)?)?;
+        }
+        Ok(())
+    }
+
+    /// With some value for each option, so that it can be read before the operator has said anything.
+    pub(super) fn filled(&self, node: Node) -> Result<Node, SpecError> {
+        fill(&self.document, node, &samples(&self.options))
+    }
+
+    /// With the operator's values for its options.
+    pub(super) fn filled_with(&self, node: Node, given: &BTreeMap<String, String>) -> Result<Node, SpecError> {
+        fill(&self.document, node, &chosen(&self.document, &self.options, given)?)
     }
 
     pub(super) fn for_engine(&self, engine: Engine) -> Result<Node, SpecError> {
@@ -116,16 +157,26 @@ impl Preset {
 
     /// True if the preset can be found by looking at the tables; mappings and presets too plain to be told apart cannot.
     pub fn is_detectable(&self) -> bool {
-        !self.detect.is_empty()
+        !self.detect.tables.is_empty()
     }
 
-    /// The physical names of its tables on that engine, without regard to variants.
-    pub fn table_names(&self, engine: Engine) -> Vec<String> {
-        let Ok(node) = self.for_engine(engine) else { return Vec::new() };
-        match Document::of(&self.document, &self.name, node) {
-            Ok(document) => document.tables.into_iter().map(|(_, physical)| physical).collect(),
-            Err(_) => Vec::new(),
-        }
+    /// Variants of which exactly one must hold; none if they may all be absent.
+    pub fn exactly_one(&self) -> &[String] {
+        &self.detect.exactly_one
+    }
+
+    /// The physical names of its tables on that engine, in whatever variant, with these values for its options.
+    pub fn table_names(&self, engine: Engine, options: &BTreeMap<String, String>) -> Vec<String> {
+        let names = || {
+            let node = self.for_engine(engine)?;
+            // Wrong values are an error where the preset is resolved, not where it is only one of many.
+            let node = self.filled_with(node.clone(), options).or_else(|_| self.filled(node))?;
+            let variants = super::variant::variants(&self.document, &node)?;
+            let document = Document::of(&self.document, &self.name, node)?;
+            let of_variants = variants.iter().flat_map(|variant| variant.tables().into_iter().map(|(_, name)| name));
+            Ok::<_, SpecError>(document.tables.into_iter().map(|(_, name)| name).chain(of_variants).collect())
+        };
+        names().unwrap_or_default()
     }
 }
 
@@ -133,24 +184,28 @@ fn proof(field: Field<'_>) -> Result<Proof, SpecError> {
     field.word(&[("live", Proof::Live), ("schema", Proof::Schema), ("facts", Proof::Facts)])
 }
 
-fn detect(field: Field<'_>) -> Result<Vec<Detect>, SpecError> {
+fn detect(field: Field<'_>) -> Result<Detection, SpecError> {
     let alternatives = |text: String| text.split('|').map(str::to_owned).collect();
-    field
-        .table()?
+    let mut fields = field.table()?;
+    let exactly_one = fields.texts("exactly_one")?;
+    let tables = fields
         .rest()
         .into_iter()
         .map(|(table, field)| Ok(Detect { table, columns: field.texts()?.into_iter().map(alternatives).collect() }))
-        .collect()
+        .collect::<Result<_, SpecError>>()?;
+    Ok(Detection { tables, exactly_one })
 }
 
 impl Catalog {
-    /// The presets that come with the program.
+    /// The presets that come with the program. Each run of it reads them, so that they are well-formed in all their variants
+    /// is proven by a test instead ([`Preset::parse`] on each of their texts).
     ///
     /// # Errors
     /// Never in a release: a test reads every one of them.
     pub fn built_in() -> Result<Catalog, SpecError> {
-        let presets = BUILT_IN.into_iter().map(|(name, text)| {
-            let preset = Preset::parse(&format!("preset {name}"), name, text)?;
+        let presets = BUILT_IN.iter().copied().map(|(name, text)| {
+            let document = format!("preset {name}");
+            let preset = Preset::read(&document, name, Node::parse(&document, text)?)?;
             Ok(Preset { built_in: true, text, ..preset })
         });
         presets.collect::<Result<_, _>>().map(Catalog)

@@ -1,12 +1,11 @@
-//! Differences between versions of a queue library: a probe and the part of the document it replaces.
+//! Differences between versions of a queue library: a probe and the part of the document it replaces. Which of them a
+//! database has is found out in `probe.rs`.
 
 use super::SpecError;
 use super::fields::Fields;
-use super::live::{LiveSchema, LiveTable};
 use super::node::{Node, Value};
 use super::template::{Piece, Template};
 use crate::model::Engine;
-use std::collections::BTreeMap;
 
 /// One `[[variant]]`.
 #[derive(Debug, Clone)]
@@ -25,11 +24,22 @@ pub(super) enum Probe {
     Column(String, String, bool),
     Type(String, String, Vec<String>),
     Label(String, String),
+    Function(String, bool),
+    Option(String, String),
     Sql(Template),
 }
 
-/// Asks the database one boolean question; NULL counts as no.
-pub type Ask<'a, E> = &'a mut dyn FnMut(&str) -> Result<bool, E>;
+impl Variant {
+    /// The tables that its overlay names, with their physical names.
+    pub(super) fn tables(&self) -> Vec<(String, String)> {
+        let Some(Node { value: Value::Table(entries), .. }) = self.overlay.get("tables") else { return Vec::new() };
+        let text = |node: &Node| match &node.value {
+            Value::Text(text) => Some(text.clone()),
+            _ => None,
+        };
+        entries.iter().filter_map(|(logical, node)| Some((logical.clone(), text(node)?))).collect()
+    }
+}
 
 /// The variants of a document whose engine leaves are picked.
 pub(super) fn variants(document: &str, root: &Node) -> Result<Vec<Variant>, SpecError> {
@@ -79,6 +89,16 @@ fn variant(document: &str, mut node: Node) -> Result<Variant, SpecError> {
             probes.push(Probe::Label(type_name, label));
         }
     }
+    for (key, there) in [("function", true), ("no_function", false)] {
+        for function in when.texts(key)? {
+            probes.push(Probe::Function(function, there));
+        }
+    }
+    if let Some(field) = when.take("option") {
+        for (option, value) in field.text_table()? {
+            probes.push(Probe::Option(option, value));
+        }
+    }
     if let Some(field) = when.take("sql") {
         let written = field.written()?;
         let sql = Template::parse(&written.text).map_err(|why| written.error(why.0))?;
@@ -93,38 +113,4 @@ fn variant(document: &str, mut node: Node) -> Result<Variant, SpecError> {
 
 fn split(place: &str) -> Option<(String, String)> {
     place.split_once('.').map(|(table, column)| (table.to_owned(), column.to_owned()))
-}
-
-/// The tables of a document, for the probes: live ones by logical name, absent ones as `None`.
-pub(super) type Tables<'a> = BTreeMap<String, Option<&'a LiveTable>>;
-
-/// True if every condition of the variant holds.
-pub(super) fn holds<E>(variant: &Variant, live: &LiveSchema, tables: &Tables<'_>, ask: Ask<'_, E>) -> Result<bool, E> {
-    for probe in &variant.when {
-        let column = |table: &str, column: &str| tables.get(table).copied().flatten().and_then(|t| t.column(column));
-        let holds = match probe {
-            Probe::Engine(engine) => live.engine == *engine,
-            Probe::Table(table, there) => tables.get(table).copied().flatten().is_some() == *there,
-            Probe::Column(table, name, there) => column(table, name).is_some() == *there,
-            Probe::Type(table, name, types) => column(table, name).is_some_and(|c| types.contains(&c.type_name)),
-            Probe::Label(type_name, label) => live.enums.get(type_name).is_some_and(|labels| labels.contains(label)),
-            Probe::Sql(sql) => ask(&probe_sql(sql, tables))?,
-        };
-        if !holds {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-fn probe_sql(sql: &Template, tables: &Tables<'_>) -> String {
-    let piece = |piece: &Piece| match piece {
-        Piece::Text(text) => text.clone(),
-        Piece::Name(name) => match tables.get(name).copied().flatten() {
-            Some(table) => super::ident::qualified(&table.schema, &table.name),
-            None => super::ident::quoted(name),
-        },
-        _ => String::new(),
-    };
-    sql.0.iter().map(piece).collect()
 }

@@ -1,10 +1,12 @@
 //! Applying a batch, the same on every engine: verify and lock, act, record, commit.
 
+use super::acting::{Saying, act, is_of_a_row};
+use super::apart::{Swept, apart};
 use super::session::{Commit, Session, query_count};
 use super::sql::{self, Statement};
 use super::{StoreError, StoreErrorKind, Writer};
 use crate::model::{Batch, BatchReport, Cell, Fence, Key, Outcome, RowError, StepResult, Timestamp, Witness};
-use crate::spec::{MoveSpec, QueueSpec, Rows};
+use crate::spec::{MoveSpec, QueueSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often a batch that got into another transaction's way is tried again.
@@ -38,8 +40,8 @@ impl<S: WriteSession> Writer for SqlWriter<S> {
                     let warnings = self.wake(spec, batch, &results);
                     return BatchReport { results, stop: None, warnings };
                 }
-                Err(Failure::RowData(_)) if way == Way::Together => way = Way::RowByRow(BTreeMap::new()),
-                Err(Failure::Swept(n, error)) => way.without(n, error),
+                Err(Failure::RowData(_)) if way == Way::Together => way = Way::APART,
+                Err(Failure::Swept(swept)) => way = way.after(swept),
                 Err(Failure::Store(error)) if error.kind == StoreErrorKind::Conflict && conflicts < TRIES => {
                     conflicts += 1;
                 }
@@ -58,27 +60,33 @@ impl<S: WriteSession> Writer for SqlWriter<S> {
 enum Way {
     /// In one go.
     Together,
-    /// Each behind a savepoint of its own, because one of them is refused; without those that take the whole transaction
-    /// with them, which are known by then.
-    RowByRow(BTreeMap<usize, RowError>),
+    /// Behind savepoints, because one of them is refused; without those that take the whole transaction with them, which are
+    /// known by then.
+    Apart { left_out: BTreeMap<usize, RowError>, is_row_by_row: bool },
 }
 
 impl Way {
-    fn without(&mut self, n: usize, error: RowError) {
-        match self {
-            Way::Together => *self = Way::RowByRow(BTreeMap::from([(n, error)])),
-            Way::RowByRow(left_out) => {
-                left_out.insert(n, error);
-            }
+    const APART: Way = Way::Apart { left_out: BTreeMap::new(), is_row_by_row: false };
+
+    /// How to go on once the database has given up a whole transaction.
+    fn after(self, swept: Swept) -> Way {
+        let mut left_out = match self {
+            Way::Together => BTreeMap::new(),
+            Way::Apart { left_out, .. } => left_out,
+        };
+        match swept {
+            Swept::One(n, error) => drop(left_out.insert(n, error)),
+            Swept::OneOfMany => {}
         }
+        Way::Apart { left_out, is_row_by_row: true }
     }
 }
 
-enum Failure {
+pub(super) enum Failure {
     /// One row's data is in the way.
     RowData(StoreError),
-    /// This row's data made the database give up the whole transaction, the rows before it included.
-    Swept(usize, RowError),
+    /// A row's data made the database give up the whole transaction, the rows before it included.
+    Swept(Swept),
     /// Nothing was written.
     Store(StoreError),
     /// It may have been written.
@@ -135,26 +143,21 @@ impl<S: WriteSession> SqlWriter<S> {
     ) -> Result<Vec<StepResult>, Failure> {
         let mut results = self.witnesses(spec, batch)?;
         self.verify(spec, moved, batch, &mut results)?;
-        let verified: Vec<usize> =
-            (0..results.len()).filter(|n| results.get(*n).is_some_and(Option::is_none)).collect();
+        self.guard(spec, batch, &mut results)?;
+        let saying = Saying { now, reason: batch.reason, again: false };
         match way {
             Way::Together => {
+                let verified = open(&results);
                 let keys: Vec<&Key> = verified.iter().filter_map(|n| batch.steps.get(*n)).map(|s| &s.key).collect();
-                self.act(spec, moved, &keys, now, batch.reason)?;
+                let acted = act(&mut self.session, spec, moved, &keys, &saying);
+                acted.map_err(|error| if is_of_a_row(&error) { Failure::RowData(error) } else { error.into() })?;
             }
-            Way::RowByRow(left_out) => {
-                for n in verified {
-                    let Some(step) = batch.steps.get(n) else { continue };
-                    let acted = match left_out.get(&n) {
-                        Some(error) => Err(error.clone()),
-                        None => self.act_alone(spec, moved, &step.key, now, batch.reason)?,
-                    };
-                    if let Err(error) = acted {
-                        if !self.session.in_transaction() {
-                            return Err(Failure::Swept(n, error));
-                        }
-                        set(&mut results, n, StepResult::refused(error));
-                    }
+            Way::Apart { left_out, is_row_by_row } => {
+                let left_out = left_out.iter().map(|(n, error)| (*n, StepResult::refused(error.clone())));
+                left_out.for_each(|(n, result)| set(&mut results, n, result));
+                let rows: Vec<usize> = open(&results);
+                for (n, result) in apart(&mut self.session, spec, moved, batch, &saying, *is_row_by_row, rows)? {
+                    set(&mut results, n, result);
                 }
             }
         }
@@ -220,7 +223,7 @@ impl<S: WriteSession> SqlWriter<S> {
         batch: &Batch<'_>,
         results: &mut [Option<StepResult>],
     ) -> Result<(), StoreError> {
-        let open: Vec<usize> = (0..results.len()).filter(|n| results.get(*n).is_some_and(Option::is_none)).collect();
+        let open = open(results);
         let wanted = |numbers: &[usize]| {
             let steps = numbers.iter().filter_map(|n| batch.steps.get(*n));
             steps.map(|step| (&step.key, step.fence.0.as_str())).collect::<Vec<_>>()
@@ -254,69 +257,27 @@ impl<S: WriteSession> SqlWriter<S> {
         Ok(())
     }
 
-    /// Runs the statements of the move and makes sure that they did exactly what they should.
-    fn act(
+    /// Asks the preset's guard about each row that is locked and verified by now; where it says no, somebody holds the job.
+    fn guard(
         &mut self,
         spec: &QueueSpec,
-        moved: &MoveSpec,
-        keys: &[&Key],
-        now: Timestamp,
-        reason: &str,
+        batch: &Batch<'_>,
+        results: &mut [Option<StepResult>],
     ) -> Result<(), StoreError> {
-        if keys.is_empty() {
+        let Some(guard) = &spec.claim.guard else { return Ok(()) };
+        let open = open(results);
+        let steps = open.iter().filter_map(|n| batch.steps.get(*n));
+        let wanted: Vec<(&Key, &str)> = steps.map(|step| (&step.key, step.fence.0.as_str())).collect();
+        if wanted.is_empty() {
             return Ok(());
         }
-        let dialect = self.session.dialect();
-        let each = keys.len() as u64;
-        for act in sql::acts(spec, dialect, moved, keys, now, reason) {
-            let touched = self.session.execute(&act.statement)?;
-            let fits = match act.rows {
-                Rows::Each => touched == each,
-                Rows::AtMostEach => touched <= each,
-                Rows::Any => true,
-            };
-            if !fits {
-                let why = if touched > each { "the key is not unique" } else { "a trigger or rule stands in the way" };
-                let message = format!("the statement touched {touched} rows instead of {each}: {why}");
-                return Err(StoreError::new(StoreErrorKind::RowData, message));
-            }
-        }
-        if let Some(statement) = sql::state_check(spec, dialect, moved, keys) {
-            let there = query_count(&mut self.session, &statement)?;
-            if there != each {
-                return Err(StoreError::new(
-                    StoreErrorKind::RowData,
-                    format!("{there} of {each} rows came to state {}: a trigger changed the others", moved.to.name),
-                ));
-            }
+        let rows = self.session.query(&sql::guard(spec, self.session.dialect(), guard, &wanted))?;
+        let passed = rows.iter().filter(|row| matches!(row.get(1), Some(Cell::Integer(1))));
+        let passed: BTreeSet<usize> = passed.filter_map(|row| position(row, &open)).collect();
+        for n in open.into_iter().filter(|n| !passed.contains(n)) {
+            set(results, n, StepResult::of(Outcome::Locked));
         }
         Ok(())
-    }
-
-    /// The same for one row behind a savepoint; the inner error is the row's own.
-    fn act_alone(
-        &mut self,
-        spec: &QueueSpec,
-        moved: &MoveSpec,
-        key: &Key,
-        now: Timestamp,
-        reason: &str,
-    ) -> Result<Result<(), RowError>, StoreError> {
-        self.session.execute(&Statement::plain("SAVEPOINT jobdoctor_row"))?;
-        match self.act(spec, moved, &[key], now, reason) {
-            Ok(()) => {
-                self.session.execute(&Statement::plain("RELEASE SAVEPOINT jobdoctor_row"))?;
-                Ok(Ok(()))
-            }
-            Err(error) if error.kind == StoreErrorKind::RowData => {
-                if self.session.in_transaction() {
-                    self.session.execute(&Statement::plain("ROLLBACK TO SAVEPOINT jobdoctor_row"))?;
-                    self.session.execute(&Statement::plain("RELEASE SAVEPOINT jobdoctor_row"))?;
-                }
-                Ok(Err(RowError { sqlstate: error.code, constraint: error.constraint, message: error.message }))
-            }
-            Err(error) => Err(error),
-        }
     }
 
     /// Wakes the workers of each queue that got jobs back. The commit stands, whatever happens here.
@@ -328,17 +289,37 @@ impl<S: WriteSession> SqlWriter<S> {
         for (step, _) in batch.steps.iter().zip(results).filter(|(_, result)| result.outcome == Outcome::Moved) {
             *queues.entry(step.queue.as_deref()).or_default() += 1;
         }
-        let mut warnings = Vec::new();
-        for (queue, moved) in queues {
-            for statement in sql::notifications(spec, self.session.dialect(), queue, moved) {
-                if let Err(error) = self.session.query(&statement) {
-                    let queue = queue.unwrap_or("(none)");
-                    warnings.push(format!("queue {queue}: waking its workers failed, they will poll: {error}"));
-                }
+        let statements =
+            queues.iter().flat_map(|(queue, moved)| sql::notifications(spec, self.session.dialect(), *queue, *moved));
+        let statements: Vec<Statement> = statements.collect();
+        if statements.is_empty() {
+            return Vec::new();
+        }
+        match self.send(spec, &statements) {
+            Ok(()) => Vec::new(),
+            Err(error) => vec![format!("waking the workers failed, they will poll: {error}")],
+        }
+    }
+
+    /// In a transaction of its own, whose settings are those of every other one.
+    fn send(&mut self, spec: &QueueSpec, statements: &[Statement]) -> Result<(), StoreError> {
+        self.session.begin(&spec.schema)?;
+        for statement in statements {
+            if let Err(error) = self.session.query(statement) {
+                self.session.rollback();
+                return Err(error);
             }
         }
-        warnings
+        match self.session.commit() {
+            Commit::Done => Ok(()),
+            Commit::Failed(error) | Commit::Unknown(error) => Err(error),
+        }
     }
+}
+
+/// The steps that are not settled yet.
+fn open(results: &[Option<StepResult>]) -> Vec<usize> {
+    (0..results.len()).filter(|n| results.get(*n).is_some_and(Option::is_none)).collect()
 }
 
 fn set(results: &mut [Option<StepResult>], n: usize, result: StepResult) {

@@ -4,7 +4,9 @@
 //! transaction on Postgres, an authorizer that denies writes on SQLite. Only `ops::apply` and the commands that create
 //! things ever ask for a writer; [`Store::recover`] alone writes beside them, for who is about to.
 
+mod acting;
 mod address;
+mod apart;
 mod apply;
 mod conninfo;
 mod error;
@@ -159,6 +161,8 @@ pub struct Found {
     pub claim: Claim,
     /// Whether it is one.
     pub in_flight: bool,
+    /// The ids, of those asked for, that mean it: a number or a uuid may be spelled in several ways.
+    pub names: Vec<String>,
 }
 
 /// The only thing that changes a queue.

@@ -3,8 +3,9 @@
 use super::session::{Session, query_count};
 use super::sql::{self, Statement};
 use super::{Found, Interrupt, Reader, Standby, StoreError, StoreErrorKind, Wanted};
-use crate::model::{Cell, Claim, Key, Timestamp};
-use crate::spec::{LiveSchema, QueueSpec};
+use crate::model::{Cell, Claim, Engine, Key, Timestamp};
+use crate::spec::{Column, LiveSchema, QueueSpec};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// Ids looked up in one statement.
@@ -79,14 +80,29 @@ impl<S: ReadSession> Reader for SqlReader<S> {
     }
 
     fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError> {
-        let keys: Vec<Key> = ids.iter().filter_map(|id| key_of(spec, id)).collect();
+        let mut keys: Vec<Key> = Vec::new();
+        let mut named: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
+        for id in ids {
+            for key in keys_of(spec, &spec.claim.key, id) {
+                let names = named.entry(spelled(&key)).or_default();
+                if names.is_empty() {
+                    keys.push(key);
+                }
+                if !names.contains(id) {
+                    names.push(id.clone());
+                }
+            }
+        }
         let mut found = Vec::new();
         for chunk in keys.chunks(LOOKUP) {
             let keys: Vec<&Key> = chunk.iter().collect();
             let (statement, projection) = sql::find(spec, self.session.dialect(), &keys);
             for row in self.session.query(&statement)? {
                 let (claim, in_flight) = projection.claim(&row);
-                found.push(Found { claim, in_flight });
+                // A collation may find what is spelled otherwise; that is another id.
+                if let Some(names) = named.get(&spelled(&claim.key)).cloned() {
+                    found.push(Found { claim, in_flight, names });
+                }
             }
         }
         Ok(found)
@@ -98,34 +114,52 @@ impl<S: ReadSession> Reader for SqlReader<S> {
     }
 }
 
-/// The key that an id from outside names; `None` if it cannot be one, so that no database is asked to cast it.
-fn key_of(spec: &QueueSpec, id: &str) -> Option<Key> {
-    let columns = &spec.claim.key;
-    let parts: Vec<&str> = if columns.len() == 1 { vec![id] } else { id.splitn(columns.len(), '/').collect() };
-    if parts.len() != columns.len() {
-        return None;
-    }
-    let cells = columns.iter().zip(parts).map(|(column, part)| {
-        let base = column.type_name.split('(').next().unwrap_or_default().trim();
-        match base {
-            "smallint" => part.parse::<i16>().ok().map(|n| Cell::Integer(n.into())),
-            "integer" if spec.engine == crate::model::Engine::Postgres => {
-                part.parse::<i32>().ok().map(|n| Cell::Integer(n.into()))
-            }
-            "bigint" | "integer" | "int" => match part.parse::<i64>() {
-                Ok(number) => Some(Cell::Integer(number)),
-                // SQLite keeps whatever was put into an integer column.
-                Err(_) if spec.engine == crate::model::Engine::Sqlite => Some(Cell::Text(part.to_owned())),
-                Err(_) => None,
-            },
-            "uuid" => is_uuid(part).then(|| Cell::Text(part.to_owned())),
-            _ => Some(Cell::Text(part.to_owned())),
+/// The keys that an id from outside may mean, as the database spells them; none if it cannot be a key, so that no database
+/// is asked to cast it. A text may hold the slash that parts the columns, so each way to cut it is taken.
+fn keys_of(spec: &QueueSpec, columns: &[Column], id: &str) -> Vec<Key> {
+    match columns {
+        [] => Vec::new(),
+        [only] => cell_of(spec, only, id).map(|cell| Key(vec![cell])).into_iter().collect(),
+        [first, rest @ ..] => {
+            let cuts = id.match_indices('/').filter_map(|(at, _)| Some((id.get(..at)?, id.get(at + 1..)?)));
+            let keys = cuts.flat_map(|(before, after)| {
+                let first = cell_of(spec, first, before);
+                let rest = if first.is_some() { keys_of(spec, rest, after) } else { Vec::new() };
+                rest.into_iter().map(move |Key(cells)| Key(first.iter().cloned().chain(cells).collect()))
+            });
+            keys.collect()
         }
-    });
-    cells.collect::<Option<Vec<Cell>>>().map(Key)
+    }
 }
 
-fn is_uuid(text: &str) -> bool {
-    let digits = text.chars().filter(|c| c.is_ascii_hexdigit()).count();
-    digits == 32 && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
+/// A key's parts as text: what two spellings of one id have in common.
+fn spelled(key: &Key) -> Vec<String> {
+    key.0.iter().map(Cell::to_string).collect()
+}
+
+fn cell_of(spec: &QueueSpec, column: &Column, part: &str) -> Option<Cell> {
+    let is_postgres = spec.engine == Engine::Postgres;
+    match column.type_name.split('(').next().unwrap_or_default().trim() {
+        "smallint" => part.parse::<i16>().ok().map(|n| Cell::Integer(n.into())),
+        "integer" if is_postgres => part.parse::<i32>().ok().map(|n| Cell::Integer(n.into())),
+        "bigint" | "integer" | "int" => match part.parse::<i64>() {
+            Ok(number) => Some(Cell::Integer(number)),
+            // SQLite keeps whatever was put into an integer column.
+            Err(_) => (!is_postgres).then(|| Cell::Text(part.to_owned())),
+        },
+        "uuid" if is_postgres => uuid(part).map(Cell::Text),
+        _ => Some(Cell::Text(part.to_owned())),
+    }
+}
+
+/// A uuid as Postgres writes it, in lower case with four hyphens; it may be given with all of them or with none.
+fn uuid(text: &str) -> Option<String> {
+    let digits = text.replace('-', "").to_ascii_lowercase();
+    if digits.len() != 32 || !digits.chars().all(|c| c.is_ascii_hexdigit()) {
+        return None;
+    }
+    let parts: Vec<&str> =
+        [0..8, 8..12, 12..16, 16..20, 20..32].into_iter().filter_map(|part| digits.get(part)).collect();
+    let uuid = parts.join("-");
+    (text.len() == 32 || text.eq_ignore_ascii_case(&uuid)).then_some(uuid)
 }

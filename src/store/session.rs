@@ -17,6 +17,17 @@ pub(super) trait Session {
     /// no longer than the limits allow.
     fn begin(&mut self, schema: &str) -> Result<Timestamp, StoreError>;
 
+    /// From here on the queue's own triggers and functions run, which may need the names of their schema. Other sessions' locks
+    /// on rows of other tables are waited for a moment at most, and for less when it is tried again.
+    fn begin_acting(&mut self, _again: bool) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// The statements after it are ours alone again.
+    fn end_acting(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Commits. Before that it makes sure that the transaction is still alive, because a driver may report the commit of an
     /// aborted one as success.
     fn commit(&mut self) -> Commit;

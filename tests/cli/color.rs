@@ -39,6 +39,11 @@ fn presets() {
 }
 
 #[test]
+fn presets_show() {
+    assert_snapshot!(incident().run(&["presets", "show", "simple", "--color", "always"]).whole());
+}
+
+#[test]
 fn errors() {
     assert_snapshot!(incident().run(&["stale", "--db", "none.db", "--color", "always"]).whole());
 }

@@ -2,6 +2,7 @@
 
 use super::scene::{calm, incident, orphans, simple};
 use crate::support::cli::{Doctor, is_valid};
+use jobdoctor::spec::Catalog;
 use serde_json::Value;
 
 const COUNTS: [&str; 7] = ["moved", "changed", "gone", "locked", "refused", "not_tried", "unknown"];
@@ -168,6 +169,9 @@ fn check_init_and_presets() {
     document(&Doctor::new(), &["init", "--db", "queue.db"], "init", 0);
     document(&Doctor::new(), &["init", "--db", "queue.db", "--print"], "init", 0);
     document(&Doctor::new(), &["presets"], "presets", 0);
+    for preset in Catalog::built_in().unwrap().iter() {
+        document(&Doctor::new(), &["presets", "show", &preset.name], "presets-show", 0);
+    }
 }
 
 /// The same, told line by line: head, items, summary.
@@ -211,7 +215,7 @@ fn lines_say_what_the_document_says() {
 
 #[test]
 fn schemas_are_schemas() {
-    for name in ["check", "error", "init", "owners", "presets", "reclaim", "show", "stale", "sweep"] {
+    for name in ["check", "error", "init", "owners", "presets", "presets-show", "reclaim", "show", "stale", "sweep"] {
         let schema = Doctor::new().run(&["schema", name]).exits(0).json();
         assert!(jsonschema::meta::is_valid(&schema), "{name}");
         assert_eq!(schema["title"], format!("jobdoctor.{name}/v1"));

@@ -42,6 +42,11 @@ fn by_the_help_command() {
     assert_eq!(doctor.run(&["help", "stale"]).stdout, doctor.run(&["stale", "--help"]).stdout);
 }
 
+#[test]
+fn presets_show() {
+    assert_snapshot!(Doctor::new().run(&["presets", "show", "--help"]).whole());
+}
+
 macro_rules! commands {
     ($($command:ident)*) => {
         $(

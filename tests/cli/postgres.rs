@@ -45,7 +45,7 @@ ID  QUEUE  KIND         STATE    OWNER   SILENT  TRIES  MOVE     WHY
 #[test]
 fn two_queues_in_one_database() {
     let (doctor, database, url) = queue();
-    database.client().batch_execute(include_str!("../../fixtures/schemas/procrastinate.sql")).unwrap();
+    database.client().batch_execute(include_str!("../../fixtures/schemas/procrastinate/3.10.sql")).unwrap();
     let ran = fails(&doctor, &["reclaim", "--db", &url, "--apply"], 78);
     assert!(ran.stderr.contains("lease") && ran.stderr.contains("procrastinate"), "{ran:#?}");
     assert_eq!(states(&database), ["1 RUNNING 0", "2 RUNNING 0", "3 RUNNING 0"]);

@@ -1,7 +1,7 @@
-//! What `presets` lists.
+//! What `presets` lists, and what `presets show` says of one.
 
 use super::scene::orders;
-use crate::support::cli::{Doctor, fails};
+use crate::support::cli::{Doctor, fails, is_valid};
 use insta::assert_snapshot;
 
 #[test]
@@ -28,6 +28,77 @@ fn mappings_are_listed_beside_them() {
 }
 
 #[test]
+fn pages() {
+    let doctor = Doctor::new();
+    // Those of the libraries are in docs/presets, which are compared elsewhere.
+    let pages = ["lease", "simple"].map(|name| doctor.run(&["presets", "show", name]).whole());
+    assert_snapshot!(pages.join("\n"));
+}
+
+#[test]
+fn page_of_a_mapping() {
+    assert_snapshot!(orders().run(&["presets", "show", "orders", "--config", "config.toml"]).whole());
+}
+
+#[test]
+fn page_in_json() {
+    assert_snapshot!(Doctor::new().run(&["presets", "show", "simple", "-o", "json"]).whole());
+}
+
+#[test]
+fn page_of_hard_queues() {
+    let doctor = Doctor::new();
+    std::fs::write(doctor.path("config.toml"), hard_queues()).unwrap();
+    let pages = ["my-river", "my-solid-queue", "my-pg-boss"].map(|name| {
+        let show = ["presets", "show", name, "--config", "config.toml"];
+        is_valid("presets-show", &doctor.run(&[&show[..], &["--json"]].concat()).exits(0).json());
+        doctor.run(&show).whole()
+    });
+    assert_snapshot!(pages.join("\n"));
+}
+
+/// The presets that the conformance suite tries the format with, as mappings of a config file.
+fn hard_queues() -> String {
+    let mut config = String::new();
+    for (name, text) in [
+        ("my-river", include_str!("../../fixtures/presets/valid/river.toml")),
+        ("my-solid-queue", include_str!("../../fixtures/presets/valid/solid-queue.toml")),
+        ("my-pg-boss", include_str!("../../fixtures/presets/valid/pg-boss.toml")),
+    ] {
+        config.push_str(&format!("[mapping.{name}]\n"));
+        // Their own names may be those of built-in presets.
+        for line in text.lines().filter(|line| !line.starts_with("name    =")) {
+            let header = line.trim_end_matches(']').trim_start_matches('[');
+            match line.len() - header.len() {
+                2 if line.starts_with('[') => config.push_str(&format!("[mapping.{name}.{header}]\n")),
+                4 if line.starts_with("[[") => config.push_str(&format!("[[mapping.{name}.{header}]]\n")),
+                _ => config.push_str(&format!("{line}\n")),
+            }
+        }
+    }
+    config
+}
+
+#[test]
+fn pages_act_on_no_terminal() {
+    let doctor = Doctor::new();
+    let hostile = "gone\\u001b[2J\\u202e\\nFAKE  ROW";
+    let mapping = format!(
+        "[mapping.evil]\ntitle = \"{hostile}\"\nstates = {{ in_flight = [\"{hostile}\"] }}\n\
+         claim = {{ table = \"jobs\", key = \"id\", state = \"state\" }}\n\
+         move.requeue = {{ to = \"{hostile}\", set = {{ note = \"upper('x')\" }} }}\n\
+         words = {{ note = \"{hostile}\" }}\ncaution = {{ late = \"{hostile}\" }}\nadvice = {{ text = \"{hostile}\" }}\n"
+    );
+    std::fs::write(doctor.path("config.toml"), mapping).unwrap();
+    for arguments in [&["presets"][..], &["presets", "show", "evil"]] {
+        let ran = doctor.run(&[arguments, &["--config", "config.toml"]].concat()).exits(0);
+        assert!(ran.stdout.contains("gone\\x1b[2J\\u{202e}\\n"), "{ran:#?}");
+        assert!(!ran.stdout.contains(['\u{1b}', '\u{202e}']), "{ran:#?}");
+        assert!(!ran.stdout.lines().any(|line| line.starts_with("FAKE")), "{ran:#?}");
+    }
+}
+
+#[test]
 fn one_as_it_is_written() {
     for (name, text) in [
         ("lease", include_str!("../../src/spec/presets/lease.toml")),
@@ -35,6 +106,7 @@ fn one_as_it_is_written() {
         ("procrastinate", include_str!("../../src/spec/presets/procrastinate.toml")),
     ] {
         assert_eq!(Doctor::new().run(&["presets", name]).exits(0).stdout, text);
+        assert_eq!(Doctor::new().run(&["presets", "show", name, "--toml"]).exits(0).stdout, text);
     }
 }
 
@@ -42,10 +114,17 @@ fn one_as_it_is_written() {
 fn one_that_is_not_there() {
     let ran = fails(&Doctor::new(), &["presets", "leaze"], 78);
     assert_snapshot!(ran.stderr);
+    assert_eq!(fails(&Doctor::new(), &["presets", "show", "leaze"], 78).stderr, ran.stderr);
+    fails(&Doctor::new(), &["presets", "show"], 2);
+    fails(&Doctor::new(), &["presets", "lease", "show", "lease"], 2);
+    // There is one way to write TOML.
+    Doctor::new().run(&["presets", "show", "lease", "--toml", "-o", "none"]).exits(2);
 }
 
 #[test]
 fn a_mapping_is_read_in_its_file() {
     let ran = fails(&orders(), &["presets", "orders", "--config", "config.toml"], 2);
     assert_snapshot!(ran.stderr, @"error: `orders` is a mapping of your config file, where it can be read");
+    let again = orders().run(&["presets", "show", "orders", "--toml", "--config", "config.toml"]).exits(2);
+    assert_eq!(again.stderr, ran.stderr);
 }

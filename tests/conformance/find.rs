@@ -3,7 +3,7 @@
 use crate::support::doctor::{built_in, fit, look, mapping};
 use crate::support::edit::Value::{Ago, Int, Text};
 use crate::support::edit::insert;
-use crate::support::labs::{as_in_memory, for_each_sql_store};
+use crate::support::labs::{Lab, PostgresLab, SqlLab, as_in_memory, for_each_sql_store};
 use crate::support::tables::JOBS;
 use jobdoctor::spec::QueueSpec;
 use jobdoctor::store::Store;
@@ -75,6 +75,62 @@ fn a_key_of_two_columns_is_typed_with_a_slash() {
         let lines = found(&*store, &spec, &[&a, &b, "a", uuid, "a/b", "c/", "/", "a/b/c"]);
         assert_eq!(lines, [format!("{a} on true"), format!("{b} off false")], "{}", lab.name());
     });
+}
+
+/// pg-boss allows it in the names of its queues, which stand before the id.
+#[test]
+fn a_column_of_a_key_that_holds_a_slash_itself() {
+    for_each_sql_store(|lab| {
+        let id = lab.pick("integer", "uuid");
+        lab.run(&format!("CREATE TABLE named (tenant text, id {id}, status text, PRIMARY KEY (tenant, id))"));
+        let id = lab.pick("7", "01890a5d-ac96-774b-bcce-b302099a8057");
+        lab.run(&format!("INSERT INTO named VALUES ('a/b', '{id}', 'on'), ('/', '{id}', 'on'), ('b', '{id}', 'off')"));
+        let store = lab.store();
+        let ids = [format!("a/b/{id}"), format!("//{id}"), format!("b/{id}"), format!("a/{id}"), format!("/b/{id}")];
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let lines = found(&*store, &fit(&*store, &mapping(NAMED)), &ids);
+        let all = [format!("//{id} on true"), format!("a/b/{id} on true"), format!("b/{id} off false")];
+        assert_eq!(lines, all, "{}", lab.name());
+        let turned = mapping(&NAMED.replace(r#"["tenant", "id"]"#, r#"["id", "tenant"]"#));
+        let lines = found(&*store, &fit(&*store, &turned), &[&format!("{id}/a/b"), &format!("{id}//")]);
+        assert_eq!(lines, [format!("{id}// on true"), format!("{id}/a/b on true")], "{}", lab.name());
+    });
+}
+
+/// Both jobs are called a/b/c: whoever asks for that gets both, each once.
+#[test]
+fn two_jobs_of_one_name() {
+    for_each_sql_store(|lab| {
+        lab.run("CREATE TABLE named (tenant text, id text, status text, PRIMARY KEY (tenant, id))");
+        lab.run("INSERT INTO named VALUES ('a', 'b/c', 'on'), ('a/b', 'c', 'off')");
+        let store = lab.store();
+        let lines = found(&*store, &fit(&*store, &mapping(NAMED)), &["a/b/c", "a/b/c"]);
+        assert_eq!(lines, ["a/b/c off false", "a/b/c on true"], "{}", lab.name());
+    });
+}
+
+#[test]
+fn ids_that_are_spelled_otherwise_than_stored() {
+    let lab = PostgresLab::new();
+    let uuid = "abcdef00-0000-4000-8000-00000000000a";
+    lab.run(&format!(
+        "CREATE TABLE named (id uuid PRIMARY KEY, status text); INSERT INTO named VALUES ('{uuid}', 'on');
+         CREATE TABLE counted (id bigint PRIMARY KEY, status text); INSERT INTO counted VALUES (7, 'on')"
+    ));
+    let store = lab.store();
+    let names = |preset: &str, ids: &[&str]| {
+        let ids: Vec<String> = ids.iter().map(|id| (*id).to_owned()).collect();
+        let found = look(&*store).find(&fit(&*store, &mapping(preset)), &ids).unwrap();
+        found.into_iter().map(|found| (found.claim.key.to_string(), found.names)).collect::<Vec<_>>()
+    };
+    let by_id = NAMED.replace(r#"["tenant", "id"]"#, r#""id""#);
+    let (upper, bare) = (uuid.to_uppercase(), uuid.replace('-', ""));
+    // What has its hyphens elsewhere is no uuid, and no error of the database either.
+    let odd = format!("a-{}", uuid.replace('-', "").split_off(1));
+    let found = names(&by_id, &[&upper, uuid, &bare, &odd, &format!("{{{uuid}}}")]);
+    assert_eq!(found, [(uuid.to_owned(), vec![upper, uuid.to_owned(), bare])]);
+    let found = names(&by_id.replace("\"named\"", "\"counted\""), &["007", "7", "8"]);
+    assert_eq!(found, [("7".to_owned(), vec!["007".to_owned(), "7".to_owned()])]);
 }
 
 #[test]

@@ -71,6 +71,29 @@ fn epoch_integers_on_postgres_are_a_variant() {
 }
 
 #[test]
+fn the_states_in_use_may_be_of_a_type_without_a_least_one() {
+    for_each_sql_store(|lab| {
+        let (flag, yes, no) = (lab.pick("text", "boolean"), lab.pick("'true'", "true"), lab.pick("'false'", "false"));
+        lab.run(&format!("CREATE TABLE named (id integer PRIMARY KEY, running {flag})"));
+        lab.run(&format!("INSERT INTO named VALUES (1, {yes}), (2, {no}), (3, {yes}), (4, NULL)"));
+        let store = lab.store();
+        let text = r#"
+            states = { waiting = ["false"], in_flight = ["true"] }
+            [claim]
+            table = "named"
+            key = "id"
+            state = "running"
+            liveness = []
+        "#;
+        let spec = fit(&*store, &mapping(text));
+        let states = look(&*store).states_in_use(&spec).unwrap_or_else(|error| panic!("{}: {error}", lab.name()));
+        let states: Vec<String> = states.iter().map(ToString::to_string).collect();
+        assert_eq!(states, ["false", "true"], "{}", lab.name());
+        assert_eq!(scan(&*store, &spec, &Wanted::All).len(), 2, "{}", lab.name());
+    });
+}
+
+#[test]
 fn states_may_be_integers() {
     let text = r#"
         time   = { default = { sqlite = "epoch s", postgres = "native" } }
@@ -244,11 +267,13 @@ fn solid_queue() -> jobdoctor::spec::Preset {
 #[test]
 fn a_queue_is_recognised_by_its_tables_and_two_are_not_chosen_between() {
     for_each_sql_store(|lab| {
-        let mut catalog = Catalog::built_in().unwrap();
+        let mut catalog = Catalog::default();
+        catalog.add(built_in("lease")).unwrap();
         catalog.add(solid_queue()).unwrap();
         let detected = || {
             let store = lab.store();
-            let names: Vec<String> = catalog.iter().flat_map(|preset| preset.table_names(store.engine())).collect();
+            let names: Vec<String> =
+                catalog.iter().flat_map(|preset| preset.table_names(store.engine(), &Default::default())).collect();
             let live = look(&*store).live_schema(&names).unwrap();
             detect(&catalog, &live, &Place::default()).map(|preset| preset.name.clone()).map_err(|e| e.to_string())
         };
@@ -292,7 +317,7 @@ fn the_catalog_knows_keys_indexes_and_triggers() {
         assert_eq!(names, ["id", "status", "kind", "extra"], "{}", lab.name());
         assert!(table.key_columns.contains("kind") && !table.key_columns.contains("status"), "{}", lab.name());
         assert_eq!(table.triggers, ["t"], "{}", lab.name());
-        let partial = table.indexes.iter().find(|index| index.partial).unwrap();
+        let partial = table.indexes.iter().find(|index| index.condition.is_some()).unwrap();
         assert_eq!(partial.columns, ["status", "id"], "{}", lab.name());
     });
 }

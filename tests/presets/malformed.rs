@@ -33,8 +33,11 @@ fn built_in_presets_are_sound_and_name_their_tables() {
     let files = fs::read_dir(folder).unwrap().count();
     assert_eq!(catalog.iter().count(), files, "a preset file is not in the list of built-in ones");
     for preset in catalog.iter() {
+        if let Err(error) = Preset::parse(&format!("preset {}", preset.name), &preset.name, preset.text) {
+            panic!("{error}");
+        }
         for engine in Engine::ALL.into_iter().filter(|engine| preset.engines.contains(engine)) {
-            assert!(!preset.table_names(engine).is_empty(), "{} on {engine}", preset.name);
+            assert!(!preset.table_names(engine, &Default::default()).is_empty(), "{} on {engine}", preset.name);
         }
     }
 }

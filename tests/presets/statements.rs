@@ -24,7 +24,7 @@ fn table(schema: &str, name: &str, columns: &[(&str, &str)]) -> LiveTable {
 
 fn all_statements(preset: &str, engine: Engine, dialect: &'static dyn Dialect, tables: Vec<LiveTable>) -> String {
     let catalog = Catalog::built_in().unwrap();
-    let live = LiveSchema { engine, tables, enums: BTreeMap::new() };
+    let live = LiveSchema { engine, tables, role: None, enums: BTreeMap::new() };
     let mut never = |_: &str| -> Result<bool, Infallible> { Ok(false) };
     let spec = resolve(catalog.find(preset).unwrap(), &live, &Place::default(), &mut never).unwrap();
     let now = Timestamp::parse("2026-11-20T10:00:00Z").unwrap();

@@ -1,6 +1,6 @@
 //! Claims of the reference schema, of every sort: fresh, silent, without signs, ahead of the clock, nonsensical.
 
-use jobdoctor::model::{Cell, Claim, Fence, Key, Owner, OwnerRow, Reading, Sign, Timestamp, Witness};
+use jobdoctor::model::{Cell, Claim, Fence, Key, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp, Witness};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ prop_compose! {
         cancel_requested in any::<bool>(),
         max_runtime in proptest::option::of(1_u64..100_000),
     ) -> Claim {
-        let sign = |at: &Reading| Sign { at: at.clone(), silent_after: None };
+        let sign = |at: &Reading| Sign { at: at.clone(), silent_after: None, lock: LockSign::Absent };
         Claim {
             key: Key(vec![Cell::Integer(id)]),
             state: "RUNNING".to_owned(),

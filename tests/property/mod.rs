@@ -16,8 +16,8 @@ mod table;
 
 /// A claim of the reference schema that is silent in every way, to be changed by the tests that start from it.
 fn queue_claim() -> jobdoctor::model::Claim {
-    use jobdoctor::model::{Cell, Claim, Fence, Key, Owner, OwnerRow, Reading, Sign, Witness};
-    let sign = |seconds| Sign { at: Reading::At(claims::ago(seconds)), silent_after: None };
+    use jobdoctor::model::{Cell, Claim, Fence, Key, LockSign, Owner, OwnerRow, Reading, Sign, Witness};
+    let sign = |seconds| Sign { at: Reading::At(claims::ago(seconds)), silent_after: None, lock: LockSign::Absent };
     Claim {
         key: Key(vec![Cell::Integer(1)]),
         state: "RUNNING".to_owned(),

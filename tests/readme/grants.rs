@@ -31,7 +31,7 @@ fn the_rights_for_the_reference_schema_are_enough() {
 #[test]
 fn the_rights_for_procrastinate_are_enough() {
     let (bench, database) = (Bench::new(), fresh());
-    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/schemas/procrastinate.sql");
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/schemas/procrastinate/3.10.sql");
     let schema = std::fs::read_to_string(schema).expect("the library's schema");
     database.client().batch_execute(&schema).expect("the schema");
     database.client().batch_execute(PROCRASTINATE_JOBS).expect("the jobs");

@@ -105,3 +105,35 @@ fn a_quiet_primary_is_no_lag() {
     assert_eq!(stuck(&here), ["1", "2", "3"], "{here:#}");
     assert!(lag(&here).is_some_and(|lag| lag < 3.0), "{here:#}");
 }
+
+/// Locks are held on the primary and not replayed: a look that does not see one has seen nothing.
+#[test]
+fn where_locks_are_out_of_sight_the_jobs_are_unknown() {
+    const MAPPING: &str = "[mapping.locked]
+states = { waiting = ['QUEUED'], in_flight = ['RUNNING'] }
+[mapping.locked.claim]
+table = 'jobs'
+key = 'id'
+state = 'status'
+liveness = [{ by = 'lock', held = \"j.id IN (SELECT l.objid FROM pg_locks AS l WHERE l.locktype = 'advisory')\", free = 'dead' }]
+guard = 'pg_try_advisory_xact_lock(j.id)'
+[mapping.locked.move.requeue]
+to = 'QUEUED'
+";
+    let pair = pair();
+    let (doctor, database) = queue(&pair, SOME);
+    std::fs::write(doctor.path("config.toml"), MAPPING).unwrap();
+    let mut worker = pair.client(&database);
+    worker.batch_execute("SELECT pg_advisory_lock(3)").unwrap();
+    let look = |socket| {
+        let url = database.url(&[socket]);
+        let document = doctor.run(&["stale", "--db", &url, "--config", "config.toml", "--preset", "locked", "--json"]);
+        let document = document.exits(0).json();
+        let verdicts = document["jobs"].as_array().unwrap().iter().chain(document["unknown"].as_array().unwrap());
+        verdicts.map(|job| format!("{} {}", job["id"], job["verdict"]).replace('"', "")).collect::<Vec<_>>()
+    };
+    assert_eq!(look(pair.primary()), ["1 stuck", "2 stuck", "4 stuck"]);
+    let mut here = look(pair.standby());
+    here.sort();
+    assert_eq!(here, ["1 unknown", "2 unknown", "3 unknown", "4 unknown"]);
+}

@@ -44,7 +44,7 @@ pub fn mapping(toml: &str) -> Preset {
 /// The preset held against the store's tables.
 pub fn try_resolve(store: &dyn Store, preset: &Preset, place: &Place) -> Result<QueueSpec, SpecError> {
     let mut reader = look(store);
-    let mut names = preset.table_names(store.engine());
+    let mut names = preset.table_names(store.engine(), &place.options);
     names.extend(place.table.clone());
     let live = reader.live_schema(&names).unwrap();
     match resolve(preset, &live, place, &mut |sql| reader.ask(sql)) {

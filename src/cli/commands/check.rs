@@ -27,7 +27,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let setup: Vec<String> = database.warnings().iter().cloned().chain(database.dropped()).collect();
     let checked = ops::check(&mut look, &setup)?;
     let document = &checked.document;
-    if !document.can_reclaim {
+    if !checked.is_fit {
         let exit = if checked.denied { Exit::NoPermission } else { Exit::Config };
         return Err(missing(document, exit));
     }
@@ -36,7 +36,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         Format::None => Ok(()),
         _ => out.write_all(facts(document).render(&context.ui.screen()).as_bytes()),
     })?;
-    context.ui.note("jobdoctor can list and reclaim here");
+    context.ui.note(match document.can_reclaim {
+        true => "jobdoctor can list and reclaim here",
+        false => "jobdoctor can list and advise here; nothing can be reclaimed in such a queue",
+    });
     Ok(Exit::Done)
 }
 

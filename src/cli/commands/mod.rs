@@ -70,7 +70,7 @@ pub enum Command {
     Man(man::Args),
     /// List who holds what, and who is dead
     Owners(owners::Args),
-    /// List the queues that are known, or print one
+    /// List the queues that are known, or explain one
     Presets(presets::Args),
     /// Plan the return of stuck jobs, and with --apply carry it out
     Reclaim(reclaim::Args),
@@ -120,7 +120,7 @@ impl Command {
             Command::Env(args) => (args.output.tone.clone(), args.output.format()),
             Command::Init(args) => (args.output.tone.clone(), args.output.format()),
             Command::Owners(args) => (args.output.tone.clone(), args.output.format()),
-            Command::Presets(args) => (args.output.tone.clone(), args.output.format()),
+            Command::Presets(args) => (args.output().tone.clone(), args.output().format()),
             Command::Reclaim(args) => (args.output.tone.clone(), args.output.format()),
             Command::Show(args) => (args.output.tone.clone(), args.output.format()),
             Command::Stale(args) => (args.output.tone.clone(), args.output.format()),

@@ -2,22 +2,57 @@ use crate::cli::args::{OutputArgs, StoreArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
+use crate::cli::present::presets::{list, people};
 use crate::cli::settings::Settings;
 use crate::ops;
-use crate::render::{Align, Column, Format, Table, json};
-use crate::report::Presets;
+use crate::render::{Format, json};
+use crate::spec::Preset;
 use std::path::PathBuf;
 
 /// `jobdoctor presets`.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 #[command(after_help = "\
 Examples:
   jobdoctor presets                       all of them, mappings of the config file included
-  jobdoctor presets procrastinate         the whole of one, as it is written")]
+  jobdoctor presets show procrastinate    what is known of one, and what is done to its jobs
+  jobdoctor presets procrastinate         the same as it is written")]
 pub struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// Print this one as it is written
     #[arg(value_name = "NAME")]
     name: Option<String>,
+    #[command(flatten)]
+    how: How,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Explain one: its tables, what is alive, and column by column what is done
+    Show(Show),
+}
+
+/// `jobdoctor presets show`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jobdoctor presets show procrastinate
+  jobdoctor presets show lease --toml     to start a mapping from")]
+struct Show {
+    /// The preset or mapping
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// Print it as it is written
+    #[arg(long, conflicts_with_all = ["output", "json"])]
+    toml: bool,
+    #[command(flatten)]
+    how: How,
+}
+
+/// Where mappings come from and how to say it.
+#[derive(Debug, clap::Args)]
+struct How {
     /// The config file, for its mappings
     #[arg(long, value_name = "FILE", conflicts_with = "no_config")]
     config: Option<PathBuf>,
@@ -25,50 +60,55 @@ pub struct Args {
     #[arg(long)]
     no_config: bool,
     #[command(flatten)]
-    pub(super) output: OutputArgs,
+    output: OutputArgs,
+}
+
+impl Args {
+    /// How to say it.
+    pub(super) fn output(&self) -> &OutputArgs {
+        &self.how().output
+    }
+
+    fn how(&self) -> &How {
+        match &self.action {
+            Some(Action::Show(show)) => &show.how,
+            None => &self.how,
+        }
+    }
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    let store = StoreArgs { config: args.config.clone(), no_config: args.no_config, ..StoreArgs::default() };
+    let how = args.how();
+    let store = StoreArgs { config: how.config.clone(), no_config: how.no_config, ..StoreArgs::default() };
     let settings = Settings::resolve(&store, &context.environment)?;
-    if let Some(name) = &args.name {
-        let preset = settings.catalog.find(name)?;
-        if !preset.built_in {
-            let message = format!("`{name}` is a mapping of your config file, where it can be read");
-            return Err(CliError::new(Exit::Usage, message));
+    match (&args.action, &args.name) {
+        (Some(Action::Show(show)), _) if show.toml => as_written(settings.catalog.find(&show.name)?, context)?,
+        (None, Some(name)) => as_written(settings.catalog.find(name)?, context)?,
+        (Some(Action::Show(show)), _) => {
+            let document = ops::preset_page(settings.catalog.find(&show.name)?)?;
+            context.ui.report(|out| match how.output.format() {
+                Format::Json => json(&document, out),
+                Format::None => Ok(()),
+                _ => out.write_all(people(&document, &context.ui.screen()).as_bytes()),
+            })?;
         }
-        context.ui.report(|out| out.write_all(preset.text.as_bytes()))?;
-        return Ok(Exit::Done);
+        (None, None) => {
+            let document = ops::presets(&settings.catalog)?;
+            context.ui.report(|out| match how.output.format() {
+                Format::Json => json(&document, out),
+                Format::None => Ok(()),
+                _ => out.write_all(list(&document).render(&context.ui.screen()).as_bytes()),
+            })?;
+        }
     }
-    let document = ops::presets(&settings.catalog);
-    context.ui.report(|out| match args.output.format() {
-        Format::Json => json(&document, out),
-        Format::None => Ok(()),
-        _ => out.write_all(table(&document).render(&context.ui.screen()).as_bytes()),
-    })?;
     Ok(Exit::Done)
 }
 
-fn table(document: &Presets) -> Table {
-    let column = |title, importance, shrinks_to| Column { title, align: Align::Left, importance, shrinks_to };
-    let columns = vec![
-        column("name", 0, None),
-        column("engines", 1, None),
-        column("versions", 2, None),
-        column("proof", 4, None),
-        column("found by itself", 3, None),
-        column("what it is", 0, Some(20)),
-    ];
-    let yes = |truth: bool| if truth { "yes" } else { "no, name it" };
-    let rows = document.presets.iter().map(|preset| {
-        vec![
-            preset.name.as_str().into(),
-            preset.engines.join(", ").into(),
-            if preset.checked.is_empty() { "-".into() } else { preset.checked.join(", ").into() },
-            preset.proof.as_str().into(),
-            yes(preset.detected).into(),
-            preset.title.as_str().into(),
-        ]
-    });
-    Table { columns, rows: rows.collect() }
+fn as_written(preset: &Preset, context: &Context) -> Result<(), CliError> {
+    if !preset.built_in {
+        let message = format!("`{}` is a mapping of your config file, where it can be read", preset.name);
+        return Err(CliError::new(Exit::Usage, message));
+    }
+    context.ui.report(|out| out.write_all(preset.text.as_bytes()))?;
+    Ok(())
 }

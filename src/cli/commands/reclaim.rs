@@ -10,6 +10,7 @@ use crate::policy::Policy;
 use crate::render::{Format, count, grouped};
 use crate::report::{Outcomes, Reclaim};
 use crate::store::StoreErrorKind;
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// `jobdoctor reclaim`.
@@ -76,6 +77,11 @@ impl Reclaiming<'_> {
         }
         let mut look = settings.session(store.as_ref(), &limits).look()?;
         context.say_where(&look);
+        if let (true, Some(why)) = (self.quiet_when_idle, look.spec.advice_only()) {
+            // Silence would look like success for ever.
+            let message = format!("nothing can be swept here: {why}");
+            return Err(CliError::new(Exit::Config, message));
+        }
         let policy = refine(&look, policy);
         let plan = ops::plan(&mut look, &self.selection, &policy)?;
         context.warn_if_blind(&mut look, plan.in_flight())?;
@@ -162,6 +168,9 @@ impl Reclaiming<'_> {
         let others: Vec<String> =
             others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(", {} {what}", grouped(*n))).collect();
         ui.note(&format!("recovered {}{}", count(outcomes.moved, "orphaned job", "orphaned jobs"), others.concat()));
+        if outcomes.refused > 0 {
+            refusals(document).iter().for_each(|refusal| ui.warn(refusal));
+        }
         let above = self.settings.target.warn_above;
         if let Some(above) = above.filter(|above| outcomes.moved > *above) {
             ui.warn(&format!(
@@ -198,6 +207,23 @@ impl Reclaiming<'_> {
             None => exit,
         }
     }
+}
+
+/// Which jobs the database refused, by what it said: the table may be too long to find them in.
+fn refusals(document: &Reclaim) -> Vec<String> {
+    const SHOWN: usize = 10;
+    let mut by_cause: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for step in document.steps.iter().flatten() {
+        let Some(error) = step.error else { continue };
+        by_cause.entry(error.constraint.unwrap_or(error.message)).or_default().push(step.job.id);
+    }
+    let line = |(cause, ids): (String, Vec<String>)| {
+        let more = ids.len().saturating_sub(SHOWN);
+        let shown = ids.into_iter().take(SHOWN).collect::<Vec<_>>().join(", ");
+        let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
+        format!("refused by {cause}: {shown}{more}")
+    };
+    by_cause.into_iter().map(line).collect()
 }
 
 /// A name for the run: the store's time and a few letters that no other run has.

@@ -2,6 +2,7 @@
 
 mod jobs;
 mod owners;
+pub mod presets;
 mod reclaim;
 mod show;
 mod stale;

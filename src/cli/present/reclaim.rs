@@ -32,7 +32,7 @@ impl Present for Reclaim {
 
 fn steps(list: &Spool<StepJob>, rows: usize, applied: bool) -> io::Result<Table> {
     let mut columns = vec![
-        jobs::column("id", 0, Some(8)),
+        jobs::column("id", 0, None),
         jobs::column("queue", 5, Some(6)),
         jobs::column("kind", 4, Some(8)),
         jobs::column("owner", 1, Some(10)),
@@ -84,7 +84,7 @@ fn outcome(step: &StepJob) -> Cell {
 
 fn held(list: &Spool<HeldJob>, rows: usize) -> io::Result<Table> {
     let columns = vec![
-        jobs::column("id", 0, Some(8)),
+        jobs::column("id", 0, None),
         jobs::column("kind", 4, Some(8)),
         jobs::column("owner", 2, Some(10)),
         jobs::column("state", 3, Some(7)),

@@ -32,7 +32,7 @@ impl Present for Stale {
 fn stuck(list: &Spool<Job>, rows: usize, format: Format) -> io::Result<Table> {
     let wide = format == Format::Wide;
     let mut columns = vec![
-        jobs::column("id", 0, Some(8)),
+        jobs::column("id", 0, None),
         jobs::column("queue", 5, Some(6)),
         jobs::column("kind", 3, Some(8)),
         jobs::column("state", 6, Some(7)),
@@ -75,7 +75,7 @@ fn stuck(list: &Spool<Job>, rows: usize, format: Format) -> io::Result<Table> {
 
 fn unknown(list: &Spool<Job>, rows: usize) -> io::Result<Table> {
     let columns = vec![
-        jobs::column("id", 0, Some(8)),
+        jobs::column("id", 0, None),
         jobs::column("queue", 5, Some(6)),
         jobs::column("kind", 3, Some(8)),
         jobs::column("state", 4, Some(7)),

@@ -2,6 +2,7 @@ use super::template;
 use crate::model::parse_duration;
 use crate::spec::SpecError;
 use crate::spec::fields::{Field, Fields, Written};
+use crate::spec::queue::Free;
 use crate::spec::template::{Template, is_name};
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ pub(in crate::spec) struct ClaimDoc {
     pub(in crate::spec) fence: Vec<Written>,
     pub(in crate::spec) optional: Vec<String>,
     pub(in crate::spec) liveness: Vec<LivenessDoc>,
+    pub(in crate::spec) guard: Option<(Written, Template)>,
 }
 
 #[derive(Debug, Clone)]
@@ -32,6 +34,8 @@ pub(in crate::spec) struct LivenessDoc {
     pub(in crate::spec) column: Option<Written>,
     pub(in crate::spec) plus: Option<Written>,
     pub(in crate::spec) silent_after: Option<SilentAfterDoc>,
+    pub(in crate::spec) held: Option<(Written, Template)>,
+    pub(in crate::spec) free: Option<Free>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +44,7 @@ pub(in crate::spec) enum By {
     Heartbeat,
     Age,
     Owner,
+    Lock,
 }
 
 #[derive(Debug, Clone)]
@@ -74,6 +79,7 @@ pub(super) fn claim(mut fields: Fields<'_>) -> Result<ClaimDoc, SpecError> {
             Some(field) => field.items()?.into_iter().map(|item| liveness(item.table()?)).collect::<Result<_, _>>()?,
             None => Vec::new(),
         },
+        guard: fields.take("guard").map(template).transpose()?,
     };
     if claim.state.is_none() && claim.filter.is_none() {
         return Err(fields.error("needs `state` or `where`: what makes a row in flight?"));
@@ -88,11 +94,23 @@ fn liveness(mut fields: Fields<'_>) -> Result<LivenessDoc, SpecError> {
         ("heartbeat", By::Heartbeat),
         ("age", By::Age),
         ("owner", By::Owner),
+        ("lock", By::Lock),
     ])?;
     let column = fields.take("column").map(Field::written).transpose()?;
     let plus = fields.take("plus").map(Field::written).transpose()?;
     let silent_after = fields.take("silent_after").map(silent_after).transpose()?;
+    let held = fields.take("held").map(template).transpose()?;
+    let free =
+        fields.take("free").map(|field| field.word(&[("dead", Free::Dead), ("next", Free::Next)])).transpose()?;
     let wrong = match by {
+        By::Lock if column.is_some() || plus.is_some() || silent_after.is_some() => {
+            Some("`lock` takes `held` and `free` only")
+        }
+        By::Lock if held.is_none() => Some("`held` is missing"),
+        By::Lock if free.is_none() => Some("`free` is missing"),
+        By::Lease | By::Heartbeat | By::Age | By::Owner if held.is_some() || free.is_some() => {
+            Some("`held` and `free` belong to a lock")
+        }
         By::Owner if column.is_some() => Some("`owner` takes no `column`; its heartbeat stands in [owner]"),
         By::Lease if silent_after.is_some() => Some("a lease takes no `silent_after`: its end is the threshold"),
         By::Lease | By::Heartbeat | By::Age if column.is_none() => Some("`column` is missing"),
@@ -104,7 +122,7 @@ fn liveness(mut fields: Fields<'_>) -> Result<LivenessDoc, SpecError> {
         return Err(fields.error(why));
     }
     fields.finish()?;
-    Ok(LivenessDoc { by, column, plus, silent_after })
+    Ok(LivenessDoc { by, column, plus, silent_after, held, free })
 }
 
 fn silent_after(field: Field<'_>) -> Result<SilentAfterDoc, SpecError> {

@@ -1,6 +1,7 @@
 //! A preset or mapping as its author wrote it, for one engine and one set of variants: typed, but not yet held against the
 //! live tables.
 
+mod advice;
 mod attempts;
 mod claim;
 mod moves;
@@ -9,6 +10,7 @@ mod rules;
 mod states;
 mod times;
 
+pub(super) use advice::AdviceDoc;
 pub(super) use attempts::{AttemptsDoc, MaxDoc};
 pub(super) use claim::{By, ClaimDoc, ClaimFrom, LivenessDoc, SilentAfterDoc};
 pub(super) use moves::{AttemptsWord, HoldDoc, MoveDoc, NotifyDoc, StepDoc};
@@ -22,6 +24,7 @@ use super::node::Node;
 use super::queue::{Counted, Exhausted, LateFinish, MaxCounts, States};
 use super::template::Template;
 use crate::model::Move;
+use advice::{advice, words};
 use attempts::attempts;
 use claim::claim;
 use moves::{hold, moves, notify};
@@ -48,8 +51,12 @@ pub struct Document {
     pub(in crate::spec) moves: Vec<(Move, MoveDoc)>,
     pub(in crate::spec) holds: Vec<HoldDoc>,
     pub(in crate::spec) notify: Vec<NotifyDoc>,
-    pub(in crate::spec) cautions: Vec<String>,
+    /// By name.
+    pub(in crate::spec) cautions: Vec<(String, String)>,
     pub(in crate::spec) show: Vec<(String, Written)>,
+    pub(in crate::spec) advice: Option<AdviceDoc>,
+    /// By column.
+    pub(in crate::spec) words: Vec<(String, String)>,
 }
 
 impl Document {
@@ -59,7 +66,7 @@ impl Document {
     /// Unknown keys, wrong kinds of values, fragments that cannot be read; with key and line.
     pub(in crate::spec) fn of(document: &str, name: &str, node: Node) -> Result<Document, SpecError> {
         let mut root = Fields::of(document, "", node)?;
-        for key in ["format", "title", "engines", "checked", "proof", "detect", "variant"] {
+        for key in ["format", "title", "engines", "checked", "proof", "live", "detect", "variant", "options"] {
             // Read by the preset itself, before the engine and the variants are known.
             root.take(key);
         }
@@ -103,10 +110,7 @@ impl Document {
             moves: root.take("move").map(|field| moves(field.table()?)).transpose()?.unwrap_or_default(),
             holds: named(root.take("hold"), hold)?,
             notify: named(root.take("notify"), notify)?,
-            cautions: match root.take("caution") {
-                Some(field) => field.text_table()?.into_iter().map(|(_, text)| text).collect(),
-                None => Vec::new(),
-            },
+            cautions: root.take("caution").map(Field::text_table).transpose()?.unwrap_or_default(),
             show: match root.take("show") {
                 Some(field) => field
                     .table()?
@@ -116,6 +120,8 @@ impl Document {
                     .collect::<Result<_, SpecError>>()?,
                 None => Vec::new(),
             },
+            advice: root.take("advice").map(|field| advice(field.table()?)).transpose()?,
+            words: words(root.take("words"))?,
         };
         root.finish()?;
         Ok(document)

@@ -19,12 +19,13 @@ pub(in crate::spec) enum AttemptsWord {
     Keep,
     Add(i64),
     Zero,
+    Max,
 }
 
 #[derive(Debug, Clone)]
 pub(in crate::spec) enum StepDoc {
     Update { clear: Vec<Written>, stamp: Vec<Written>, set: Vec<(String, Written, Template)> },
-    Sql { sql: Template, written: Written, rows: Rows },
+    Sql { sql: Template, written: Written, rows: Rows, does: Option<String> },
 }
 
 #[derive(Debug, Clone)]
@@ -68,6 +69,7 @@ fn a_move(mut fields: Fields<'_>) -> Result<MoveDoc, SpecError> {
                 ("+1", AttemptsWord::Add(1)),
                 ("-1", AttemptsWord::Add(-1)),
                 ("zero", AttemptsWord::Zero),
+                ("max", AttemptsWord::Max),
             ])
         })
         .transpose()?;
@@ -112,7 +114,7 @@ fn step(mut fields: Fields<'_>) -> Result<StepDoc, SpecError> {
                 ("at most each", Rows::AtMostEach),
                 ("any", Rows::Any),
             ])?;
-            StepDoc::Sql { sql, written, rows }
+            StepDoc::Sql { sql, written, rows, does: fields.text("does")? }
         }
         None => update(&mut fields)?,
     };

@@ -1,4 +1,5 @@
 use super::{Column, TimeColumn};
+use crate::spec::template::Template;
 use std::time::Duration;
 
 /// A source of liveness.
@@ -30,6 +31,22 @@ pub enum Liveness {
         /// How old means death.
         silent_after: SilentAfter,
     },
+    /// A lock that a live worker's session holds, and that the database takes back when the session ends.
+    Lock {
+        /// Whether somebody holds it; NULL where this claim has no such lock.
+        held: Template,
+        /// What it means if nobody does.
+        free: Free,
+    },
+}
+
+/// What it means that nobody holds a claim's lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Free {
+    /// Its worker is gone.
+    Dead,
+    /// Nothing: the next source is asked.
+    Next,
 }
 
 impl Liveness {
@@ -40,13 +57,14 @@ impl Liveness {
             Liveness::Heartbeat { .. } => "heartbeat",
             Liveness::Owner { .. } => "owner",
             Liveness::Age { .. } => "age",
+            Liveness::Lock { .. } => "lock",
         }
     }
 
-    /// Its threshold; a lease has none.
+    /// Its threshold; a lease and a lock have none.
     pub fn silent_after(&self) -> Option<&SilentAfter> {
         match self {
-            Liveness::Lease { .. } => None,
+            Liveness::Lease { .. } | Liveness::Lock { .. } => None,
             Liveness::Heartbeat { silent_after, .. }
             | Liveness::Owner { silent_after }
             | Liveness::Age { silent_after, .. } => Some(silent_after),
@@ -59,7 +77,7 @@ impl Liveness {
             Liveness::Lease { column, .. } | Liveness::Heartbeat { column, .. } | Liveness::Age { column, .. } => {
                 Some(column)
             }
-            Liveness::Owner { .. } => None,
+            Liveness::Owner { .. } | Liveness::Lock { .. } => None,
         }
     }
 }

@@ -12,7 +12,7 @@ mod states;
 pub use attempts::{Attempts, Counted, Exhausted, Max, MaxCounts};
 pub use claim::{ClaimSpec, StateSource};
 pub use column::{Column, Expr, Table, TimeColumn};
-pub use liveness::{Liveness, SilentAfter};
+pub use liveness::{Free, Liveness, SilentAfter};
 pub use moves::{Assignment, Hold, MoveSpec, Notify, Rows, StepSpec};
 pub use owner::{Absence, JoinOn, OwnerRowSpec, OwnerSpec};
 pub use rules::{CancelRequested, MaxRuntime, Rules};
@@ -54,13 +54,19 @@ pub struct QueueSpec {
     pub holds: Vec<Hold>,
     /// How workers are woken after a commit.
     pub notify: Vec<Notify>,
-    /// What the dry run prints.
-    pub cautions: Vec<String>,
+    /// What the dry run prints, by name.
+    pub cautions: Vec<(String, String)>,
     /// Extra evidence: name and expression.
     pub show: Vec<(String, Expr)>,
 }
 
 impl QueueSpec {
+    /// Why nothing can ever be done to a job here: then this queue is listed, and advice is all there is.
+    pub fn advice_only(&self) -> Option<&str> {
+        let all = self.moves.values().all(|moved| moved.refused.is_some());
+        self.moves.values().find_map(|moved| moved.refused.as_deref()).filter(|_| all)
+    }
+
     /// The name of an in-flight state, of which there may be several.
     pub fn in_flight_names(&self) -> Vec<String> {
         match &self.claim.state {

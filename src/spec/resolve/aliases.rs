@@ -3,7 +3,7 @@
 use crate::spec::template::{Piece, Template};
 
 /// The aliases of a FROM clause in order: `{table} AS alias` with their table, and `) AS alias` of sub-selects without.
-pub(super) fn aliases_of(from: &Template) -> Vec<(String, Option<String>)> {
+pub(in crate::spec) fn aliases_of(from: &Template) -> Vec<(String, Option<String>)> {
     let mut aliases = Vec::new();
     let mut depth = 0_i32;
     let mut table: Option<&String> = None;

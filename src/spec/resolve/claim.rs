@@ -8,6 +8,7 @@ use crate::spec::SpecError;
 use crate::spec::document::{By, ClaimFrom, LivenessDoc, MaxDoc, MaxRuntimeDoc, SilentAfterDoc};
 use crate::spec::fields::Written;
 use crate::spec::queue::*;
+use crate::spec::template::Template;
 
 impl Binder<'_> {
     pub(super) fn claim(&self) -> Result<ClaimSpec, SpecError> {
@@ -43,7 +44,16 @@ impl Binder<'_> {
             kind: self.optional_expr(&claim.kind)?,
             claimed_at: self.optional_time(&claim.claimed_at, &self.lock)?,
             fence: Vec::new(),
+            guard: claim.guard.as_ref().map(|(written, sql)| self.lock_sql(written, sql)).transpose()?,
         })
+    }
+
+    /// A fragment about locks that sessions hold, which only one of the engines has.
+    fn lock_sql(&self, written: &Written, sql: &Template) -> Result<Template, SpecError> {
+        if self.live.engine != Engine::Postgres {
+            return Err(written.error("asks for a lock that a session holds, and only Postgres has such locks"));
+        }
+        self.expand(written, sql, Within::Look)
     }
 
     pub(super) fn owner(&self) -> Result<OwnerSpec, SpecError> {
@@ -127,6 +137,14 @@ impl Binder<'_> {
                 None => return Ok(None),
             },
         };
+        if let (Some((written, sql)), Some(free)) = (&doc.held, doc.free) {
+            let moves = self.document.moves.iter().any(|(_, doc)| doc.refused.is_none());
+            if moves && self.document.claim.guard.is_none() {
+                // No fence covers a lock: a worker may take it after the verify without a change to the row.
+                return Err(written.error("needs a `guard` in [claim] that takes the same lock, or is refused it"));
+            }
+            return Ok(Some(Liveness::Lock { held: self.lock_sql(written, sql)?, free }));
+        }
         if doc.by == By::Owner {
             return Ok(Some(Liveness::Owner { silent_after }));
         }
@@ -140,7 +158,7 @@ impl Binder<'_> {
                 },
             },
             By::Heartbeat => Liveness::Heartbeat { column, silent_after },
-            By::Age | By::Owner => Liveness::Age { column, silent_after },
+            By::Age | By::Owner | By::Lock => Liveness::Age { column, silent_after },
         }))
     }
 

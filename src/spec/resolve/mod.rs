@@ -8,27 +8,29 @@ mod fragments;
 mod moves;
 mod place;
 
+pub(super) use aliases::aliases_of;
 pub(super) use place::physical_tables;
 
 use super::SpecError;
 use super::document::{ClaimFrom, Document, NotifyDoc};
 use super::live::{LiveSchema, LiveTable};
 use super::preset::Preset;
+use super::probe::{Ask, Tables, choose};
 use super::queue::*;
 use super::template::{Piece, Template};
-use super::variant::{self, Ask, Tables};
-use aliases::aliases_of;
 use fragments::Within;
 use place::missing_table;
 use std::collections::BTreeMap;
 
-/// What the operator says about where the queue lives.
+/// What the operator says about the queue: where it lives, and what the database does not tell.
 #[derive(Debug, Clone, Default)]
 pub struct Place {
     /// `--schema`.
     pub schema: Option<String>,
     /// `--table`: another name for the claim's own table.
     pub table: Option<String>,
+    /// `--option`: what only the operator knows, by the preset's names for it.
+    pub options: BTreeMap<String, String>,
 }
 
 /// Why a preset could not be resolved.
@@ -56,20 +58,8 @@ pub fn resolve<E>(
     place: &Place,
     ask: Ask<'_, E>,
 ) -> Result<QueueSpec, ResolveError<E>> {
-    let mut node = preset.for_engine(live.engine)?;
-    let base = Document::of(&preset.document, &preset.name, node.clone())?;
-    let mut variants = Vec::new();
-    for variant in variant::variants(&preset.document, &node)? {
-        let tables = physical_tables(&base, live, place).map(|(_, tables)| tables)?;
-        if variant::holds(&variant, live, &tables, ask).map_err(ResolveError::Ask)? {
-            if let Some(why) = variant.refuse {
-                let message = format!("variant `{}` is refused: {why}", variant.name);
-                return Err(SpecError::whole(&preset.document, message).into());
-            }
-            node.overlay(variant.overlay);
-            variants.push(variant.name);
-        }
-    }
+    let node = preset.filled_with(preset.for_engine(live.engine)?, &place.options)?;
+    let (node, variants) = choose(preset, node, live, place, ask)?;
     let document = Document::of(&preset.document, &preset.name, node)?;
     let (schema, tables) = physical_tables(&document, live, place)?;
     let within = (!schema.is_empty()).then_some(schema.as_str());

@@ -36,12 +36,15 @@ impl Binder<'_> {
             Some(AttemptsWord::Keep) => AttemptsChange::Keep,
             Some(AttemptsWord::Add(n)) => AttemptsChange::Add(n),
             Some(AttemptsWord::Zero) => AttemptsChange::Zero,
+            Some(AttemptsWord::Max) => AttemptsChange::ToMax,
         };
         let mut locks_for_update = false;
         let mut steps = Vec::new();
-        for (n, step) in doc.steps.iter().enumerate() {
+        // What authors do not write out goes into the first UPDATE of the row.
+        let mut implied = self.implied(&to, change, claim, attempts)?;
+        for step in &doc.steps {
             match step {
-                StepDoc::Sql { sql, written, rows } => {
+                StepDoc::Sql { sql, written, rows, .. } => {
                     let sql = self.expand(written, sql, Within::Step)?;
                     // Whatever it does to the locked row, the stronger lock is enough.
                     locks_for_update = true;
@@ -49,10 +52,7 @@ impl Binder<'_> {
                     steps.push(StepSpec::Sql { sql, rows: *rows, encodings });
                 }
                 StepDoc::Update { clear, stamp, set } => {
-                    let mut assignments = Vec::new();
-                    if n == 0 && doc.refused.is_none() {
-                        assignments.extend(self.implied(&to, change, claim, attempts)?);
-                    }
+                    let mut assignments = std::mem::take(&mut implied);
                     let null = Template(vec![Piece::Text("NULL".to_owned())]);
                     let now = Template(vec![Piece::Marker(Marker::Now(None))]);
                     for (list, value) in [(clear, &null), (stamp, &now)] {
@@ -97,6 +97,11 @@ impl Binder<'_> {
                 ));
             }
             (AttemptsChange::Zero, Some(Expr::Column(column))) => (column, vec![Piece::Text("0".to_owned())]),
+            (AttemptsChange::ToMax, Some(Expr::Column(column))) => match &attempts.max {
+                Some(Max::Expr(Expr::Column(max))) => (column, vec![Piece::Column(max.clone())]),
+                Some(Max::Number(max)) => (column, vec![Piece::Text(max.to_string())]),
+                _ => return Err(SpecError::whole(self.name, "`attempts = \"max\"` needs a `max` in [attempts]")),
+            },
             (AttemptsChange::Add(n), Some(Expr::Column(column))) => (
                 column,
                 vec![

@@ -4,8 +4,8 @@ use super::Place;
 use crate::spec::SpecError;
 use crate::spec::document::{ClaimFrom, Document};
 use crate::spec::live::LiveSchema;
+use crate::spec::probe::Tables;
 use crate::spec::template::Piece;
-use crate::spec::variant::Tables;
 
 /// The schema the queue lives in, and each logical table's live counterpart.
 pub(in crate::spec) fn physical_tables<'a>(

@@ -12,7 +12,8 @@ const TABLES: &str = "
 SELECT c.oid::text, n.nspname::text, c.relname::text,
        pg_catalog.row_security_active(c.oid),
        pg_catalog.has_table_privilege(c.oid, 'INSERT'), pg_catalog.has_table_privilege(c.oid, 'DELETE'),
-       c.relkind IN ('v', 'm')
+       c.relkind IN ('v', 'm'), c.relkind = 'p',
+       pg_catalog.pg_relation_is_updatable(c.oid, true) & 4 = 0
 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE c.relname = ANY ($1::text[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
   AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg_toast%'
@@ -29,7 +30,8 @@ WHERE a.attrelid = ANY ($1::text[]::oid[]) AND a.attnum > 0 AND NOT a.attisdropp
 ORDER BY a.attrelid, a.attnum";
 
 const INDEXES: &str = "
-SELECT i.indrelid::text, i.indexrelid::text, i.indisunique AND i.indpred IS NULL, i.indpred IS NOT NULL,
+SELECT i.indrelid::text, i.indexrelid::text, i.indisunique AND i.indpred IS NULL,
+       pg_catalog.pg_get_expr(i.indpred, i.indrelid),
        coalesce(a.attname::text, '')
 FROM pg_catalog.pg_index AS i
 CROSS JOIN LATERAL pg_catalog.unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(attnum, n)
@@ -40,6 +42,25 @@ ORDER BY i.indrelid, i.indexrelid, k.n";
 const TRIGGERS: &str = "
 SELECT t.tgrelid::text, t.tgname::text FROM pg_catalog.pg_trigger AS t
 WHERE t.tgrelid = ANY ($1::text[]::oid[]) AND NOT t.tgisinternal AND t.tgenabled <> 'D' ORDER BY t.tgname";
+
+/// Identity columns draw from theirs without a right. Conditions are tried in whatever order, and the right can be asked of
+/// sequences only: hence the CASE.
+const CLOSED_SEQUENCES: &str = "
+SELECT d.refobjid::text, d.objid::regclass::text
+FROM pg_catalog.pg_depend AS d
+JOIN pg_catalog.pg_class AS s ON s.oid = d.objid AND s.relkind = 'S'
+JOIN pg_catalog.pg_attribute AS a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.refobjid = ANY ($1::text[]::oid[]) AND d.deptype = 'a'
+  AND a.attidentity = ''
+  AND CASE WHEN s.relkind = 'S' THEN NOT pg_catalog.has_sequence_privilege(s.oid, 'USAGE, UPDATE') END
+ORDER BY 1, 2";
+
+const PARTITIONS: &str = "
+SELECT t.oid::text, n.nspname::text, c.relname::text
+FROM pg_catalog.unnest($1::text[]::oid[]) AS t(oid)
+CROSS JOIN LATERAL pg_catalog.pg_partition_tree(t.oid::regclass) AS p
+JOIN pg_catalog.pg_class AS c ON c.oid = p.relid JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE p.isleaf AND p.relid <> t.oid ORDER BY n.nspname, c.relname";
 
 const ENUMS: &str = "
 SELECT t.typname::text, e.enumlabel::text FROM pg_catalog.pg_enum AS e
@@ -56,6 +77,8 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
             may_insert: truth(&row, 4),
             may_delete: truth(&row, 5),
             is_view: truth(&row, 6),
+            partitions: truth(&row, 7).then(Vec::new),
+            is_fixed: truth(&row, 8),
             ..LiveTable::default()
         };
         tables.push((text(&row, 0), table));
@@ -74,6 +97,8 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
     let columns = ask(session, COLUMNS, &oids)?;
     let indexes = ask(session, INDEXES, &oids)?;
     let triggers = ask(session, TRIGGERS, &oids)?;
+    let partitions = ask(session, PARTITIONS, &oids)?;
+    let closed = ask(session, CLOSED_SEQUENCES, &oids)?;
     for (oid, table) in &mut tables {
         for row in columns.iter().filter(|row| text(row, 0) == *oid) {
             if truth(row, 5) {
@@ -90,7 +115,7 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
         for row in indexes.iter().filter(|row| text(row, 0) == *oid) {
             let (index, unique) = by_index.entry(text(row, 1)).or_default();
             index.columns.push(text(row, 4));
-            index.partial = truth(row, 3);
+            index.condition = row.get(3).and_then(Cell::to_text);
             *unique = truth(row, 2);
             if truth(row, 2) {
                 table.key_columns.insert(text(row, 4));
@@ -100,6 +125,10 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
             table.unique.extend(Some(index.columns.clone()).filter(|_| unique));
             table.indexes.push(index);
         }
+        let of_table = partitions.iter().filter(|row| text(row, 0) == *oid);
+        table.partitions =
+            table.partitions.is_some().then(|| of_table.map(|row| (text(row, 1), text(row, 2))).collect());
+        table.closed_sequences = closed.iter().filter(|row| text(row, 0) == *oid).map(|row| text(row, 1)).collect();
         table.triggers = triggers.iter().filter(|row| text(row, 0) == *oid).map(|row| text(row, 1)).collect();
     }
     let mut enums: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -107,7 +136,8 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
         enums.entry(text(&row, 0)).or_default().push(text(&row, 1));
     }
     let tables = tables.into_iter().map(|(_, table)| table).collect();
-    Ok(LiveSchema { engine: Engine::Postgres, tables, enums })
+    let role = session.query(&Statement::plain("SELECT current_user::text"))?.first().map(|row| text(row, 0));
+    Ok(LiveSchema { engine: Engine::Postgres, tables, role, enums })
 }
 
 fn ask(session: &mut PostgresSession, sql: &str, names: &[String]) -> Result<Vec<Vec<Cell>>, StoreError> {

@@ -11,13 +11,14 @@ pub(super) fn store_error(error: &Error, label: &str, user: &str) -> StoreError 
     let code = db.code().code();
     let kind = match (code.get(..2).unwrap_or_default(), code) {
         (_, "57014") => StoreErrorKind::TimedOut,
-        (_, "55P03" | "53300") => StoreErrorKind::Busy,
+        (_, "55P03" | "53200" | "53300") => StoreErrorKind::Busy,
         (_, "40001" | "40P01") => StoreErrorKind::Conflict,
         (_, "42501" | "25006") | ("28", _) => StoreErrorKind::Denied,
         (_, "3D000") => StoreErrorKind::Unreachable,
         (_, "57P01" | "57P02" | "57P03" | "25P03") | ("08", _) => StoreErrorKind::Lost,
         (_, "P0001") | ("22" | "23" | "27" | "44" | "09", _) => StoreErrorKind::RowData,
-        ("42" | "3F" | "0A", _) => StoreErrorKind::Unfit,
+        // 55000: a view that cannot be written through.
+        (_, "55000") | ("42" | "3F" | "0A", _) => StoreErrorKind::Unfit,
         _ => StoreErrorKind::Other,
     };
     StoreError {
@@ -44,8 +45,8 @@ fn hint(code: &str, message: &str, user: &str) -> Option<String> {
     let hint = match code {
         "42501" if message.contains("row-level security") || message.contains("row security") => {
             return Some(format!(
-                "rows would be hidden from this role, and a list without them would read as good news: ALTER ROLE {} BYPASSRLS, \
-                 or a policy that shows it all rows",
+                "rows might be hidden from this role, and a list without them would read as good news: \
+                 ALTER ROLE {} BYPASSRLS, or come as the owner of the tables (policies do not help: whether they show all rows cannot be told)",
                 quoted(user)
             ));
         }
@@ -60,6 +61,7 @@ fn hint(code: &str, message: &str, user: &str) -> Option<String> {
         }
         "57014" => "give it longer with --timeout, or narrow what is asked",
         "57P01" | "57P02" => "the server, or its administrator, ended the connection: try again",
+        "53200" => "the server's table of locks is full (max_locks_per_transaction); try again, or with --limit",
         "53300" => "the server has no connection left; try again",
         _ => return None,
     };
@@ -75,7 +77,8 @@ fn missing_right(message: &str, user: &str) -> String {
     }
     match on("table").or_else(|| on("view")) {
         Some(table) => format!(
-            "to list: GRANT SELECT ON {table} TO {role}; what reclaiming takes besides is said by `jobdoctor check`"
+            "{role} lacks a right on {table}: SELECT to look, and what `jobdoctor check` lists to reclaim; a trigger of the \
+             library's own may need more, on tables of its own"
         ),
         None => "the role lacks a right; `jobdoctor check` lists what reclaiming takes and the GRANT for it".to_owned(),
     }

@@ -37,10 +37,18 @@ pub(super) struct PostgresSession {
     pub(super) identity: Option<String>,
     /// The schemas that unqualified names would have been looked for in, before ours was set.
     pub(super) visible: Vec<String>,
+    /// The search path of the queue's own triggers and functions, for the transaction that has begun.
+    path_of_queue: String,
 }
 
 /// A transaction of ours that hangs longer than this between two statements is given up by the server.
 const IDLE_IN_TRANSACTION: &str = "5s";
+/// The search path of our own statements: every name in them is qualified, and so is every function.
+const PATH: &str = "pg_catalog, pg_temp";
+/// How long a statement of a move may wait for another session's lock; and when it is tried again, which may be often. In that
+/// time the batch's own locks stand in the workers' way.
+const WAIT: &str = "100ms";
+const WAIT_AGAIN: &str = "10ms";
 /// Rows fetched at a time.
 const FETCH: usize = 1000;
 /// How long a server may take to end a statement once the time is up.
@@ -67,6 +75,7 @@ impl PostgresSession {
             must_reconnect: false,
             identity: None,
             visible: Vec::new(),
+            path_of_queue: String::new(),
         })
     }
 
@@ -155,22 +164,21 @@ impl PostgresSession {
 
     /// Makes the settings of a transaction, in it and for it alone, and reads its clock.
     ///
-    /// The search path is there for the library's own triggers and functions; every name of ours is qualified.
+    /// On the search path is only the system's own: whoever may create things in another schema could otherwise have an
+    /// operator of theirs run as our role. The queue's triggers and functions get theirs in [`Session::begin_acting`].
     fn settings(&mut self, schema: Option<&str>) -> Result<Timestamp, StoreError> {
         let before = self.query(&Statement::plain(
             "SELECT pg_catalog.current_setting('search_path'), pg_catalog.unnest(pg_catalog.current_schemas(false))::text",
         ))?;
         self.visible = before.iter().filter_map(|row| row.get(1)).filter_map(Cell::to_text).collect();
         let own = before.first().and_then(|row| row.first()).and_then(Cell::to_text).unwrap_or_default();
-        let mut path = vec!["pg_catalog".to_owned()];
-        path.extend(schema.filter(|schema| !schema.is_empty()).map(quoted));
-        if schema.is_some() {
-            path.extend(Some(own).filter(|own| !own.trim().is_empty()));
-        }
-        path.push("pg_temp".to_owned());
-        // An integer of milliseconds to the server. The wait for a lock ends first, because its error says more.
+        let of_queue = schema.filter(|schema| !schema.is_empty()).map(quoted);
+        let own = Some(own).filter(|own| !own.trim().is_empty());
+        let path = [Some("pg_catalog".to_owned()), of_queue, own, Some("pg_temp".to_owned())];
+        self.path_of_queue = path.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        // An integer of milliseconds to the server.
         let left = self.limits.left().min(LONGEST);
-        let lock = self.limits.lock.min(left.mul_f32(0.9)).as_millis().max(1).to_string();
+        let lock = self.lock_wait();
         let left = left.as_millis().max(1).to_string();
         let settings = [
             ("TimeZone", "UTC"),
@@ -183,15 +191,9 @@ impl PostgresSession {
             ("statement_timeout", &left),
             ("lock_timeout", &lock),
             ("idle_in_transaction_session_timeout", if schema.is_some() { IDLE_IN_TRANSACTION } else { &left }),
-            ("search_path", &path.join(", ")),
+            ("search_path", PATH),
         ];
-        let mut params = Vec::new();
-        let mut calls = Vec::new();
-        for (name, value) in settings {
-            params.extend([name, value].map(|text| Param::Cell(Cell::Text(text.to_owned()))));
-            calls.push(format!("pg_catalog.set_config(${}, ${}, true)", params.len() - 1, params.len()));
-        }
-        self.query(&Statement { sql: format!("SELECT {}", calls.join(", ")), params })?;
+        self.set(&settings)?;
         let clock = "SELECT pg_catalog.now(), pg_catalog.pg_backend_pid()::text, pg_catalog.now()::text";
         let rows = self.query(&Statement::plain(clock))?;
         let now = match rows.first().map(Vec::as_slice) {
@@ -204,11 +206,38 @@ impl PostgresSession {
         now.ok_or_else(|| StoreError::new(StoreErrorKind::Other, "the server's clock is out of range"))
     }
 
+    /// How long to wait for a lock, in milliseconds. This ends before the time limit does, because its error says more.
+    fn lock_wait(&self) -> String {
+        let left = self.limits.left().min(LONGEST);
+        self.limits.lock.min(left.mul_f32(0.9)).as_millis().max(1).to_string()
+    }
+
+    /// Sets them for the rest of the transaction.
+    fn set(&mut self, settings: &[(&str, &str)]) -> Result<(), StoreError> {
+        let mut params = Vec::new();
+        let mut calls = Vec::new();
+        for (name, value) in settings {
+            params.extend([*name, *value].map(|text| Param::Cell(Cell::Text(text.to_owned()))));
+            calls.push(format!("pg_catalog.set_config(${}, ${}, true)", params.len() - 1, params.len()));
+        }
+        self.query(&Statement { sql: format!("SELECT {}", calls.join(", ")), params }).map(|_| ())
+    }
+
     pub(super) fn error(&self, error: &::postgres::Error) -> StoreError {
-        let error = store_error(error, &self.label, &self.address.user);
+        let mut error = store_error(error, &self.label, &self.address.user);
+        let table = error.message.split_once("permission denied for table ").map(|(_, table)| quoted(table));
+        if let Some(table) = table.filter(|_| self.is_look) {
+            // A look does nothing but read.
+            error.hint = Some(format!("GRANT SELECT ON {table} TO {}", quoted(&self.address.user)));
+        }
         match error.kind {
             StoreErrorKind::TimedOut if self.limits.interrupt.is_raised() => {
                 StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading")
+            }
+            StoreErrorKind::TimedOut => {
+                // Whoever ends it, the server's own limit or we at ours, which comes a moment later: the time was up.
+                error.message = error.message.replace("user request", "statement timeout");
+                error
             }
             _ => error,
         }
@@ -260,6 +289,17 @@ impl Session for PostgresSession {
             self.rollback();
         }
         begun
+    }
+
+    fn begin_acting(&mut self, again: bool) -> Result<(), StoreError> {
+        let (path, wait) = (self.path_of_queue.clone(), if again { WAIT_AGAIN } else { WAIT });
+        self.set(&[("search_path", &path), ("lock_timeout", wait)])
+    }
+
+    fn end_acting(&mut self) -> Result<(), StoreError> {
+        // The commit may have to wait its turn, where notifications are sent.
+        let wait = self.lock_wait();
+        self.set(&[("search_path", PATH), ("lock_timeout", &wait)])
     }
 
     fn commit(&mut self) -> Commit {

@@ -2,12 +2,16 @@ use super::builder::{Statement, column_sql};
 use super::dialect::Dialect;
 use crate::spec::{QueueSpec, StateSource};
 
+/// Types that Postgres puts in order but knows no `min` of.
+const WITHOUT_MIN: [&str; 3] = ["boolean", "uuid", "bytea"];
+
 /// The distinct stored states, by hopping along the index on them where there is one; a plain DISTINCT would read a whole
 /// table of finished jobs.
 pub fn states_in_use(spec: &QueueSpec, dialect: &dyn Dialect) -> Option<Statement> {
     let StateSource::Column(column) = &spec.claim.state else { return None };
     let table = spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table))?;
     let (alias, state) = (crate::spec::ident::quoted(&column.alias), column_sql(column));
+    let state = if WITHOUT_MIN.contains(&column.type_name.as_str()) { dialect.as_text(&state) } else { state };
     Some(Statement::plain(format!(
         "WITH RECURSIVE hop(s) AS (SELECT min({state}) FROM {table} AS {alias} \
          UNION ALL SELECT (SELECT min({state}) FROM {table} AS {alias} WHERE {state} > hop.s) FROM hop \

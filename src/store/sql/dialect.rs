@@ -81,7 +81,9 @@ impl Dialect for Postgres {
     }
 
     fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], keys: &[&Key]) {
-        sql.push("(SELECT * FROM unnest(");
+        // Of several arrays, the word is the parser's own; of one, it is a function that another schema may have too.
+        let unnest = if columns.len() == 1 { "pg_catalog.unnest" } else { "unnest" };
+        sql.push(&format!("(SELECT * FROM {unnest}("));
         arrays(sql, columns, keys.iter().map(|key| &key.0));
         sql.push("))");
     }

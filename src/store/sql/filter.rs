@@ -2,12 +2,13 @@
 //! in their own encoding, so that an index can serve. It may let too much through, never too little.
 
 use super::builder::{Param, Sql, column_sql};
+use super::projection::lock_sql;
 use crate::model::{Cell, Timestamp};
 use crate::spec::encoding::{Encoding, Unit};
 use crate::spec::ident::literal;
 use crate::spec::{
-    Absence, Column, EARLIEST_MICROS, FUTURE_TOLERANCE, LEASE_AHEAD, Liveness, MaxRuntime, OwnerRowSpec, QueueSpec,
-    SilentAfter, TimeColumn, silence_allowed,
+    Absence, Column, EARLIEST_MICROS, FUTURE_TOLERANCE, Free, LEASE_AHEAD, Liveness, MaxRuntime, OwnerRowSpec,
+    QueueSpec, SilentAfter, TimeColumn, silence_allowed,
 };
 use crate::store::Cutoffs;
 use std::time::Duration;
@@ -21,6 +22,21 @@ pub type Sieve<'s> = Box<dyn Fn(&mut Sql<'_>) + 's>;
 /// The sieves for all suspects, made disjoint: each claim passes at most one of them.
 pub fn sieves<'s>(spec: &'s QueueSpec, cutoffs: &'s Cutoffs) -> Vec<Sieve<'s>> {
     let mut sieves: Vec<Sieve<'s>> = Vec::new();
+    if spec.liveness.iter().any(|source| matches!(source, Liveness::Lock { .. })) {
+        // Locks come and go between two statements of one snapshot: one statement, or a claim might come twice or never.
+        sieves.push(Box::new(move |sql| {
+            sql.push("(");
+            for n in 0..spec.liveness.len() {
+                silent(sql, spec, n, cutoffs);
+                sql.push(" OR ");
+            }
+            trouble(sql, spec, cutoffs);
+            sql.push(" OR ");
+            odd(sql, spec, cutoffs);
+            sql.push(")");
+        }));
+        return sieves;
+    }
     for n in 0..spec.liveness.len() {
         sieves.push(Box::new(move |sql| silent(sql, spec, n, cutoffs)));
     }
@@ -79,6 +95,11 @@ fn silent(sql: &mut Sql<'_>, spec: &QueueSpec, n: usize, cutoffs: &Cutoffs) {
             absent(sql, spec, row, |absence| absence == Absence::Dead);
             sql.push(")");
         }
+        Some(Liveness::Lock { held, free }) => {
+            // A lock out of sight leaves the claim unknown.
+            let also = if *free == Free::Dead { "'free', " } else { "" };
+            sql.push(&format!("{} IN ({also}'out of sight')", lock_sql(spec, sql, held)));
+        }
     }
     sql.push(")");
 }
@@ -110,6 +131,10 @@ fn decides(sql: &mut Sql<'_>, spec: &QueueSpec, source: &Liveness, cutoffs: &Cut
             }
             absent(sql, spec, row, |absence| absence != Absence::Next);
             sql.push(")");
+        }
+        Liveness::Lock { held, free } => {
+            let also = if *free == Free::Dead { "'free', " } else { "" };
+            sql.push(&format!("{} IN ({also}'held', 'out of sight')", lock_sql(spec, sql, held)));
         }
     }
 }

@@ -72,7 +72,7 @@ pub fn count(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Statement {
 /// Jobs by id, whatever their state.
 pub fn find<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, keys: &[&Key]) -> (Statement, Projection<'s>) {
     let mut sql = Sql::new(dialect);
-    let projection = Projection::of(spec, &sql);
+    let projection = Projection::with_evidence(spec, &sql);
     sql.push(&format!("SELECT {} FROM ", projection.select_list()));
     sql.claim_from(spec);
     let columns: Vec<String> = spec.claim.key.iter().map(column_sql).collect();

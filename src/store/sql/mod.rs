@@ -17,4 +17,4 @@ pub use dialect::{Dialect, Postgres, Sqlite};
 pub(super) use act::{acts, notifications, state_check};
 pub(super) use catalog::states_in_use;
 pub(super) use listing::{all, count, find, suspects};
-pub(super) use verify::{reread, verify, witness_writers, witnesses, witnesses_reread};
+pub(super) use verify::{guard, reread, verify, witness_writers, witnesses, witnesses_reread};

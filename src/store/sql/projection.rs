@@ -1,6 +1,8 @@
 use super::builder::{Sql, Values, column_sql};
-use crate::model::{Cell, Claim, Fence, Key, Owner, OwnerRow, Reading, Sign, Witness};
-use crate::spec::{CancelRequested, Expr, Liveness, Max, MaxRuntime, QueueSpec, SilentAfter, StateSource, TimeColumn};
+use crate::model::{Cell, Claim, Fence, Key, LockSign, Owner, OwnerRow, Reading, Sign, Witness};
+use crate::spec::{
+    CancelRequested, Expr, Liveness, Max, MaxRuntime, QueueSpec, SilentAfter, StateSource, Template, TimeColumn,
+};
 use std::time::Duration;
 
 /// What is read of each claim, and how the row that comes back becomes one.
@@ -28,6 +30,7 @@ enum Role {
     Sign(usize),
     Plus(usize),
     SilentAfter(usize),
+    Lock(usize),
     Attempts,
     MaxAttempts,
     Deadline,
@@ -74,6 +77,9 @@ impl<'s> Projection<'s> {
             if let Some(SilentAfter::Column(column)) = source.silent_after() {
                 items.push((Role::SilentAfter(n), column_sql(column)));
             }
+            if let Liveness::Lock { held, .. } = source {
+                items.push((Role::Lock(n), lock_sql(spec, sql, held)));
+            }
         }
         let value = |expr: &Expr| sql.expr_sql(spec, expr);
         optional(&mut items, Role::Attempts, spec.attempts.column.as_ref().map(value));
@@ -94,11 +100,16 @@ impl<'s> Projection<'s> {
         for (n, hold) in spec.holds.iter().enumerate() {
             items.push((Role::Hold(n), value(&Expr::Sql(hold.condition.clone()))));
         }
-        for (n, (_, expr)) in spec.show.iter().enumerate() {
-            items.push((Role::Show(n), text(expr)));
-        }
         items.push((Role::Fence, fence_image(spec, sql)));
         Projection { spec, items }
+    }
+
+    /// With the extra evidence too, which may cost a query a row: for jobs that were named, not for lists.
+    pub fn with_evidence(spec: &'s QueueSpec, sql: &Sql<'_>) -> Projection<'s> {
+        let mut projection = Projection::of(spec, sql);
+        let text = |expr: &Expr| sql.dialect.as_text(&sql.expr_sql(spec, expr));
+        projection.items.extend(spec.show.iter().enumerate().map(|(n, (_, expr))| (Role::Show(n), text(expr))));
+        projection
     }
 
     /// The select list.
@@ -130,7 +141,7 @@ impl<'s> Projection<'s> {
                     }
                     other => read(Role::Sign(n), other.column()),
                 };
-                Sign { at, silent_after: seconds(&cell(Role::SilentAfter(n))) }
+                Sign { at, silent_after: seconds(&cell(Role::SilentAfter(n))), lock: lock_sign(&cell(Role::Lock(n))) }
             })
             .collect();
         let owner = text(Role::OwnerId).map(|id| Owner {
@@ -143,7 +154,8 @@ impl<'s> Projection<'s> {
             key: Key(key.map(|(_, cell)| cell.clone()).collect()),
             state: match &spec.claim.state {
                 StateSource::Column(_) => spec.states.name_of(&cell(Role::State)),
-                StateSource::Place(name) => name.clone(),
+                StateSource::Place(name) if truth(&cell(Role::InFlight)) => name.clone(),
+                StateSource::Place(_) => "not in flight".to_owned(),
             },
             queue: text(Role::Queue),
             kind: text(Role::Kind),
@@ -187,6 +199,24 @@ fn in_flight(spec: &QueueSpec, sql: &Sql<'_>) -> String {
     let mut inner = Sql::new(sql.dialect);
     inner.in_flight(spec, None);
     format!("({})", inner.finish().sql)
+}
+
+/// What a lock says, as a text; NULL for a claim that has none. It is asked once: the next moment it may say otherwise.
+pub(super) fn lock_sql(spec: &QueueSpec, sql: &Sql<'_>, held: &Template) -> String {
+    let held = sql.expr_sql(spec, &Expr::Sql(held.clone()));
+    format!(
+        "(CASE WHEN pg_catalog.pg_is_in_recovery() THEN 'out of sight' \
+         ELSE CASE {held} WHEN true THEN 'held' WHEN false THEN 'free' END END)"
+    )
+}
+
+fn lock_sign(cell: &Cell) -> LockSign {
+    match cell {
+        Cell::Text(text) if text == "held" => LockSign::Held,
+        Cell::Text(text) if text == "free" => LockSign::Free,
+        Cell::Text(_) => LockSign::OutOfSight,
+        _ => LockSign::Absent,
+    }
 }
 
 /// The image of everything in the fence.

@@ -1,7 +1,7 @@
 //! Every statement that a queue gives rise to, in one list: what the snapshot tests look at, and what an operator who wants
 //! to know may be shown.
 
-use super::{Dialect, Statement, acts, all, count, notifications, suspects, verify};
+use super::{Dialect, Statement, acts, all, count, guard, notifications, suspects, verify};
 use crate::model::{Key, Move, Timestamp};
 use crate::spec::QueueSpec;
 use crate::store::Cutoffs;
@@ -27,6 +27,9 @@ pub fn statements(
     for r#move in Move::ALL {
         let Some(moved) = spec.moves.get(&r#move).filter(|moved| moved.refused.is_none()) else { continue };
         list.push((format!("verify for {move}"), verify(spec, dialect, r#move, moved.locks_for_update, &rows)));
+        if let Some(asked) = &spec.claim.guard {
+            list.push((format!("guard for {move}"), guard(spec, dialect, asked, &rows)));
+        }
         for (n, act) in acts(spec, dialect, moved, &keys, now, "reason").into_iter().enumerate() {
             list.push((format!("{move} {}", n + 1), act.statement));
         }

@@ -5,7 +5,7 @@ use super::builder::{Param, Sql, Statement, Values, column_sql};
 use super::dialect::Dialect;
 use super::projection::{fence_image, owner_image};
 use crate::model::{Cell, Key, Move};
-use crate::spec::{OwnerRowSpec, QueueSpec};
+use crate::spec::{Expr, OwnerRowSpec, QueueSpec, Template};
 
 /// Locks and verifies: gives the numbers (from 1) of the wanted rows that are still what was judged.
 pub fn verify(
@@ -48,6 +48,21 @@ pub fn reread(spec: &QueueSpec, dialect: &dyn Dialect, r#move: Move, rows: &[(&K
     sql.in_flight(spec, None);
     sql.push(&format!(" AND {image} = w.fence"));
     no_hold(&mut sql, spec, r#move);
+    sql.push(" THEN 1 ELSE 0 END FROM ");
+    dialect.wanted(&mut sql, &spec.claim.key, rows);
+    sql.push(" CROSS JOIN ");
+    sql.claim_from(spec);
+    sql.push(" WHERE ");
+    same_keys(&mut sql, spec);
+    sql.finish()
+}
+
+/// Asks the guard of each of these rows, which are locked by now: number, and whether it came true. Not a condition, which
+/// might be asked of rows that nobody wanted: a guard that takes a lock would take theirs.
+pub fn guard(spec: &QueueSpec, dialect: &dyn Dialect, guard: &Template, rows: &[(&Key, &str)]) -> Statement {
+    let mut sql = Sql::new(dialect);
+    sql.push("SELECT w.n, CASE WHEN ");
+    sql.push(&sql.expr_sql(spec, &Expr::Sql(guard.clone())));
     sql.push(" THEN 1 ELSE 0 END FROM ");
     dialect.wanted(&mut sql, &spec.claim.key, rows);
     sql.push(" CROSS JOIN ");

@@ -51,11 +51,17 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
                 table.key_columns.extend(columns.iter().cloned());
                 table.unique.push(columns.clone());
             }
-            table.indexes.push(LiveIndex { columns, partial });
+            let declared = "SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?1";
+            let declared =
+                ask(session, declared, &text(&index, 0))?.first().map(|row| text(row, 0)).unwrap_or_default();
+            // The first WHERE that is no part of a name ends the columns; a condition that is misread serves no query.
+            let condition = declared.split_once(" WHERE ").map(|(_, condition)| condition.to_owned());
+            let condition = if partial { Some(condition.unwrap_or_default()) } else { None };
+            table.indexes.push(LiveIndex { columns, condition });
         }
         tables.push(table);
     }
-    Ok(LiveSchema { engine: Engine::Sqlite, tables, enums: BTreeMap::new() })
+    Ok(LiveSchema { engine: Engine::Sqlite, tables, role: None, enums: BTreeMap::new() })
 }
 
 fn ask(session: &mut SqliteSession, sql: &str, name: &str) -> Result<Vec<Vec<Cell>>, StoreError> {

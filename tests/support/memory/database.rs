@@ -182,7 +182,12 @@ impl Database {
             may_delete: true,
             ..LiveTable::default()
         });
-        LiveSchema { engine: jobdoctor::model::Engine::Postgres, tables: tables.collect(), enums: BTreeMap::new() }
+        LiveSchema {
+            engine: jobdoctor::model::Engine::Postgres,
+            tables: tables.collect(),
+            role: None,
+            enums: BTreeMap::new(),
+        }
     }
 }
 

@@ -144,7 +144,7 @@ impl Parser<'_> {
             arguments.push(self.comparison());
         }
         assert!(self.sign(')'));
-        match (name, arguments.as_slice()) {
+        match (name.trim_start_matches("pg_catalog."), arguments.as_slice()) {
             ("coalesce", all) => all.iter().find(|cell| !cell.is_null()).cloned().unwrap_or(Cell::Null),
             ("split_part", [Cell::Null, ..]) => Cell::Null,
             ("split_part", [Cell::Text(text), Cell::Text(at), Cell::Integer(1)]) => {

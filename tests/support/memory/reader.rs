@@ -66,7 +66,12 @@ impl Reader for MemoryReader {
     fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError> {
         let rows = scrambled(joined(spec, &self.tables));
         let wanted = rows.iter().filter(|row| ids.contains(&row.key().to_string()));
-        Ok(wanted.map(|row| Found { claim: row.claim(), in_flight: row.in_flight() }).collect())
+        let found = wanted.map(|row| Found {
+            claim: row.claim(),
+            in_flight: row.in_flight(),
+            names: vec![row.key().to_string()],
+        });
+        Ok(found.collect())
     }
 
     fn in_flight(&mut self, spec: &QueueSpec) -> Result<u64, StoreError> {

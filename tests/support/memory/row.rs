@@ -2,7 +2,7 @@
 
 use super::database::Row;
 use super::expression::{Scope, evaluate};
-use jobdoctor::model::{Cell, Claim, Fence, Key, Owner, OwnerRow, Reading, Sign, Witness};
+use jobdoctor::model::{Cell, Claim, Fence, Key, LockSign, Owner, OwnerRow, Reading, Sign, Witness};
 use jobdoctor::spec::{
     CancelRequested, Column, Expr, JoinOn, Liveness, Max, MaxRuntime, OwnerRowSpec, Piece, QueueSpec, SilentAfter,
     StateSource, TimeColumn,
@@ -214,7 +214,8 @@ impl Joined<'_> {
             Some(SilentAfter::Column(column)) => seconds(&self.cell(column)),
             _ => None,
         };
-        Sign { at, silent_after }
+        assert!(!matches!(source, Liveness::Lock { .. }), "the memory store has no sessions that hold locks");
+        Sign { at, silent_after, lock: LockSign::Absent }
     }
 }
 

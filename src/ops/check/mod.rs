@@ -1,10 +1,13 @@
+mod index;
+mod rights;
+
 use super::OpsError;
 use super::session::Look;
-use crate::model::{Engine, Move};
+use crate::model::Engine;
 use crate::policy::{Policy, Verdict, judge};
 use crate::report::{Check, CheckFinding, Severity};
 use crate::spec::ident::{qualified, quoted};
-use crate::spec::{Column, Expr, LiveTable, MoveSpec, QueueSpec, StateSource, StepSpec};
+use crate::spec::{LiveTable, QueueSpec, SilentAfter};
 use crate::store::{Cutoffs, StoreErrorKind, Wanted};
 use std::collections::BTreeSet;
 
@@ -12,6 +15,8 @@ use std::collections::BTreeSet;
 pub struct Checked {
     /// The document.
     pub document: Check,
+    /// True if all is there that jobdoctor can do for such a queue: listing, and moves where it has any.
+    pub is_fit: bool,
     /// True if a right is missing; then asking somebody for it helps, and no change of configuration does.
     pub denied: bool,
 }
@@ -58,11 +63,12 @@ pub fn check(look: &mut Look, setup: &[String]) -> Result<Checked, OpsError> {
         );
     }
     // Rights first: they explain why a listing fails.
-    rights(&mut findings, look);
+    rights::rights(&mut findings, look);
     let can_list = listing(&mut findings, look)?;
     place(&mut findings, look);
     key(&mut findings, look);
-    indexes(&mut findings, look);
+    view(&mut findings, look);
+    index::index(&mut findings, look);
     for table in tables(look).into_iter().filter(|table| !table.triggers.is_empty()) {
         let names = table.triggers.join(", ");
         let detail = format!("table {} has triggers, and a move may fire them: {names}", table.name);
@@ -80,16 +86,18 @@ pub fn check(look: &mut Look, setup: &[String]) -> Result<Checked, OpsError> {
         }
     }
     findings.list.sort_by_key(|finding| finding.severity);
-    let can_reclaim = can_list && findings.list.iter().all(|finding| finding.severity != Severity::Error);
+    // A queue that is only listed fits as it is: nothing is missing that could be mended.
+    let is_fit = can_list && findings.list.iter().all(|finding| finding.severity != Severity::Error);
     Ok(Checked {
         document: Check {
             schema: "jobdoctor.check/v1",
             store_time: look.now(),
             target: look.target.clone(),
             can_list,
-            can_reclaim,
+            can_reclaim: is_fit && look.spec.advice_only().is_none(),
             findings: findings.list,
         },
+        is_fit,
         denied: findings.denied,
     })
 }
@@ -129,7 +137,17 @@ fn preset(findings: &mut Findings, spec: &QueueSpec) {
         format!(", in the variants: {}", spec.variants.join("; "))
     };
     findings.ok("preset", format!("preset {} fits the tables as they are{variants}", spec.preset));
-    if spec.liveness.is_empty() {
+    if let Some(why) = spec.advice_only() {
+        let fix = format!("`jobdoctor presets show {}` says what to do instead", spec.preset);
+        findings.add(Severity::Warning, "advice_only", format!("nothing can be reclaimed here: {why}"), Some(fix));
+    } else if spec.liveness.iter().any(|source| source.silent_after() == Some(&SilentAfter::Required)) {
+        findings.add(
+            Severity::Warning,
+            "threshold",
+            format!("preset {} has no threshold of its own for these tables", spec.preset),
+            Some("say it with --older, or with `older` of the target in the config file".to_owned()),
+        );
+    } else if spec.liveness.is_empty() {
         findings.add(
             Severity::Warning,
             "no_sign_of_life",
@@ -179,88 +197,6 @@ fn listing(findings: &mut Findings, look: &mut Look) -> Result<bool, OpsError> {
     Ok(true)
 }
 
-/// A table's name as it stands in a statement.
-fn name(spec: &QueueSpec, table: &LiveTable) -> String {
-    match spec.engine {
-        Engine::Postgres => qualified(&table.schema, &table.name),
-        Engine::Sqlite => quoted(&table.name),
-    }
-}
-
-fn rights(findings: &mut Findings, look: &Look) {
-    let spec = &look.spec;
-    for table in tables(look) {
-        if table.row_security {
-            findings.denied(
-                "row_security",
-                format!("row-level security hides rows of table {} from this role", table.name),
-                format!("ALTER ROLE (this role) BYPASSRLS, or a policy on {} for it", name(spec, table)),
-            );
-        }
-    }
-    let table = |logical: &str| {
-        let table = spec.tables.get(logical)?;
-        look.live.table(Some(&table.schema), &table.name)
-    };
-    if let Some(jobs) = table(&spec.claim.lock_table) {
-        let written = written_columns(spec);
-        let missing: Vec<&str> = (jobs.columns.iter())
-            .filter(|column| written.contains(column.name.as_str()) && !column.writable)
-            .map(|column| column.name.as_str())
-            .collect();
-        if !missing.is_empty() && spec.engine == Engine::Sqlite {
-            findings.denied(
-                "update_jobs",
-                match jobs.is_view {
-                    true => format!("{} is a view, and a move writes to it", jobs.name),
-                    false => "this user may not write to the file, or to its directory, where SQLite keeps a journal"
-                        .to_owned(),
-                },
-                match jobs.is_view {
-                    true => "name the table behind the view with --table",
-                    false => "run as a user who may write to both",
-                }
-                .to_owned(),
-            );
-        } else if !missing.is_empty() {
-            findings.denied(
-                "update_jobs",
-                format!(
-                    "reclaiming writes columns of table {} that this role may not: {}",
-                    jobs.name,
-                    missing.join(", ")
-                ),
-                format!("GRANT UPDATE ({}) ON {} TO (this role)", missing.join(", "), name(spec, jobs)),
-            );
-        } else {
-            findings.ok("update_jobs", format!("this role may write what a move writes to table {}", jobs.name));
-        }
-        if raw_steps(spec, "DELETE") && !jobs.may_delete {
-            let grant = format!("GRANT DELETE ON {} TO (this role)", name(spec, jobs));
-            findings.denied("delete_jobs", format!("a move deletes from table {}", jobs.name), grant);
-        }
-    }
-    if let Some(owners) = spec.owner.row.as_ref().and_then(|row| table(&row.table))
-        && spec.engine == Engine::Postgres
-        && !owners.may_delete
-        && !owners.columns.iter().any(|column| column.writable)
-    {
-        findings.denied(
-            "lock_owners",
-            format!(
-                "a move locks the owner's row in table {}, so that no heartbeat can slip in between, and Postgres asks for \
-                 more than SELECT for that",
-                owners.name
-            ),
-            format!(
-                "GRANT UPDATE ({}) ON {} TO (this role)",
-                spec.owner.row.as_ref().map_or("", |row| row.key.name.as_str()),
-                name(spec, owners)
-            ),
-        );
-    }
-}
-
 /// A key that two rows may share names neither of them.
 fn key(findings: &mut Findings, look: &Look) {
     let spec = &look.spec;
@@ -281,56 +217,20 @@ fn key(findings: &mut Findings, look: &Look) {
     }
 }
 
-fn assignments(moved: &MoveSpec) -> impl Iterator<Item = &str> {
-    moved.steps.iter().flat_map(|step| match step {
-        StepSpec::Update(assignments) => assignments.iter().map(|a| a.column.name.as_str()).collect::<Vec<_>>(),
-        StepSpec::Sql { .. } => Vec::new(),
-    })
-}
-
-fn written_columns(spec: &QueueSpec) -> BTreeSet<&str> {
-    spec.moves.values().flat_map(assignments).collect()
-}
-
-fn raw_steps(spec: &QueueSpec, word: &str) -> bool {
-    let is = |step: &StepSpec| match step {
-        StepSpec::Sql { sql, .. } => format!("{sql:?}").contains(word),
-        StepSpec::Update(_) => false,
-    };
-    Move::ALL.iter().filter_map(|r#move| spec.moves.get(r#move)).any(|moved| moved.steps.iter().any(is))
-}
-
-/// Says so when no index leads to the claims in flight: then every look reads the table.
-fn indexes(findings: &mut Findings, look: &Look) {
-    let spec = &look.spec;
-    let StateSource::Column(state) = &spec.claim.state else { return };
-    let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return };
-    let Some(live) = look.live.table(Some(&table.schema), &table.name) else { return };
-    let signs = spec.liveness.iter().filter_map(|source| source.column()).map(|time| &time.column);
-    let owner = spec.owner.id.iter().filter_map(|expr| match expr {
-        Expr::Column(column) => Some(column),
-        Expr::Sql(_) => None,
-    });
-    let leads: Vec<&Column> = std::iter::once(state).chain(signs).chain(owner).collect();
-    let serves = live.indexes.iter().any(|index| {
-        index.columns.first().is_some_and(|first| leads.iter().any(|column| column.name == *first)) || index.partial
-    });
-    if serves {
-        findings.ok("index", format!("an index of table {} leads to the claims in flight", live.name));
-        return;
+/// A view that nothing can be written through.
+fn view(findings: &mut Findings, look: &Look) {
+    let Some(table) = look.spec.tables.get(&look.spec.claim.lock_table) else { return };
+    if let Some(live) = look.live.table(Some(&table.schema), &table.name).filter(|live| live.is_fixed) {
+        let detail = format!("{} is not a table whose rows can be updated: nothing can be applied", live.name);
+        let fix = "name the table behind it with --table or --schema".to_owned();
+        findings.add(Severity::Error, "not_updatable", detail, Some(fix));
     }
-    let sign =
-        spec.liveness.iter().find_map(|source| source.column()).map(|time| format!(", {}", quoted(&time.column.name)));
-    findings.add(
-        Severity::Warning,
-        "index",
-        format!("no index of table {} leads to the claims in flight: every look reads the whole table", live.name),
-        Some(format!(
-            "CREATE INDEX {} ON {} ({}{})",
-            quoted(&format!("{}_in_flight", live.name)),
-            name(spec, live),
-            quoted(&state.name),
-            sign.unwrap_or_default(),
-        )),
-    );
+}
+
+/// A table's name as it stands in a statement.
+fn name(spec: &QueueSpec, table: &LiveTable) -> String {
+    match spec.engine {
+        Engine::Postgres => qualified(&table.schema, &table.name),
+        Engine::Sqlite => quoted(&table.name),
+    }
 }

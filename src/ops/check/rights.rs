@@ -1,0 +1,134 @@
+use super::{Findings, name, tables};
+use crate::model::Engine;
+use crate::ops::session::Look;
+use crate::spec::ident::quoted;
+use crate::spec::{MoveSpec, QueueSpec, StepSpec, Touch};
+use std::collections::BTreeSet;
+
+/// What the moves write, and whether this role may.
+pub(super) fn rights(findings: &mut Findings, look: &Look) {
+    let spec = &look.spec;
+    let role = look.live.role.as_deref().map_or_else(|| "(this role)".to_owned(), quoted);
+    for table in tables(look) {
+        if table.row_security {
+            findings.denied(
+                "row_security",
+                format!("row-level security hides rows of table {} from this role", table.name),
+                format!("ALTER ROLE {role} BYPASSRLS"),
+            );
+        }
+    }
+    let table = |logical: &str| {
+        let table = spec.tables.get(logical)?;
+        look.live.table(Some(&table.schema), &table.name)
+    };
+    if let Some(jobs) = table(&spec.claim.lock_table) {
+        let written = written_columns(spec);
+        let missing: Vec<&str> = (jobs.columns.iter())
+            .filter(|column| written.contains(column.name.as_str()) && !column.writable)
+            .map(|column| column.name.as_str())
+            .collect();
+        if !missing.is_empty() && spec.engine == Engine::Sqlite {
+            findings.denied(
+                "update_jobs",
+                match jobs.is_view {
+                    true => format!("{} is a view, and a move writes to it", jobs.name),
+                    false => "this user may not write to the file, or to its directory, where SQLite keeps a journal"
+                        .to_owned(),
+                },
+                match jobs.is_view {
+                    true => "name the table behind the view with --table",
+                    false => "run as a user who may write to both",
+                }
+                .to_owned(),
+            );
+        } else if !missing.is_empty() {
+            findings.denied(
+                "update_jobs",
+                format!(
+                    "reclaiming writes columns of table {} that this role may not: {}",
+                    jobs.name,
+                    missing.join(", ")
+                ),
+                format!("GRANT UPDATE ({}) ON {} TO {role}", missing.join(", "), name(spec, jobs)),
+            );
+        } else {
+            findings.ok("update_jobs", format!("this role may write what a move writes to table {}", jobs.name));
+        }
+    }
+    for (touch, logical) in touches(spec) {
+        let Some(live) = table(logical) else { continue };
+        // One column is enough to lock a row, or to have been given the columns that are needed; which ones are, a statement
+        // of the preset's own does not say.
+        let may = match touch {
+            Touch::Select => live.columns.iter().any(|column| column.readable),
+            Touch::Insert => live.may_insert,
+            Touch::Update => live.columns.iter().any(|column| column.writable),
+            Touch::Delete => live.may_delete,
+        };
+        let right = touch.right();
+        if !may {
+            findings.denied(
+                &format!("{}_{logical}", right.to_lowercase()),
+                format!(
+                    "{} needs {right} on table {}",
+                    if touch == Touch::Select { "looking" } else { "a move" },
+                    live.name
+                ),
+                format!("GRANT {right} ON {} TO {role}", name(spec, live)),
+            );
+        }
+        if touch == Touch::Insert && !live.closed_sequences.is_empty() {
+            let sequences = live.closed_sequences.join(", ");
+            findings.denied(
+                &format!("sequence_{logical}"),
+                format!("a move adds rows to table {}, whose key comes from a sequence", live.name),
+                format!("GRANT USAGE ON SEQUENCE {sequences} TO {role}"),
+            );
+        }
+    }
+    if let Some(owners) = spec.owner.row.as_ref().and_then(|row| table(&row.table))
+        && spec.engine == Engine::Postgres
+        && !owners.columns.iter().any(|column| column.writable)
+    {
+        findings.denied(
+            "lock_owners",
+            format!(
+                "a move locks the owner's row in table {}, so that no heartbeat can slip in between, and Postgres asks for \
+                 more than SELECT for that",
+                owners.name
+            ),
+            format!(
+                "GRANT UPDATE ({}) ON {} TO {role}",
+                spec.owner.row.as_ref().map_or("", |row| row.key.name.as_str()),
+                name(spec, owners)
+            ),
+        );
+    }
+}
+
+fn assignments(moved: &MoveSpec) -> impl Iterator<Item = &str> {
+    moved.steps.iter().flat_map(|step| match step {
+        StepSpec::Update(assignments) => assignments.iter().map(|a| a.column.name.as_str()).collect::<Vec<_>>(),
+        StepSpec::Sql { .. } => Vec::new(),
+    })
+}
+
+fn written_columns(spec: &QueueSpec) -> BTreeSet<&str> {
+    spec.moves.values().flat_map(assignments).collect()
+}
+
+/// What is done to which tables, by their logical names: all of them are read, and the moves' statements of the preset's own
+/// write to some. Before any of those, the claim's row is locked, which is a matter of UPDATE too; where the program writes
+/// the UPDATE, the right to its columns is enough.
+fn touches(spec: &QueueSpec) -> BTreeSet<(Touch, &str)> {
+    let moves = || spec.moves.values().filter(|moved| moved.refused.is_none());
+    let sql = moves().flat_map(|moved| &moved.steps).filter_map(|step| match step {
+        StepSpec::Sql { sql, .. } => Some(sql),
+        StepSpec::Update(_) => None,
+    });
+    let locks = spec.engine == Engine::Postgres && moves().next().is_some() && written_columns(spec).is_empty();
+    let locked = locks.then_some((Touch::Update, spec.claim.lock_table.as_str()));
+    let read = spec.tables.keys().map(|table| (Touch::Select, table.as_str()));
+    sql.flat_map(|sql| sql.touches()).chain(locked).chain(read).collect()
+}

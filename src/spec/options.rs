@@ -1,0 +1,200 @@
+//! What only the operator knows about a queue (a limit that stands in the application's code, say): `[options.NAME]`. A text
+//! `option NAME` anywhere in the document stands for the value that was given, or for the default; `{options.NAME}` stands for
+//! it within the texts of `[time]` and `[tables]`, which are no SQL: a zone, a table's prefix.
+
+use super::fields::{Field, Fields};
+use super::node::{Node, Value};
+use super::{SpecError, did_you_mean};
+use crate::model::parse_duration;
+use std::collections::BTreeMap;
+
+/// One option of a preset.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PresetOption {
+    /// Its name.
+    pub name: String,
+    /// What its value is.
+    pub kind: OptionKind,
+    /// The value it has unless the operator gives another; without one, it must be given.
+    pub default: Option<OptionValue>,
+    /// What it means, for people.
+    pub help: String,
+}
+
+/// What the value of a [`PresetOption`] is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OptionKind {
+    /// A number of 0 or more.
+    Integer,
+    /// A duration as on the command line: `90s`, `4h`.
+    Duration,
+    /// One of these words.
+    Word(Vec<String>),
+    /// Whatever the place where it is put understands.
+    Text,
+}
+
+/// A value that was given or is the default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OptionValue {
+    /// A number.
+    Integer(i64),
+    /// A duration or a word, as it was written.
+    Text(String),
+}
+
+impl std::fmt::Display for OptionValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            OptionValue::Integer(number) => write!(f, "{number}"),
+            OptionValue::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl OptionKind {
+    /// Reads a value; else says what it should have been.
+    fn read(&self, text: &str) -> Result<OptionValue, String> {
+        match self {
+            OptionKind::Integer => match text.parse::<i64>() {
+                Ok(number) if number >= 0 => Ok(OptionValue::Integer(number)),
+                _ => Err(format!("`{text}` is not a number of 0 or more")),
+            },
+            OptionKind::Text => Ok(OptionValue::Text(text.to_owned())),
+            OptionKind::Duration => parse_duration(text).map(|_| OptionValue::Text(text.to_owned())),
+            OptionKind::Word(words) if words.iter().any(|word| word == text) => Ok(OptionValue::Text(text.to_owned())),
+            OptionKind::Word(words) => Err(format!("`{text}` is not one of {}", words.join(", "))),
+        }
+    }
+
+    /// Some value, so that a document can be read before the operator has said anything.
+    fn sample(&self) -> OptionValue {
+        match self {
+            OptionKind::Integer => OptionValue::Integer(1),
+            OptionKind::Duration => OptionValue::Text("1h".to_owned()),
+            OptionKind::Text => OptionValue::Text(String::new()),
+            OptionKind::Word(words) => OptionValue::Text(words.first().cloned().unwrap_or_default()),
+        }
+    }
+}
+
+/// Reads `[options]`.
+pub(super) fn options(field: Field<'_>) -> Result<Vec<PresetOption>, SpecError> {
+    field.table()?.rest().into_iter().map(|(name, field)| option(name, field.table()?)).collect()
+}
+
+fn option(name: String, mut fields: Fields<'_>) -> Result<PresetOption, SpecError> {
+    let words = fields.texts("values")?;
+    let kind = fields.need("kind")?.word(&[("integer", 0), ("duration", 1), ("text", 2), ("word", 3)])?;
+    let kind = match kind {
+        0 => OptionKind::Integer,
+        1 => OptionKind::Duration,
+        2 => OptionKind::Text,
+        _ if words.is_empty() => return Err(fields.error("a `word` needs `values`: which words?")),
+        _ => OptionKind::Word(words),
+    };
+    let default = match fields.take("default") {
+        None => None,
+        Some(field) => {
+            let text = match field.value() {
+                Value::Integer(number) => number.to_string(),
+                Value::Text(text) => text.clone(),
+                _ => return Err(field.error("must be text or an integer")),
+            };
+            Some(kind.read(&text).map_err(|why| field.error(why))?)
+        }
+    };
+    let help = fields.need("help")?.text()?;
+    fields.finish()?;
+    Ok(PresetOption { name, kind, default, help })
+}
+
+/// The values in force: given ones, else defaults.
+pub(super) fn chosen(
+    document: &str,
+    options: &[PresetOption],
+    given: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, OptionValue>, SpecError> {
+    let wrong = |message: String| SpecError::whole(document, message);
+    if let Some(name) = given.keys().find(|name| !options.iter().any(|option| option.name == **name)) {
+        let hint = did_you_mean(name, options.iter().map(|option| option.name.as_str()));
+        let known: Vec<&str> = options.iter().map(|option| option.name.as_str()).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        return Err(wrong(format!("there is no option `{name}`{hint}; its options: {known}")));
+    }
+    let mut values = BTreeMap::new();
+    for option in options {
+        let value = match (given.get(&option.name), &option.default) {
+            (Some(text), _) => option.kind.read(text).map_err(|why| wrong(format!("option {}: {why}", option.name)))?,
+            (None, Some(default)) => default.clone(),
+            (None, None) => {
+                return Err(wrong(format!(
+                    "needs to be told `{name}`: {}; say it with --option {name}=..., or with `options` of the target",
+                    option.help,
+                    name = option.name
+                )));
+            }
+        };
+        values.insert(option.name.clone(), value);
+    }
+    Ok(values)
+}
+
+/// Values with which a document can be read before anybody has said anything.
+pub(super) fn samples(options: &[PresetOption]) -> BTreeMap<String, OptionValue> {
+    let sample = |option: &PresetOption| option.default.clone().unwrap_or_else(|| option.kind.sample());
+    options.iter().map(|option| (option.name.clone(), sample(option))).collect()
+}
+
+/// Puts the values where the document says `option NAME`, and within names and spellings of times.
+pub(super) fn fill(document: &str, mut node: Node, values: &BTreeMap<String, OptionValue>) -> Result<Node, SpecError> {
+    let line = node.line;
+    if let Value::Table(entries) = &mut node.value {
+        for (_, inner) in entries.iter_mut().filter(|(key, _)| ["time", "tables"].contains(&key.as_str())) {
+            within(inner, values);
+        }
+    }
+    let value = match node.value {
+        Value::Text(text) => match text.strip_prefix("option ") {
+            None => Value::Text(text),
+            Some(name) => match values.get(name) {
+                Some(OptionValue::Integer(number)) => Value::Integer(*number),
+                Some(OptionValue::Text(text)) => Value::Text(text.clone()),
+                None => {
+                    let hint = did_you_mean(name, values.keys().map(String::as_str));
+                    return Err(SpecError {
+                        document: document.to_owned(),
+                        key: "options".to_owned(),
+                        line: Some(line),
+                        message: format!("there is no option `{name}`{hint}"),
+                    });
+                }
+            },
+        },
+        Value::Array(items) => {
+            Value::Array(items.into_iter().map(|item| fill(document, item, values)).collect::<Result<_, _>>()?)
+        }
+        Value::Table(entries) => Value::Table(
+            entries
+                .into_iter()
+                .map(|(name, node)| Ok((name, fill(document, node, values)?)))
+                .collect::<Result<_, SpecError>>()?,
+        ),
+        other => other,
+    };
+    Ok(Node { line, value })
+}
+
+/// Replaces `{options.NAME}` in all texts of a table. What stays is an error of the place it stands in.
+fn within(node: &mut Node, values: &BTreeMap<String, OptionValue>) {
+    match &mut node.value {
+        Value::Text(text) => {
+            for (name, value) in values {
+                *text = text.replace(&format!("{{options.{name}}}"), &value.to_string());
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| within(item, values)),
+        Value::Table(entries) => entries.iter_mut().for_each(|(_, inner)| within(inner, values)),
+        _ => {}
+    }
+}

@@ -1,0 +1,108 @@
+//! What a statement does to which tables, told from the words before their names.
+
+use super::template::{Piece, Template};
+use std::collections::BTreeSet;
+
+/// What is done to a table; each is a right of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Touch {
+    /// Its rows are read.
+    Select,
+    /// Rows are added.
+    Insert,
+    /// Rows are changed.
+    Update,
+    /// Rows are deleted.
+    Delete,
+}
+
+impl Touch {
+    /// Its name as a right.
+    pub fn right(self) -> &'static str {
+        match self {
+            Touch::Select => "SELECT",
+            Touch::Insert => "INSERT",
+            Touch::Update => "UPDATE",
+            Touch::Delete => "DELETE",
+        }
+    }
+}
+
+impl Template {
+    /// The tables that it names, by their logical names, and what it does to each. Fragments must have been put in.
+    pub fn touches(&self) -> BTreeSet<(Touch, &str)> {
+        let mut touches = BTreeSet::new();
+        let mut inserted = None;
+        let mut before = "";
+        for piece in &self.0 {
+            match piece {
+                Piece::Text(text) => {
+                    let upper = text.to_uppercase();
+                    if let Some(table) = inserted.filter(|_| upper.contains("ON CONFLICT")) {
+                        // Postgres looks for the row in the way, and may change it.
+                        touches.insert((Touch::Select, table));
+                        touches.extend(upper.contains("DO UPDATE").then_some((Touch::Update, table)));
+                    }
+                    before = text;
+                }
+                Piece::Name(table) => {
+                    let word = before.trim_end().to_uppercase();
+                    let touch = match () {
+                        () if word.ends_with("INSERT INTO") => Touch::Insert,
+                        () if word.ends_with("UPDATE") => Touch::Update,
+                        () if word.ends_with("DELETE FROM") => Touch::Delete,
+                        () => Touch::Select,
+                    };
+                    if touch == Touch::Insert {
+                        inserted = Some(table.as_str());
+                    }
+                    if matches!(touch, Touch::Update | Touch::Delete) {
+                        // Its condition reads the rows.
+                        touches.insert((Touch::Select, table.as_str()));
+                    }
+                    touches.insert((touch, table.as_str()));
+                }
+                _ => {}
+            }
+        }
+        touches
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn touches(sql: &str) -> Vec<(Touch, String)> {
+        let template = Template::parse(sql).unwrap();
+        template.touches().into_iter().map(|(touch, table)| (touch, table.to_owned())).collect()
+    }
+
+    #[test]
+    fn each_table_is_touched_as_the_words_before_it_say() {
+        use Touch::{Delete, Insert, Select, Update};
+        let named = |touches: &[(Touch, &str)]| {
+            touches.iter().map(|(touch, table)| (*touch, (*table).to_owned())).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            touches("DELETE FROM {claimed} WHERE job_id IN :ids"),
+            named(&[(Select, "claimed"), (Delete, "claimed")])
+        );
+        assert_eq!(
+            touches("INSERT INTO {ready} (id) SELECT id FROM {jobs} ON CONFLICT (id) DO NOTHING"),
+            named(&[(Select, "jobs"), (Select, "ready"), (Insert, "ready")])
+        );
+        assert_eq!(
+            touches("INSERT INTO {failed} (id) VALUES (1) ON CONFLICT (id) DO UPDATE SET error = ''"),
+            named(&[(Select, "failed"), (Insert, "failed"), (Update, "failed")])
+        );
+        assert_eq!(
+            touches("update {queues} AS q SET locked_by = NULL FROM {jobs} AS j"),
+            named(&[(Select, "jobs"), (Select, "queues"), (Update, "queues")])
+        );
+        assert_eq!(
+            touches("WITH gone AS (DELETE FROM {queue} RETURNING id) INSERT INTO {log} (id) SELECT id FROM gone"),
+            named(&[(Select, "queue"), (Insert, "log"), (Delete, "queue")])
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! Step two of a batch: the statements of a move on rows that are verified and locked.
+
+use super::session::{Session, query_count};
+use super::sql;
+use super::{StoreError, StoreErrorKind};
+use crate::model::{Key, Timestamp};
+use crate::spec::{MoveSpec, QueueSpec, Rows};
+
+/// What the statements of a move write of their own.
+pub(super) struct Saying<'a> {
+    /// The transaction's clock.
+    pub(super) now: Timestamp,
+    /// Why the jobs are moved.
+    pub(super) reason: &'a str,
+    /// True if it was tried with more rows before.
+    pub(super) again: bool,
+}
+
+/// Runs the statements of the move and makes sure that they did exactly what they should.
+pub(super) fn act<S: Session>(
+    session: &mut S,
+    spec: &QueueSpec,
+    moved: &MoveSpec,
+    keys: &[&Key],
+    saying: &Saying<'_>,
+) -> Result<(), StoreError> {
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let dialect = session.dialect();
+    let each = keys.len() as u64;
+    session.begin_acting(saying.again)?;
+    for act in sql::acts(spec, dialect, moved, keys, saying.now, saying.reason) {
+        let touched = session.execute(&act.statement)?;
+        let fits = match act.rows {
+            Rows::Each => touched == each,
+            Rows::AtMostEach => touched <= each,
+            Rows::Any => true,
+        };
+        if !fits {
+            let why = if touched > each { "the key is not unique" } else { "a trigger or rule stands in the way" };
+            let message = format!("the statement touched {touched} rows instead of {each}: {why}");
+            return Err(StoreError::new(StoreErrorKind::RowData, message));
+        }
+    }
+    session.end_acting()?;
+    if let Some(statement) = sql::state_check(spec, dialect, moved, keys) {
+        let there = query_count(session, &statement)?;
+        if there != each {
+            return Err(StoreError::new(
+                StoreErrorKind::RowData,
+                format!("{there} of {each} rows came to state {}: a trigger changed the others", moved.to.name),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether an error in the middle of a move may be one row's: its data is in the way, another session holds what it needs, or
+/// a trigger raised whatever it likes. Rows are then tried one by one, which finds out.
+pub(super) fn is_of_a_row(error: &StoreError) -> bool {
+    match error.kind {
+        StoreErrorKind::RowData => true,
+        StoreErrorKind::Busy => error.code.as_deref() == Some("55P03"),
+        // What the server says of itself, not of a statement.
+        StoreErrorKind::Other | StoreErrorKind::Unfit => error
+            .code
+            .as_deref()
+            .is_some_and(|code| !["XX", "53", "57", "58"].iter().any(|class| code.starts_with(class))),
+        _ => false,
+    }
+}

@@ -1,0 +1,132 @@
+//! Nothing is missing of any built-in preset: versions, a page, words, fixtures and scenes.
+
+use jobdoctor::spec::{Becomes, Catalog, Preset, Profile, Proof, StepProfile};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Presets of our own tables. They have no library, so no versions of one and no remedy of one; and the conformance suite
+/// runs them on every store, so no scenes.
+const OURS: [&str; 2] = ["lease", "simple"];
+
+/// What every queue library does to somebody sooner or later.
+const SCENES: [&str; 9] = [
+    "plain-orphan",
+    "living-claim",
+    "exhausted",
+    "unique-twin-waiting",
+    "owner-row-missing",
+    "owner-restarted",
+    "cancelled-in-flight",
+    "scheduled-retry",
+    "late-finish",
+];
+
+#[test]
+fn nothing_is_missing() {
+    let catalog = Catalog::built_in().unwrap();
+    let mut missing = Vec::new();
+    for preset in catalog.iter() {
+        let mut lacks = words(preset);
+        lacks.extend(files(preset));
+        missing.extend(lacks.into_iter().map(|what| format!("{}: {what}", preset.name)));
+    }
+    assert!(missing.is_empty(), "{} missing:\n{}", missing.len(), missing.join("\n"));
+}
+
+#[test]
+fn every_file_is_a_preset_of_its_name() {
+    let catalog = Catalog::built_in().unwrap();
+    let known: BTreeSet<String> = catalog.iter().map(|preset| preset.name.clone()).collect();
+    assert_eq!(known, stems(&root().join("src/spec/presets"), "toml"));
+    assert!(OURS.iter().all(|name| known.contains(*name)));
+}
+
+fn is_ours(preset: &Preset) -> bool {
+    OURS.contains(&preset.name.as_str())
+}
+
+/// What the document does not say.
+fn words(preset: &Preset) -> BTreeSet<String> {
+    let mut lacks = BTreeSet::new();
+    if preset.checked.is_empty() && !is_ours(preset) {
+        lacks.insert("`checked` names no version".to_owned());
+    }
+    if preset.proof == Proof::Live && !is_ours(preset) && preset.live.is_empty() {
+        lacks.insert("`live` names no version that the tests run".to_owned());
+    }
+    let unchecked = preset.live.iter().filter(|version| !preset.checked.contains(version));
+    lacks.extend(unchecked.map(|version| format!("`live` names {version}, which `checked` does not")));
+    let shapes = preset.shapes().unwrap();
+    let profiles: Vec<&Profile> = shapes.iter().filter_map(|shape| shape.profile.as_ref()).collect();
+    let mut expressions = BTreeSet::new();
+    for profile in &profiles {
+        if !is_ours(preset) && profile.cautions.iter().all(|(name, _)| name != "late") {
+            lacks.insert("[caution] `late`".to_owned());
+        }
+        if !is_ours(preset) && profile.advice.is_none() {
+            lacks.insert("[advice]".to_owned());
+        }
+        for r#move in &profile.moves {
+            for (n, step) in r#move.steps.iter().enumerate() {
+                match step {
+                    StepProfile::Sql { does: None, .. } => {
+                        lacks.insert(format!("`does` of step {} of {}", n + 1, r#move.r#move));
+                    }
+                    StepProfile::Sql { .. } => {}
+                    StepProfile::Update(changes) => {
+                        for change in changes {
+                            let Becomes::Expression { words, .. } = &change.becomes else { continue };
+                            expressions.insert(change.column.as_str());
+                            if words.is_none() {
+                                lacks.insert(format!("[words] `{}`, set by {}", change.column, r#move.r#move));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let spoken = profiles.iter().flat_map(|profile| &profile.words);
+    let idle = spoken.filter(|(column, _)| !expressions.contains(column.as_str()));
+    lacks.extend(idle.map(|(column, _)| format!("[words] `{column}` is about no column that a move sets")));
+    lacks
+}
+
+/// What is not there beside the document.
+fn files(preset: &Preset) -> Vec<String> {
+    let mut lacks = Vec::new();
+    if !root().join(format!("docs/presets/{}.md", preset.name)).exists() {
+        lacks.push("its page in docs/presets (JOBDOCTOR_BLESS=1 writes it)".to_owned());
+    }
+    if is_ours(preset) {
+        return lacks;
+    }
+    // The scenes are played on these tables without naming the preset: it must be recognised there.
+    let place = format!("fixtures/schemas/{}", preset.name);
+    let folder = root().join(&place);
+    let versions = stems(&folder, "sql");
+    if versions.is_empty() {
+        lacks.push(format!("{place}/VERSION.sql"));
+    }
+    if !preset.is_detectable() {
+        lacks.push("[detect]".to_owned());
+    }
+    let outcomes = stems(&folder, "outcome");
+    lacks.extend(versions.difference(&outcomes).map(|version| format!("{place}/{version}.outcome")));
+    let played = stems(&folder.join("scenes"), "sql");
+    lacks.extend(SCENES.iter().filter(|scene| !played.contains(**scene)).map(|s| format!("{place}/scenes/{s}.sql")));
+    lacks
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
+}
+
+/// The names of the files in a folder that end so; none where there is no folder.
+fn stems(folder: &Path, extension: &str) -> BTreeSet<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return BTreeSet::new() };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let paths = paths.filter(|path| path.is_file() && path.extension().is_some_and(|found| found == extension));
+    paths.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect()
+}
