@@ -19,6 +19,7 @@ mod pooler;
 mod presets;
 mod property;
 mod readme;
+mod scenes;
 mod standby;
 mod support;
 mod tls;

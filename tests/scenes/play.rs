@@ -1,0 +1,277 @@
+//! Plays one scene: look, plan, apply, and what comes after.
+
+use super::Stage;
+use super::changes::rows;
+use super::scene::Scene;
+use super::times::{span, told};
+use crate::support::doctor::limits;
+use crate::support::postgres::TestDatabase;
+use jobdoctor::model::Move;
+use jobdoctor::ops::{self, Order, Selection, Session};
+use jobdoctor::policy::{Policy, Verdict, judge};
+use jobdoctor::spec::{Catalog, Place, Preset};
+use jobdoctor::store::{Address, Surroundings, open};
+use postgres::Client;
+use postgres::fallible_iterator::FallibleIterator;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// How a scene ended.
+pub struct End {
+    /// What was found, done and changed, in words.
+    pub told: String,
+    /// Where that is not what the scene expects.
+    pub differences: Vec<String>,
+}
+
+/// See the module.
+///
+/// # Panics
+/// When a statement fails, or jobdoctor does.
+pub fn play(database: &TestDatabase, catalog: &Catalog, schema: &str, scene: &Scene) -> End {
+    let mut client = emptied(database);
+    run(&mut client, schema);
+    run(&mut client, &scene.setup);
+    let others: Vec<Client> = scene.others.iter().map(|sql| session(database, sql)).collect();
+    let mut listener = database.client();
+    for channel in &scene.listen {
+        run(&mut listener, &format!("LISTEN \"{channel}\""));
+    }
+    let before = rows(&mut client);
+
+    let store = open(&Address::parse(&database.url(), &Surroundings::default()).unwrap());
+    let (place, limits) = (Place { options: scene.options.iter().cloned().collect(), ..Place::default() }, limits());
+    let looking = Session { store: &*store, catalog, preset: None, place: &place, limits: &limits, target: None };
+    let policy = Policy {
+        older: scene.older.as_deref().map(|older| jobdoctor::model::parse_duration(older).unwrap()),
+        to: scene.to.as_deref().map(|to| Move::ALL.into_iter().find(|known| known.name() == to).unwrap()),
+        ..Policy::default()
+    };
+    let mut look = match (looking.look(), scene.expected.get("refusal")) {
+        (Ok(look), None) => look,
+        (Err(error), None) => panic!("{error}"),
+        (look, Some(expected)) => return refused(look.err().map(|error| error.to_string()), expected),
+    };
+    let mut found = verdicts(&mut look, scene, &policy);
+    let mut lines = vec![match look.target.variants.as_slice() {
+        [] => format!("preset {}", look.target.preset),
+        variants => format!("preset {} ({})", look.target.preset, variants.join("; ")),
+    }];
+    let plan = ops::plan(&mut look, &Selection::default(), &policy).unwrap_or_else(|error| panic!("{error}"));
+    drop(look);
+    run(&mut client, &scene.meanwhile);
+    let order =
+        Order { schema: "jobdoctor.reclaim/v1", apply: true, guard: Default::default(), run_id: "RUN".to_owned() };
+    let done = ops::reclaim(&*store, &limits, plan, &order).unwrap_or_else(|error| panic!("{error}"));
+    let after = rows(&mut client);
+
+    let document = serde_json::to_value(&done.document).unwrap();
+    let mut done_lines = Vec::new();
+    for job in listed(&document, "steps") {
+        let (id, end) = (text(&job["id"]), step(job));
+        done_lines.push(format!(
+            "{}: {} -> {}, attempts {} -> {}: {}",
+            facts(job),
+            text(&job["state"]),
+            text(&job["state_after"]),
+            job["attempts"],
+            job["attempts_after"],
+            end
+        ));
+        found.entry(id).or_default().push_str(&format!(", {end}"));
+    }
+    for job in listed(&document, "held") {
+        let reason = text(&job["held"]["reason"]);
+        if job["verdict"] == "stuck" {
+            done_lines.push(format!("{}: held: {}", facts(job), text(&job["held"]["detail"])));
+            found.entry(text(&job["id"])).or_default().push_str(&format!(", held {reason}"));
+        } else {
+            done_lines.push(format!("{}: {}", facts(job), text(&job["reasons"][0]["detail"])));
+        }
+    }
+    done_lines.sort();
+    lines.extend(done_lines);
+    lines.extend(done.after.iter().map(|warning| format!("warning: {warning}")));
+    lines.extend(done.stop.iter().map(|stop| format!("stopped: {stop}")));
+    lines.extend(before.changes(&after, &scene.text));
+    lines.extend(notifications(&mut listener, scene, after.now));
+
+    let mut last = after;
+    for (title, sql) in &scene.then {
+        lines.push(format!("then: {title}"));
+        run(&mut client, sql);
+        let now = rows(&mut client);
+        lines.extend(last.changes(&now, &scene.text).into_iter().map(|line| format!("  {line}")));
+        last = now;
+    }
+    drop(others);
+    End { told: lines.join("\n") + "\n", differences: differences(scene, &found) }
+}
+
+/// True if the scenes of a stage end as it is written with that text in the place of its preset.
+pub fn ends_as_written(database: &TestDatabase, stage: &Stage, preset: &str) -> bool {
+    let written = std::fs::read_to_string(&stage.outcome).unwrap();
+    let mut catalog = Catalog::default();
+    catalog.add(Preset::parse("twin", &stage.queue, preset).unwrap()).unwrap();
+    stage.scenes.iter().all(|scene| {
+        let playing = || play(database, &catalog, &stage.schema, scene);
+        let end = std::panic::catch_unwind(AssertUnwindSafe(playing));
+        end.is_ok_and(|end| written.contains(&format!("== {}\n{}\n", scene.name, end.told)))
+    })
+}
+
+/// The end of a scene whose tables nobody knows.
+fn refused(said: Option<String>, expected: &str) -> End {
+    let said = said.unwrap_or_else(|| "nothing".to_owned());
+    let difference =
+        (!said.contains(expected)).then(|| format!("expected a refusal with `{expected}`; it said: {said}"));
+    End { told: format!("refused: {said}\n"), differences: difference.into_iter().collect() }
+}
+
+/// A session of a database in which nothing is left of the scene before: no table, and no session with its locks. Cheaper
+/// by far than a new database.
+fn emptied(database: &TestDatabase) -> Client {
+    let mut client = session(database, "SET client_min_messages = warning");
+    let alone =
+        "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    while !client.query_one(alone, &[]).unwrap().get::<_, bool>(0) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    run(
+        &mut client,
+        "DO $$ DECLARE name text; BEGIN
+           FOR name IN SELECT nspname FROM pg_namespace WHERE nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema'
+           LOOP EXECUTE format('DROP SCHEMA %I CASCADE', name); END LOOP;
+         END $$; CREATE SCHEMA public; RESET client_min_messages",
+    );
+    client
+}
+
+fn session(database: &TestDatabase, sql: &str) -> Client {
+    let mut client = database.client();
+    run(&mut client, "SET TimeZone = 'UTC'");
+    run(&mut client, sql);
+    client
+}
+
+fn run(client: &mut Client, sql: &str) {
+    client.batch_execute(sql).unwrap_or_else(|error| {
+        let detail = error.as_db_error().map_or_else(|| error.to_string(), |db| format!("{db:?}"));
+        panic!("{detail}\nin {sql}")
+    });
+}
+
+/// All presets of the folder as it is now, so that detection has something to choose from. One that is broken is the business
+/// of its own scenes.
+pub fn catalog(queue: &str) -> &'static Catalog {
+    static READ: OnceLock<(Catalog, BTreeMap<String, String>)> = OnceLock::new();
+    let (catalog, broken) = READ.get_or_init(presets);
+    if let Some(error) = broken.get(queue) {
+        panic!("{error}");
+    }
+    catalog
+}
+
+fn presets() -> (Catalog, BTreeMap<String, String>) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/spec/presets");
+    let (mut catalog, mut broken) = (Catalog::default(), BTreeMap::new());
+    for path in super::entries(&folder) {
+        let name = super::name(&path);
+        let text = std::fs::read_to_string(&path).unwrap();
+        match Preset::parse(&format!("preset {name}"), &name, &text) {
+            Ok(preset) => catalog.add(preset).unwrap(),
+            Err(error) => drop(broken.insert(name, error.to_string())),
+        }
+    }
+    (catalog, broken)
+}
+
+/// The verdict on each job that the scene names, and on each that is listed.
+fn verdicts(look: &mut ops::Look, scene: &Scene, policy: &Policy) -> BTreeMap<String, String> {
+    let now = look.now();
+    let mut found = BTreeMap::new();
+    let ids: Vec<String> = scene.expected.keys().cloned().collect();
+    let judged =
+        |claim: &jobdoctor::model::Claim, spec: &jobdoctor::spec::QueueSpec| match judge(spec, claim, policy, now)
+            .verdict
+        {
+            Verdict::Healthy => "healthy".to_owned(),
+            Verdict::Unknown(_) => "unknown".to_owned(),
+            Verdict::Stuck(reasons) => {
+                let rules: Vec<&str> = reasons.iter().map(|reason| reason.rule.name()).collect();
+                format!("stuck by {}", rules.join("+"))
+            }
+        };
+    for job in look.reader.find(&look.spec, &ids).unwrap_or_else(|error| panic!("{error}")) {
+        let verdict = if job.in_flight { judged(&job.claim, &look.spec) } else { "not in flight".to_owned() };
+        found.insert(job.claim.key.to_string(), verdict);
+    }
+    let mut each = |claim: jobdoctor::model::Claim| {
+        found.insert(claim.key.to_string(), judged(&claim, &look.spec));
+    };
+    look.reader.scan(&look.spec, &jobdoctor::store::Wanted::All, &mut each).unwrap_or_else(|error| panic!("{error}"));
+    found
+}
+
+fn listed<'a>(document: &'a Value, list: &str) -> Vec<&'a Value> {
+    document[list].as_array().into_iter().flatten().collect()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn facts(job: &Value) -> String {
+    let silence = job["silence_seconds"].as_f64().map(|seconds| span(seconds.abs() as u64).unwrap_or("0".to_owned()));
+    format!(
+        "job {} of {}/{}, owner {} on {}, attempts {} of {}, silent for {}, by {}",
+        text(&job["id"]),
+        text(&job["queue"]),
+        text(&job["kind"]),
+        text(&job["owner"]),
+        text(&job["host"]),
+        job["attempts"],
+        job["max_attempts"],
+        silence.unwrap_or("?".to_owned()),
+        text(&job["liveness"]),
+    )
+}
+
+fn step(job: &Value) -> String {
+    let constraint = job["error"]["constraint"].as_str().map(|name| format!(" {name}"));
+    format!("{}, {}{}", text(&job["move"]), text(&job["outcome"]), constraint.unwrap_or_default())
+}
+
+fn notifications(listener: &mut Client, scene: &Scene, now: jiff::Timestamp) -> Vec<String> {
+    if scene.listen.is_empty() {
+        return Vec::new();
+    }
+    let heard = listener.notifications().timeout_iter(Duration::from_millis(300)).collect::<Vec<_>>().unwrap();
+    let payload = |payload: &str| match serde_json::from_str::<Value>(payload) {
+        Ok(value) => told(&value, now, &scene.text).to_string(),
+        Err(_) => payload.to_owned(),
+    };
+    let mut lines: Vec<String> =
+        heard.iter().map(|heard| format!("notified {} {}", heard.channel(), payload(heard.payload()))).collect();
+    lines.sort();
+    lines
+}
+
+fn differences(scene: &Scene, found: &BTreeMap<String, String>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (id, expected) in &scene.expected {
+        match found.get(id) {
+            Some(found) if found == expected => {}
+            Some(found) => lines.push(format!("job {id}: expected `{expected}`, found `{found}`")),
+            None => lines.push(format!("job {id}: expected `{expected}`, and there is no such job")),
+        }
+    }
+    for (id, found) in found.iter().filter(|(id, _)| !scene.expected.contains_key(*id)) {
+        lines.push(format!("job {id}: nothing is expected of it, found `{found}`"));
+    }
+    lines
+}
