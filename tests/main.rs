@@ -18,6 +18,7 @@ mod live;
 mod pooler;
 mod presets;
 mod property;
+mod queues;
 mod readme;
 mod scenes;
 mod standby;

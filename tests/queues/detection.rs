@@ -1,0 +1,121 @@
+//! Without --preset the program knows what lives in a database, or says what it saw.
+
+use super::tables::{all, tables};
+use crate::support::cli::{Doctor, Ran, fails};
+use crate::support::postgres::{TestDatabase, fresh};
+
+fn stale(database: &TestDatabase) -> Ran {
+    Doctor::new().run(&["stale", "--older", "1h", "--json", "--db", &database.url()])
+}
+
+fn refused(database: &TestDatabase) -> String {
+    fails(&Doctor::new(), &["stale", "--db", &database.url()], 78).stderr
+}
+
+#[test]
+fn each_queue_is_recognised() {
+    for tables in all() {
+        let database = tables.made();
+        // The planner of a database that has been in use for a while tries conditions in another order.
+        database.client().batch_execute("ANALYZE").unwrap();
+        let ran = stale(&database);
+        let place = format!("{} {}", tables.queue, tables.version);
+        if ran.code == 78 {
+            // A version that is too old says so itself; it is not taken for another queue.
+            assert!(ran.stderr.contains(&format!("preset {}", tables.queue)), "{place}: {}", ran.stderr);
+            assert!(ran.stderr.contains("is refused: "), "{place}: {}", ran.stderr);
+            continue;
+        }
+        assert_eq!(ran.code, 0, "{place}: {}", ran.stderr);
+        assert_eq!(ran.json()["target"]["preset"], tables.queue.as_str(), "{place}");
+    }
+}
+
+/// The newest version of each queue beside the newest of the next.
+#[test]
+fn two_queues_in_one_database_are_refused_with_both_names() {
+    let mut newest: Vec<_> = all();
+    newest.reverse();
+    newest.dedup_by(|one, other| one.queue == other.queue);
+    for pair in newest.windows(2) {
+        let [one, other] = pair else { unreachable!() };
+        let database = fresh();
+        one.make(&database);
+        other.make(&database);
+        let said = refused(&database);
+        assert!(said.contains(&format!("more than one queue lives here: {}, {}", other.queue, one.queue)), "{said}");
+        let named = Doctor::new().run(&["stale", "--older", "1h", "--db", &database.url(), "--preset", &one.queue]);
+        assert_eq!(named.code, 0, "{}: {}", one.queue, named.stderr);
+    }
+}
+
+#[test]
+fn a_version_that_nobody_knows_is_refused_with_what_was_seen_and_expected() {
+    let database = tables("oban", "elixir-v14").made();
+    database
+        .client()
+        .batch_execute("ALTER TABLE oban_jobs ALTER errors DROP DEFAULT, ALTER errors TYPE text USING ''")
+        .unwrap();
+    let said = refused(&database);
+    assert!(said.contains("of no version that is known (checked against"), "{said}");
+    assert!(said.contains("`Elixir` wants oban_jobs.errors to be jsonb[]"), "{said}");
+    assert!(said.contains("public.oban_jobs has id bigint") && said.contains("errors text"), "{said}");
+}
+
+#[test]
+fn tables_that_lack_a_column_are_named_with_it() {
+    let database = tables("river", "v7").made();
+    database.client().batch_execute("ALTER TABLE river_job RENAME attempted_by TO taken_by").unwrap();
+    let said = refused(&database);
+    assert!(said.contains("no known queue was recognised"), "{said}");
+    assert!(said.contains("it is not river (checked against"), "{said}");
+    assert!(said.contains("table river_job has no column attempted_by"), "{said}");
+}
+
+/// What is called `jobs` here is not what the preset calls so.
+#[test]
+fn a_version_that_nobody_knows_is_told_by_the_tables_own_names() {
+    let database = fresh();
+    database
+        .client()
+        .batch_execute(
+            "CREATE SCHEMA graphile_worker;
+             CREATE TABLE graphile_worker.jobs (id bigint PRIMARY KEY, task_identifier text, locked_at timestamptz)",
+        )
+        .unwrap();
+    let said = fails(&Doctor::new(), &["stale", "--db", &database.url(), "--preset", "graphile-worker"], 78).stderr;
+    assert!(said.contains("wants table _private_jobs and table _private_job_queues"), "{said}");
+}
+
+#[test]
+fn a_queue_off_the_search_path_is_pointed_at_and_other_tables_of_its_names_are_not() {
+    let database = fresh();
+    let mut client = database.client();
+    client.batch_execute("CREATE SCHEMA crm; CREATE TABLE crm.tasks (id bigint PRIMARY KEY)").unwrap();
+    let said = refused(&database);
+    assert!(said.contains("no known queue was recognised") && !said.contains("--schema"), "{said}");
+    let sql = tables("river", "v7").sql;
+    client.batch_execute(&format!("CREATE SCHEMA app; SET search_path = app; {sql}")).unwrap();
+    let said = refused(&database);
+    assert!(said.contains("there is one in app: say which with --schema"), "{said}");
+    let ran = Doctor::new().run(&["stale", "--older", "1h", "--schema", "app", "--db", &database.url()]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+}
+
+#[test]
+fn tables_of_a_preset_in_its_own_schema_and_of_no_known_shape_are_not_off_the_path() {
+    let database = fresh();
+    let made = "CREATE SCHEMA pgboss; CREATE TABLE pgboss.job (id uuid PRIMARY KEY, name text)";
+    database.client().batch_execute(made).unwrap();
+    let said = refused(&database);
+    assert!(said.contains("it is not pg-boss") && !said.contains("--schema"), "{said}");
+}
+
+#[test]
+fn a_table_that_only_a_probe_reads_and_is_not_there_is_named() {
+    let database = tables("pg-boss", "12.38").made();
+    database.client().batch_execute("DROP TABLE pgboss.version").unwrap();
+    let said = fails(&Doctor::new(), &["stale", "--db", &database.url(), "--preset", "pg-boss"], 78).stderr;
+    assert!(said.contains("there is no table `version` in schema `pgboss`"), "{said}");
+    assert!(!said.contains("42P01"), "{said}");
+}

@@ -1,0 +1,130 @@
+//! Where a library's tables have no index for claims in flight, `check` proposes one that can be made while workers work.
+
+use super::tables::{all, tables};
+use crate::support::cli::Doctor;
+use crate::support::postgres::fresh;
+use serde_json::Value;
+
+fn index(doctor: &Doctor, url: &str) -> Option<Value> {
+    let ran = doctor.run(&["check", "--json", "--db", url]);
+    assert!(ran.code == 0 || ran.code == 78, "{}", ran.stderr);
+    if ran.stdout.is_empty() {
+        return None;
+    }
+    let document = ran.json();
+    let findings = document["findings"].as_array().unwrap();
+    findings.iter().find(|finding| finding["id"] == "index").cloned()
+}
+
+#[test]
+fn the_index_that_check_proposes_can_be_made_and_is_what_it_asked_for() {
+    let doctor = Doctor::new();
+    let mut proposed = Vec::new();
+    for tables in all() {
+        let database = tables.made();
+        let place = format!("{} {}", tables.queue, tables.version);
+        let Some(before) = index(&doctor, &database.url()) else { continue };
+        if before["severity"] == "ok" {
+            continue;
+        }
+        let statement = before["fix"].as_str().unwrap();
+        let whole = "CREATE INDEX CONCURRENTLY ";
+        assert!(statement.starts_with(whole) || statement.contains(" ON ONLY "), "{place}: {statement}");
+        for statement in statement.split("; ") {
+            database
+                .client()
+                .batch_execute(statement)
+                .unwrap_or_else(|error| panic!("{place}: {error:?} in {statement}"));
+        }
+        let after = index(&doctor, &database.url()).unwrap();
+        assert_eq!(after["severity"], "ok", "{place}: {after} after {statement}");
+        proposed.push(place);
+    }
+    let queues = proposed.join(", ");
+    for without in ["delayed-job 4.2.0", "graphile-worker 0.16", "pg-boss 12.27"] {
+        assert!(proposed.iter().any(|place| place == without), "{without} has no index of its own: {queues}");
+    }
+    for with in ["procrastinate", "river", "oban", "solid-queue"] {
+        assert!(!queues.contains(with), "{with} has one of its own: {queues}");
+    }
+}
+
+/// Home-made tables: what check says about their indexes, after each statement. The mapping stands in a config file.
+fn home_made(mapping: &str, table: &str, steps: &[(&str, &str)]) {
+    let database = fresh();
+    let mut client = database.client();
+    client.batch_execute(table).unwrap();
+    let doctor = Doctor::new();
+    std::fs::write(doctor.path("config.toml"), format!("[mapping.own]\n{mapping}")).unwrap();
+    for (statement, expected) in steps {
+        client.batch_execute(statement).unwrap();
+        let url = database.url();
+        let arguments = ["check", "--json", "--db", &url, "--config", "config.toml", "--preset", "own"];
+        let document = doctor.run(&arguments).json();
+        let findings = document["findings"].as_array().unwrap();
+        let index = findings.iter().find(|finding| finding["id"] == "index").unwrap();
+        assert_eq!(index["severity"], *expected, "{mapping} {statement}: {index}");
+    }
+}
+
+#[test]
+fn an_index_of_one_of_two_states_in_flight_is_not_enough() {
+    home_made(
+        r#"states = { waiting = ["new"], in_flight = ["a", "b"] }
+           claim = { table = "own", key = "id", state = "State", liveness = [
+               { by = "age", column = "at", silent_after = "1h" }] }
+        "#,
+        r#"CREATE TABLE own (id bigint PRIMARY KEY, "State" text, at timestamptz)"#,
+        &[
+            (r#"CREATE INDEX ON own (at) WHERE "State" = 'a'"#, "warning"),
+            (r#"CREATE INDEX ON own (at) WHERE "State" = 'b'"#, "ok"),
+        ],
+    );
+}
+
+#[test]
+fn an_index_that_no_listing_asks_for_is_not_enough() {
+    let owner = "\n[mapping.own.owner]\nid = \"who\"\n";
+    home_made(
+        &format!(
+            r#"claim = {{ table = "own", key = "id", liveness = [
+                   {{ by = "age", column = "at", silent_after = "1h" }}
+               ], state = "'held'", where = "j.st = 'x' AND j.at IS NOT NULL" }}{owner}"#
+        ),
+        "CREATE TABLE own (id bigint PRIMARY KEY, st text, at timestamptz, who text)",
+        &[("CREATE INDEX ON own (who)", "warning"), ("CREATE INDEX ON own (at)", "ok")],
+    );
+    // Finished rows keep their times.
+    home_made(
+        r#"states = { waiting = ["new"], in_flight = ["run"] }
+           claim = { table = "own", key = "id", state = "st", liveness = [
+               { by = "age", column = "at", silent_after = "1h" }] }
+        "#,
+        "CREATE TABLE own (id bigint PRIMARY KEY, st text, at timestamptz)",
+        &[("CREATE INDEX ON own (at)", "warning"), ("CREATE INDEX ON own (st, at)", "ok")],
+    );
+}
+
+#[test]
+fn states_that_are_numbers_are_understood_in_an_index() {
+    home_made(
+        r#"states = { waiting = { new = 0 }, in_flight = { one = 1, two = 2 } }
+           claim = { table = "own", key = "id", state = "n", liveness = [] }
+        "#,
+        "CREATE TABLE own (id bigint PRIMARY KEY, n integer)",
+        &[("CREATE INDEX ON own (n) WHERE n = 1", "warning"), ("CREATE INDEX ON own (n) WHERE n IN (2, 3)", "ok")],
+    );
+}
+
+#[test]
+fn types_of_a_schema_whose_name_needs_quotes_are_understood_in_an_index() {
+    let database = fresh();
+    let mut client = database.client();
+    let sql = tables("procrastinate", "3.10").sql;
+    client.batch_execute(&format!(r#"CREATE SCHEMA "my-app"; SET search_path = "my-app"; {sql}"#)).unwrap();
+    let arguments = ["check", "--json", "--db", &database.url(), "--schema", "my-app"];
+    let document = Doctor::new().run(&arguments).exits(0).json();
+    let findings = document["findings"].as_array().unwrap();
+    let index = findings.iter().find(|finding| finding["id"] == "index").unwrap();
+    assert_eq!(index["severity"], "ok", "{index}");
+}

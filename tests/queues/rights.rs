@@ -1,0 +1,70 @@
+//! A role that has nothing but a connection, and then what `check` asks for: that is enough to look and to move.
+
+use super::tables::{Tables, all};
+use crate::support::cli::Doctor;
+use crate::support::postgres::TestDatabase;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// Its triggers write to a table of their own, which nothing tells; `check` warns, and the README has the GRANTs.
+const WITH_TRIGGERS: &str = "procrastinate";
+/// Nothing is ever moved there.
+const ADVICE_ONLY: &str = "que";
+
+#[test]
+fn what_check_asks_for_is_enough() {
+    let mut newest = all();
+    newest.reverse();
+    newest.dedup_by(|one, other| one.queue == other.queue);
+    for tables in newest.iter().filter(|tables| ![WITH_TRIGGERS, ADVICE_ONLY].contains(&tables.queue.as_str())) {
+        let database = tables.made();
+        orphan(tables, &database);
+        let role = format!("role_{}", database.name());
+        let mut client = database.client();
+        let schemas = "SELECT string_agg(quote_ident(nspname), ', ') FROM pg_namespace \
+                       WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'";
+        let schemas: String = client.query_one(schemas, &[]).unwrap().get(0);
+        // A hint to a refusal of the server's has its words, which name no schema.
+        client.batch_execute(&format!("SET search_path = {schemas}")).unwrap();
+        client.batch_execute(&format!("CREATE ROLE {role} LOGIN; GRANT USAGE ON SCHEMA {schemas} TO {role}")).unwrap();
+        let url = database.url().replace("user=doctor", &format!("user={role}"));
+        let doctor = Doctor::new();
+        let mut given = Vec::new();
+        // Row-level security and questions about versions come first, and hide the rest.
+        for _ in 0..3 {
+            let checked = doctor.run(&["check", "--json", "--db", &url]);
+            if checked.code == 0 {
+                break;
+            }
+            assert_eq!(checked.code, 77, "{}: {}", tables.queue, checked.whole());
+            let error: Value = serde_json::from_str(&checked.stderr).unwrap();
+            for hint in error["hints"].as_array().unwrap().iter().map(|hint| hint.as_str().unwrap()) {
+                if hint.starts_with("GRANT ") || hint.starts_with("ALTER ROLE ") {
+                    client.batch_execute(hint).unwrap_or_else(|error| panic!("{}: {error:?} in {hint}", tables.queue));
+                    given.push(hint.to_owned());
+                }
+            }
+        }
+        let place = format!("{} {} after {given:#?}", tables.queue, tables.version);
+        let checked = doctor.run(&["check", "--db", &url]);
+        assert_eq!(checked.code, 0, "{place}: {}", checked.whole());
+        let applied = doctor.run(&["reclaim", "--apply", "--json", "--db", &url]);
+        assert_eq!(applied.code, 0, "{place}: {}", applied.whole());
+        let summary = &applied.json()["summary"];
+        assert!(summary["planned"].as_u64() > Some(0), "{place}: {summary}");
+        assert_eq!(summary["outcomes"]["moved"], summary["planned"], "{place}");
+        client.batch_execute(&format!("DROP OWNED BY {role}; DROP ROLE {role}")).unwrap();
+    }
+}
+
+/// The setup of the scene of a plain orphan.
+fn orphan(tables: &Tables, database: &TestDatabase) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/schemas").join(&tables.queue);
+    let scene = fs::read_to_string(folder.join("scenes/plain-orphan.sql")).unwrap();
+    let sections = ["\n-- then: ", "\n-- another session:", "\n-- before applying:"];
+    let end = sections.iter().filter_map(|section| scene.find(section)).min().unwrap_or(scene.len());
+    let mut client = database.client();
+    client.batch_execute("SET TimeZone = 'UTC'").unwrap();
+    client.batch_execute(&scene[..end]).unwrap();
+}

@@ -1,0 +1,53 @@
+//! The tables of the queues, each version in a database of its own or beside another's.
+
+use crate::support::postgres::{TestDatabase, fresh};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// One version of a queue's tables.
+pub struct Tables {
+    pub queue: String,
+    pub version: String,
+    pub sql: String,
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/schemas")
+}
+
+/// Those of one queue and version.
+pub fn tables(queue: &str, version: &str) -> Tables {
+    let sql = fs::read_to_string(folder().join(queue).join(format!("{version}.sql"))).unwrap();
+    Tables { queue: queue.to_owned(), version: version.to_owned(), sql }
+}
+
+/// All of them, by name; of each queue its versions in order.
+pub fn all() -> Vec<Tables> {
+    let names = |folder: &Path| {
+        let mut names: Vec<String> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let versions = |queue: &String| {
+        let files = names(&folder().join(queue));
+        let versions = files.iter().filter_map(|file| file.strip_suffix(".sql")).map(|version| tables(queue, version));
+        versions.collect::<Vec<_>>()
+    };
+    names(&folder()).iter().flat_map(versions).collect()
+}
+
+impl Tables {
+    /// In a new database.
+    pub fn made(&self) -> TestDatabase {
+        let database = fresh();
+        self.make(&database);
+        database
+    }
+
+    /// In that database, beside what is there.
+    pub fn make(&self, database: &TestDatabase) {
+        let made = database.client().batch_execute(&self.sql);
+        made.unwrap_or_else(|error| panic!("{} {}: {error:?}", self.queue, self.version));
+    }
+}
