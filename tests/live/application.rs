@@ -1,15 +1,17 @@
-//! The small Procrastinate application of the fixtures, its database, and jobdoctor beside it.
+//! The small application of a library in `fixtures/live`, its database, and jobdoctor beside it.
 
-use super::environment;
+use super::environment::{Interpreter, Runtime, interpreter};
+use super::looks::A_WHILE;
 use super::worker::Worker;
-use crate::support::postgres::{TestDatabase, fresh};
+use crate::support::postgres::{TestDatabase, USER, fresh};
 use postgres::Client;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 pub(super) struct Application {
-    python: &'static Path,
+    interpreter: Interpreter,
     script: PathBuf,
     database: TestDatabase,
     home: tempfile::TempDir,
@@ -17,25 +19,35 @@ pub(super) struct Application {
 
 impl Application {
     /// With a new database and the library's own schema in it; `None` where the library cannot be installed.
-    pub(super) fn new() -> Option<Application> {
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/live/procrastinate");
-        let python = environment::python(&directory)?;
+    pub(super) fn new(script: &str, runtime: Runtime) -> Option<Application> {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/live").join(script);
+        let interpreter = interpreter(script.parent()?, runtime)?;
         let home = tempfile::tempdir().expect("a temporary directory");
-        let application = Application { python, script: directory.join("app.py"), database: fresh(), home };
+        let application = Application { interpreter, script, database: fresh(), home };
         application.run(&["schema"]);
         Some(application)
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(self.python);
-        command.arg(&self.script).args(arguments).env("PROCRASTINATE_DSN", self.database.url());
-        // The fixtures stay as they are.
-        command.env("PYTHONDONTWRITEBYTECODE", "1");
+        let mut command = self.interpreter.command();
+        command.arg(&self.script).args(arguments).current_dir(self.home.path());
+        command.env("PGHOST", self.database.socket()).env("PGPORT", "5432");
+        command.env("PGUSER", USER).env("PGDATABASE", self.database.name());
         command
     }
 
     fn run(&self, arguments: &[&str]) -> String {
-        let output = self.command(arguments).output().expect("run the application");
+        let mut command = self.command(arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("run the application");
+        let until = Instant::now() + A_WHILE * 3;
+        while child.try_wait().expect("the application").is_none() {
+            if Instant::now() > until {
+                let _ = child.kill();
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let output = child.wait_with_output().expect("what it said");
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("text")
     }
@@ -50,7 +62,11 @@ impl Application {
     }
 
     pub(super) fn work(&self, name: &'static str, arguments: &[&str]) -> Worker {
-        Worker::start(name, &mut self.command(&[&["work"], arguments].concat()))
+        self.start(name, &[&["work"], arguments].concat())
+    }
+
+    pub(super) fn start(&self, name: &'static str, arguments: &[&str]) -> Worker {
+        Worker::start(name, &mut self.command(arguments))
     }
 
     pub(super) fn client(&self) -> Client {

@@ -1,23 +1,68 @@
-//! The Python environment that the applications of the live tests run in, made once and kept among the build's own files.
+//! What the applications of the live tests run in: made once, and kept among the build's own files.
 
+use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 const TRIES: usize = 3;
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Its interpreter; `None`, after saying so loudly, where it cannot be made: the test counts as not run then.
-pub(super) fn python(application: &Path) -> Option<&'static Path> {
-    static PYTHON: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    match PYTHON.get_or_init(|| prepare(&application.join("requirements.txt"))) {
-        Ok(python) => Some(python),
+/// What runs an application.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Runtime {
+    /// Python from that version on, with what the application's `requirements.txt` says; where there is none, what its
+    /// `python.sh` makes.
+    Python(u32, u32),
+    /// The Node and the packages of `fixtures/live/node`; which package the application shall load.
+    Node(&'static str),
+    /// The system's own Ruby, with these libraries.
+    Ruby(&'static [&'static str]),
+}
+
+/// The program that runs scripts, and what it needs in its environment.
+#[derive(Debug, Clone)]
+pub(super) struct Interpreter {
+    program: PathBuf,
+    environment: Vec<(&'static str, String)>,
+}
+
+impl Interpreter {
+    pub(super) fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
+}
+
+/// The interpreter for an application; `None`, after saying so loudly, where it cannot be had.
+pub(super) fn interpreter(application: &Path, runtime: Runtime) -> Option<Interpreter> {
+    type Made = Arc<OnceLock<Result<Interpreter, String>>>;
+    static MADE: Mutex<Option<HashMap<PathBuf, Made>>> = Mutex::new(None);
+    let directory = match runtime {
+        Runtime::Node(_) => application.with_file_name("node"),
+        _ => application.to_owned(),
+    };
+    let made = {
+        let mut all = MADE.lock().expect("the environments");
+        let all = all.get_or_insert_default();
+        Arc::clone(all.entry(directory.clone()).or_default())
+    };
+    let name = application.file_name().expect("its name").to_string_lossy();
+    match made.get_or_init(|| prepare(&directory, runtime)) {
+        Ok(interpreter) => {
+            let mut interpreter = interpreter.clone();
+            if let Runtime::Node(package) = runtime {
+                interpreter.environment.push(("LIVE_PACKAGE", package.to_owned()));
+            }
+            Some(interpreter)
+        }
         Err(why) => {
-            println!("\n!!! LIVE TEST NOT RUN: {why}\n");
-            mark(&format!("NOT RUN: {}", why.lines().next().unwrap_or_default()));
+            println!("\n!!! LIVE TEST NOT RUN: {name}: {why}\n");
+            mark(&format!("NOT RUN: {name}: {}", why.lines().next().unwrap_or_default()));
             None
         }
     }
@@ -31,42 +76,113 @@ pub(super) fn mark(line: &str) {
     file.and_then(|mut file| writeln!(file, "{line}")).expect("write the marker");
 }
 
-fn prepare(requirements: &Path) -> Result<PathBuf, String> {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("live-python");
-    let python = directory.join("bin/python");
-    let wanted = fs::read_to_string(requirements).map_err(|error| error.to_string())?;
-    let stamp = directory.join("installed");
-    let is_there = fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted);
-    if is_there && runs(Command::new(&python).args(["-c", "import procrastinate, psycopg"])).is_ok() {
-        return Ok(python);
+fn prepare(source: &Path, runtime: Runtime) -> Result<Interpreter, String> {
+    let name = source.file_name().ok_or("a directory without a name")?.to_string_lossy();
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("live-{name}"));
+    match runtime {
+        Runtime::Python(major, minor) => python(source, &place, (major, minor)),
+        Runtime::Node(_) => node(source, &place),
+        Runtime::Ruby(libraries) => ruby(libraries),
     }
-    let base = interpreter()?;
+}
+
+fn python(source: &Path, place: &Path, oldest: (u32, u32)) -> Result<Interpreter, String> {
+    let requirements = source.join("requirements.txt");
+    let [in_venv, unpacked] = ["bin/python", "python"].map(|program| place.join(program));
+    let program = || if in_venv.exists() { in_venv.clone() } else { unpacked.clone() };
+    once(
+        place,
+        &[&requirements],
+        || runs(Command::new(program()).args(["-c", "pass"])),
+        || match any_python(oldest) {
+            Ok(base) => {
+                runs(Command::new(base).args(["-m", "venv"]).arg(place))?;
+                let mut pip = Command::new(&in_venv);
+                pip.args(["-m", "pip", "install", "-q", "--disable-pip-version-check", "-r"]);
+                runs(pip.arg(&requirements))
+            }
+            Err(why) => {
+                let last_resort = source.join("python.sh");
+                if !last_resort.exists() {
+                    return Err(why);
+                }
+                let unpacked = runs(Command::new("bash").arg(last_resort).arg(place).arg(&requirements));
+                unpacked.map_err(|error| format!("{why}, and none could be unpacked: {error}"))
+            }
+        },
+    )?;
+    // The fixtures stay as they are.
+    Ok(Interpreter { program: program(), environment: vec![("PYTHONDONTWRITEBYTECODE", "1".to_owned())] })
+}
+
+/// A Python from that version on that can make environments.
+fn any_python((major, minor): (u32, u32)) -> Result<&'static str, String> {
+    let test = format!("import sys, venv, ensurepip; sys.exit(sys.version_info < ({major}, {minor}))");
+    let names = ["python3", "python3.14", "python3.13", "python3.12", "python3.11", "python3.10", "/usr/bin/python3"];
+    let fits = |name: &&str| runs(Command::new(name).args(["-c", &test])).is_ok();
+    let none = || format!("no Python from {major}.{minor} on with venv and ensurepip");
+    names.into_iter().find(fits).ok_or_else(none)
+}
+
+/// With a Node of its own among the packages, where there is one for this machine; else the system's, if it is new.
+fn node(source: &Path, place: &Path) -> Result<Interpreter, String> {
+    let files = ["package.json", "package-lock.json"].map(|file| source.join(file));
+    let machine = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+    let bundled = place.join(format!("node_modules/node-linux-{machine}/bin/node"));
+    let test = "const [major, minor] = process.versions.node.split('.').map(Number); \
+                process.exit(major > 22 || (major === 22 && minor >= 18) ? 0 : 1)";
+    let fits = |node: &Path| runs(Command::new(node).args(["-e", test]));
+    let any = || fits(&bundled).or_else(|_| fits(Path::new("node"))).map_err(|_| "no Node from 22.18 on".to_owned());
+    once(place, &[&files[0], &files[1]], any, || {
+        fs::create_dir_all(place).map_err(|error| error.to_string())?;
+        for file in &files {
+            fs::copy(file, place.join(file.file_name().unwrap_or_default())).map_err(|error| error.to_string())?;
+        }
+        // No package needs a script of its own to be run.
+        let arguments = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"];
+        runs(Command::new("npm").args(arguments).current_dir(place))
+    })?;
+    let program = if fits(&bundled).is_ok() { bundled } else { PathBuf::from("node") };
+    let modules = place.join("node_modules").to_string_lossy().into_owned();
+    Ok(Interpreter { program, environment: vec![("NODE_PATH", modules)] })
+}
+
+fn ruby(libraries: &[&str]) -> Result<Interpreter, String> {
+    // Another Ruby that comes first in the path would not know what the system's packages brought.
+    let requires = |program: &&str| {
+        let arguments = libraries.iter().map(|library| format!("-r{library}"));
+        runs(Command::new(program).args(arguments).args(["-e", ""])).is_ok()
+    };
+    let program = ["ruby", "/usr/bin/ruby"].into_iter().find(requires);
+    let program = program.ok_or_else(|| format!("no Ruby with {}", libraries.join(", ")))?;
+    Ok(Interpreter { program: PathBuf::from(program), environment: Vec::new() })
+}
+
+/// Installs into a place, unless that was done before from the same files and what came out still works.
+fn once(
+    place: &Path,
+    files: &[&Path],
+    works: impl Fn() -> Result<(), String>,
+    install: impl Fn() -> Result<(), String>,
+) -> Result<(), String> {
+    let mut wanted = String::new();
+    for file in files {
+        wanted += &fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    let stamp = place.join("installed");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) && works().is_ok() {
+        return Ok(());
+    }
     let mut why = String::new();
     for _ in 0..TRIES {
         // What an earlier try left behind may be why it failed.
-        let _ = fs::remove_dir_all(&directory);
-        let installed = runs(Command::new(base).args(["-m", "venv"]).arg(&directory)).and_then(|()| {
-            let mut pip = Command::new(&python);
-            pip.args(["-m", "pip", "install", "-q", "--disable-pip-version-check", "-r"]);
-            runs(pip.arg(requirements))
-        });
-        match installed {
-            Ok(()) => {
-                fs::write(&stamp, &wanted).map_err(|error| error.to_string())?;
-                return Ok(python);
-            }
+        let _ = fs::remove_dir_all(place);
+        match install().and_then(|()| works()) {
+            Ok(()) => return fs::write(&stamp, &wanted).map_err(|error| error.to_string()),
             Err(error) => why = error,
         }
     }
     Err(why)
-}
-
-/// A Python from 3.10 on that can make environments.
-fn interpreter() -> Result<&'static str, String> {
-    const TEST: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
-    let names = ["python3", "python3.14", "python3.13", "python3.12", "python3.11", "python3.10", "/usr/bin/python3"];
-    let fits = |name: &&str| runs(Command::new(name).args(["-c", TEST])).is_ok();
-    names.into_iter().find(fits).ok_or_else(|| "no Python from 3.10 on with venv and ensurepip".to_owned())
 }
 
 /// Runs a command for as long as we have patience.

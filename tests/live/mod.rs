@@ -3,7 +3,16 @@
 #![expect(clippy::print_stdout, reason = "what happened is told to whoever runs it with --nocapture")]
 
 mod application;
+mod delayed_job;
 mod environment;
+mod graphile_worker;
+mod library;
+mod looks;
+mod oban;
+mod oracle;
+mod pg_boss;
+mod pgqueuer;
 mod procrastinate;
+mod scenario;
 mod transcript;
 mod worker;

@@ -1,18 +1,19 @@
 //! Procrastinate, from PyPI, with a worker that is killed while it holds jobs and others that are at work meanwhile.
 
 use super::application::Application;
-use super::environment::mark;
+use super::environment::{Runtime, mark};
+use super::looks::{A_WHILE, ids, rules, sorted, until_listening, until_stuck, wait_until};
 use super::transcript::Transcript;
 use postgres::Client;
-use serde_json::Value;
 use std::time::{Duration, Instant};
 
-const A_WHILE: Duration = Duration::from_secs(20);
-const LOOKS: Duration = Duration::from_millis(200);
+fn application() -> Option<Application> {
+    Application::new("procrastinate/app.py", Runtime::Python(3, 10))
+}
 
 #[test]
 fn jobs_of_a_killed_worker_run_again_and_those_of_a_live_one_are_left_alone() {
-    let Some(app) = Application::new() else { return };
+    let Some(app) = application() else { return };
     let mut told = Transcript::new("procrastinate: a worker is killed");
     let mut client = app.client();
     let mail = app.enqueue(&["sleeper", "3", "--seconds", "600", "--seconds-again", "0.5", "--queue", "mail"]);
@@ -37,7 +38,7 @@ fn jobs_of_a_killed_worker_run_again_and_those_of_a_live_one_are_left_alone() {
     told.say(&format!("worker C has finished {quick:?} and now polls every 60 s"));
     let untouched = row(&mut client, &slow);
     told.say(&format!("the row of job {slow:?}: {untouched}"));
-    both_listen(&mut client);
+    until_listening(&mut client, 2, &[]);
 
     let found = until_stuck(&app, &["stale", "--older", "4s"], 3);
     assert_eq!(ids(&found["jobs"]), mail, "exactly the jobs of A");
@@ -68,12 +69,12 @@ fn jobs_of_a_killed_worker_run_again_and_those_of_a_live_one_are_left_alone() {
     }
     told.say(&format!("in the table: {mail:?} succeeded with 2 attempts, {slow:?} with 1"));
     assert_eq!(app.document(&["stale", "--older", "4s"])["summary"]["in_flight"], 0);
-    mark("ran: killed");
+    mark("ran: procrastinate");
 }
 
 #[test]
 fn jobs_whose_worker_the_library_has_forgotten_run_again_too() {
-    let Some(app) = Application::new() else { return };
+    let Some(app) = application() else { return };
     let mut told = Transcript::new("procrastinate: a killed worker is pruned by the library");
     let mut client = app.client();
     let mail = app.enqueue(&["sleeper", "2", "--seconds", "600", "--seconds-again", "0.5", "--queue", "mail"]);
@@ -105,7 +106,7 @@ fn jobs_whose_worker_the_library_has_forgotten_run_again_too() {
     assert!(rules(&found["jobs"]).iter().all(|rule| *rule == "owner_unset"), "{found}");
     told.say("jobdoctor sees them stuck at once, without a threshold");
     told.quote(&app.told(&["stale"]));
-    both_listen(&mut client);
+    until_listening(&mut client, 2, &[]);
 
     let done = app.document(&["reclaim", "--apply"]);
     assert_eq!(ids(&done["steps"]), mail);
@@ -119,50 +120,7 @@ fn jobs_whose_worker_the_library_has_forgotten_run_again_too() {
         wait_until(|| ended(&mut client, id) == ("succeeded".to_owned(), attempts), || format!("job {id} succeeded"));
     }
     told.say(&format!("in the table: {mail:?} succeeded with 2 attempts, {slow:?}, which B finished, with 1"));
-    mark("ran: pruned");
-}
-
-/// Looks until that many are stuck, as somebody would who has just been told that a worker died.
-fn until_stuck(app: &Application, arguments: &[&str], count: u64) -> Value {
-    let until = Instant::now() + A_WHILE;
-    loop {
-        let document = app.document(arguments);
-        if document["summary"]["stuck"] == count {
-            return document;
-        }
-        assert!(Instant::now() < until, "{count} jobs should be stuck by now: {document}");
-        std::thread::sleep(LOOKS);
-    }
-}
-
-fn wait_until(mut is_so: impl FnMut() -> bool, what: impl Fn() -> String) {
-    let until = Instant::now() + A_WHILE;
-    while !is_so() {
-        assert!(Instant::now() < until, "not within {A_WHILE:?}: {}", what());
-        std::thread::sleep(LOOKS);
-    }
-}
-
-/// Workers do not say when they begin to listen, and a wake-up that nobody hears is lost.
-fn both_listen(client: &mut Client) {
-    let listen = "SELECT count(*) >= 2 FROM pg_stat_activity \
-                  WHERE datname = current_database() AND query ILIKE 'LISTEN%'";
-    wait_until(|| client.query_one(listen, &[]).expect("the sessions").get(0), || "B and C listen".to_owned());
-}
-
-fn ids(jobs: &Value) -> Vec<String> {
-    let jobs = jobs.as_array().expect("a list of jobs");
-    sorted(jobs.iter().filter_map(|job| job["id"].as_str()).map(str::to_owned).collect())
-}
-
-fn rules(jobs: &Value) -> Vec<&str> {
-    let jobs = jobs.as_array().expect("a list of jobs");
-    jobs.iter().filter_map(|job| job["reasons"][0]["rule"].as_str()).collect()
-}
-
-fn sorted(mut ids: Vec<String>) -> Vec<String> {
-    ids.sort();
-    ids
+    mark("ran: procrastinate");
 }
 
 /// The whole row of a job, and which transaction wrote it last.

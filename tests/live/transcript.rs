@@ -5,14 +5,14 @@ use std::fmt::Write;
 use std::time::Instant;
 
 pub(super) struct Transcript {
-    title: &'static str,
+    title: String,
     began: Instant,
     text: String,
 }
 
 impl Transcript {
-    pub(super) fn new(title: &'static str) -> Transcript {
-        Transcript { title, began: Instant::now(), text: String::new() }
+    pub(super) fn new(title: &str) -> Transcript {
+        Transcript { title: title.to_owned(), began: Instant::now(), text: String::new() }
     }
 
     /// One line.

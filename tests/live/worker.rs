@@ -1,8 +1,10 @@
 //! A worker process of a real library: it tells on stdout what happens to it, one line each.
 
+use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 pub(super) struct Worker {
@@ -11,6 +13,8 @@ pub(super) struct Worker {
     lines: Receiver<String>,
     /// Lines that were read while another was waited for.
     heard: Vec<String>,
+    /// What the library itself says.
+    log: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Worker {
@@ -29,13 +33,17 @@ impl Worker {
                 let _ = sender.send(line);
             }
         });
-        // A full pipe would stop the worker; its log is of no interest unless it ends by itself.
+        // A full pipe would stop the worker.
         let mut stderr = child.stderr.take().expect("its stderr");
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let written = Arc::clone(&log);
         std::thread::spawn(move || {
-            let mut log = Vec::new();
-            let _ = stderr.read_to_end(&mut log);
+            let mut some = [0; 4096];
+            while let Ok(count @ 1..) = stderr.read(&mut some) {
+                written.lock().expect("the log").extend_from_slice(&some[..count]);
+            }
         });
-        Worker { name, child, lines, heard: Vec::new() }
+        Worker { name, child, lines, heard: Vec::new(), log }
     }
 
     pub(super) fn id(&self) -> u32 {
@@ -47,8 +55,9 @@ impl Worker {
         let until = Instant::now() + within;
         loop {
             let mut found: Vec<String> = (self.heard.iter())
-                .filter_map(|line| line.strip_prefix(word)?.strip_prefix(' '))
-                .map(str::to_owned)
+                .filter_map(|line| line.strip_prefix(word))
+                .filter(|rest| rest.is_empty() || rest.starts_with(' '))
+                .map(|rest| rest.trim_start().to_owned())
                 .collect();
             if found.len() >= count {
                 found.sort();
@@ -57,14 +66,15 @@ impl Worker {
             match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
                 Ok(line) => self.heard.push(line),
                 Err(_) => panic!(
-                    "worker {}: {} of {count} times `{word}` within {within:?}; it said {:?} and {}",
+                    "worker {}: {} of {count} times `{word}` within {within:?}; it said {:?} and {}\n{}",
                     self.name,
                     found.len(),
                     self.heard,
                     match self.child.try_wait() {
                         Ok(Some(status)) => format!("ended: {status}"),
                         _ => "still runs".to_owned(),
-                    }
+                    },
+                    String::from_utf8_lossy(&self.log.lock().expect("the log")),
                 ),
             }
         }
@@ -73,6 +83,20 @@ impl Worker {
     /// Kills it at once, as the kernel does when memory runs out: it gets no chance to give its jobs back.
     pub(super) fn kill(mut self) {
         self.end();
+    }
+
+    /// Stops it, as a debugger or a suspended machine does: it holds all it held, and notices nothing of the time.
+    pub(super) fn stop(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets it go on.
+    pub(super) fn go_on(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("signal the worker");
     }
 
     fn end(&mut self) {
