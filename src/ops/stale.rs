@@ -32,8 +32,8 @@ pub fn stale(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<
     jobs.sort();
     unknown.sort();
     if let Some(limit) = selection.limit {
-        summary.truncated = jobs.truncate(limit) > 0;
-        unknown.truncate(limit);
+        let left_out = jobs.truncate(limit) + unknown.truncate(limit);
+        summary.truncated = left_out > 0;
     }
     summary.returned = jobs.len() as u64;
     Ok(Stale {

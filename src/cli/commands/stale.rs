@@ -54,8 +54,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 
 fn summary(context: &Context, document: &Stale) {
     let summary = &document.summary;
+    let listed = document.unknown.len() as u64;
     let unknown = match summary.unknown {
         0 => String::new(),
+        n if listed < n => format!(", {} unknown (of which {} are shown)", grouped(n), grouped(listed)),
         n => format!(", {} unknown", grouped(n)),
     };
     let shown = document.jobs.len().min(50);

@@ -78,9 +78,7 @@ pub fn check(look: &mut Look, setup: &[String]) -> Result<Checked, OpsError> {
                 Severity::Warning,
                 "triggers",
                 format!("{detail}. They run with this role's rights, which is not checked here"),
-                Some(
-                    "grant the role what the triggers write; the README has the statements for known queues".to_owned(),
-                ),
+                Some("grant the role what the triggers write; the README shows it for procrastinate".to_owned()),
             ),
             Engine::Sqlite => findings.ok("triggers", detail),
         }
