@@ -1,7 +1,6 @@
 //! Which queue lives in a database, told from its tables.
 
 use super::SpecError;
-use super::document::Document;
 use super::live::{LiveSchema, LiveTable};
 use super::preset::{Catalog, Detect, Preset};
 use super::probe::Tables;
@@ -85,9 +84,7 @@ fn fits(preset: &Preset, live: &LiveSchema, place: &Place) -> bool {
 }
 
 fn found<'a>(preset: &Preset, live: &'a LiveSchema, place: &Place) -> Option<Tables<'a>> {
-    let node = preset.for_engine(live.engine).ok()?;
-    let node = preset.filled_with(node.clone(), &place.options).or_else(|_| preset.filled(node)).ok()?;
-    let document = Document::of(&preset.document, &preset.name, node).ok()?;
+    let (_, document) = preset.sketch(live.engine, &place.options).ok()?;
     physical_tables(&document, live, place).map(|(_, tables)| tables).ok()
 }
 

@@ -85,13 +85,17 @@ pub(super) fn options(field: Field<'_>) -> Result<Vec<PresetOption>, SpecError> 
 
 fn option(name: String, mut fields: Fields<'_>) -> Result<PresetOption, SpecError> {
     let words = fields.texts("values")?;
-    let kind = fields.need("kind")?.word(&[("integer", 0), ("duration", 1), ("text", 2), ("word", 3)])?;
+    let kind = fields.need("kind")?.word(&[
+        ("integer", Some(&OptionKind::Integer)),
+        ("duration", Some(&OptionKind::Duration)),
+        ("text", Some(&OptionKind::Text)),
+        ("word", None),
+    ])?;
     let kind = match kind {
-        0 => OptionKind::Integer,
-        1 => OptionKind::Duration,
-        2 => OptionKind::Text,
-        _ if words.is_empty() => return Err(fields.error("a `word` needs `values`: which words?")),
-        _ => OptionKind::Word(words),
+        None if words.is_empty() => return Err(fields.error("a `word` needs `values`: which words?")),
+        None => OptionKind::Word(words),
+        Some(_) if !words.is_empty() => return Err(fields.error("`values` belong to a `word`")),
+        Some(plain) => plain.clone(),
     };
     let default = match fields.take("default") {
         None => None,

@@ -165,14 +165,23 @@ impl Preset {
         &self.detect.exactly_one
     }
 
+    /// What it says on that engine with these values for its options; with samples where they do not fit, because that is an
+    /// error where the preset is resolved, not where it is only one of many that are looked for.
+    pub(super) fn sketch(
+        &self,
+        engine: Engine,
+        options: &BTreeMap<String, String>,
+    ) -> Result<(Node, Document), SpecError> {
+        let read = |node: Node| Ok((node.clone(), Document::of(&self.document, &self.name, node)?));
+        let node = self.for_engine(engine)?;
+        self.filled_with(node.clone(), options).and_then(read).or_else(|_| self.filled(node).and_then(read))
+    }
+
     /// The physical names of its tables on that engine, in whatever variant, with these values for its options.
     pub fn table_names(&self, engine: Engine, options: &BTreeMap<String, String>) -> Vec<String> {
         let names = || {
-            let node = self.for_engine(engine)?;
-            // Wrong values are an error where the preset is resolved, not where it is only one of many.
-            let node = self.filled_with(node.clone(), options).or_else(|_| self.filled(node))?;
+            let (node, document) = self.sketch(engine, options)?;
             let variants = super::variant::variants(&self.document, &node)?;
-            let document = Document::of(&self.document, &self.name, node)?;
             let of_variants = variants.iter().flat_map(|variant| variant.tables().into_iter().map(|(_, name)| name));
             Ok::<_, SpecError>(document.tables.into_iter().map(|(_, name)| name).chain(of_variants).collect())
         };

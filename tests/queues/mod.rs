@@ -5,6 +5,7 @@ mod detection;
 mod held;
 mod ids;
 mod indexes;
+mod options;
 mod rights;
 mod row_security;
 mod search_path;

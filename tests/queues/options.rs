@@ -1,0 +1,59 @@
+//! What only the operator knows is said with --option, or with `options` of the target.
+
+use super::tables::tables;
+use crate::support::cli::{Doctor, fails};
+use crate::support::postgres::TestDatabase;
+use std::fs;
+
+/// One lock of an hour ago, whose job has failed twice.
+fn locked() -> TestDatabase {
+    let database = tables("delayed-job", "4.2.0").made();
+    database
+        .client()
+        .batch_execute(
+            "INSERT INTO delayed_jobs (id, priority, attempts, handler, run_at, locked_at, locked_by, created_at, updated_at)
+               VALUES (1, 0, 2, '', now(), now() - interval '1 hour', 'host:web1 pid:7', now(), now())",
+        )
+        .unwrap();
+    database
+}
+
+#[test]
+fn by_flag_by_target_and_the_flag_counts() {
+    let (doctor, database) = (Doctor::new(), locked());
+    let url = database.url();
+    let planned = |arguments: &[&str]| {
+        let document = doctor.run(&[&["reclaim", "--json"], arguments].concat()).exits(0).json();
+        document["steps"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|step| step["move"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert!(planned(&["--db", &url]).is_empty(), "an hour is less than the library's four");
+    let shorter = ["--db", &url, "--option", "max_run_time=30m"];
+    assert_eq!(planned(&shorter), ["requeue"]);
+    assert_eq!(planned(&[&shorter[..], &["--option", "max_attempts=3"]].concat()), ["fail"]);
+    let config = doctor.path("config.toml");
+    let target = format!("[target.app]\ndb = \"{url}\"\noptions = {{ max_run_time = \"30m\", max_attempts = 3 }}\n");
+    fs::write(&config, target).unwrap();
+    let by_target = ["--config", config.to_str().unwrap()];
+    assert_eq!(planned(&by_target), ["fail"]);
+    assert_eq!(planned(&[&by_target[..], &["--option", "max_attempts=25"]].concat()), ["requeue"]);
+    let env = doctor.run(&[&["env"], &by_target[..]].concat()).exits(0);
+    assert!(env.stdout.contains("max_run_time=30m, max_attempts=3"), "{}", env.whole());
+}
+
+#[test]
+fn what_the_preset_does_not_know_is_refused() {
+    let (doctor, database) = (Doctor::new(), locked());
+    let url = database.url();
+    let said = |option: &str, code: i32| fails(&doctor, &["stale", "--db", &url, "--option", option], code).stderr;
+    assert!(said("max_attempt=3", 78).contains("there is no option `max_attempt`, did you mean `max_attempts`?"));
+    assert!(said("max_attempts=many", 78).contains("option max_attempts: `many` is not a number of 0 or more"));
+    assert!(said("max_run_time=2 fortnights", 78).contains("option max_run_time: "));
+    assert!(said("time_zone=Europe/Atlantis", 78).contains("Europe/Atlantis"));
+    let usage = doctor.run(&["stale", "--db", &url, "--option", "max_attempts"]).exits(2);
+    assert!(usage.stderr.contains("must be NAME=VALUE"), "{}", usage.whole());
+}
