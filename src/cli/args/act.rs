@@ -1,0 +1,39 @@
+use crate::model::Move;
+use crate::policy::Rule;
+use clap::Args;
+
+/// What to do.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "What to do")]
+pub struct ActArgs {
+    /// Do it: without this, nothing is written
+    #[arg(long)]
+    pub apply: bool,
+    /// Where to, instead of what the rules say: a job without attempts left goes to fail, one whose cancelling was
+    /// requested to cancel, all others to requeue
+    #[arg(long, value_name = "MOVE", value_parser = parse_move)]
+    pub to: Option<Move>,
+    /// Act on this rule about trouble too, although the worker may still be running: deadline_passed or max_runtime (can be
+    /// repeated)
+    #[arg(long, value_name = "NAME", value_parser = parse_trouble)]
+    pub rule: Vec<Rule>,
+    /// Refuse to apply a plan with more steps than this
+    #[arg(long, value_name = "N")]
+    pub max_jobs: Option<u64>,
+}
+
+fn parse_move(text: &str) -> Result<Move, String> {
+    Move::ALL.into_iter().find(|r#move| r#move.name() == text).ok_or_else(|| "it is requeue, fail or cancel".to_owned())
+}
+
+fn parse_trouble(text: &str) -> Result<Rule, String> {
+    let trouble = |rule: &Rule| rule.proves() == crate::policy::Proves::Trouble;
+    match Rule::ALL.into_iter().find(|rule| rule.name() == text) {
+        Some(rule) if trouble(&rule) => Ok(rule),
+        Some(rule) => Err(format!("{rule} proves death and is always acted on")),
+        None => {
+            let known: Vec<&str> = Rule::ALL.iter().filter(|rule| trouble(rule)).map(|rule| rule.name()).collect();
+            Err(format!("it is one of {}", known.join(", ")))
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! With which exit code a run ends.
+
+use super::Reclaiming;
+use crate::cli::error::exit_of;
+use crate::cli::exit::Exit;
+use crate::ops::Reclaimed;
+use crate::store::StoreErrorKind;
+
+impl Reclaiming<'_> {
+    pub(super) fn exit(&self, done: &Reclaimed) -> Exit {
+        let document = &done.document;
+        let mut exit = if document.refused.is_some() { Exit::Refused } else { Exit::Done };
+        let Some(outcomes) = &document.summary.outcomes else {
+            return if document.not_found.is_empty() { exit } else { exit.worse(Exit::Partial) };
+        };
+        if outcomes.unknown > 0 {
+            exit = exit.worse(Exit::Unknown);
+        }
+        let mut as_they_were = outcomes.locked + outcomes.refused + outcomes.not_tried;
+        if !self.selection.ids.is_empty() {
+            as_they_were += outcomes.changed + outcomes.gone + document.not_found.len() as u64;
+        }
+        if as_they_were > 0 {
+            exit = exit.worse(Exit::Partial);
+        }
+        match &done.stop {
+            // Something was written before it stopped, so "try again" would promise too much; 3 says what is the case.
+            Some(stop) if matches!(exit_of(stop.kind), Exit::TryAgain) => exit.worse(Exit::Partial),
+            Some(stop) if stop.kind == StoreErrorKind::RowData => exit.worse(Exit::Partial),
+            Some(stop) => exit.worse(exit_of(stop.kind)),
+            None => exit,
+        }
+    }
+}

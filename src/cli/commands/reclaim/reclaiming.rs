@@ -1,0 +1,85 @@
+use crate::cli::args::ActArgs;
+use crate::cli::context::Context;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::present::present;
+use crate::cli::settings::{APPLYING, LOOKING, Settings};
+use crate::ops::{self, Guard, Look, Order, Selection};
+use crate::policy::Policy;
+use crate::render::Format;
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+/// What `reclaim` and `sweep` have in common.
+pub(in crate::cli::commands) struct Reclaiming<'a> {
+    pub(in crate::cli::commands) name: &'static str,
+    pub(in crate::cli::commands) schema: &'static str,
+    pub(in crate::cli::commands) act: &'a ActArgs,
+    pub(in crate::cli::commands) selection: Selection,
+    pub(in crate::cli::commands) format: Format,
+    pub(in crate::cli::commands) settings: Settings,
+    /// Say nothing without a terminal when nothing was done: cron would mail it.
+    pub(in crate::cli::commands) quiet_when_idle: bool,
+}
+
+impl Reclaiming<'_> {
+    /// Looks, plans, and carries the plan out if that was asked for. `refine` completes the policy from the look.
+    pub(in crate::cli::commands) fn run(
+        &self,
+        context: &Context,
+        refine: impl Fn(&Look, Policy) -> Policy,
+    ) -> Result<Exit, CliError> {
+        let settings = &self.settings;
+        let database = settings.database()?;
+        context.say_setup(&database);
+        let store = database.store()?;
+        let time = if self.act.apply { APPLYING } else { LOOKING };
+        let limits = settings.limits(self.name, time, &context.interrupt, self.act.apply);
+        let rules = self.act.rule.iter().chain(&settings.target.rules).copied();
+        let policy = Policy { older: settings.target.older, act_on: rules.collect(), to: self.act.to, restart: None };
+        if self.act.apply && !settings.target.read_only {
+            store.recover(&limits)?;
+        }
+        let mut look = settings.session(store.as_ref(), &limits).look()?;
+        context.say_where(&look);
+        if let (true, Some(why)) = (self.quiet_when_idle, look.spec.advice_only()) {
+            // Silence would look like success for ever.
+            let message = format!("nothing can be swept here: {why}");
+            return Err(CliError::new(Exit::Config, message));
+        }
+        let policy = refine(&look, policy);
+        let plan = ops::plan(&mut look, &self.selection, &policy)?;
+        context.warn_if_blind(&mut look, plan.in_flight())?;
+        let run_id = run_id(&look);
+        let is_standby = look.target.standby.is_some();
+        // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
+        drop(look);
+        let read_only = settings.target_name.as_deref().filter(|_| settings.target.read_only);
+        let order = Order {
+            schema: self.schema,
+            apply: self.act.apply,
+            guard: Guard { max_jobs: self.act.max_jobs.or(settings.target.max_jobs), read_only, is_standby },
+            run_id,
+        };
+        let done = ops::reclaim(store.as_ref(), &limits, plan, &order)?;
+        // Cron mails whatever is said; a document that was asked for is no news.
+        // Where another sweep was faster, it is the other one's news.
+        let summary = &done.document.summary;
+        let elsewhere = summary.outcomes.as_ref().is_some_and(|o| o.changed + o.gone == summary.planned);
+        let nothing_done = (summary.planned == 0 || elsewhere) && done.document.refused.is_none();
+        let idle = self.quiet_when_idle && nothing_done && !context.ui.is_watched();
+        if !idle || self.format.is_machine() {
+            present(&context.ui, self.format, &done.document)?;
+        }
+        if !idle {
+            self.say(context, &done);
+        }
+        Ok(self.exit(&done))
+    }
+}
+
+/// A name for the run: the store's time and a few letters that no other run has.
+fn run_id(look: &Look) -> String {
+    let time: String = look.now().to_string().chars().filter(|c| c.is_ascii_digit()).take(14).collect();
+    let random = RandomState::new().build_hasher().finish();
+    format!("{time}-{:06x}", random & 0xff_ffff)
+}

@@ -1,0 +1,57 @@
+//! What is refused before anything is drafted.
+
+use crate::ops::OpsError;
+use crate::ops::selection::hosts_are_named;
+use crate::ops::session::Look;
+use crate::policy::{Policy, RestartScope};
+use crate::spec::QueueSpec;
+use crate::store::Wanted;
+use std::collections::BTreeSet;
+
+/// Refuses a move that this queue does not have at all.
+pub(super) fn move_is_offered(spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
+    match policy.to {
+        Some(to) if !spec.moves.contains_key(&to) => {
+            let known: Vec<&str> = spec.moves.keys().map(|known| known.name()).collect();
+            Err(OpsError::usage(
+                format!("--to {to}: preset {} has no such move", spec.preset),
+                format!("it has {}", known.join(", ")),
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a scope that this queue cannot answer or that is likely to mean less than it matches.
+pub(super) fn scope_is_sound(look: &mut Look, scope: &RestartScope) -> Result<(), OpsError> {
+    match scope {
+        RestartScope::AllOwners => Ok(()),
+        RestartScope::Hosts(_) => hosts_are_named(&look.spec),
+        RestartScope::Owners(_) if look.spec.owner.id.is_none() => Err(OpsError::usage(
+            format!("--owner: preset {} does not say who holds a job", look.spec.preset),
+            "stop every worker and sweep with --all-owners",
+        )),
+        RestartScope::Owners(globs) => {
+            let ends_open = |pattern: &&String| {
+                let before = pattern.strip_suffix('*').and_then(|rest| rest.chars().last());
+                before.is_some_and(char::is_alphanumeric)
+            };
+            let Some(pattern) = globs.patterns().iter().find(ends_open).cloned() else { return Ok(()) };
+            let mut hosts = BTreeSet::new();
+            let spec = &look.spec;
+            look.reader.scan(spec, &Wanted::All, &mut |claim| {
+                if let Some(owner) = claim.owner.as_ref().filter(|_| scope.covers(&claim)) {
+                    hosts.insert(owner.host.clone().unwrap_or_else(|| owner.name.clone()));
+                }
+            })?;
+            if hosts.len() < 2 {
+                return Ok(());
+            }
+            let seen: Vec<String> = hosts.into_iter().take(20).collect();
+            Err(OpsError::usage(
+                format!("--owner {pattern} covers more than one host: {}", seen.join(", ")),
+                "name the hosts with --host, or end the pattern before its `*` with the separator, as in 'web1:*'",
+            ))
+        }
+    }
+}
