@@ -733,7 +733,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__reclaim)
-            opts="-o -q -v -h -V --apply --to --rule --max-jobs --older --queue --kind --owner --host --state --limit --id --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --apply --to --rule --max-jobs --expect --older --queue --kind --owner --host --state --limit --id --from-file --save-plan --plan --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -748,6 +748,10 @@ _jobdoctor() {
                     return 0
                     ;;
                 --max-jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --expect)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -780,6 +784,18 @@ _jobdoctor() {
                     return 0
                     ;;
                 --id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --from-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --save-plan)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --plan)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -839,7 +855,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__schema)
-            opts="-h -V --help --version check env error init owners presets presets-show reclaim show stale sweep"
+            opts="-h -V --help --version check env error init owners plan presets presets-show reclaim show stale sweep"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1013,7 +1029,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__sweep)
-            opts="-o -q -v -h -V --restart --all-owners --apply --to --rule --max-jobs --older --queue --kind --owner --host --state --limit --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --restart --all-owners --apply --to --rule --max-jobs --expect --older --queue --kind --owner --host --state --limit --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1028,6 +1044,10 @@ _jobdoctor() {
                     return 0
                     ;;
                 --max-jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --expect)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

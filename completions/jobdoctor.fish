@@ -181,7 +181,8 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -s V -l version -d 'Print version'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l to -d 'Where to, instead of what the rules say: a job without attempts left goes to fail, one whose cancelling was requested to cancel, all others to requeue' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l rule -d 'Act on this rule about trouble too, although the worker may still be running: deadline_passed or max_runtime (can be repeated)' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l max-jobs -d 'Refuse to apply a plan with more steps than this' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l max-jobs -d 'Refuse to apply a plan with more steps than this; said here, not in the config file, it also lifts the brake' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l expect -d 'Apply only if the plan is still this one: the digest that the dry run printed, or its first 8 digits or more' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l older -d 'Silent for longer than this, counted from the best sign of life there is [default: the queue library\'s own threshold]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l queue -d 'Of queues that match (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l kind -d 'Of kinds that match (can be repeated)' -r
@@ -190,6 +191,9 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l host -d 
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l state -d 'In this state, in the queue\'s own words (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l limit -d 'The N longest silent' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l id -d 'This job; a healthy one is held, never forced (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l from-file -d 'The jobs of a list: one id a line, or the lines of `-o jsonl`; - is standard input. An empty list means no job. What is healthy is held, as with --id' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l save-plan -d 'Keep the plan in a file, private to its user, to be looked at and carried out later with --plan' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l plan -d 'The jobs of a saved plan, judged as they were then: only those, and of them only the ones that have not changed since' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l preset -d 'The preset or mapping, instead of finding out' -r
@@ -279,7 +283,8 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -s h -l help 
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -s V -l version -d 'Print version'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l to -d 'Where to, instead of what the rules say: a job without attempts left goes to fail, one whose cancelling was requested to cancel, all others to requeue' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l rule -d 'Act on this rule about trouble too, although the worker may still be running: deadline_passed or max_runtime (can be repeated)' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l max-jobs -d 'Refuse to apply a plan with more steps than this' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l max-jobs -d 'Refuse to apply a plan with more steps than this; said here, not in the config file, it also lifts the brake' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l expect -d 'Apply only if the plan is still this one: the digest that the dry run printed, or its first 8 digits or more' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l older -d 'Silent for longer than this, counted from the best sign of life there is [default: the queue library\'s own threshold]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l queue -d 'Of queues that match (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l kind -d 'Of kinds that match (can be repeated)' -r

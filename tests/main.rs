@@ -7,6 +7,7 @@
     reason = "a test that cannot go on has failed; its helpers stand outside of test functions"
 )]
 
+mod brake;
 mod cli;
 mod conformance;
 mod files;
@@ -15,6 +16,7 @@ mod generated;
 mod layering;
 mod libpq;
 mod live;
+mod plans;
 mod pooler;
 mod presets;
 mod property;

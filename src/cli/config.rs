@@ -41,6 +41,8 @@ pub struct Target {
     pub rules: Vec<Rule>,
     /// True if nothing may be applied.
     pub read_only: bool,
+    /// False keeps the brake from being pulled.
+    pub brake: Option<bool>,
     /// The most jobs one run may move.
     pub max_jobs: Option<u64>,
     /// A run that moves more jobs than this says so loudly.
@@ -147,6 +149,7 @@ fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
             None => Vec::new(),
         },
         read_only: fields.take("read_only").map(Field::boolean).transpose()?.unwrap_or(false),
+        brake: fields.take("brake").map(Field::boolean).transpose()?,
         max_jobs: fields.take("max_jobs").map(Field::count).transpose()?,
         warn_above: fields.take("warn_above").map(Field::count).transpose()?,
         timeout: duration(&mut fields, "timeout")?,

@@ -3,7 +3,7 @@ use super::commands::Command;
 use super::database::Database;
 use super::environment::Environment;
 use super::error::CliError;
-use super::secret::may_hold_password;
+use super::next::next_command;
 use super::settings::{LOOKING, Settings};
 use super::signal::{Caught, watch};
 use super::ui::Ui;
@@ -120,52 +120,14 @@ impl Context {
         Ok(())
     }
 
-    /// A command line that goes on from this one: another command on the same queue and selection, with more words behind.
+    /// A command line that goes on from this one: another command, or the same once more, on the same queue and selection, with
+    /// more words behind.
     pub fn next_command(&self, command: &str, more: &[&str]) -> String {
-        const DROPPED: [&str; 7] = ["--exit-code", "--json", "-q", "--quiet", "-v", "--verbose", "--apply"];
-        const DROPPED_WITH_VALUE: [&str; 3] = ["-o", "--output", "--color"];
-        // What the same command is told to do next must be what was just shown.
-        let drops_limit = self.words.first().is_none_or(|this| this != command);
-        let mut line = vec!["jobdoctor".to_owned(), command.to_owned()];
-        let mut words = self.words.iter().skip(1);
-        while let Some(word) = words.next() {
-            let name = word.split('=').next().unwrap_or_default();
-            if DROPPED_WITH_VALUE.contains(&name) || (drops_limit && name == "--limit") {
-                if !word.contains('=') {
-                    words.next();
-                }
-            } else if !DROPPED.contains(&name) && !word.starts_with("-o") {
-                line.push(shell_word(word));
-            }
-        }
-        line.extend(more.iter().map(|word| (*word).to_owned()));
-        line.join(" ")
+        self.next_command_without(command, &[], more)
     }
-}
 
-/// A word as a shell reads it back; one that may hold a password is not repeated.
-pub(super) fn shell_word(word: &str) -> String {
-    if may_hold_password(word.strip_prefix("--db=").unwrap_or(word)) {
-        return if word.starts_with("--db=") { "--db=...".to_owned() } else { "...".to_owned() };
-    }
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_come_back_and_passwords_do_not() {
-        assert_eq!(shell_word("demo.db"), "demo.db");
-        assert_eq!(shell_word("mail*"), "'mail*'");
-        assert_eq!(shell_word("it's"), "'it'\\''s'");
-        assert_eq!(shell_word("postgres://u@h/d"), "postgres://u@h/d");
-        assert_eq!(shell_word("postgres://u:secret@h/d"), "...");
-        assert_eq!(shell_word("--db=host=h password=secret"), "--db=...");
+    /// The same without some options, by their long names.
+    pub fn next_command_without(&self, command: &str, dropped: &[&str], more: &[&str]) -> String {
+        next_command(&self.words, command, dropped, more)
     }
 }

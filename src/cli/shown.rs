@@ -33,6 +33,7 @@ impl Settings {
             self.one("older", "", None, &target.older.map(duration)),
             self.one("rules", "", None, &rules),
             self.one("read_only", "", None, &yes(target.read_only)),
+            self.one("brake", "", None, &target.brake.map(|brake| brake.to_string())),
             self.one("max_jobs", "", None, &number(target.max_jobs)),
             self.one("warn_above", "", None, &number(target.warn_above)),
         ]

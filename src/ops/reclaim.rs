@@ -1,8 +1,9 @@
 use super::OpsError;
 use super::apply::apply;
+use super::guard::Guard;
 use super::plan::Plan;
 use crate::model::Outcome;
-use crate::report::{Reclaim, ReclaimSummary};
+use crate::report::{self, Reclaim, ReclaimSummary};
 use crate::store::{Limits, Store, StoreError};
 
 /// What is asked about a plan: to look at it, or to execute it, and within which bounds.
@@ -15,17 +16,6 @@ pub struct Order<'a> {
     pub guard: Guard<'a>,
     /// The run's id, which goes into the reason written with each job.
     pub run_id: String,
-}
-
-/// What keeps a plan from being executed.
-#[derive(Debug, Clone, Default)]
-pub struct Guard<'a> {
-    /// `--max-jobs`: a plan with more steps is refused.
-    pub max_jobs: Option<u64>,
-    /// The target that the config file calls read-only.
-    pub read_only: Option<&'a str>,
-    /// True if the database is a standby.
-    pub is_standby: bool,
 }
 
 /// The document, and why the run ended early, if it did.
@@ -43,7 +33,8 @@ pub struct Reclaimed {
 /// # Errors
 /// When the plan could not be begun; nothing was written then.
 pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order<'_>) -> Result<Reclaimed, OpsError> {
-    let mut refused = if order.apply { order.guard.refusal(plan.len() as u64) } else { None };
+    let brake = order.guard.brake(&plan);
+    let mut refused = if order.apply { order.guard.refusal(&plan, &brake) } else { None };
     if order.apply && refused.is_none() {
         refused = store.caution().filter(|caution| caution.forbids_writing).map(|caution| caution.refusal());
     }
@@ -72,6 +63,7 @@ pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order
         applied: applies,
         run_id: applies.then(|| order.run_id.clone()),
         digest: plan.digest,
+        brake: report::Brake { pulled: brake.pulled, why: brake.why, lift: brake.lift },
         summary: ReclaimSummary {
             in_flight: plan.in_flight,
             planned,
@@ -86,18 +78,4 @@ pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order
         not_found: plan.not_found,
     };
     Ok(Reclaimed { document, stop, after })
-}
-
-impl Guard<'_> {
-    /// Why a plan of so many steps is not executed, if so.
-    fn refusal(&self, steps: u64) -> Option<String> {
-        if let Some(target) = self.read_only {
-            return Some(format!("target {target} is read-only in the config file"));
-        }
-        if self.is_standby {
-            return Some("this is a standby; its primary is the place to apply".to_owned());
-        }
-        let max = self.max_jobs.filter(|max| steps > *max)?;
-        Some(format!("the plan has {steps} steps and --max-jobs allows {max}"))
-    }
 }

@@ -19,11 +19,18 @@ pub struct Selection {
     pub states: Vec<String>,
     /// `--id`: looked up instead of listed.
     pub ids: Vec<String>,
+    /// True if the ids come from a list: one without any means no job, not all of them.
+    pub from_list: bool,
     /// `--limit`: the longest silent.
     pub limit: Option<usize>,
 }
 
 impl Selection {
+    /// True if jobs are looked up by id instead of listed.
+    pub fn is_by_name(&self) -> bool {
+        self.from_list || !self.ids.is_empty()
+    }
+
     /// True if the claim is asked for. Ids are looked up, not filtered.
     pub fn admits(&self, claim: &Claim) -> bool {
         let owner = claim.owner.as_ref();

@@ -54,22 +54,35 @@ pub(super) fn findings(
     policy: &Policy,
     each: &mut dyn FnMut(&QueueSpec, &Claim, Judgement) -> Result<(), OpsError>,
 ) -> Result<(), OpsError> {
+    findings_among(look, selection, policy, &mut |_, _| {}, each)
+}
+
+/// The same, and shows every suspect of the whole queue, asked for or not, to `whole` first.
+pub(super) fn findings_among(
+    look: &mut Look,
+    selection: &Selection,
+    policy: &Policy,
+    whole: &mut dyn FnMut(&Claim, &Judgement),
+    each: &mut dyn FnMut(&QueueSpec, &Claim, Judgement) -> Result<(), OpsError>,
+) -> Result<(), OpsError> {
     selection.check(&look.spec, policy)?;
     let now = look.now();
     let spec = &look.spec;
     let mut failed = None;
     let mut consider = |claim: &Claim| {
-        if failed.is_some() || !selection.admits(claim) {
+        if failed.is_some() {
             return;
         }
         let judgement = judge(spec, claim, policy, now);
-        if judgement.verdict != Verdict::Healthy
+        whole(claim, &judgement);
+        if selection.admits(claim)
+            && judgement.verdict != Verdict::Healthy
             && let Err(error) = each(spec, claim, judgement)
         {
             failed = Some(error);
         }
     };
-    if selection.ids.is_empty() {
+    if !selection.is_by_name() {
         let wanted = match &policy.restart {
             Some(_) => Wanted::All,
             None => Wanted::Suspects(Cutoffs { now, older: policy.older }),

@@ -10,17 +10,25 @@ pub struct Digest {
 }
 
 impl Digest {
+    /// Hexadecimal digits that people are shown of it: 64 bits, which no two plans of one queue will share.
+    pub const SHORT: usize = 16;
+
     /// Takes one step in.
     pub fn add(&mut self, step: &Step) {
-        let mut hash = Sha256::new();
-        let attempts = step.attempts_after.map(|n| n.to_string()).unwrap_or_default();
         let key = step.key.to_string();
-        for part in [key.as_str(), &step.fence.0, step.r#move.name(), &step.state_after, &attempts] {
+        self.add_parts(&key, &step.fence.0, step.r#move.name(), &step.state_after, step.attempts_after);
+    }
+
+    /// Takes one step in that is there in parts only.
+    pub fn add_parts(&mut self, key: &str, fence: &str, r#move: &str, state_after: &str, attempts_after: Option<i64>) {
+        let mut hash = Sha256::new();
+        let attempts = attempts_after.map(|n| n.to_string()).unwrap_or_default();
+        for part in [key, fence, r#move, state_after, &attempts] {
             // The length first, so that no two lists of parts run together to the same bytes.
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part.as_bytes());
         }
-        self.steps.push((key, hash.finalize().into()));
+        self.steps.push((key.to_owned(), hash.finalize().into()));
     }
 
     /// The digest in hexadecimal.

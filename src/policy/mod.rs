@@ -1,5 +1,6 @@
 //! Pure judgement: a claim and a policy in, a verdict out; findings in, steps out. No clock, no I/O.
 
+mod brake;
 mod digest;
 mod judge;
 mod plan;
@@ -7,6 +8,7 @@ mod rules;
 mod scope;
 mod verdict;
 
+pub use brake::{Brake, Circumstances, FREE, Gauge, Lifted, Up};
 pub use digest::Digest;
 pub use judge::judge;
 pub use plan::{Draft, Held, HeldReason, draft};

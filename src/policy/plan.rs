@@ -42,6 +42,8 @@ pub enum HeldReason {
     MoveRefused,
     /// A condition of the preset keeps it back.
     Hold,
+    /// A saved plan named it, and it is not as that plan saw it.
+    Changed,
 }
 
 impl HeldReason {
@@ -57,6 +59,7 @@ impl HeldReason {
             HeldReason::MoveNotOffered => "move_not_offered",
             HeldReason::MoveRefused => "move_refused",
             HeldReason::Hold => "hold",
+            HeldReason::Changed => "changed",
         }
     }
 }

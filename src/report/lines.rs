@@ -64,6 +64,7 @@ impl Lines for Reclaim {
             ("applied", self.applied.into()),
             ("run_id", serde_json::to_value(&self.run_id)?),
             ("digest", self.digest.clone().into()),
+            ("brake", serde_json::to_value(&self.brake)?),
             ("refused", serde_json::to_value(&self.refused)?),
             ("warnings", serde_json::to_value(&self.warnings)?),
             ("not_found", serde_json::to_value(&self.not_found)?),

@@ -3,6 +3,7 @@
 //! Rules for all of them: ids are texts; times are RFC 3339 in UTC and end in `_at` (or are `store_time`); durations are
 //! numbers of seconds and end in `_seconds`; what is not known is `null` and never absent; within v1 fields are only added.
 
+mod brake;
 mod check;
 mod env;
 mod error;
@@ -13,12 +14,14 @@ mod owners;
 mod presets;
 mod presets_show;
 mod reclaim;
+mod saved_plan;
 mod schemas;
 mod show;
 mod spool;
 mod stale;
 mod target;
 
+pub use brake::Brake;
 pub use check::{Check, CheckFinding, Severity};
 pub use env::{Env, EnvSetting};
 pub use error::ErrorDocument;
@@ -33,6 +36,7 @@ pub use presets_show::{
     PresetWakeUp, PresetsShow,
 };
 pub use reclaim::{Outcomes, Reclaim, ReclaimSummary};
+pub use saved_plan::{SavedPlan, SavedPolicy, SavedStep, SavedTarget};
 pub use schemas::{NAMES as SCHEMA_NAMES, schema};
 pub use show::{RuleCheck, Show, ShownJob, Would};
 pub use spool::Spool;

@@ -1,4 +1,4 @@
-use super::{Filter, HeldJob, Spool, StepJob, Target};
+use super::{Brake, Filter, HeldJob, Spool, StepJob, Target};
 use crate::model::{Outcome, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,6 +22,8 @@ pub struct Reclaim {
     pub run_id: Option<String>,
     /// The fingerprint of the plan.
     pub digest: String,
+    /// What the brake makes of the plan.
+    pub brake: Brake,
     /// The counts.
     pub summary: ReclaimSummary,
     /// Why the plan was not applied although that was asked for.

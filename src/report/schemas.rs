@@ -1,9 +1,9 @@
-use super::{Check, Env, ErrorDocument, Init, Owners, Presets, PresetsShow, Reclaim, Show, Stale};
+use super::{Check, Env, ErrorDocument, Init, Owners, Presets, PresetsShow, Reclaim, SavedPlan, Show, Stale};
 use schemars::{Schema, schema_for};
 
 /// The documents that have a schema, by the name `jobdoctor schema` knows them under.
-pub const NAMES: [&str; 11] =
-    ["check", "env", "error", "init", "owners", "presets", "presets-show", "reclaim", "show", "stale", "sweep"];
+pub const NAMES: [&str; 12] =
+    ["check", "env", "error", "init", "owners", "plan", "presets", "presets-show", "reclaim", "show", "stale", "sweep"];
 
 /// The JSON Schema of a document.
 pub fn schema(name: &str) -> Option<Schema> {
@@ -13,6 +13,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "error" => schema_for!(ErrorDocument),
         "init" => schema_for!(Init),
         "owners" => schema_for!(Owners),
+        "plan" => schema_for!(SavedPlan),
         "presets" => schema_for!(Presets),
         "presets-show" => schema_for!(PresetsShow),
         // The same document under two names.

@@ -27,8 +27,9 @@ pub use open::open;
 pub use sql::{Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, statements};
 pub use sqlite::{CREATED_BY_DEMO, create_demo_file};
 
-use crate::model::{Batch, BatchReport, Cell, Claim, Engine, Timestamp};
+use crate::model::{Batch, BatchReport, Cell, Claim, Engine, Owner, Timestamp};
 use crate::spec::{LiveSchema, QueueSpec};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -109,6 +110,14 @@ pub trait Reader {
         None
     }
 
+    /// Since when the server has been up, on its own clock; `None` where there is no server.
+    ///
+    /// # Errors
+    /// When it cannot be asked.
+    fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(None)
+    }
+
     /// The tables of these names, in every schema the catalog shows, with what the role may do with them.
     ///
     /// # Errors
@@ -145,6 +154,25 @@ pub trait Reader {
     /// # Errors
     /// When the statement fails.
     fn in_flight(&mut self, spec: &QueueSpec) -> Result<u64, StoreError>;
+
+    /// Hands over who holds claims and how many, in no promised order: `None` for those that name no owner, and for all of
+    /// them where the table does not say who holds one. An owner may come in several parts, to be added up. All together
+    /// they are [`Reader::in_flight`]. One aggregate over the claims in flight.
+    ///
+    /// # Errors
+    /// When the statement fails.
+    fn holders(&mut self, spec: &QueueSpec, each: &mut dyn FnMut(Option<Owner>, u64)) -> Result<(), StoreError>;
+
+    /// The same added up by the owner's name, which is that of [`Claim::owner`], sorted. Memory grows with the number of
+    /// owners.
+    ///
+    /// # Errors
+    /// When the statement fails.
+    fn in_flight_by_owner(&mut self, spec: &QueueSpec) -> Result<Vec<(Option<String>, u64)>, StoreError> {
+        let mut sums: BTreeMap<Option<String>, u64> = BTreeMap::new();
+        self.holders(spec, &mut |owner, claims| *sums.entry(owner.map(|owner| owner.name)).or_default() += claims)?;
+        Ok(sums.into_iter().collect())
+    }
 }
 
 /// A server that follows another one.

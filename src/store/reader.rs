@@ -3,7 +3,7 @@
 use super::session::{Session, query_count};
 use super::sql::{self, Statement};
 use super::{Found, Interrupt, Reader, Standby, StoreError, StoreErrorKind, Wanted};
-use crate::model::{Cell, Claim, Engine, Key, Timestamp};
+use crate::model::{Cell, Claim, Engine, Key, Owner, Timestamp};
 use crate::spec::{Column, LiveSchema, QueueSpec};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -18,6 +18,11 @@ pub(super) type Each<'a> = &'a mut dyn FnMut(&[Cell]) -> ControlFlow<()>;
 pub(super) trait ReadSession: Session {
     /// Runs a statement and hands over its rows as they come, without keeping them, until it is told to stop.
     fn stream(&mut self, statement: &Statement, each: Each<'_>) -> Result<(), StoreError>;
+
+    /// See [`Reader::up_since`].
+    fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(None)
+    }
 
     /// See [`Reader::live_schema`].
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError>;
@@ -43,6 +48,10 @@ impl<S: ReadSession> Reader for SqlReader<S> {
 
     fn standby(&self) -> Option<Standby> {
         self.standby
+    }
+
+    fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError> {
+        self.session.up_since()
     }
 
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError> {
@@ -111,6 +120,23 @@ impl<S: ReadSession> Reader for SqlReader<S> {
     fn in_flight(&mut self, spec: &QueueSpec) -> Result<u64, StoreError> {
         let statement = sql::count(spec, self.session.dialect());
         query_count(&mut self.session, &statement)
+    }
+
+    fn holders(&mut self, spec: &QueueSpec, each: &mut dyn FnMut(Option<Owner>, u64)) -> Result<(), StoreError> {
+        let statement = sql::holders(spec, self.session.dialect());
+        let interrupt = self.interrupt.clone();
+        self.session.stream(&statement, &mut |row| {
+            let (owner, claims) = sql::holder(spec, row);
+            // An aggregate without groups gives a row even of nothing.
+            if claims > 0 {
+                each(owner, claims);
+            }
+            if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        if self.interrupt.is_raised() {
+            return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading"));
+        }
+        Ok(())
     }
 }
 

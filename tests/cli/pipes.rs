@@ -7,12 +7,13 @@ use std::process::Stdio;
 #[test]
 fn the_first_line_of_many() {
     let doctor = orphans(3000);
-    for (command, code) in [("stale", 0), ("reclaim", 0), ("sweep", 0)] {
-        let mut running = doctor.start(&[command, "--db", "queue.db", "-o", "jsonl"]);
+    for (command, code) in [("stale", 0), ("reclaim --max-jobs 3000", 0), ("sweep --max-jobs 3000", 0)] {
+        let command: Vec<&str> = command.split(' ').chain(["--db", "queue.db", "-o", "jsonl"]).collect();
+        let mut running = doctor.start(&command);
         let line = running.first_line();
         assert!(line.starts_with("{\"type\":\"head\",\"schema\":\"jobdoctor."), "{line}");
         let ran = running.wait().exits(code);
-        assert_eq!(ran.stderr, "", "{command}");
+        assert_eq!(ran.stderr, "", "{command:?}");
     }
 }
 
@@ -29,7 +30,7 @@ fn the_exit_code_is_its_own() {
 #[test]
 fn what_was_to_be_done_is_done() {
     let doctor = orphans(3000);
-    let mut running = doctor.start(&["reclaim", "--db", "queue.db", "--apply", "-o", "csv"]);
+    let mut running = doctor.start(&["reclaim", "--db", "queue.db", "--max-jobs", "3000", "--apply", "-o", "csv"]);
     running.first_line();
     let ran = running.wait().exits(0);
     assert_snapshot!(ran.stderr, @"recovered 3,000 orphaned jobs");

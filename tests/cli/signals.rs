@@ -30,7 +30,7 @@ fn interrupted(signal: Signal, format: &str) -> (Doctor, Ran, u64) {
         let doctor = orphans(MANY);
         let watch = doctor.connect("queue.db");
         let count = |query| rows(&watch, query)[0].parse::<u64>().unwrap();
-        let running = doctor.start(&["reclaim", "--db", "queue.db", "--apply", "-o", format]);
+        let running = doctor.start(&["reclaim", "--db", "queue.db", "--max-jobs", "20000", "--apply", "-o", format]);
         until("there is a first batch", || count("SELECT EXISTS (SELECT 1 FROM jobs WHERE status = 'QUEUED')") == 1);
         running.signal(signal);
         let ran = running.wait();
@@ -57,7 +57,7 @@ fn interrupt_while_applying() {
     assert!(ran.stderr.contains(&format!("{} not tried", grouped(u64::from(MANY) - moved))), "{}", ran.stderr);
     assert!(ran.stderr.contains("interrupted"), "{}", ran.stderr);
     // The rest is still there for the next run.
-    doctor.run(&["reclaim", "--db", "queue.db", "--apply", "-o", "none"]).exits(0);
+    doctor.run(&["reclaim", "--db", "queue.db", "--max-jobs", "20000", "--apply", "-o", "none"]).exits(0);
     assert_eq!(doctor.rows("queue.db", "SELECT DISTINCT status, attempts FROM jobs"), ["QUEUED 1"]);
 }
 

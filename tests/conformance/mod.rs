@@ -3,6 +3,7 @@
 mod crowd;
 mod find;
 mod guard;
+mod holders;
 mod lock;
 mod moves;
 mod outcomes;

@@ -36,6 +36,7 @@ pub fn listed_under(lab: &dyn Lab, preset: &Preset, policies: &[Policy]) -> Vec<
     let claims = scan(&*store, &spec, &Wanted::All);
     once(lab, &claims);
     assert_eq!(claims.len() as u64, look(&*store).in_flight(&spec).unwrap(), "{}", lab.name());
+    super::holders::must_be_those_of(lab, &spec, &claims);
     policies.iter().map(|policy| sifted(lab, &spec, policy)).collect()
 }
 

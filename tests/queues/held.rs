@@ -21,14 +21,14 @@ fn one_held_row_of_another_table_does_not_hold_back_the_others() {
     let mut worker = database.client();
     worker.batch_execute("BEGIN; SELECT FROM graphile_worker._private_job_queues WHERE id = 7 FOR UPDATE").unwrap();
     let (doctor, url, begun) = (Doctor::new(), database.url(), Instant::now());
-    let document = doctor.run(&["reclaim", "--apply", "--json", "--db", &url]).exits(3).json();
+    let document = doctor.run(&["reclaim", "--max-jobs", "1000", "--apply", "--json", "--db", &url]).exits(3).json();
     assert!(begun.elapsed().as_secs() < 4, "it waited for {:?}", begun.elapsed());
     let outcomes = &document["summary"]["outcomes"];
     assert_eq!((&outcomes["moved"], &outcomes["locked"]), (&9.into(), &1.into()), "{outcomes}");
     let steps = document["steps"].as_array().unwrap();
     assert_eq!(steps.iter().find(|step| step["outcome"] == "locked").unwrap()["id"], "7");
     worker.batch_execute("ROLLBACK").unwrap();
-    let document = doctor.run(&["reclaim", "--apply", "--json", "--db", &url]).exits(0).json();
+    let document = doctor.run(&["reclaim", "--max-jobs", "1000", "--apply", "--json", "--db", &url]).exits(0).json();
     assert_eq!(document["summary"]["outcomes"]["moved"], 1);
 }
 
@@ -52,7 +52,8 @@ fn a_row_that_is_being_added_does_not_hold_back_the_others() {
         )
         .unwrap();
     let doctor = Doctor::new();
-    let document = doctor.run(&["reclaim", "--apply", "--json", "--db", &database.url()]).exits(3).json();
+    let document =
+        doctor.run(&["reclaim", "--max-jobs", "1000", "--apply", "--json", "--db", &database.url()]).exits(3).json();
     let outcomes = &document["summary"]["outcomes"];
     assert_eq!((&outcomes["moved"], &outcomes["locked"]), (&19.into(), &1.into()), "{outcomes}");
 }
@@ -74,7 +75,7 @@ fn a_held_table_ends_the_run_soon() {
     other.batch_execute("BEGIN; LOCK TABLE solid_queue_ready_executions IN ROW EXCLUSIVE MODE").unwrap();
     other.batch_execute("LOCK TABLE solid_queue_ready_executions IN SHARE ROW EXCLUSIVE MODE").unwrap();
     let begun = Instant::now();
-    let ran = Doctor::new().run(&["reclaim", "--apply", "--db", &database.url()]).exits(75);
+    let ran = Doctor::new().run(&["reclaim", "--max-jobs", "1000", "--apply", "--db", &database.url()]).exits(75);
     assert!(begun.elapsed().as_secs() < 4, "it took {:?}", begun.elapsed());
     assert!(ran.stdout.is_empty(), "{}", ran.whole());
     other.batch_execute("ROLLBACK").unwrap();

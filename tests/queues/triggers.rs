@@ -23,7 +23,10 @@ fn orphans(raises: &str, of: &str) -> TestDatabase {
 fn an_odd_error_of_one_row_does_not_hold_back_the_others() {
     for code in ["P0002", "UE001", "54000", "0A000", "55000"] {
         let database = orphans(&format!("RAISE EXCEPTION 'not this one' USING ERRCODE = '{code}'"), "old.id = 13");
-        let document = Doctor::new().run(&["reclaim", "--apply", "--json", "--db", &database.url()]).exits(3).json();
+        let document = Doctor::new()
+            .run(&["reclaim", "--max-jobs", "1000", "--apply", "--json", "--db", &database.url()])
+            .exits(3)
+            .json();
         let outcomes = &document["summary"]["outcomes"];
         assert_eq!((&outcomes["moved"], &outcomes["refused"]), (&19.into(), &1.into()), "{code}: {outcomes}");
         let steps = document["steps"].as_array().unwrap();
@@ -36,7 +39,7 @@ fn an_odd_error_of_one_row_does_not_hold_back_the_others() {
 #[test]
 fn the_same_odd_error_of_every_row_is_an_error() {
     let database = orphans("PERFORM nothing_of_that_name()", "true");
-    let ran = Doctor::new().run(&["reclaim", "--apply", "--db", &database.url()]);
+    let ran = Doctor::new().run(&["reclaim", "--max-jobs", "1000", "--apply", "--db", &database.url()]);
     assert_eq!(ran.code, 78, "{}", ran.whole());
     assert!(ran.stderr.contains("nothing_of_that_name"), "{}", ran.whole());
     let moved = "SELECT count(*) FROM delayed_jobs WHERE locked_at IS NULL";

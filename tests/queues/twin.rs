@@ -18,7 +18,7 @@ fn of_500_orphans_one_has_a_waiting_twin() {
         )
         .unwrap();
     let doctor = Doctor::new();
-    let ran = doctor.run(&["reclaim", "--apply", "--json", "--db", &database.url()]).exits(3);
+    let ran = doctor.run(&["reclaim", "--max-jobs", "1000", "--apply", "--json", "--db", &database.url()]).exits(3);
     let document = ran.json();
     let outcomes = &document["summary"]["outcomes"];
     assert_eq!((&outcomes["moved"], &outcomes["refused"]), (&499.into(), &1.into()), "{outcomes}");
@@ -32,7 +32,7 @@ fn of_500_orphans_one_has_a_waiting_twin() {
                   (SELECT status::text, count(*) AS n FROM procrastinate_jobs GROUP BY 1) AS s";
     let states: String = client.query_one(states, &[]).unwrap().get(0);
     assert_eq!(states, "doing 1, todo 500");
-    let again = doctor.run(&["reclaim", "--apply", "--db", &database.url()]).exits(3);
+    let again = doctor.run(&["reclaim", "--max-jobs", "1000", "--apply", "--db", &database.url()]).exits(3);
     let named = "refused by procrastinate_jobs_queueing_lock_idx_v1: 250";
     assert!(again.stderr.contains(named), "{}", again.whole());
 }

@@ -1,12 +1,16 @@
-//! Takes out of an output what differs from run to run: instants, and fractions of seconds. Columns keep their width.
+//! Takes out of an output what differs from run to run: instants, fractions of seconds, and digests. Columns keep their width.
 
+const DIGEST: usize = 16;
 const INSTANT: &str = "dddd-dd-ddTdd:dd:dd";
 
 pub(super) fn redact(text: &str) -> String {
     let characters: Vec<char> = text.chars().collect();
     let (mut out, mut at) = (String::new(), 0);
     while let Some(character) = characters.get(at) {
-        if instant(&characters, at) {
+        if digest(&characters, at) {
+            out.push_str("0123456789abcdef");
+            at += DIGEST;
+        } else if instant(&characters, at) {
             out.push_str("0000-00-00T00:00:00");
             at = after_fraction(&characters, at + INSTANT.len());
         } else if character.is_ascii_digit() && !is_digit(&characters, at + 1) {
@@ -20,6 +24,15 @@ pub(super) fn redact(text: &str) -> String {
         }
     }
     out
+}
+
+/// A word of sixteen hexadecimal digits.
+fn digest(characters: &[char], at: usize) -> bool {
+    let is_word = |at: usize| characters.get(at).is_some_and(|c| c.is_ascii_alphanumeric() || *c == '-');
+    let begins = at == 0 || !is_word(at - 1);
+    let hex = |c: &char| c.is_ascii_digit() || ('a'..='f').contains(c);
+    let word = characters.get(at..at + DIGEST);
+    begins && word.is_some_and(|word| word.iter().all(hex)) && !is_word(at + DIGEST)
 }
 
 fn is_digit(characters: &[char], at: usize) -> bool {
@@ -44,5 +57,6 @@ fn after_fraction(characters: &[char], at: usize) -> usize {
 #[test]
 fn only_what_differs_goes() {
     assert_eq!(redact("at 2026-11-21T05:58:16.213Z, 12.5 s"), "at 0000-00-00T00:00:00Z, 12.0 s");
+    assert_eq!(redact("--expect 85dc7d27c3a5de64 --apply"), "--expect 0123456789abcdef --apply");
     assert_eq!(redact("lease ran out 40m 11s ago."), "lease ran out 40m 11s ago.");
 }

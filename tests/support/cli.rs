@@ -239,8 +239,19 @@ fn redacted(text: &str) -> String {
     let text = text.replace('\x1b', "␛");
     let text = ["silence_seconds\":", "run_id\":", "digest\":"].iter().fold(text, |text, key| value(&text, key));
     let text = column(&text, "silence_seconds");
-    let text = run(&text);
+    let text = run(&expected(&text));
     times(&text)
+}
+
+/// `--expect 0123456789abcdef` becomes `--expect <digest>`.
+fn expected(text: &str) -> String {
+    let mut parts = text.split("--expect ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_hexdigit());
+        let digest = if rest.len() + 16 == part.len() { "<digest>" } else { &part[..part.len() - rest.len()] };
+        format!("{text}--expect {digest}{rest}")
+    })
 }
 
 /// `2026-11-20T10:00:00Z` becomes `<time..............>`.

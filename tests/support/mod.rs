@@ -11,6 +11,7 @@ pub mod memory;
 pub mod pgbouncer;
 pub mod postgres;
 pub mod proxy;
+pub mod shop;
 pub mod standby;
 pub mod tables;
 pub mod tls_server;

@@ -17,9 +17,12 @@ pub struct ActArgs {
     /// repeated)
     #[arg(long, value_name = "NAME", value_parser = parse_trouble)]
     pub rule: Vec<Rule>,
-    /// Refuse to apply a plan with more steps than this
+    /// Refuse to apply a plan with more steps than this; said here, not in the config file, it also lifts the brake
     #[arg(long, value_name = "N")]
     pub max_jobs: Option<u64>,
+    /// Apply only if the plan is still this one: the digest that the dry run printed, or its first 8 digits or more
+    #[arg(long, value_name = "DIGEST", requires = "apply", value_parser = parse_digest)]
+    pub expect: Option<String>,
 }
 
 fn parse_move(text: &str) -> Result<Move, String> {
@@ -36,4 +39,9 @@ fn parse_trouble(text: &str) -> Result<Rule, String> {
             Err(format!("it is one of {}", known.join(", ")))
         }
     }
+}
+
+fn parse_digest(text: &str) -> Result<String, String> {
+    let is_digest = (8..=64).contains(&text.len()) && text.chars().all(|c| c.is_ascii_hexdigit());
+    if is_digest { Ok(text.to_ascii_lowercase()) } else { Err("a digest is 8 to 64 hexadecimal digits".to_owned()) }
 }

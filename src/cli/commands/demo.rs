@@ -1,8 +1,9 @@
 use crate::cli::args::StoreArgs;
 use crate::cli::args::ToneArgs;
-use crate::cli::context::{Context, shell_word};
+use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
+use crate::cli::next::shell_word;
 use crate::cli::present::{Present, show};
 use crate::cli::settings::{LOOKING, Settings};
 use crate::ops::{self, Guard, Order, Selection};

@@ -16,6 +16,7 @@ pub(super) fn selection(args: &SelectArgs, ids: &IdArgs) -> Result<Selection, Cl
         hosts: args.host.clone(),
         states: args.state.clone(),
         ids: ids.id.clone(),
+        from_list: false,
         limit: args.limit.map(|limit| limit as usize),
     })
 }

@@ -47,6 +47,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         format: args.output.format(),
         settings,
         quiet_when_idle: true,
+        saved: None,
+        save_plan: None,
     }
     .run(context, |look, policy| match &scope {
         Some(scope) => {

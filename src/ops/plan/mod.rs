@@ -1,3 +1,5 @@
+mod gauge;
+mod saved;
 mod scope;
 mod warnings;
 
@@ -6,11 +8,13 @@ use super::document::{held, job, order};
 use super::selection::Selection;
 use super::session::Look;
 use super::show::not_in_flight;
-use super::stale::findings;
-use crate::model::{Claim, Step, Timestamp};
-use crate::policy::{Digest, Draft, Judgement, Policy, draft, judge};
-use crate::report::{Filter, HeldJob, Spool, StepJob, Target};
+use super::stale::findings_among;
+use crate::model::{Claim, Key, Step, Timestamp};
+use crate::policy::{Digest, Draft, Gauge, Judgement, Policy, draft, judge};
+use crate::report::{Filter, HeldJob, SavedPlan, Spool, StepJob, Target};
 use crate::spec::QueueSpec;
+use gauge::{Measured, measured};
+pub use saved::saved_policy;
 use scope::{move_is_offered, scope_is_sound};
 use std::collections::BTreeSet;
 use warnings::warnings;
@@ -30,12 +34,21 @@ pub struct Plan {
     pub(in crate::ops) not_found: Vec<String>,
     pub(in crate::ops) digest: String,
     pub(in crate::ops) warnings: Vec<String>,
+    /// How its claims were judged.
+    pub(in crate::ops) policy: Policy,
+    /// What the brake goes by.
+    pub(in crate::ops) measured: Measured,
 }
 
 impl Plan {
     /// How many steps there are.
     pub fn len(&self) -> usize {
         self.steps.len()
+    }
+
+    /// The beginning of the digest, which is what people copy.
+    pub fn short_digest(&self) -> &str {
+        self.digest.get(..Digest::SHORT).unwrap_or(&self.digest)
     }
 
     /// How many claims are in the whole queue.
@@ -58,23 +71,54 @@ pub fn plan(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<P
         scope_is_sound(look, &restart.scope)?;
     }
     move_is_offered(&look.spec, policy)?;
-    let in_flight = look.reader.in_flight(&look.spec)?;
     let mut drafts = Drafts::default();
-    let mut not_found = Vec::new();
-    if selection.ids.is_empty() {
-        findings(look, selection, policy, &mut |spec, claim, judgement| {
-            let draft = draft(spec, claim, &judgement, policy);
-            drafts.add(spec, claim, &judgement, draft)
-        })?;
-    } else {
+    if selection.is_by_name() {
         selection.check(&look.spec, policy)?;
-        not_found = named(look, selection, policy, &mut drafts)?;
+        let not_found = named(look, selection, policy, &mut drafts, &|_, draft| draft)?;
+        return finish(look, selection, policy, drafts, None, not_found);
     }
+    let mut gauge = Gauge::default();
+    let whole = &mut |claim: &Claim, judgement: &Judgement| gauge.note(claim, judgement);
+    findings_among(look, selection, policy, whole, &mut |spec, claim, judgement| {
+        let draft = draft(spec, claim, &judgement, policy);
+        drafts.add(spec, claim, &judgement, draft)
+    })?;
+    finish(look, selection, policy, drafts, Some(gauge), Vec::new())
+}
+
+/// Drafts the jobs of a saved plan anew. What comes to the same as it did then is a step; the rest is held, or not found.
+/// `name` is what to call the file.
+///
+/// # Errors
+/// When the file is not a plan for this queue, or the store cannot be read.
+pub fn plan_again(look: &mut Look, name: &str, saved: &SavedPlan, policy: &Policy) -> Result<Plan, OpsError> {
+    saved::fits(name, saved, &look.target)?;
+    move_is_offered(&look.spec, policy)?;
+    let ids = saved.steps.iter().map(|step| step.id.clone()).collect();
+    let selection = Selection { ids, from_list: true, ..Selection::default() };
+    selection.check(&look.spec, policy)?;
+    let mut drafts = Drafts::default();
+    let then = saved::ById::of(saved);
+    let not_found = named(look, &selection, policy, &mut drafts, &|key, draft| then.compared(key, draft))?;
+    finish(look, &selection, policy, drafts, None, not_found)
+}
+
+/// Puts the drafts in order, and measures what the brake goes by.
+fn finish(
+    look: &mut Look,
+    selection: &Selection,
+    policy: &Policy,
+    drafts: Drafts,
+    gauge: Option<Gauge>,
+    not_found: Vec<String>,
+) -> Result<Plan, OpsError> {
+    let in_flight = look.reader.in_flight(&look.spec)?;
     let Drafts { mut steps, mut jobs, mut held, sources, troubled } = drafts;
     steps.sort();
     jobs.sort();
     held.sort();
     let beyond_limit = selection.limit.map_or(0, |limit| steps.truncate(limit).min(jobs.truncate(limit)));
+    let measured = measured(look, policy, gauge, steps.len(), &sources)?;
     let mut digest = Digest::default();
     for step in steps.iter() {
         digest.add(&step?);
@@ -93,15 +137,18 @@ pub fn plan(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<P
         not_found,
         digest: digest.finish(),
         warnings,
+        policy: policy.clone(),
+        measured,
     })
 }
 
-/// The jobs that were named: each is a step, or is held with why, or is not found.
+/// The jobs that were named: each is a step, or is held with why, or is not found. `last_word` may still hold a step back.
 fn named(
     look: &mut Look,
     selection: &Selection,
     policy: &Policy,
     drafts: &mut Drafts,
+    last_word: &dyn Fn(&Key, Draft) -> Draft,
 ) -> Result<Vec<String>, OpsError> {
     let now = look.now();
     let found = look.reader.find(&look.spec, &selection.ids)?;
@@ -111,7 +158,7 @@ fn named(
             true => draft(&look.spec, &found.claim, &judgement, policy),
             false => not_in_flight(&found.claim.state),
         };
-        drafts.add(&look.spec, &found.claim, &judgement, draft)?;
+        drafts.add(&look.spec, &found.claim, &judgement, last_word(&found.claim.key, draft))?;
     }
     let ids: BTreeSet<&String> = found.iter().flat_map(|found| &found.names).collect();
     Ok(selection.ids.iter().filter(|id| !ids.contains(id)).cloned().collect())

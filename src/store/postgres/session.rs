@@ -347,6 +347,14 @@ impl Session for PostgresSession {
 }
 
 impl ReadSession for PostgresSession {
+    fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError> {
+        let rows = self.query(&Statement::plain("SELECT pg_catalog.pg_postmaster_start_time()"))?;
+        Ok(match rows.first().and_then(|row| row.first()) {
+            Some(Cell::Instant(micros)) => Timestamp::from_micros(*micros),
+            _ => None,
+        })
+    }
+
     /// Through a cursor of the read-only transaction: the driver would otherwise keep whatever the server sends.
     fn stream(&mut self, statement: &Statement, each: Each<'_>) -> Result<(), StoreError> {
         let declare = format!("DECLARE jobdoctor_listing NO SCROLL CURSOR FOR {}", statement.sql);

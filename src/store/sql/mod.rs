@@ -6,6 +6,7 @@ mod builder;
 mod catalog;
 mod dialect;
 mod filter;
+mod holders;
 mod listing;
 mod projection;
 pub mod statements;
@@ -16,5 +17,6 @@ pub use dialect::{Dialect, Postgres, Sqlite};
 
 pub(super) use act::{acts, notifications, state_check};
 pub(super) use catalog::states_in_use;
+pub(super) use holders::{holder, holders};
 pub(super) use listing::{all, count, find, suspects};
 pub(super) use verify::{guard, reread, verify, witness_writers, witnesses, witnesses_reread};

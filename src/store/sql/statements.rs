@@ -1,7 +1,7 @@
 //! Every statement that a queue gives rise to, in one list: what the snapshot tests look at, and what an operator who wants
 //! to know may be shown.
 
-use super::{Dialect, Statement, acts, all, count, guard, notifications, suspects, verify};
+use super::{Dialect, Statement, acts, all, count, guard, holders, notifications, suspects, verify};
 use crate::model::{Key, Move, Timestamp};
 use crate::spec::QueueSpec;
 use crate::store::Cutoffs;
@@ -22,6 +22,7 @@ pub fn statements(
         list.push((format!("all {}", n + 1), listing.statement.clone()));
     }
     list.push(("count".to_owned(), count(spec, dialect)));
+    list.push(("holders".to_owned(), holders(spec, dialect)));
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (key, "(fence)")).collect();
     let keys: Vec<&Key> = keys.iter().collect();
     for r#move in Move::ALL {

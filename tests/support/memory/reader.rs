@@ -1,6 +1,6 @@
 use super::database::{Database, Row, now};
 use super::row::{Joined, joined};
-use jobdoctor::model::{Cell, Claim, Timestamp};
+use jobdoctor::model::{Cell, Claim, Owner, Timestamp};
 use jobdoctor::spec::{LiveSchema, QueueSpec};
 use jobdoctor::store::{Found, Reader, StoreError, Wanted};
 use std::collections::BTreeMap;
@@ -76,5 +76,12 @@ impl Reader for MemoryReader {
 
     fn in_flight(&mut self, spec: &QueueSpec) -> Result<u64, StoreError> {
         Ok(joined(spec, &self.tables).iter().filter(|row| row.in_flight()).count() as u64)
+    }
+
+    /// One by one, as the contract allows: callers must add them up.
+    fn holders(&mut self, spec: &QueueSpec, each: &mut dyn FnMut(Option<Owner>, u64)) -> Result<(), StoreError> {
+        let rows = scrambled(joined(spec, &self.tables));
+        rows.iter().filter(|row| row.in_flight()).for_each(|row| each(row.claim().owner, 1));
+        Ok(())
     }
 }

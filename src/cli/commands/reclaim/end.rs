@@ -17,7 +17,11 @@ impl Reclaiming<'_> {
             exit = exit.worse(Exit::Unknown);
         }
         let mut as_they_were = outcomes.locked + outcomes.refused + outcomes.not_tried;
-        if !self.selection.ids.is_empty() {
+        if self.saved.is_some() {
+            // What a plan named and is not done is still as it was.
+            as_they_were += document.summary.held;
+        }
+        if self.saved.is_some() || self.selection.is_by_name() {
             as_they_were += outcomes.changed + outcomes.gone + document.not_found.len() as u64;
         }
         if as_they_were > 0 {

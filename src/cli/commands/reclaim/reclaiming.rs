@@ -2,12 +2,15 @@ use crate::cli::args::ActArgs;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
+use crate::cli::plan_file;
 use crate::cli::present::present;
 use crate::cli::settings::{APPLYING, LOOKING, Settings};
 use crate::ops::{self, Guard, Look, Order, Selection};
-use crate::policy::Policy;
+use crate::policy::{Lifted, Policy};
 use crate::render::Format;
+use crate::report::SavedPlan;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::Path;
 
 /// What `reclaim` and `sweep` have in common.
 pub(in crate::cli::commands) struct Reclaiming<'a> {
@@ -19,6 +22,10 @@ pub(in crate::cli::commands) struct Reclaiming<'a> {
     pub(in crate::cli::commands) settings: Settings,
     /// Say nothing without a terminal when nothing was done: cron would mail it.
     pub(in crate::cli::commands) quiet_when_idle: bool,
+    /// The plan to be carried out, and what to call its file.
+    pub(in crate::cli::commands) saved: Option<(String, SavedPlan)>,
+    /// Where to keep the plan.
+    pub(in crate::cli::commands) save_plan: Option<&'a Path>,
 }
 
 impl Reclaiming<'_> {
@@ -47,17 +54,32 @@ impl Reclaiming<'_> {
             return Err(CliError::new(Exit::Config, message));
         }
         let policy = refine(&look, policy);
-        let plan = ops::plan(&mut look, &self.selection, &policy)?;
+        let plan = match &self.saved {
+            Some((name, saved)) => {
+                let policy = ops::saved_policy(name, &saved.policy, policy)?;
+                ops::plan_again(&mut look, name, saved, &policy)?
+            }
+            None => ops::plan(&mut look, &self.selection, &policy)?,
+        };
         context.warn_if_blind(&mut look, plan.in_flight())?;
         let run_id = run_id(&look);
         let is_standby = look.target.standby.is_some();
         // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
         drop(look);
+        if let Some(path) = self.save_plan {
+            plan_file::write(path, &plan.to_save()?)?;
+        }
         let read_only = settings.target_name.as_deref().filter(|_| settings.target.read_only);
         let order = Order {
             schema: self.schema,
             apply: self.act.apply,
-            guard: Guard { max_jobs: self.act.max_jobs.or(settings.target.max_jobs), read_only, is_standby },
+            guard: Guard {
+                max_jobs: self.act.max_jobs.or(settings.target.max_jobs),
+                expect: self.act.expect.as_deref(),
+                read_only,
+                is_standby,
+                lifted: self.lifted(),
+            },
             run_id,
         };
         let done = ops::reclaim(store.as_ref(), &limits, plan, &order)?;
@@ -74,6 +96,12 @@ impl Reclaiming<'_> {
             self.say(context, &done);
         }
         Ok(self.exit(&done))
+    }
+
+    /// What lifts the brake: a number of jobs on this command line, not one that the config file allows each run.
+    fn lifted(&self) -> Option<Lifted> {
+        let of_target = (self.settings.target.brake == Some(false)).then_some(Lifted::Target);
+        self.act.max_jobs.map(Lifted::MaxJobs).or(of_target)
     }
 }
 

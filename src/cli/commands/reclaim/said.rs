@@ -2,10 +2,16 @@
 
 use super::Reclaiming;
 use crate::cli::context::Context;
+use crate::cli::next::shell_word;
 use crate::ops::Reclaimed;
+use crate::policy::Digest;
 use crate::render::{count, grouped};
 use crate::report::{Outcomes, Reclaim};
 use std::collections::BTreeMap;
+
+/// Options that say which jobs, and what is done to them: a saved plan has all of that in it.
+const SELECTING: [&str; 12] =
+    ["from-file", "host", "id", "kind", "limit", "older", "owner", "queue", "rule", "save-plan", "state", "to"];
 
 impl Reclaiming<'_> {
     pub(super) fn say(&self, context: &Context, done: &Reclaimed) {
@@ -18,8 +24,12 @@ impl Reclaiming<'_> {
         if !document.not_found.is_empty() {
             ui.warn(&format!("no such job in {}: {}", document.target.table, document.not_found.join(", ")));
         }
+        self.say_brake(context, document);
         if let Some(why) = &document.refused {
             ui.warn(&format!("refused: {why}; nothing was written"));
+        }
+        if let (true, Some(lift)) = (document.refused.is_some() && document.brake.pulled, &document.brake.lift) {
+            ui.hint(&format!("if they are dead all the same: {}", context.next_command(self.name, &["--apply", lift])));
         }
         if let Some(stop) = &done.stop {
             ui.warn(&format!("stopped early: {stop}"));
@@ -27,6 +37,21 @@ impl Reclaiming<'_> {
         match &document.summary.outcomes {
             Some(outcomes) => self.say_applied(context, document, outcomes),
             None => self.say_planned(context, document),
+        }
+    }
+
+    /// What the brake would do, while nothing is applied; and that it was lifted, when something is.
+    fn say_brake(&self, context: &Context, document: &Reclaim) {
+        let brake = &document.brake;
+        let why = brake.why.join("; ");
+        match &brake.lift {
+            Some(lift) if brake.pulled && document.refused.is_none() => {
+                context.ui.warn(&format!("the brake would refuse this: {why}; {lift} lifts it"));
+            }
+            Some(lift) if !brake.pulled && !self.format.is_machine() => {
+                context.ui.note(&format!("{why}; {lift} has lifted the brake"));
+            }
+            _ => {}
         }
     }
 
@@ -43,8 +68,26 @@ impl Reclaiming<'_> {
         if summary.beyond_limit > 0 {
             context.ui.note(&format!("{} beyond --limit", count(summary.beyond_limit, "more job", "more jobs")));
         }
+        if let Some(path) = self.save_plan {
+            context.ui.note(&format!("the plan is in {}", path.display()));
+        }
         if summary.planned > 0 && document.refused.is_none() && !self.format.is_machine() {
-            context.ui.hint(&format!("to do it: {}", context.next_command(self.name, &["--apply"])));
+            context.ui.hint(&format!("to do exactly this: {}", self.exact_command(context, document)));
+        }
+    }
+
+    /// The command that carries out this plan and no other.
+    fn exact_command(&self, context: &Context, document: &Reclaim) -> String {
+        match (self.save_plan, &self.saved) {
+            (Some(path), _) => {
+                let path = shell_word(&path.display().to_string());
+                context.next_command_without(self.name, &SELECTING, &["--plan", &path, "--apply"])
+            }
+            (None, Some(_)) => context.next_command(self.name, &["--apply"]),
+            (None, None) => {
+                let digest = document.digest.get(..Digest::SHORT).unwrap_or(&document.digest);
+                context.next_command(self.name, &["--expect", digest, "--apply"])
+            }
         }
     }
 

@@ -1,0 +1,111 @@
+//! Lists of job ids, as `-o name` and `-o jsonl` write them.
+
+use super::error::CliError;
+use super::exit::Exit;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// A longer list is none: some millions of ids.
+const LARGEST: u64 = 256 << 20;
+
+/// The part of a line of `-o jsonl` that counts here.
+#[derive(Deserialize)]
+struct Line {
+    r#type: String,
+    id: Option<String>,
+}
+
+/// Reads a list; `-` is standard input. Each id comes once, in the order of the list.
+///
+/// # Errors
+/// When it cannot be read, or a line of it is neither an id nor a line of `-o jsonl`.
+pub(super) fn read(path: &Path) -> Result<Vec<String>, CliError> {
+    let name = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
+    let text = text(path).map_err(|error| {
+        let exit = if error.kind() == io::ErrorKind::NotFound { Exit::NoInput } else { Exit::Usage };
+        CliError::new(exit, format!("--from-file: {name} cannot be read: {error}"))
+    })?;
+    parse(&text).map_err(|(line, why)| {
+        CliError::new(Exit::Usage, format!("--from-file: {name}, line {line}: {why}"))
+            .hint("give one id a line, as `jobdoctor stale -o name` prints them, or the lines of `-o jsonl`")
+    })
+}
+
+fn text(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        io::stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes)?;
+    } else {
+        File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    }
+    if bytes.len() as u64 > LARGEST {
+        return Err(io::Error::other(format!("it is longer than {LARGEST} bytes")));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let good = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
+        let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+        io::Error::other(format!("line {line} is not UTF-8"))
+    })
+}
+
+fn parse(text: &str) -> Result<Vec<String>, (usize, String)> {
+    let mut ids = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (n, line) in text.lines().enumerate() {
+        let line = line.trim();
+        let id = match line {
+            "" => continue,
+            line if line.starts_with('{') => match id_of(line).map_err(|why| (n + 1, why))? {
+                Some(id) => id,
+                None => continue,
+            },
+            line => line.to_owned(),
+        };
+        if seen.insert(id.clone()) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
+}
+
+/// The id of a line of `-o jsonl`; `None` for the lines that are about no stuck job.
+fn id_of(line: &str) -> Result<Option<String>, String> {
+    let line: Line = serde_json::from_str(line).map_err(|error| format!("it is no line of -o jsonl: {error}"))?;
+    match (line.r#type.as_str(), line.id) {
+        ("job" | "step", Some(id)) => Ok(Some(id)),
+        ("job" | "step", None) => Err("the job in it has no id".to_owned()),
+        _ => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_come_one_a_line() {
+        let cases: [(&str, &[&str]); 5] = [
+            ("", &[]),
+            ("\n \n", &[]),
+            ("42\r\n7\n42\n", &["42", "7"]),
+            ("web1/42\n", &["web1/42"]),
+            (
+                "{\"type\":\"head\",\"schema\":\"jobdoctor.stale/v1\"}\n{\"type\":\"job\",\"id\":\"42\",\"x\":1}\n\
+                 {\"type\":\"unknown\",\"id\":\"43\"}\n{\"type\":\"summary\",\"stuck\":1}\n",
+                &["42"],
+            ),
+        ];
+        for (text, ids) in cases {
+            assert_eq!(parse(text).unwrap(), ids, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_neither_is_refused_with_its_line() {
+        assert_eq!(parse("42\n{\"jobs\": [\n").unwrap_err().0, 2);
+        assert_eq!(parse("{\"type\":\"job\"}").unwrap_err(), (1, "the job in it has no id".to_owned()));
+    }
+}

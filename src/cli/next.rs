@@ -1,0 +1,98 @@
+//! What to type next, made from what was typed.
+
+use super::commands::command as program;
+use super::secret::may_hold_password;
+use clap::{Arg, Command};
+
+/// How a command says what it says, and what was this run's alone: the next one chooses anew.
+const OWN: [&str; 8] = ["apply", "color", "exit-code", "expect", "json", "output", "quiet", "verbose"];
+
+/// A command line that goes on from these words (the command first): the options that the next command knows too, and more
+/// words behind. Left out are those of [`OWN`] and of `dropped`.
+pub(super) fn next_command(words: &[String], command: &str, dropped: &[&str], more: &[&str]) -> String {
+    let mut program = program();
+    program.build();
+    let same = words.first().is_some_and(|this| this == command);
+    let this = words.first().and_then(|this| program.find_subcommand(this));
+    let next = program.find_subcommand(command);
+    let mut line = vec!["jobdoctor".to_owned(), command.to_owned()];
+    let mut words = words.iter().skip(1).peekable();
+    while let Some(word) = words.next() {
+        let Some(name) = name(word, this) else {
+            line.extend((same && !word.starts_with('-')).then(|| shell_word(word)));
+            continue;
+        };
+        let takes_value = arg(this, &name).is_some_and(|arg| arg.get_action().takes_values());
+        let apart = takes_value && (word.len() == 2 || word == &format!("--{name}"));
+        let value = if apart { words.next() } else { None };
+        // What the same command is told to do next must be what was just shown.
+        let own = OWN.contains(&name.as_str()) || (!same && name == "limit");
+        if !own && !dropped.contains(&name.as_str()) && arg(next, &name).is_some() {
+            line.extend([Some(word), value].into_iter().flatten().map(|word| shell_word(word)));
+        }
+    }
+    line.extend(more.iter().map(|word| (*word).to_owned()));
+    line.join(" ")
+}
+
+/// The long name of the option that a word is, or begins with.
+fn name(word: &str, command: Option<&Command>) -> Option<String> {
+    if let Some(long) = word.strip_prefix("--") {
+        return Some(long.split('=').next().unwrap_or_default().to_owned());
+    }
+    let short = word.strip_prefix('-')?.chars().next()?;
+    let known = command?.get_arguments().find(|arg| arg.get_short() == Some(short))?;
+    known.get_long().map(str::to_owned)
+}
+
+fn arg<'c>(command: Option<&'c Command>, long: &str) -> Option<&'c Arg> {
+    command?.get_arguments().find(|arg| arg.get_long() == Some(long))
+}
+
+/// A word as a shell reads it back; one that may hold a password is not repeated.
+pub(super) fn shell_word(word: &str) -> String {
+    if may_hold_password(word.strip_prefix("--db=").unwrap_or(word)) {
+        return if word.starts_with("--db=") { "--db=...".to_owned() } else { "...".to_owned() };
+    }
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_back_and_passwords_do_not() {
+        assert_eq!(shell_word("demo.db"), "demo.db");
+        assert_eq!(shell_word("mail*"), "'mail*'");
+        assert_eq!(shell_word("it's"), "'it'\\''s'");
+        assert_eq!(shell_word("postgres://u@h/d"), "postgres://u@h/d");
+        assert_eq!(shell_word("postgres://u:secret@h/d"), "...");
+        assert_eq!(shell_word("--db=host=h password=secret"), "--db=...");
+    }
+
+    fn next(line: &str, command: &str, dropped: &[&str]) -> String {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        next_command(&words, command, dropped, &["--apply"])
+    }
+
+    #[test]
+    fn what_the_next_command_knows_goes_with_it() {
+        let cases = [
+            ("stale --db q.db --older 5m", "reclaim --db q.db --older 5m --apply"),
+            ("stale --db=q.db --exit-code --limit 3 -o json", "reclaim --db=q.db --apply"),
+            ("stale -ojson --color never --db q.db -qv", "reclaim --db q.db --apply"),
+            ("reclaim --db q.db --limit 3 --apply", "reclaim --db q.db --limit 3 --apply"),
+            ("reclaim --expect 12345678 --apply --db q.db", "reclaim --db q.db --apply"),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(next(line, "reclaim", &[]), format!("jobdoctor {expected}"), "{line}");
+        }
+        assert_eq!(next("reclaim --db q.db --queue a", "reclaim", &["queue"]), "jobdoctor reclaim --db q.db --apply");
+        assert_eq!(next("owners --db q.db", "show", &[]), "jobdoctor show --db q.db --apply");
+    }
+}

@@ -1,0 +1,147 @@
+//! A plan in a file: written in one run, and carried out by another as far as nothing has changed.
+
+use super::Plan;
+use crate::model::{Key, Move};
+use crate::ops::OpsError;
+use crate::policy::{Digest, Draft, Held, HeldReason, Policy, Rule};
+use crate::report::{SavedPlan, SavedPolicy, SavedStep, SavedTarget, Target};
+use crate::spec::SpecError;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+impl Plan {
+    /// The plan as a file keeps it.
+    ///
+    /// # Errors
+    /// When the temporary file of a long plan cannot be read.
+    pub fn to_save(&self) -> Result<SavedPlan, OpsError> {
+        let mut steps = Vec::with_capacity(self.steps.len());
+        for (step, job) in self.steps.iter().zip(self.jobs.iter()) {
+            let (step, job) = (step?, job?.job);
+            steps.push(SavedStep {
+                id: job.id,
+                queue: job.queue,
+                kind: job.kind,
+                owner: job.owner,
+                r#move: step.r#move.name().to_owned(),
+                state_after: step.state_after,
+                attempts_after: step.attempts_after,
+                fence: step.fence.0,
+            });
+        }
+        Ok(SavedPlan {
+            schema: SavedPlan::SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            store_time: self.store_time,
+            target: place(&self.target),
+            policy: SavedPolicy {
+                older_seconds: self.policy.older.map(|older| older.as_secs_f64()),
+                rules: self.policy.act_on.iter().map(|rule| rule.name().to_owned()).collect(),
+                to: self.policy.to.map(|to| to.name().to_owned()),
+            },
+            digest: self.digest.clone(),
+            steps,
+        })
+    }
+}
+
+/// The policy that a saved plan was judged by, over what is in force now.
+///
+/// # Errors
+/// When it makes no sense: the file was altered.
+pub fn saved_policy(name: &str, saved: &SavedPolicy, policy: Policy) -> Result<Policy, OpsError> {
+    let broken = |what: String| OpsError::from(SpecError::whole(name, what));
+    let older = match saved.older_seconds {
+        None => None,
+        Some(seconds) => Some(
+            Duration::try_from_secs_f64(seconds)
+                .ok()
+                .filter(|older| *older >= Duration::from_secs(1))
+                .ok_or_else(|| broken(format!("older_seconds is {seconds}, which is no threshold")))?,
+        ),
+    };
+    let rule = |name: &String| Rule::ALL.into_iter().find(|rule| rule.name() == name);
+    let rules = saved.rules.iter().map(|name| rule(name).ok_or_else(|| broken(format!("there is no rule `{name}`"))));
+    let to = match &saved.to {
+        None => None,
+        Some(to) => Some(a_move(to).ok_or_else(|| broken(format!("there is no move `{to}`")))?),
+    };
+    Ok(Policy { older, act_on: rules.collect::<Result<_, _>>()?, to, ..policy })
+}
+
+/// Makes sure that a file from elsewhere is a plan for this queue, and whole.
+///
+/// # Errors
+/// When it is not; nothing was looked at then.
+pub(super) fn fits(name: &str, saved: &SavedPlan, target: &Target) -> Result<(), OpsError> {
+    let broken = |what: String| Err(OpsError::from(SpecError::whole(name, what)));
+    let here = place(target);
+    let differs = [
+        ("engine", &saved.target.engine, &here.engine),
+        ("preset", &saved.target.preset, &here.preset),
+        ("table", &saved.target.table, &here.table),
+        ("database", &saved.target.database, &here.database),
+    ];
+    for (what, then, now) in differs {
+        if then != now {
+            return broken(format!("it was made for another {what}: `{then}`, and this one is `{now}`"));
+        }
+    }
+    let mut digest = Digest::default();
+    let mut seen = BTreeMap::new();
+    for step in &saved.steps {
+        if a_move(&step.r#move).is_none() {
+            return broken(format!("job {}: there is no move `{}`", step.id, step.r#move));
+        }
+        if seen.insert(&step.id, ()).is_some() {
+            return broken(format!("job {} is in it twice", step.id));
+        }
+        digest.add_parts(&step.id, &step.fence, &step.r#move, &step.state_after, step.attempts_after);
+    }
+    let digest = digest.finish();
+    if digest != saved.digest {
+        return broken("its steps are not those of its digest: it was altered or damaged. Make a new plan".to_owned());
+    }
+    Ok(())
+}
+
+/// The steps of a saved plan, by the job.
+pub(super) struct ById<'a>(BTreeMap<&'a str, &'a SavedStep>);
+
+impl ById<'_> {
+    /// Those of that plan.
+    pub(super) fn of(saved: &SavedPlan) -> ById<'_> {
+        ById(saved.steps.iter().map(|step| (step.id.as_str(), step)).collect())
+    }
+
+    /// A step stays one only if it comes to what it was then.
+    pub(super) fn compared(&self, key: &Key, draft: Draft) -> Draft {
+        let Draft::Step(step) = draft else { return draft };
+        let then = self.0.get(key.to_string().as_str());
+        if then.is_some_and(|then| then.is(&step)) {
+            return Draft::Step(step);
+        }
+        let detail = match then {
+            Some(then) if then.fence == step.fence.0 => {
+                format!("the plan was to {} it, not to {}", then.r#move, step.r#move)
+            }
+            _ => "it is no longer what the plan saw".to_owned(),
+        };
+        Draft::Held(Held { reason: HeldReason::Changed, detail })
+    }
+}
+
+fn place(target: &Target) -> SavedTarget {
+    let database = match target.engine.as_str() {
+        // One file may be called by many names.
+        "sqlite" => std::fs::canonicalize(&target.database)
+            .map_or_else(|_| target.database.clone(), |path| path.display().to_string()),
+        // The user's name is no part of which database it is.
+        _ => target.database.rsplit_once('@').map_or(target.database.as_str(), |(_, place)| place).to_owned(),
+    };
+    SavedTarget { engine: target.engine.clone(), preset: target.preset.clone(), database, table: target.table.clone() }
+}
+
+fn a_move(name: &str) -> Option<Move> {
+    Move::ALL.into_iter().find(|known| known.name() == name)
+}

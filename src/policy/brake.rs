@@ -1,0 +1,139 @@
+//! The brake: when too much looks dead at once, the observer is more often at fault than the workers.
+
+use super::verdict::{CheckResult, Judgement, Verdict};
+use crate::model::{Claim, age};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Plans of up to so many steps are never judged: a queue with one worker and three stuck jobs is no mass death.
+pub const FREE: u64 = 10;
+/// That every owner is dead means something only from this many owners on.
+const OWNERS: usize = 3;
+
+/// What one look saw of the whole queue, whatever was selected of it.
+#[derive(Debug, Clone, Default)]
+pub struct Gauge {
+    in_flight: u64,
+    dead: u64,
+    unknown: u64,
+    implausible: u64,
+    dead_by_owner: BTreeMap<Option<String>, u64>,
+    owners: BTreeMap<Option<String>, u64>,
+}
+
+/// What else the brake goes by.
+#[derive(Debug, Clone, Default)]
+pub struct Circumstances {
+    /// True for a restart sweep of some owners: who says which ones are dead is not contradicted by how many they are.
+    pub is_scoped: bool,
+    /// True on a standby.
+    pub is_standby: bool,
+    /// How long the server has been up, where there is one and the steps rest on heartbeats or leases; and how long a
+    /// silence means death there.
+    pub up: Option<Up>,
+    /// What the operator has said to lift it.
+    pub lifted: Option<Lifted>,
+}
+
+/// A server that has been up for a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Up {
+    /// For how long.
+    pub time: Duration,
+    /// For how long nothing could be heard of a worker that is called dead.
+    pub threshold: Duration,
+}
+
+/// What lifts the brake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lifted {
+    /// `--max-jobs N` on the command line: whoever says how many has looked.
+    MaxJobs(u64),
+    /// `brake = false` of the target.
+    Target,
+}
+
+/// What the brake makes of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Brake {
+    /// True if the plan must not be applied.
+    pub pulled: bool,
+    /// The evidence, as sentences; also where it was lifted.
+    pub why: Vec<String>,
+    /// What lifts it, or has lifted it; `None` where nothing does, or there is nothing to lift.
+    pub lift: Option<String>,
+}
+
+impl Gauge {
+    /// Takes in a claim that is stuck or unknown; healthy ones change nothing.
+    pub fn note(&mut self, claim: &Claim, judgement: &Judgement) {
+        if judgement.verdict.is_death() {
+            self.dead += 1;
+            *self.dead_by_owner.entry(claim.owner.as_ref().map(|owner| owner.name.clone())).or_default() += 1;
+        }
+        self.unknown += u64::from(matches!(judgement.verdict, Verdict::Unknown(_)));
+        self.implausible += u64::from(judgement.checks.iter().any(|check| check.result == CheckResult::Unusable));
+    }
+
+    /// Says who holds what in flight, once it is known.
+    #[must_use]
+    pub fn with_owners(mut self, owners: BTreeMap<Option<String>, u64>) -> Gauge {
+        self.in_flight = owners.values().sum();
+        self.owners = owners;
+        self
+    }
+
+    fn evidence(&self, up: Option<Up>) -> Vec<String> {
+        let mut why = Vec::new();
+        if self.dead * 2 > self.in_flight {
+            why.push(format!(
+                "{} of the {} jobs in flight look dead, which is more than half",
+                self.dead, self.in_flight
+            ));
+        }
+        let owners = self.owners.keys().flatten().count();
+        let is_dead = |(owner, claims): (&Option<String>, &u64)| self.dead_by_owner.get(owner) == Some(claims);
+        if owners >= OWNERS && self.owners.iter().filter(|(owner, _)| owner.is_some()).all(is_dead) {
+            why.push(format!("all {owners} owners look dead"));
+        }
+        if self.dead + self.unknown >= self.in_flight {
+            why.push("nothing in the whole queue shows life".to_owned());
+        }
+        if let Some(up) = up.filter(|up| up.time < up.threshold) {
+            why.push(format!(
+                "the server has been up for {} only, less than the {} after which a worker counts as silent",
+                age(up.time),
+                age(up.threshold)
+            ));
+        }
+        if self.implausible * 2 > self.in_flight {
+            why.push(format!(
+                "{} of the {} jobs in flight have times that make no sense, which is more than half",
+                self.implausible, self.in_flight
+            ));
+        }
+        why
+    }
+}
+
+impl Brake {
+    /// The brake on a plan of so many steps. `None` for the gauge means that nothing was measured, because the plan is too
+    /// small to be judged.
+    pub fn on(steps: u64, gauge: Option<&Gauge>, circumstances: &Circumstances) -> Brake {
+        if circumstances.is_standby {
+            let why = "this is a standby: it shows what was, and its primary is the place to apply".to_owned();
+            return Brake { pulled: steps > 0, why: vec![why], lift: None };
+        }
+        let judged = gauge.filter(|_| steps > FREE && !circumstances.is_scoped);
+        let why = judged.map(|gauge| gauge.evidence(circumstances.up)).unwrap_or_default();
+        if why.is_empty() {
+            return Brake { pulled: false, why, lift: None };
+        }
+        let (pulled, lift) = match circumstances.lifted {
+            Some(Lifted::MaxJobs(max)) => (false, format!("--max-jobs {max}")),
+            Some(Lifted::Target) => (false, "brake = false".to_owned()),
+            None => (true, format!("--max-jobs {steps}")),
+        };
+        Brake { pulled, why, lift: Some(lift) }
+    }
+}

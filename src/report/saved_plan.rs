@@ -1,0 +1,92 @@
+use crate::model::{Step, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// `jobdoctor.plan/v1`: a plan in a file. It says what was to be done and what the rows were like; what is done in the end is
+/// drafted anew and must come to the same, so a file that was altered can ask for no more than a command line can.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct SavedPlan {
+    /// Always `jobdoctor.plan/v1`.
+    pub schema: String,
+    /// The version of jobdoctor that wrote it.
+    pub version: String,
+    /// The store's own time of the look that the plan rests on.
+    #[schemars(with = "String")]
+    pub store_time: Timestamp,
+    /// Which queue.
+    pub target: SavedTarget,
+    /// How its claims were judged.
+    pub policy: SavedPolicy,
+    /// The fingerprint of the plan.
+    pub digest: String,
+    /// What is to be done, longest silent first.
+    pub steps: Vec<SavedStep>,
+}
+
+/// Which queue a saved plan is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SavedTarget {
+    /// `postgres` or `sqlite`.
+    pub engine: String,
+    /// The preset or mapping.
+    pub preset: String,
+    /// The database, without its secrets.
+    pub database: String,
+    /// The table whose rows are the jobs.
+    pub table: String,
+}
+
+/// How the claims of a saved plan were judged.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct SavedPolicy {
+    /// `--older`; null left each source of liveness its own threshold.
+    pub older_seconds: Option<f64>,
+    /// Rules about trouble that were acted on.
+    pub rules: Vec<String>,
+    /// `--to`; null let the rules decide.
+    pub to: Option<String>,
+}
+
+/// One step of a saved plan.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+pub struct SavedStep {
+    /// Which job.
+    pub id: String,
+    /// Its queue.
+    pub queue: Option<String>,
+    /// Its kind of work.
+    pub kind: Option<String>,
+    /// Who held it.
+    pub owner: Option<String>,
+    /// What is to be done to it.
+    pub r#move: String,
+    /// The state it is to come to.
+    pub state_after: String,
+    /// Its attempts then.
+    pub attempts_after: Option<i64>,
+    /// The stored values that the verdict rested on.
+    pub fence: String,
+}
+
+impl SavedPlan {
+    /// The name of these documents.
+    pub const SCHEMA: &'static str = "jobdoctor.plan/v1";
+}
+
+impl SavedStep {
+    /// True if that step is this one.
+    pub fn is(&self, step: &Step) -> bool {
+        self.fence == step.fence.0
+            && self.r#move == step.r#move.name()
+            && self.state_after == step.state_after
+            && self.attempts_after == step.attempts_after
+    }
+}
+
+/// Fences hold tokens.
+impl fmt::Debug for SavedStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SavedStep").field("id", &self.id).field("move", &self.r#move).finish_non_exhaustive()
+    }
+}

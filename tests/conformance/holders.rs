@@ -1,0 +1,108 @@
+//! Who holds how much: what one aggregate says must be what the claims say one by one.
+
+use crate::support::doctor::{built_in, fit, look, mapping, scan};
+use crate::support::edit::Value::{Ago, Int, Null, Text};
+use crate::support::edit::{Edit, Value, insert};
+use crate::support::labs::{Lab, as_in_memory, for_each_store};
+use crate::support::tables::{JOBS, ORDERS, ORDERS_MAPPING, PINGS};
+use jobdoctor::model::{Claim, Owner};
+use jobdoctor::spec::QueueSpec;
+use jobdoctor::store::Wanted;
+use std::collections::BTreeMap;
+
+type Held = BTreeMap<Option<(String, String, Option<String>)>, u64>;
+
+fn add(held: &mut Held, owner: Option<Owner>, claims: u64) {
+    *held.entry(owner.map(|owner| (owner.id, owner.name, owner.host))).or_default() += claims;
+}
+
+fn held(lab: &dyn Lab, spec: &QueueSpec) -> Held {
+    let store = lab.store();
+    let mut held = Held::new();
+    look(&*store).holders(spec, &mut |owner, claims| add(&mut held, owner, claims)).unwrap();
+    held
+}
+
+/// The holders are the owners of exactly these claims, which are all there are.
+#[track_caller]
+pub fn must_be_those_of(lab: &dyn Lab, spec: &QueueSpec, claims: &[Claim]) {
+    let mut one_by_one = Held::new();
+    claims.iter().for_each(|claim| add(&mut one_by_one, claim.owner.clone(), 1));
+    assert_eq!(held(lab, spec), one_by_one, "{}", lab.name());
+    let mut by_name: BTreeMap<Option<String>, u64> = BTreeMap::new();
+    for claim in claims {
+        *by_name.entry(claim.owner.as_ref().map(|owner| owner.name.clone())).or_default() += 1;
+    }
+    let said = look(&*lab.store()).in_flight_by_owner(spec).unwrap();
+    assert_eq!(said, by_name.into_iter().collect::<Vec<_>>(), "{}", lab.name());
+}
+
+/// Owners whose spelling a collation, a blank or a NULL might run together.
+const OWNERS: [Value; 9] = [
+    Text("web1:7"),
+    Text("web1:7"),
+    Text("WEB1:7"),
+    Text("web1:77"),
+    Text("web10:7"),
+    Text("web1:7 "),
+    Text("wéb1:7"),
+    Text(""),
+    Null,
+];
+
+fn jobs() -> Vec<Edit> {
+    let states = ["RUNNING", "CLAIMED", "QUEUED", "SUCCEEDED"];
+    let rows = OWNERS.iter().cycle().take(OWNERS.len() * states.len()).enumerate();
+    rows.map(|(n, owner)| {
+        let state = Text(states[n % states.len()]);
+        insert("jobs", &[("id", Int(n as i64)), ("status", state), ("owner_id", *owner), ("heartbeat_at", Ago(9))])
+    })
+    .collect()
+}
+
+#[test]
+fn each_owner_is_told_from_every_other() {
+    as_in_memory(|lab| {
+        lab.create(&[JOBS]);
+        lab.edit(&jobs());
+        let store = lab.store();
+        let spec = fit(&*store, &built_in("lease"));
+        must_be_those_of(lab, &spec, &scan(&*store, &spec, &Wanted::All));
+        held(lab, &spec)
+    });
+}
+
+#[test]
+fn owners_in_a_table_of_their_own() {
+    as_in_memory(|lab| {
+        lab.create(&[ORDERS, PINGS]);
+        lab.edit(&[insert("worker_pings", &[("name", Text("alive")), ("seen_at", Ago(1))])]);
+        for (n, worker) in [Text("alive"), Text("alive"), Text("ghost"), Null].into_iter().enumerate() {
+            let cells = [("id", Int(n as i64)), ("status", Text("working")), ("worker", worker)];
+            lab.edit(&[insert("order_queue", &cells)]);
+        }
+        let store = lab.store();
+        let spec = fit(&*store, &mapping(ORDERS_MAPPING));
+        must_be_those_of(lab, &spec, &scan(&*store, &spec, &Wanted::All));
+        held(lab, &spec)
+    });
+}
+
+/// Where the table names no owners, whatever is in flight is held by nobody who is known; and nothing by nobody at all.
+#[test]
+fn a_queue_without_owners() {
+    let (claim, rest) = ORDERS_MAPPING.split_once("[owner]").unwrap();
+    let (_, moves) = rest.split_once("[move]").unwrap();
+    let claim = claim.replace(r#"{ by = "owner", silent_after = "2m" }, "#, "");
+    let nameless = format!("{claim}[move]{moves}").replace(r#""worker", "#, "");
+    for_each_store(|lab| {
+        lab.create(&[ORDERS, PINGS]);
+        let spec = fit(&*lab.store(), &mapping(&nameless));
+        assert!(spec.owner.id.is_none());
+        assert_eq!(held(lab, &spec), Held::new(), "{}", lab.name());
+        for n in 0..3 {
+            lab.edit(&[insert("order_queue", &[("id", Int(n)), ("status", Text("working")), ("worker", Text("a"))])]);
+        }
+        assert_eq!(held(lab, &spec), Held::from([(None, 3)]), "{}", lab.name());
+    });
+}

@@ -1,0 +1,119 @@
+//! A queue on the reference schema that the program is run against, the same on both engines.
+
+use super::cli::{Doctor, Ran};
+use super::postgres::{TestDatabase, fresh};
+
+/// See the module.
+pub struct Shop {
+    /// Where the program runs.
+    pub doctor: Doctor,
+    /// The database's address, as `--db` takes it.
+    pub url: String,
+    server: Option<TestDatabase>,
+}
+
+/// Runs a test on each engine, with an empty queue that `init` has made.
+pub fn on_both(test: impl Fn(&Shop)) {
+    for shop in [Shop::on_sqlite(), Shop::on_postgres()] {
+        shop.run(&["init"]).exits(0);
+        test(&shop);
+    }
+}
+
+impl Shop {
+    /// In a file of the working directory.
+    pub fn on_sqlite() -> Shop {
+        Shop { doctor: Doctor::new(), url: "queue.db".to_owned(), server: None }
+    }
+
+    /// In a database of its own on the tests' server.
+    pub fn on_postgres() -> Shop {
+        let server = fresh();
+        Shop { doctor: Doctor::new(), url: server.url(), server: Some(server) }
+    }
+
+    /// True on Postgres.
+    pub fn is_postgres(&self) -> bool {
+        self.server.is_some()
+    }
+
+    /// Runs the program on this queue.
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        self.doctor.run(&self.with_db(arguments))
+    }
+
+    /// The arguments, with the database behind the command.
+    pub fn with_db<'a>(&'a self, arguments: &[&'a str]) -> Vec<&'a str> {
+        [arguments, &["--db", &self.url]].concat()
+    }
+
+    /// Runs statements; `{ago N}` is the instant so many seconds ago, and may be negative.
+    pub fn sql(&self, sql: &str) {
+        let sql = self.spelled(sql);
+        match &self.server {
+            Some(server) => server.client().batch_execute(&sql).unwrap_or_else(|error| panic!("{error} in {sql}")),
+            None => self.doctor.sql("queue.db", &sql),
+        }
+    }
+
+    /// The rows of a query, values joined by blanks; NULL is a dash.
+    pub fn rows(&self, query: &str) -> Vec<String> {
+        let query = self.spelled(query);
+        let Some(server) = &self.server else { return self.doctor.rows("queue.db", &query) };
+        let messages = server.client().simple_query(&query).unwrap_or_else(|error| panic!("{error} in {query}"));
+        messages
+            .iter()
+            .filter_map(|message| match message {
+                postgres::SimpleQueryMessage::Row(row) => {
+                    let values = (0..row.len()).map(|n| row.get(n).unwrap_or("-").to_owned());
+                    Some(values.collect::<Vec<_>>().join(" "))
+                }
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Everything in the table of jobs.
+    pub fn jobs(&self) -> Vec<String> {
+        self.rows("SELECT * FROM jobs ORDER BY id")
+    }
+
+    /// Id, state and attempts of each job.
+    pub fn states(&self) -> Vec<String> {
+        self.rows("SELECT id, status, attempts FROM jobs ORDER BY id")
+    }
+
+    /// Puts jobs in flight, `first` to `last`, whose owner was last heard of so many seconds ago. `owner` is an SQL expression
+    /// that may use the job's id, `n`.
+    pub fn in_flight(&self, first: u32, last: u32, owner: &str, silent: u32) {
+        let numbers = if self.is_postgres() {
+            format!("SELECT generate_series({first}, {last}) AS n")
+        } else {
+            format!(
+                "WITH RECURSIVE t(n) AS (SELECT {first} UNION ALL SELECT n + 1 FROM t WHERE n < {last}) SELECT n FROM t"
+            )
+        };
+        self.sql(&format!(
+            "INSERT INTO jobs (id, queue, kind, status, owner_id, lease_token, claimed_at, heartbeat_at, lease_expires_at)
+             SELECT n, 'mail', 'SendInvoice', 'RUNNING', {owner}, 'token', {{ago {}}}, {{ago {silent}}}, {{ago {}}}
+             FROM ({numbers}) AS numbers",
+            silent + 60,
+            i64::from(silent) - 60,
+        ));
+    }
+
+    fn spelled(&self, sql: &str) -> String {
+        let mut spelled = String::new();
+        let mut rest = sql;
+        while let Some((before, after)) = rest.split_once("{ago ") {
+            let (seconds, after) = after.split_once('}').expect("{ago N} ends");
+            spelled.push_str(before);
+            spelled.push_str(&match self.server {
+                Some(_) => format!("(now() - interval '{seconds} seconds')"),
+                None => format!("(unixepoch() - ({seconds}))"),
+            });
+            rest = after;
+        }
+        spelled + rest
+    }
+}
