@@ -29,7 +29,8 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Make a demonstration database with stuck jobs and walk through it')
             [CompletionResult]::new('env', 'env', [CompletionResultType]::ParameterValue, 'Show every setting in force and where it came from')
-            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Create the reference schema')
+            [CompletionResult]::new('history', 'history', [CompletionResultType]::ParameterValue, 'List what was done, or tell of one run')
+            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Create the reference schema, or the ledger')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print a manual page')
             [CompletionResult]::new('owners', 'owners', [CompletionResultType]::ParameterValue, 'List who holds what, and who is dead')
             [CompletionResult]::new('presets', 'presets', [CompletionResultType]::ParameterValue, 'List the queues that are known, or explain one')
@@ -37,7 +38,9 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema of a document')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Explain jobs: every rule, what it read, what would be done')
             [CompletionResult]::new('stale', 'stale', [CompletionResultType]::ParameterValue, 'List the claims that are stuck, longest silent first')
+            [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count jobs by queue and state, or show how long they run')
             [CompletionResult]::new('sweep', 'sweep', [CompletionResultType]::ParameterValue, 'One pass for automation: from cron, or with --restart before workers start')
+            [CompletionResult]::new('undo', 'undo', [CompletionResultType]::ParameterValue, 'Plan to take a run back, and with --apply give back every job that nobody has touched since')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
@@ -112,6 +115,33 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
+        'jobdoctor;history' {
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The N newest runs')
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
+            [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
+            [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
+            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
+            [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--option', '--option', [CompletionResultType]::ParameterName, 'What the preset cannot read from the database; `presets show NAME` lists its options')
+            [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--network-files', '--network-files', [CompletionResultType]::ParameterName, 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
         'jobdoctor;init' {
             [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
             [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
@@ -126,6 +156,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
             [CompletionResult]::new('--print', '--print', [CompletionResultType]::ParameterName, 'Print the statements and run none')
+            [CompletionResult]::new('--ledger', '--ledger', [CompletionResultType]::ParameterName, 'Create only the table jobdoctor_ledger, beside the tables of the queue that is there: from then on each move is recorded in it, in the same transaction')
             [CompletionResult]::new('--network-files', '--network-files', [CompletionResultType]::ParameterName, 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
@@ -217,9 +248,14 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
         }
         'jobdoctor;reclaim' {
             [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Where to, instead of what the rules say: a job without attempts left goes to fail, one whose cancelling was requested to cancel, all others to requeue')
-            [CompletionResult]::new('--rule', '--rule', [CompletionResultType]::ParameterName, 'Act on this rule about trouble too, although the worker may still be running: deadline_passed or max_runtime (can be repeated)')
+            [CompletionResult]::new('--rule', '--rule', [CompletionResultType]::ParameterName, 'Act on this rule about trouble too, although the worker may still be running: deadline_passed, max_runtime or no_progress (can be repeated)')
             [CompletionResult]::new('--max-jobs', '--max-jobs', [CompletionResultType]::ParameterName, 'Refuse to apply a plan with more steps than this; said here, not in the config file, it also lifts the brake')
-            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'Apply only if the plan is still this one: the digest that the dry run printed, or its first 8 digits or more')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'Apply, or print a script, only if the plan is still this one: the digest that the dry run printed, or its first 8 digits or more')
+            [CompletionResult]::new('--delay', '--delay', [CompletionResultType]::ParameterName, 'Jobs that go back to the queue may run this much later than now, at most 7d')
+            [CompletionResult]::new('--jitter', '--jitter', [CompletionResultType]::ParameterName, 'Spread them over a window of this length, after --delay if there is one, at most 7d')
+            [CompletionResult]::new('--max-stalls', '--max-stalls', [CompletionResultType]::ParameterName, 'Fail a job that was lost N times before, instead of giving it back again: 0 fails it at once, 1 at the second loss')
+            [CompletionResult]::new('--verify', '--verify', [CompletionResultType]::ParameterName, 'Afterwards watch the requeued jobs for so long, or until all have ended, and say how they stand; 3 if some are stuck again. Not counted against --timeout')
+            [CompletionResult]::new('--reason', '--reason', [CompletionResultType]::ParameterName, 'Why, for who reads the history later: kept in the journal and the ledger, and written with each job where the queue keeps its last error')
             [CompletionResult]::new('--older', '--older', [CompletionResultType]::ParameterName, 'Silent for longer than this, counted from the best sign of life there is [default: the queue library''s own threshold]')
             [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Of queues that match (can be repeated)')
             [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Of kinds that match (can be repeated)')
@@ -231,6 +267,9 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--from-file', '--from-file', [CompletionResultType]::ParameterName, 'The jobs of a list: one id a line, or the lines of `-o jsonl`; - is standard input. An empty list means no job. What is healthy is held, as with --id')
             [CompletionResult]::new('--save-plan', '--save-plan', [CompletionResultType]::ParameterName, 'Keep the plan in a file, private to its user, to be looked at and carried out later with --plan')
             [CompletionResult]::new('--plan', '--plan', [CompletionResultType]::ParameterName, 'The jobs of a saved plan, judged as they were then: only those, and of them only the ones that have not changed since')
+            [CompletionResult]::new('--alive-from', '--alive-from', [CompletionResultType]::ParameterName, 'A list of the living owners, one a line: hosts, host:pid, exact ids, or what `kubectl get pods -o name` says; - is standard input. Every other owner is dead as of then. Reads every claim in flight')
+            [CompletionResult]::new('--look-file', '--look-file', [CompletionResultType]::ParameterName, 'Compare with the look saved in this file, and save this one there: what stood still is dead, and what changed is alive, whatever its clock says. Reads every claim in flight')
+            [CompletionResult]::new('--confirm-after', '--confirm-after', [CompletionResultType]::ParameterName, 'Look twice, this long apart (1s to 1h), and move only what stood still in between')
             [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
             [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
@@ -244,6 +283,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
             [CompletionResult]::new('--apply', '--apply', [CompletionResultType]::ParameterName, 'Do it: without this, nothing is written')
+            [CompletionResult]::new('--emit-sql', '--emit-sql', [CompletionResultType]::ParameterName, 'Print the guarded statements instead, for a change ticket: a script for psql or sqlite3 that does what --apply would do, one transaction a batch')
             [CompletionResult]::new('--network-files', '--network-files', [CompletionResultType]::ParameterName, 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
@@ -300,6 +340,9 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'In this state, in the queue''s own words (can be repeated)')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The N longest silent')
             [CompletionResult]::new('--id', '--id', [CompletionResultType]::ParameterName, 'This job; a healthy one is held, never forced (can be repeated)')
+            [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Look again and again, with this pause in between: on a terminal in place, what is new marked + and what is gone marked -; with -o jsonl one line for each. Each look has its own time limit [default: 10s]')
+            [CompletionResult]::new('--alive-from', '--alive-from', [CompletionResultType]::ParameterName, 'A list of the living owners, one a line: hosts, host:pid, exact ids, or what `kubectl get pods -o name` says; - is standard input. Every other owner is dead as of then. Reads every claim in flight')
+            [CompletionResult]::new('--look-file', '--look-file', [CompletionResultType]::ParameterName, 'Compare with the look saved in this file, and save this one there: what stood still is dead, and what changed is alive, whatever its clock says. Reads every claim in flight')
             [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
             [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
@@ -312,7 +355,39 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--summary', '--summary', [CompletionResultType]::ParameterName, 'Only what is likely to have happened, and the counts: no list of jobs')
             [CompletionResult]::new('--exit-code', '--exit-code', [CompletionResultType]::ParameterName, 'End with 1 if stuck or unknown claims are found')
+            [CompletionResult]::new('--network-files', '--network-files', [CompletionResultType]::ParameterName, 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'jobdoctor;stats' {
+            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'With --runtimes: jobs that ended within this time [default: 7d]')
+            [CompletionResult]::new('--older', '--older', [CompletionResultType]::ParameterName, 'Silent for longer than this, counted from the best sign of life there is [default: the queue library''s own threshold]')
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Of queues that match (can be repeated)')
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Of kinds that match (can be repeated)')
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
+            [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
+            [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
+            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
+            [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--option', '--option', [CompletionResultType]::ParameterName, 'What the preset cannot read from the database; `presets show NAME` lists its options')
+            [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--runtimes', '--runtimes', [CompletionResultType]::ParameterName, 'How long jobs ran that have ended well, by kind, and how many of them the threshold would have hit')
             [CompletionResult]::new('--network-files', '--network-files', [CompletionResultType]::ParameterName, 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
@@ -328,9 +403,14 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
         }
         'jobdoctor;sweep' {
             [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Where to, instead of what the rules say: a job without attempts left goes to fail, one whose cancelling was requested to cancel, all others to requeue')
-            [CompletionResult]::new('--rule', '--rule', [CompletionResultType]::ParameterName, 'Act on this rule about trouble too, although the worker may still be running: deadline_passed or max_runtime (can be repeated)')
+            [CompletionResult]::new('--rule', '--rule', [CompletionResultType]::ParameterName, 'Act on this rule about trouble too, although the worker may still be running: deadline_passed, max_runtime or no_progress (can be repeated)')
             [CompletionResult]::new('--max-jobs', '--max-jobs', [CompletionResultType]::ParameterName, 'Refuse to apply a plan with more steps than this; said here, not in the config file, it also lifts the brake')
-            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'Apply only if the plan is still this one: the digest that the dry run printed, or its first 8 digits or more')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'Apply, or print a script, only if the plan is still this one: the digest that the dry run printed, or its first 8 digits or more')
+            [CompletionResult]::new('--delay', '--delay', [CompletionResultType]::ParameterName, 'Jobs that go back to the queue may run this much later than now, at most 7d')
+            [CompletionResult]::new('--jitter', '--jitter', [CompletionResultType]::ParameterName, 'Spread them over a window of this length, after --delay if there is one, at most 7d')
+            [CompletionResult]::new('--max-stalls', '--max-stalls', [CompletionResultType]::ParameterName, 'Fail a job that was lost N times before, instead of giving it back again: 0 fails it at once, 1 at the second loss')
+            [CompletionResult]::new('--verify', '--verify', [CompletionResultType]::ParameterName, 'Afterwards watch the requeued jobs for so long, or until all have ended, and say how they stand; 3 if some are stuck again. Not counted against --timeout')
+            [CompletionResult]::new('--reason', '--reason', [CompletionResultType]::ParameterName, 'Why, for who reads the history later: kept in the journal and the ledger, and written with each job where the queue keeps its last error')
             [CompletionResult]::new('--older', '--older', [CompletionResultType]::ParameterName, 'Silent for longer than this, counted from the best sign of life there is [default: the queue library''s own threshold]')
             [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Of queues that match (can be repeated)')
             [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Of kinds that match (can be repeated)')
@@ -338,6 +418,9 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--host', '--host', [CompletionResultType]::ParameterName, 'Held on this host, named whole (can be repeated)')
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'In this state, in the queue''s own words (can be repeated)')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'The N longest silent')
+            [CompletionResult]::new('--alive-from', '--alive-from', [CompletionResultType]::ParameterName, 'A list of the living owners, one a line: hosts, host:pid, exact ids, or what `kubectl get pods -o name` says; - is standard input. Every other owner is dead as of then. Reads every claim in flight')
+            [CompletionResult]::new('--look-file', '--look-file', [CompletionResultType]::ParameterName, 'Compare with the look saved in this file, and save this one there: what stood still is dead, and what changed is alive, whatever its clock says. Reads every claim in flight')
+            [CompletionResult]::new('--confirm-after', '--confirm-after', [CompletionResultType]::ParameterName, 'Look twice, this long apart (1s to 1h), and move only what stood still in between')
             [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
             [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
@@ -350,8 +433,38 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
-            [CompletionResult]::new('--restart', '--restart', [CompletionResultType]::ParameterName, 'Judge by who the owner is, whatever the age: its jobs are dead. Needs --host, --owner or --all-owners; never touches a claim made after the sweep began')
+            [CompletionResult]::new('--restart', '--restart', [CompletionResultType]::ParameterName, 'Judge by who the owner is, whatever the age: its jobs are dead. Needs --host, --owner, --all-owners or --alive-from; never touches a claim made after the sweep began')
             [CompletionResult]::new('--all-owners', '--all-owners', [CompletionResultType]::ParameterName, 'With --restart: every owner is dead, and so are claims without one')
+            [CompletionResult]::new('--apply', '--apply', [CompletionResultType]::ParameterName, 'Do it: without this, nothing is written')
+            [CompletionResult]::new('--emit-sql', '--emit-sql', [CompletionResultType]::ParameterName, 'Print the guarded statements instead, for a change ticket: a script for psql or sqlite3 that does what --apply would do, one transaction a batch')
+            [CompletionResult]::new('--network-files', '--network-files', [CompletionResultType]::ParameterName, 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'jobdoctor;undo' {
+            [CompletionResult]::new('--max-jobs', '--max-jobs', [CompletionResultType]::ParameterName, 'Refuse to give back more jobs than this')
+            [CompletionResult]::new('--reason', '--reason', [CompletionResultType]::ParameterName, 'Why, for who reads the history later: kept in the journal and the ledger, and written with each job where the queue keeps its last error')
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
+            [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
+            [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
+            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
+            [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--option', '--option', [CompletionResultType]::ParameterName, 'What the preset cannot read from the database; `presets show NAME` lists its options')
+            [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
             [CompletionResult]::new('--apply', '--apply', [CompletionResultType]::ParameterName, 'Do it: without this, nothing is written')
             [CompletionResult]::new('--network-files', '--network-files', [CompletionResultType]::ParameterName, 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
@@ -371,7 +484,8 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Make a demonstration database with stuck jobs and walk through it')
             [CompletionResult]::new('env', 'env', [CompletionResultType]::ParameterValue, 'Show every setting in force and where it came from')
-            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Create the reference schema')
+            [CompletionResult]::new('history', 'history', [CompletionResultType]::ParameterValue, 'List what was done, or tell of one run')
+            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Create the reference schema, or the ledger')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print a manual page')
             [CompletionResult]::new('owners', 'owners', [CompletionResultType]::ParameterValue, 'List who holds what, and who is dead')
             [CompletionResult]::new('presets', 'presets', [CompletionResultType]::ParameterValue, 'List the queues that are known, or explain one')
@@ -379,7 +493,9 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema of a document')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Explain jobs: every rule, what it read, what would be done')
             [CompletionResult]::new('stale', 'stale', [CompletionResultType]::ParameterValue, 'List the claims that are stuck, longest silent first')
+            [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count jobs by queue and state, or show how long they run')
             [CompletionResult]::new('sweep', 'sweep', [CompletionResultType]::ParameterValue, 'One pass for automation: from cron, or with --restart before workers start')
+            [CompletionResult]::new('undo', 'undo', [CompletionResultType]::ParameterValue, 'Plan to take a run back, and with --apply give back every job that nobody has touched since')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
@@ -393,6 +509,9 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             break
         }
         'jobdoctor;help;env' {
+            break
+        }
+        'jobdoctor;help;history' {
             break
         }
         'jobdoctor;help;init' {
@@ -423,7 +542,13 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
         'jobdoctor;help;stale' {
             break
         }
+        'jobdoctor;help;stats' {
+            break
+        }
         'jobdoctor;help;sweep' {
+            break
+        }
+        'jobdoctor;help;undo' {
             break
         }
         'jobdoctor;help;help' {

@@ -31,6 +31,9 @@ _jobdoctor() {
             jobdoctor,help)
                 cmd="jobdoctor__subcmd__help"
                 ;;
+            jobdoctor,history)
+                cmd="jobdoctor__subcmd__history"
+                ;;
             jobdoctor,init)
                 cmd="jobdoctor__subcmd__init"
                 ;;
@@ -55,8 +58,14 @@ _jobdoctor() {
             jobdoctor,stale)
                 cmd="jobdoctor__subcmd__stale"
                 ;;
+            jobdoctor,stats)
+                cmd="jobdoctor__subcmd__stats"
+                ;;
             jobdoctor,sweep)
                 cmd="jobdoctor__subcmd__sweep"
+                ;;
+            jobdoctor,undo)
+                cmd="jobdoctor__subcmd__undo"
                 ;;
             jobdoctor__subcmd__help,check)
                 cmd="jobdoctor__subcmd__help__subcmd__check"
@@ -72,6 +81,9 @@ _jobdoctor() {
                 ;;
             jobdoctor__subcmd__help,help)
                 cmd="jobdoctor__subcmd__help__subcmd__help"
+                ;;
+            jobdoctor__subcmd__help,history)
+                cmd="jobdoctor__subcmd__help__subcmd__history"
                 ;;
             jobdoctor__subcmd__help,init)
                 cmd="jobdoctor__subcmd__help__subcmd__init"
@@ -97,8 +109,14 @@ _jobdoctor() {
             jobdoctor__subcmd__help,stale)
                 cmd="jobdoctor__subcmd__help__subcmd__stale"
                 ;;
+            jobdoctor__subcmd__help,stats)
+                cmd="jobdoctor__subcmd__help__subcmd__stats"
+                ;;
             jobdoctor__subcmd__help,sweep)
                 cmd="jobdoctor__subcmd__help__subcmd__sweep"
+                ;;
+            jobdoctor__subcmd__help,undo)
+                cmd="jobdoctor__subcmd__help__subcmd__undo"
                 ;;
             jobdoctor__subcmd__help__subcmd__presets,show)
                 cmd="jobdoctor__subcmd__help__subcmd__presets__subcmd__show"
@@ -113,7 +131,7 @@ _jobdoctor() {
 
     case "${cmd}" in
         jobdoctor)
-            opts="-h -V --help --version check completions demo env init man owners presets reclaim schema show stale sweep help"
+            opts="-h -V --help --version check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -283,7 +301,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__help)
-            opts="check completions demo env init man owners presets reclaim schema show stale sweep help"
+            opts="check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -353,6 +371,20 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        jobdoctor__subcmd__help__subcmd__history)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -492,6 +524,20 @@ _jobdoctor() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        jobdoctor__subcmd__help__subcmd__stats)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         jobdoctor__subcmd__help__subcmd__sweep)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -506,8 +552,88 @@ _jobdoctor() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        jobdoctor__subcmd__help__subcmd__undo)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        jobdoctor__subcmd__history)
+            opts="-o -q -v -h -V --limit --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --db)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --target)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --preset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table wide json jsonl csv name none" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table wide json jsonl csv name none" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         jobdoctor__subcmd__init)
-            opts="-o -q -v -h -V --print --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --print --ledger --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -733,7 +859,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__reclaim)
-            opts="-o -q -v -h -V --apply --to --rule --max-jobs --expect --older --queue --kind --owner --host --state --limit --id --from-file --save-plan --plan --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --apply --to --rule --max-jobs --expect --delay --jitter --max-stalls --emit-sql --verify --reason --older --queue --kind --owner --host --state --limit --id --from-file --save-plan --plan --alive-from --look-file --confirm-after --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -752,6 +878,26 @@ _jobdoctor() {
                     return 0
                     ;;
                 --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --delay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jitter)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-stalls)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reason)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -796,6 +942,18 @@ _jobdoctor() {
                     return 0
                     ;;
                 --plan)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --alive-from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --look-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --confirm-after)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -855,7 +1013,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__schema)
-            opts="-h -V --help --version check env error init owners plan presets presets-show reclaim show stale sweep"
+            opts="-h -V --help --version check env error history history-run init owners plan presets presets-show reclaim show stale stale-watch stats stats-runtimes sweep undo"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -935,7 +1093,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__stale)
-            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --id --exit-code --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --id --summary --watch --exit-code --alive-from --look-file --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -970,6 +1128,96 @@ _jobdoctor() {
                     return 0
                     ;;
                 --id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --watch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --alive-from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --look-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --db)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --target)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --preset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table wide json jsonl csv name none" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table wide json jsonl csv name none" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        jobdoctor__subcmd__stats)
+            opts="-o -q -v -h -V --runtimes --since --older --queue --kind --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --older)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --queue)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kind)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1029,7 +1277,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__sweep)
-            opts="-o -q -v -h -V --restart --all-owners --apply --to --rule --max-jobs --expect --older --queue --kind --owner --host --state --limit --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --restart --all-owners --apply --to --rule --max-jobs --expect --delay --jitter --max-stalls --emit-sql --verify --reason --older --queue --kind --owner --host --state --limit --alive-from --look-file --confirm-after --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1048,6 +1296,26 @@ _jobdoctor() {
                     return 0
                     ;;
                 --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --delay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jitter)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-stalls)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reason)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1076,6 +1344,88 @@ _jobdoctor() {
                     return 0
                     ;;
                 --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --alive-from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --look-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --confirm-after)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --db)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --target)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --preset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table wide json jsonl csv name none" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table wide json jsonl csv name none" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        jobdoctor__subcmd__undo)
+            opts="-o -q -v -h -V --apply --max-jobs --reason --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --max-jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reason)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -26,7 +26,8 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand completions 'Print a shell''s completion script'
             cand demo 'Make a demonstration database with stuck jobs and walk through it'
             cand env 'Show every setting in force and where it came from'
-            cand init 'Create the reference schema'
+            cand history 'List what was done, or tell of one run'
+            cand init 'Create the reference schema, or the ledger'
             cand man 'Print a manual page'
             cand owners 'List who holds what, and who is dead'
             cand presets 'List the queues that are known, or explain one'
@@ -34,7 +35,9 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand schema 'Print the JSON Schema of a document'
             cand show 'Explain jobs: every rule, what it read, what would be done'
             cand stale 'List the claims that are stuck, longest silent first'
+            cand stats 'Count jobs by queue and state, or show how long they run'
             cand sweep 'One pass for automation: from cron, or with --restart before workers start'
+            cand undo 'Plan to take a run back, and with --apply give back every job that nobody has touched since'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'jobdoctor;check'= {
@@ -104,6 +107,32 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand -V 'Print version'
             cand --version 'Print version'
         }
+        &'jobdoctor;history'= {
+            cand --limit 'The N newest runs'
+            cand --db 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]'
+            cand --target 'A target of the config file [env: JOBDOCTOR_TARGET]'
+            cand --preset 'The preset or mapping, instead of finding out'
+            cand --schema 'The schema of the queue''s tables (Postgres)'
+            cand --table 'Another name for the table of jobs'
+            cand --option 'What the preset cannot read from the database; `presets show NAME` lists its options'
+            cand --password-file 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]'
+            cand --config 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]'
+            cand --timeout 'Give up after this long [default: 30s for looking, 10m for applying]'
+            cand -o 'The format'
+            cand --output 'The format'
+            cand --color 'When to use colour'
+            cand --network-files 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
+            cand --no-config 'Read no config file'
+            cand --json 'Short for --output json'
+            cand -q 'No hints, summaries or warnings; errors and the report stay'
+            cand --quiet 'No hints, summaries or warnings; errors and the report stay'
+            cand -v 'Say what was found out about the database, and warn about how it is set up'
+            cand --verbose 'Say what was found out about the database, and warn about how it is set up'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
         &'jobdoctor;init'= {
             cand --db 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]'
             cand --target 'A target of the config file [env: JOBDOCTOR_TARGET]'
@@ -118,6 +147,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --output 'The format'
             cand --color 'When to use colour'
             cand --print 'Print the statements and run none'
+            cand --ledger 'Create only the table jobdoctor_ledger, beside the tables of the queue that is there: from then on each move is recorded in it, in the same transaction'
             cand --network-files 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
             cand --no-config 'Read no config file'
             cand --json 'Short for --output json'
@@ -204,9 +234,14 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
         }
         &'jobdoctor;reclaim'= {
             cand --to 'Where to, instead of what the rules say: a job without attempts left goes to fail, one whose cancelling was requested to cancel, all others to requeue'
-            cand --rule 'Act on this rule about trouble too, although the worker may still be running: deadline_passed or max_runtime (can be repeated)'
+            cand --rule 'Act on this rule about trouble too, although the worker may still be running: deadline_passed, max_runtime or no_progress (can be repeated)'
             cand --max-jobs 'Refuse to apply a plan with more steps than this; said here, not in the config file, it also lifts the brake'
-            cand --expect 'Apply only if the plan is still this one: the digest that the dry run printed, or its first 8 digits or more'
+            cand --expect 'Apply, or print a script, only if the plan is still this one: the digest that the dry run printed, or its first 8 digits or more'
+            cand --delay 'Jobs that go back to the queue may run this much later than now, at most 7d'
+            cand --jitter 'Spread them over a window of this length, after --delay if there is one, at most 7d'
+            cand --max-stalls 'Fail a job that was lost N times before, instead of giving it back again: 0 fails it at once, 1 at the second loss'
+            cand --verify 'Afterwards watch the requeued jobs for so long, or until all have ended, and say how they stand; 3 if some are stuck again. Not counted against --timeout'
+            cand --reason 'Why, for who reads the history later: kept in the journal and the ledger, and written with each job where the queue keeps its last error'
             cand --older 'Silent for longer than this, counted from the best sign of life there is [default: the queue library''s own threshold]'
             cand --queue 'Of queues that match (can be repeated)'
             cand --kind 'Of kinds that match (can be repeated)'
@@ -218,6 +253,9 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --from-file 'The jobs of a list: one id a line, or the lines of `-o jsonl`; - is standard input. An empty list means no job. What is healthy is held, as with --id'
             cand --save-plan 'Keep the plan in a file, private to its user, to be looked at and carried out later with --plan'
             cand --plan 'The jobs of a saved plan, judged as they were then: only those, and of them only the ones that have not changed since'
+            cand --alive-from 'A list of the living owners, one a line: hosts, host:pid, exact ids, or what `kubectl get pods -o name` says; - is standard input. Every other owner is dead as of then. Reads every claim in flight'
+            cand --look-file 'Compare with the look saved in this file, and save this one there: what stood still is dead, and what changed is alive, whatever its clock says. Reads every claim in flight'
+            cand --confirm-after 'Look twice, this long apart (1s to 1h), and move only what stood still in between'
             cand --db 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]'
             cand --target 'A target of the config file [env: JOBDOCTOR_TARGET]'
             cand --preset 'The preset or mapping, instead of finding out'
@@ -231,6 +269,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --output 'The format'
             cand --color 'When to use colour'
             cand --apply 'Do it: without this, nothing is written'
+            cand --emit-sql 'Print the guarded statements instead, for a change ticket: a script for psql or sqlite3 that does what --apply would do, one transaction a batch'
             cand --network-files 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
             cand --no-config 'Read no config file'
             cand --json 'Short for --output json'
@@ -284,6 +323,9 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --state 'In this state, in the queue''s own words (can be repeated)'
             cand --limit 'The N longest silent'
             cand --id 'This job; a healthy one is held, never forced (can be repeated)'
+            cand --watch 'Look again and again, with this pause in between: on a terminal in place, what is new marked + and what is gone marked -; with -o jsonl one line for each. Each look has its own time limit [default: 10s]'
+            cand --alive-from 'A list of the living owners, one a line: hosts, host:pid, exact ids, or what `kubectl get pods -o name` says; - is standard input. Every other owner is dead as of then. Reads every claim in flight'
+            cand --look-file 'Compare with the look saved in this file, and save this one there: what stood still is dead, and what changed is alive, whatever its clock says. Reads every claim in flight'
             cand --db 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]'
             cand --target 'A target of the config file [env: JOBDOCTOR_TARGET]'
             cand --preset 'The preset or mapping, instead of finding out'
@@ -296,7 +338,38 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand -o 'The format'
             cand --output 'The format'
             cand --color 'When to use colour'
+            cand --summary 'Only what is likely to have happened, and the counts: no list of jobs'
             cand --exit-code 'End with 1 if stuck or unknown claims are found'
+            cand --network-files 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
+            cand --no-config 'Read no config file'
+            cand --json 'Short for --output json'
+            cand -q 'No hints, summaries or warnings; errors and the report stay'
+            cand --quiet 'No hints, summaries or warnings; errors and the report stay'
+            cand -v 'Say what was found out about the database, and warn about how it is set up'
+            cand --verbose 'Say what was found out about the database, and warn about how it is set up'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'jobdoctor;stats'= {
+            cand --since 'With --runtimes: jobs that ended within this time [default: 7d]'
+            cand --older 'Silent for longer than this, counted from the best sign of life there is [default: the queue library''s own threshold]'
+            cand --queue 'Of queues that match (can be repeated)'
+            cand --kind 'Of kinds that match (can be repeated)'
+            cand --db 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]'
+            cand --target 'A target of the config file [env: JOBDOCTOR_TARGET]'
+            cand --preset 'The preset or mapping, instead of finding out'
+            cand --schema 'The schema of the queue''s tables (Postgres)'
+            cand --table 'Another name for the table of jobs'
+            cand --option 'What the preset cannot read from the database; `presets show NAME` lists its options'
+            cand --password-file 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]'
+            cand --config 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]'
+            cand --timeout 'Give up after this long [default: 30s for looking, 10m for applying]'
+            cand -o 'The format'
+            cand --output 'The format'
+            cand --color 'When to use colour'
+            cand --runtimes 'How long jobs ran that have ended well, by kind, and how many of them the threshold would have hit'
             cand --network-files 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
             cand --no-config 'Read no config file'
             cand --json 'Short for --output json'
@@ -311,9 +384,14 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
         }
         &'jobdoctor;sweep'= {
             cand --to 'Where to, instead of what the rules say: a job without attempts left goes to fail, one whose cancelling was requested to cancel, all others to requeue'
-            cand --rule 'Act on this rule about trouble too, although the worker may still be running: deadline_passed or max_runtime (can be repeated)'
+            cand --rule 'Act on this rule about trouble too, although the worker may still be running: deadline_passed, max_runtime or no_progress (can be repeated)'
             cand --max-jobs 'Refuse to apply a plan with more steps than this; said here, not in the config file, it also lifts the brake'
-            cand --expect 'Apply only if the plan is still this one: the digest that the dry run printed, or its first 8 digits or more'
+            cand --expect 'Apply, or print a script, only if the plan is still this one: the digest that the dry run printed, or its first 8 digits or more'
+            cand --delay 'Jobs that go back to the queue may run this much later than now, at most 7d'
+            cand --jitter 'Spread them over a window of this length, after --delay if there is one, at most 7d'
+            cand --max-stalls 'Fail a job that was lost N times before, instead of giving it back again: 0 fails it at once, 1 at the second loss'
+            cand --verify 'Afterwards watch the requeued jobs for so long, or until all have ended, and say how they stand; 3 if some are stuck again. Not counted against --timeout'
+            cand --reason 'Why, for who reads the history later: kept in the journal and the ledger, and written with each job where the queue keeps its last error'
             cand --older 'Silent for longer than this, counted from the best sign of life there is [default: the queue library''s own threshold]'
             cand --queue 'Of queues that match (can be repeated)'
             cand --kind 'Of kinds that match (can be repeated)'
@@ -321,6 +399,9 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --host 'Held on this host, named whole (can be repeated)'
             cand --state 'In this state, in the queue''s own words (can be repeated)'
             cand --limit 'The N longest silent'
+            cand --alive-from 'A list of the living owners, one a line: hosts, host:pid, exact ids, or what `kubectl get pods -o name` says; - is standard input. Every other owner is dead as of then. Reads every claim in flight'
+            cand --look-file 'Compare with the look saved in this file, and save this one there: what stood still is dead, and what changed is alive, whatever its clock says. Reads every claim in flight'
+            cand --confirm-after 'Look twice, this long apart (1s to 1h), and move only what stood still in between'
             cand --db 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]'
             cand --target 'A target of the config file [env: JOBDOCTOR_TARGET]'
             cand --preset 'The preset or mapping, instead of finding out'
@@ -333,8 +414,37 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand -o 'The format'
             cand --output 'The format'
             cand --color 'When to use colour'
-            cand --restart 'Judge by who the owner is, whatever the age: its jobs are dead. Needs --host, --owner or --all-owners; never touches a claim made after the sweep began'
+            cand --restart 'Judge by who the owner is, whatever the age: its jobs are dead. Needs --host, --owner, --all-owners or --alive-from; never touches a claim made after the sweep began'
             cand --all-owners 'With --restart: every owner is dead, and so are claims without one'
+            cand --apply 'Do it: without this, nothing is written'
+            cand --emit-sql 'Print the guarded statements instead, for a change ticket: a script for psql or sqlite3 that does what --apply would do, one transaction a batch'
+            cand --network-files 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
+            cand --no-config 'Read no config file'
+            cand --json 'Short for --output json'
+            cand -q 'No hints, summaries or warnings; errors and the report stay'
+            cand --quiet 'No hints, summaries or warnings; errors and the report stay'
+            cand -v 'Say what was found out about the database, and warn about how it is set up'
+            cand --verbose 'Say what was found out about the database, and warn about how it is set up'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'jobdoctor;undo'= {
+            cand --max-jobs 'Refuse to give back more jobs than this'
+            cand --reason 'Why, for who reads the history later: kept in the journal and the ledger, and written with each job where the queue keeps its last error'
+            cand --db 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]'
+            cand --target 'A target of the config file [env: JOBDOCTOR_TARGET]'
+            cand --preset 'The preset or mapping, instead of finding out'
+            cand --schema 'The schema of the queue''s tables (Postgres)'
+            cand --table 'Another name for the table of jobs'
+            cand --option 'What the preset cannot read from the database; `presets show NAME` lists its options'
+            cand --password-file 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]'
+            cand --config 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]'
+            cand --timeout 'Give up after this long [default: 30s for looking, 10m for applying]'
+            cand -o 'The format'
+            cand --output 'The format'
+            cand --color 'When to use colour'
             cand --apply 'Do it: without this, nothing is written'
             cand --network-files 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
             cand --no-config 'Read no config file'
@@ -353,7 +463,8 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand completions 'Print a shell''s completion script'
             cand demo 'Make a demonstration database with stuck jobs and walk through it'
             cand env 'Show every setting in force and where it came from'
-            cand init 'Create the reference schema'
+            cand history 'List what was done, or tell of one run'
+            cand init 'Create the reference schema, or the ledger'
             cand man 'Print a manual page'
             cand owners 'List who holds what, and who is dead'
             cand presets 'List the queues that are known, or explain one'
@@ -361,7 +472,9 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand schema 'Print the JSON Schema of a document'
             cand show 'Explain jobs: every rule, what it read, what would be done'
             cand stale 'List the claims that are stuck, longest silent first'
+            cand stats 'Count jobs by queue and state, or show how long they run'
             cand sweep 'One pass for automation: from cron, or with --restart before workers start'
+            cand undo 'Plan to take a run back, and with --apply give back every job that nobody has touched since'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'jobdoctor;help;check'= {
@@ -371,6 +484,8 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
         &'jobdoctor;help;demo'= {
         }
         &'jobdoctor;help;env'= {
+        }
+        &'jobdoctor;help;history'= {
         }
         &'jobdoctor;help;init'= {
         }
@@ -391,7 +506,11 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
         }
         &'jobdoctor;help;stale'= {
         }
+        &'jobdoctor;help;stats'= {
+        }
         &'jobdoctor;help;sweep'= {
+        }
+        &'jobdoctor;help;undo'= {
         }
         &'jobdoctor;help;help'= {
         }

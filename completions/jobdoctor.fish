@@ -30,7 +30,8 @@ complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "check" -d 'Can 
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "completions" -d 'Print a shell\'s completion script'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "demo" -d 'Make a demonstration database with stuck jobs and walk through it'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "env" -d 'Show every setting in force and where it came from'
-complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "init" -d 'Create the reference schema'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "history" -d 'List what was done, or tell of one run'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "init" -d 'Create the reference schema, or the ledger'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "man" -d 'Print a manual page'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "owners" -d 'List who holds what, and who is dead'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "presets" -d 'List the queues that are known, or explain one'
@@ -38,7 +39,9 @@ complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "reclaim" -d 'Pl
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "schema" -d 'Print the JSON Schema of a document'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "show" -d 'Explain jobs: every rule, what it read, what would be done'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "stale" -d 'List the claims that are stuck, longest silent first'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "stats" -d 'Count jobs by queue and state, or show how long they run'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "sweep" -d 'One pass for automation: from cron, or with --restart before workers start'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "undo" -d 'Plan to take a run back, and with --apply give back every job that nobody has touched since'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
@@ -93,6 +96,33 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -s q -l quiet -
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l limit -d 'The N newest runs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l preset -d 'The preset or mapping, instead of finding out' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l option -d 'What the preset cannot read from the database; `presets show NAME` lists its options' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -s o -l output -d 'The format' -r -f -a "table\t'Columns that fit the terminal'
+wide\t'All columns'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+name\t'One id a line'
+none\t'Nothing: the exit code says it all'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l json -d 'Short for --output json'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -s V -l version -d 'Print version'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l preset -d 'The preset or mapping, instead of finding out' -r
@@ -109,6 +139,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l color -d 'W
 always\t'Always'
 never\t'Never'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l print -d 'Print the statements and run none'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l ledger -d 'Create only the table jobdoctor_ledger, beside the tables of the queue that is there: from then on each move is recorded in it, in the same transaction'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l json -d 'Short for --output json'
@@ -180,9 +211,14 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -s V -l version -d 'Print version'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l to -d 'Where to, instead of what the rules say: a job without attempts left goes to fail, one whose cancelling was requested to cancel, all others to requeue' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l rule -d 'Act on this rule about trouble too, although the worker may still be running: deadline_passed or max_runtime (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l rule -d 'Act on this rule about trouble too, although the worker may still be running: deadline_passed, max_runtime or no_progress (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l max-jobs -d 'Refuse to apply a plan with more steps than this; said here, not in the config file, it also lifts the brake' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l expect -d 'Apply only if the plan is still this one: the digest that the dry run printed, or its first 8 digits or more' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l expect -d 'Apply, or print a script, only if the plan is still this one: the digest that the dry run printed, or its first 8 digits or more' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l delay -d 'Jobs that go back to the queue may run this much later than now, at most 7d' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l jitter -d 'Spread them over a window of this length, after --delay if there is one, at most 7d' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l max-stalls -d 'Fail a job that was lost N times before, instead of giving it back again: 0 fails it at once, 1 at the second loss' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l verify -d 'Afterwards watch the requeued jobs for so long, or until all have ended, and say how they stand; 3 if some are stuck again. Not counted against --timeout' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l reason -d 'Why, for who reads the history later: kept in the journal and the ledger, and written with each job where the queue keeps its last error' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l older -d 'Silent for longer than this, counted from the best sign of life there is [default: the queue library\'s own threshold]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l queue -d 'Of queues that match (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l kind -d 'Of kinds that match (can be repeated)' -r
@@ -194,6 +230,9 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l id -d 'T
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l from-file -d 'The jobs of a list: one id a line, or the lines of `-o jsonl`; - is standard input. An empty list means no job. What is healthy is held, as with --id' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l save-plan -d 'Keep the plan in a file, private to its user, to be looked at and carried out later with --plan' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l plan -d 'The jobs of a saved plan, judged as they were then: only those, and of them only the ones that have not changed since' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l alive-from -d 'A list of the living owners, one a line: hosts, host:pid, exact ids, or what `kubectl get pods -o name` says; - is standard input. Every other owner is dead as of then. Reads every claim in flight' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l look-file -d 'Compare with the look saved in this file, and save this one there: what stood still is dead, and what changed is alive, whatever its clock says. Reads every claim in flight' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l confirm-after -d 'Look twice, this long apart (1s to 1h), and move only what stood still in between' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l preset -d 'The preset or mapping, instead of finding out' -r
@@ -214,6 +253,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l color -d
 always\t'Always'
 never\t'Never'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l apply -d 'Do it: without this, nothing is written'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l emit-sql -d 'Print the guarded statements instead, for a change ticket: a script for psql or sqlite3 that does what --apply would do, one transaction a batch'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l json -d 'Short for --output json'
@@ -254,6 +294,9 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l host -d 'H
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l state -d 'In this state, in the queue\'s own words (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l limit -d 'The N longest silent' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l id -d 'This job; a healthy one is held, never forced (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l watch -d 'Look again and again, with this pause in between: on a terminal in place, what is new marked + and what is gone marked -; with -o jsonl one line for each. Each look has its own time limit [default: 10s]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l alive-from -d 'A list of the living owners, one a line: hosts, host:pid, exact ids, or what `kubectl get pods -o name` says; - is standard input. Every other owner is dead as of then. Reads every claim in flight' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l look-file -d 'Compare with the look saved in this file, and save this one there: what stood still is dead, and what changed is alive, whatever its clock says. Reads every claim in flight' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l preset -d 'The preset or mapping, instead of finding out' -r
@@ -273,6 +316,7 @@ none\t'Nothing: the exit code says it all'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l summary -d 'Only what is likely to have happened, and the counts: no list of jobs'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l exit-code -d 'End with 1 if stuck or unknown claims are found'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l no-config -d 'Read no config file'
@@ -281,10 +325,46 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -s q -l quiet
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l since -d 'With --runtimes: jobs that ended within this time [default: 7d]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l older -d 'Silent for longer than this, counted from the best sign of life there is [default: the queue library\'s own threshold]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l queue -d 'Of queues that match (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l kind -d 'Of kinds that match (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l preset -d 'The preset or mapping, instead of finding out' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l option -d 'What the preset cannot read from the database; `presets show NAME` lists its options' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -s o -l output -d 'The format' -r -f -a "table\t'Columns that fit the terminal'
+wide\t'All columns'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+name\t'One id a line'
+none\t'Nothing: the exit code says it all'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l runtimes -d 'How long jobs ran that have ended well, by kind, and how many of them the threshold would have hit'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l json -d 'Short for --output json'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -s V -l version -d 'Print version'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l to -d 'Where to, instead of what the rules say: a job without attempts left goes to fail, one whose cancelling was requested to cancel, all others to requeue' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l rule -d 'Act on this rule about trouble too, although the worker may still be running: deadline_passed or max_runtime (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l rule -d 'Act on this rule about trouble too, although the worker may still be running: deadline_passed, max_runtime or no_progress (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l max-jobs -d 'Refuse to apply a plan with more steps than this; said here, not in the config file, it also lifts the brake' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l expect -d 'Apply only if the plan is still this one: the digest that the dry run printed, or its first 8 digits or more' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l expect -d 'Apply, or print a script, only if the plan is still this one: the digest that the dry run printed, or its first 8 digits or more' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l delay -d 'Jobs that go back to the queue may run this much later than now, at most 7d' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l jitter -d 'Spread them over a window of this length, after --delay if there is one, at most 7d' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l max-stalls -d 'Fail a job that was lost N times before, instead of giving it back again: 0 fails it at once, 1 at the second loss' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l verify -d 'Afterwards watch the requeued jobs for so long, or until all have ended, and say how they stand; 3 if some are stuck again. Not counted against --timeout' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l reason -d 'Why, for who reads the history later: kept in the journal and the ledger, and written with each job where the queue keeps its last error' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l older -d 'Silent for longer than this, counted from the best sign of life there is [default: the queue library\'s own threshold]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l queue -d 'Of queues that match (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l kind -d 'Of kinds that match (can be repeated)' -r
@@ -292,6 +372,9 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l owner -d '
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l host -d 'Held on this host, named whole (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l state -d 'In this state, in the queue\'s own words (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l limit -d 'The N longest silent' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l alive-from -d 'A list of the living owners, one a line: hosts, host:pid, exact ids, or what `kubectl get pods -o name` says; - is standard input. Every other owner is dead as of then. Reads every claim in flight' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l look-file -d 'Compare with the look saved in this file, and save this one there: what stood still is dead, and what changed is alive, whatever its clock says. Reads every claim in flight' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l confirm-after -d 'Look twice, this long apart (1s to 1h), and move only what stood still in between' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l preset -d 'The preset or mapping, instead of finding out' -r
@@ -311,9 +394,10 @@ none\t'Nothing: the exit code says it all'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l restart -d 'Judge by who the owner is, whatever the age: its jobs are dead. Needs --host, --owner or --all-owners; never touches a claim made after the sweep began'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l restart -d 'Judge by who the owner is, whatever the age: its jobs are dead. Needs --host, --owner, --all-owners or --alive-from; never touches a claim made after the sweep began'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l all-owners -d 'With --restart: every owner is dead, and so are claims without one'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l apply -d 'Do it: without this, nothing is written'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l emit-sql -d 'Print the guarded statements instead, for a change ticket: a script for psql or sqlite3 that does what --apply would do, one transaction a batch'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l json -d 'Short for --output json'
@@ -321,18 +405,50 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s q -l quiet
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s V -l version -d 'Print version'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "check" -d 'Can jobdoctor do its work here: preset, rights, indexes, encodings'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "completions" -d 'Print a shell\'s completion script'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "demo" -d 'Make a demonstration database with stuck jobs and walk through it'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "env" -d 'Show every setting in force and where it came from'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "init" -d 'Create the reference schema'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "man" -d 'Print a manual page'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "owners" -d 'List who holds what, and who is dead'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "presets" -d 'List the queues that are known, or explain one'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "reclaim" -d 'Plan the return of stuck jobs, and with --apply carry it out'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "schema" -d 'Print the JSON Schema of a document'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "show" -d 'Explain jobs: every rule, what it read, what would be done'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "stale" -d 'List the claims that are stuck, longest silent first'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "sweep" -d 'One pass for automation: from cron, or with --restart before workers start'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env init man owners presets reclaim schema show stale sweep help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l max-jobs -d 'Refuse to give back more jobs than this' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l reason -d 'Why, for who reads the history later: kept in the journal and the ledger, and written with each job where the queue keeps its last error' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l preset -d 'The preset or mapping, instead of finding out' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l option -d 'What the preset cannot read from the database; `presets show NAME` lists its options' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -s o -l output -d 'The format' -r -f -a "table\t'Columns that fit the terminal'
+wide\t'All columns'
+json\t'One JSON document'
+jsonl\t'One JSON object a line'
+csv\t'Comma-separated values with a header'
+name\t'One id a line'
+none\t'Nothing: the exit code says it all'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l apply -d 'Do it: without this, nothing is written'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l json -d 'Short for --output json'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "check" -d 'Can jobdoctor do its work here: preset, rights, indexes, encodings'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "completions" -d 'Print a shell\'s completion script'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "demo" -d 'Make a demonstration database with stuck jobs and walk through it'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "env" -d 'Show every setting in force and where it came from'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "history" -d 'List what was done, or tell of one run'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "init" -d 'Create the reference schema, or the ledger'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "man" -d 'Print a manual page'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "owners" -d 'List who holds what, and who is dead'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "presets" -d 'List the queues that are known, or explain one'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "reclaim" -d 'Plan the return of stuck jobs, and with --apply carry it out'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "schema" -d 'Print the JSON Schema of a document'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "show" -d 'Explain jobs: every rule, what it read, what would be done'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "stale" -d 'List the claims that are stuck, longest silent first'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "stats" -d 'Count jobs by queue and state, or show how long they run'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "sweep" -d 'One pass for automation: from cron, or with --restart before workers start'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "undo" -d 'Plan to take a run back, and with --apply give back every job that nobody has touched since'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and __fish_seen_subcommand_from presets" -f -a "show" -d 'Explain one: its tables, what is alive, and column by column what is done'

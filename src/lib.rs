@@ -16,9 +16,9 @@
 //!                 cli                     argv, config, environment, terminal, exit codes
 //!          /       |       \
 //!       ops      report     render        use cases | the documents | output formats
-//!      /   \      /
-//!  policy   store                         pure judgement | the port and its adapters
-//!      \   /
+//!      /   \   \  /
+//!  policy store journal                   pure judgement | the port and its adapters | what was done, on this host
+//!      \   /      |
 //!      spec                               a foreign queue, as data
 //!        |
 //!      model                              nouns; no I/O
@@ -38,6 +38,7 @@
 //! [`policy::judge`] decides, [`ops::plan`] drafts, and `store/apply.rs` acts; the rest is there for these three.
 
 pub mod cli;
+pub mod journal;
 pub mod model;
 pub mod ops;
 pub mod policy;

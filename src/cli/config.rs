@@ -1,10 +1,14 @@
 //! The config file: targets, and mappings for home-made tables.
 
+use super::args::parse_between_looks;
+use super::args::parse_wait;
 use super::error::CliError;
 use super::exit::Exit;
 use super::secret::may_hold_password;
+use super::thresholds::thresholds;
 use crate::model::parse_duration;
-use crate::policy::Rule;
+use crate::ops::Keep;
+use crate::policy::{Rule, Threshold};
 use crate::spec::{Field, Fields, Node, Preset, SpecError, Value, did_you_mean};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -37,6 +41,12 @@ pub struct Target {
     pub options: Vec<(String, String)>,
     /// How long a claim must be silent.
     pub older: Option<Duration>,
+    /// How long a job may run, where its row does not say.
+    pub max_runtime: Option<Duration>,
+    /// The same two for single queues and kinds.
+    pub thresholds: Vec<Threshold>,
+    /// How far two looks must lie apart before a job is moved.
+    pub confirm_after: Option<Duration>,
     /// Rules about trouble to act on.
     pub rules: Vec<Rule>,
     /// True if nothing may be applied.
@@ -47,12 +57,20 @@ pub struct Target {
     pub max_jobs: Option<u64>,
     /// A run that moves more jobs than this says so loudly.
     pub warn_above: Option<u64>,
+    /// How much later than now jobs that go back may run.
+    pub delay: Option<Duration>,
+    /// The window over which they are spread.
+    pub jitter: Option<Duration>,
+    /// A job that was lost so often before is failed.
+    pub max_stalls: Option<u32>,
     /// How long a command may take.
     pub timeout: Option<Duration>,
     /// A file with the password.
     pub password_file: Option<String>,
     /// True if a SQLite file on a network file system may be written to.
     pub network_files: bool,
+    /// Whether runs keep a journal; `None` leaves the usual: where they can.
+    pub journal: Option<Keep>,
 }
 
 impl Config {
@@ -118,9 +136,20 @@ fn must_be_private(path: &Path) -> Result<(), CliError> {
         .hint(format!("chmod 600 {}; or leave the password out: ~/.pgpass, password_file = \"...\"", path.display())))
 }
 
-fn duration(fields: &mut Fields<'_>, key: &'static str) -> Result<Option<Duration>, SpecError> {
+pub(super) fn duration(fields: &mut Fields<'_>, key: &'static str) -> Result<Option<Duration>, SpecError> {
     let Some(written) = fields.take(key).map(Field::written).transpose()? else { return Ok(None) };
     parse_duration(&written.text).map(Some).map_err(|why| written.error(why))
+}
+
+fn wait(fields: &mut Fields<'_>, key: &'static str) -> Result<Option<Duration>, SpecError> {
+    let Some(written) = fields.take(key).map(Field::written).transpose()? else { return Ok(None) };
+    parse_wait(&written.text).map(Some).map_err(|why| written.error(why))
+}
+
+fn stalls(fields: &mut Fields<'_>) -> Result<Option<u32>, SpecError> {
+    let Some(field) = fields.take("max_stalls") else { return Ok(None) };
+    let wrong = field.error(format!("must be a number up to {}", u32::MAX));
+    u32::try_from(field.count()?).map(Some).map_err(|_| wrong)
 }
 
 /// A value of `options`; the preset says what it must be.
@@ -131,6 +160,9 @@ fn option((name, field): (String, Field<'_>)) -> Result<(String, String), SpecEr
     };
     Ok((name, value))
 }
+
+/// The words of `journal`.
+pub(super) const KEEP: [(&str, Keep); 3] = [("on", Keep::IfPossible), ("off", Keep::Off), ("required", Keep::Required)];
 
 fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
     let rules: Vec<(&str, Rule)> = Rule::ALL.iter().map(|rule| (rule.name(), *rule)).collect();
@@ -144,6 +176,12 @@ fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
             None => Vec::new(),
         },
         older: duration(&mut fields, "older")?,
+        max_runtime: duration(&mut fields, "max_runtime")?,
+        thresholds: thresholds(fields.take("threshold"))?,
+        confirm_after: match fields.take("confirm_after").map(Field::written).transpose()? {
+            Some(written) => Some(parse_between_looks(&written.text).map_err(|why| written.error(why))?),
+            None => None,
+        },
         rules: match fields.take("rules") {
             Some(field) => field.items()?.into_iter().map(|item| item.word(&rules)).collect::<Result<_, _>>()?,
             None => Vec::new(),
@@ -152,9 +190,13 @@ fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
         brake: fields.take("brake").map(Field::boolean).transpose()?,
         max_jobs: fields.take("max_jobs").map(Field::count).transpose()?,
         warn_above: fields.take("warn_above").map(Field::count).transpose()?,
+        delay: wait(&mut fields, "delay")?,
+        jitter: wait(&mut fields, "jitter")?,
+        max_stalls: stalls(&mut fields)?,
         timeout: duration(&mut fields, "timeout")?,
         password_file: fields.text("password_file")?,
         network_files: fields.take("network_files").map(Field::boolean).transpose()?.unwrap_or(false),
+        journal: fields.take("journal").map(|field| field.word(&KEEP)).transpose()?,
     };
     fields.finish()?;
     Ok(target)

@@ -3,14 +3,17 @@ use super::commands::Command;
 use super::database::Database;
 use super::environment::Environment;
 use super::error::CliError;
-use super::next::next_command;
+use super::next::{next_command, same_queue};
+use super::progress::Drawn;
+use super::record::journals;
 use super::settings::{LOOKING, Settings};
 use super::signal::{Caught, watch};
 use super::ui::Ui;
 use crate::model::age;
-use crate::ops::Look;
+use crate::ops::{Look, Progress, Silent};
 use crate::store::Interrupt;
 use std::ffi::OsString;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// What every command gets beside its own arguments.
@@ -47,10 +50,18 @@ impl Context {
     /// When the settings do not fit, or the store cannot be read.
     pub fn look(&self, args: &StoreArgs, command: &str) -> Result<(Settings, Look), CliError> {
         let settings = Settings::resolve(args, &self.environment)?;
+        let look = self.look_with(&settings, command)?;
+        Ok((settings, look))
+    }
+
+    /// Begins a look with settings that are resolved.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn look_with(&self, settings: &Settings, command: &str) -> Result<Look, CliError> {
         let database = settings.database()?;
         self.say_setup(&database);
-        let look = self.look_at(&settings, &database, command)?;
-        Ok((settings, look))
+        self.look_at(settings, &database, command)
     }
 
     /// Begins a look.
@@ -60,9 +71,25 @@ impl Context {
     pub fn look_at(&self, settings: &Settings, database: &Database, command: &str) -> Result<Look, CliError> {
         let store = database.store()?;
         let limits = settings.limits(command, LOOKING, &self.interrupt, false);
-        let look = settings.session(store.as_ref(), &limits).look()?;
+        let mut look = settings.session(store.as_ref(), &limits).look()?;
         self.say_where(&look);
-        Ok(look)
+        look.progress = self.progress();
+        // What would be done depends on how often a job was lost before, where the target says so.
+        match settings.target.max_stalls {
+            Some(_) => Ok(look.counting_losses(journals(&self.environment).as_ref())?),
+            None => Ok(look),
+        }
+    }
+
+    /// True if the terminal only takes lines as they come.
+    pub fn is_dumb(&self) -> bool {
+        self.environment.get("TERM") == Some("dumb")
+    }
+
+    /// Who is told how far it is: a person at a terminal who has not asked for quiet.
+    pub fn progress(&self) -> Rc<dyn Progress> {
+        let draws = self.ui.shows_progress() && !self.is_dumb();
+        if draws { Rc::new(Drawn::default()) } else { Rc::new(Silent) }
     }
 
     /// Says what is not as it should be about the way the database is reached, to who watches or asked.
@@ -129,5 +156,10 @@ impl Context {
     /// The same without some options, by their long names.
     pub fn next_command_without(&self, command: &str, dropped: &[&str], more: &[&str]) -> String {
         next_command(&self.words, command, dropped, more)
+    }
+
+    /// A command line of another command on the same database: of this one's words only those that say where the queue is.
+    pub fn on_same_queue(&self, command: &[&str], more: &[&str]) -> String {
+        same_queue(&self.words, command, more)
     }
 }

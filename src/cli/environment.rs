@@ -7,15 +7,16 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The variables, and what each is for. Those of libpq mean what they mean there.
-pub const VARIABLES: [(&str, &str); 50] = [
+pub const VARIABLES: [(&str, &str); 52] = [
     ("CLICOLOR", "0 turns colour off"),
     ("CLICOLOR_FORCE", "anything but 0 turns colour on, even where nothing is a terminal"),
     ("COLUMNS", "the width to lay tables out for"),
     ("DATABASE_URL", "the database, where neither --db, JOBDOCTOR_DB nor the config file names one"),
-    ("HOME", "where .config, .pgpass, .pg_service.conf and .postgresql are"),
+    ("HOME", "where .config, .local/state, .pgpass, .pg_service.conf and .postgresql are"),
     ("JOBDOCTOR_CONFIG", "the config file, unless --config names one"),
     ("JOBDOCTOR_DB", "the database, unless --db names one"),
     ("JOBDOCTOR_PASSWORD_FILE", "a file with the password, unless --password-file names one"),
+    ("JOBDOCTOR_STATE_DIR", "where journals are kept, in a directory journal"),
     ("JOBDOCTOR_TARGET", "the target of the config file, unless --target names one"),
     ("NO_COLOR", "anything turns colour off"),
     ("PGAPPNAME", "what the connection calls itself, instead of jobdoctor/VERSION COMMAND"),
@@ -58,6 +59,7 @@ pub const VARIABLES: [(&str, &str); 50] = [
     ("SSL_CERT_FILE", "with sslrootcert=system, the file that they are in"),
     ("TERM", "dumb turns colour off"),
     ("XDG_CONFIG_HOME", "where jobdoctor/config.toml is"),
+    ("XDG_STATE_HOME", "where jobdoctor/journal is, unless JOBDOCTOR_STATE_DIR says"),
 ];
 
 /// The environment, read once.

@@ -1,7 +1,9 @@
 use super::exit::Exit;
+use crate::journal::JournalError;
 use crate::ops::OpsError;
 use crate::spec::SpecError;
 use crate::store::{AddressError, StoreError, StoreErrorKind};
+use std::io;
 
 /// Why the program ends without having done what was asked.
 #[derive(Debug)]
@@ -69,6 +71,17 @@ impl From<OpsError> for CliError {
             OpsError::Store(error) => error.into(),
             OpsError::Spec(error) => error.into(),
             OpsError::Usage { message, hint } => CliError::new(Exit::Usage, message).hint(hint),
+            OpsError::File { message, hint } => {
+                CliError { exit: Exit::Config, message, hints: hint.into_iter().collect() }
+            }
+            OpsError::Journal(error) => {
+                let denied = match &error {
+                    JournalError::Io { error, .. } => error.kind() == io::ErrorKind::PermissionDenied,
+                    JournalError::NotPrivate { .. } | JournalError::Malformed { .. } => false,
+                };
+                let exit = if denied { Exit::NoPermission } else { Exit::Config };
+                CliError::new(exit, error.to_string()).hint(error.hint())
+            }
             OpsError::Spool(_) => CliError::new(Exit::Internal, error.to_string()),
         }
     }

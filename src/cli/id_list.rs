@@ -2,14 +2,12 @@
 
 use super::error::CliError;
 use super::exit::Exit;
+use super::input::Source;
+use crate::store::Interrupt;
 use serde::Deserialize;
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::Path;
-
-/// A longer list is none: some millions of ids.
-const LARGEST: u64 = 256 << 20;
+use std::time::Duration;
 
 /// The part of a line of `-o jsonl` that counts here.
 #[derive(Deserialize)]
@@ -22,32 +20,12 @@ struct Line {
 ///
 /// # Errors
 /// When it cannot be read, or a line of it is neither an id nor a line of `-o jsonl`.
-pub(super) fn read(path: &Path) -> Result<Vec<String>, CliError> {
-    let name = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
-    let text = text(path).map_err(|error| {
-        let exit = if error.kind() == io::ErrorKind::NotFound { Exit::NoInput } else { Exit::Usage };
-        CliError::new(exit, format!("--from-file: {name} cannot be read: {error}"))
-    })?;
+pub(super) fn read(path: &Path, interrupt: &Interrupt, patience: Duration) -> Result<Vec<String>, CliError> {
+    let source = Source { what: "the list of jobs", flag: "--from-file", path };
+    let text = source.read(interrupt, patience)?.text;
     parse(&text).map_err(|(line, why)| {
-        CliError::new(Exit::Usage, format!("--from-file: {name}, line {line}: {why}"))
+        CliError::new(Exit::Usage, format!("{}, line {line}: {why}", source.name()))
             .hint("give one id a line, as `jobdoctor stale -o name` prints them, or the lines of `-o jsonl`")
-    })
-}
-
-fn text(path: &Path) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    if path == Path::new("-") {
-        io::stdin().lock().take(LARGEST + 1).read_to_end(&mut bytes)?;
-    } else {
-        File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    }
-    if bytes.len() as u64 > LARGEST {
-        return Err(io::Error::other(format!("it is longer than {LARGEST} bytes")));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let good = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
-        let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
-        io::Error::other(format!("line {line} is not UTF-8"))
     })
 }
 

@@ -1,6 +1,7 @@
 //! The edge: arguments, config, environment, terminal, signals, exit codes. Nothing below knows of any of them.
 
 mod args;
+mod beside;
 mod commands;
 mod config;
 mod context;
@@ -10,14 +11,20 @@ mod error;
 mod exit;
 mod generate;
 mod id_list;
+mod input;
+mod list;
 mod next;
 mod plan_file;
 mod present;
+mod progress;
+mod record;
 mod secret;
 mod settings;
 mod shown;
 mod signal;
+mod thresholds;
 mod ui;
+mod watch;
 
 pub use commands::{Cli, command};
 pub use environment::VARIABLES;

@@ -5,7 +5,8 @@ use super::secret::may_hold_password;
 use clap::{Arg, Command};
 
 /// How a command says what it says, and what was this run's alone: the next one chooses anew.
-const OWN: [&str; 8] = ["apply", "color", "exit-code", "expect", "json", "output", "quiet", "verbose"];
+const OWN: [&str; 10] =
+    ["apply", "color", "exit-code", "expect", "json", "output", "quiet", "summary", "verbose", "watch"];
 
 /// A command line that goes on from these words (the command first): the options that the next command knows too, and more
 /// words behind. Left out are those of [`OWN`] and of `dropped`.
@@ -29,6 +30,25 @@ pub(super) fn next_command(words: &[String], command: &str, dropped: &[&str], mo
         let own = OWN.contains(&name.as_str()) || (!same && name == "limit");
         if !own && !dropped.contains(&name.as_str()) && arg(next, &name).is_some() {
             line.extend([Some(word), value].into_iter().flatten().map(|word| shell_word(word)));
+        }
+    }
+    line.extend(more.iter().map(|word| (*word).to_owned()));
+    line.join(" ")
+}
+
+/// A command line of another command on the same database: of these words only those that say where the queue is.
+pub(super) fn same_queue(words: &[String], command: &[&str], more: &[&str]) -> String {
+    const KEPT: [&str; 8] =
+        ["--db", "--target", "--preset", "--schema", "--table", "--option", "--config", "--password-file"];
+    let mut line: Vec<String> = ["jobdoctor"].iter().chain(command).map(|word| (*word).to_owned()).collect();
+    let mut words = words.iter().skip(1);
+    while let Some(word) = words.next() {
+        let name = word.split('=').next().unwrap_or_default();
+        if word == "--no-config" || KEPT.contains(&name) {
+            line.push(shell_word(word));
+            if !word.contains('=') && word != "--no-config" {
+                line.extend(words.next().map(|value| shell_word(value)));
+            }
         }
     }
     line.extend(more.iter().map(|word| (*word).to_owned()));

@@ -6,6 +6,7 @@ use super::database::Database;
 use super::environment::Environment;
 use super::error::CliError;
 use super::exit::Exit;
+use super::record::state_directory;
 use crate::ops::Session;
 use crate::spec::{Catalog, Place, did_you_mean};
 use crate::store::{Address, Interrupt, Limits, Password, Store, Surroundings};
@@ -42,6 +43,8 @@ pub struct Settings {
     pub(super) address: Option<Where>,
     /// What named the target.
     pub(super) target_origin: &'static str,
+    /// The directory of the journals, and what named it.
+    pub(super) state: Option<(PathBuf, &'static str)>,
     /// The file with the password, and what named it.
     pub(super) password_file: Option<(PathBuf, &'static str)>,
     surroundings: Surroundings,
@@ -122,6 +125,7 @@ impl Settings {
             args: args.clone(),
             password_file,
             target_origin,
+            state: state_directory(environment),
             target_name,
             target,
             surroundings: environment.surroundings(),
@@ -165,13 +169,18 @@ impl Settings {
     /// What one command may take. `for_writing` says whether what is looked at is going to be written.
     pub fn limits(&self, command: &str, default: Duration, interrupt: &Interrupt, for_writing: bool) -> Limits {
         Limits {
-            deadline: Instant::now() + self.args.timeout.or(self.target.timeout).unwrap_or(default),
+            deadline: Instant::now() + self.stated_timeout().unwrap_or(default),
             connect: CONNECTING,
             lock: LOCKED,
             application_name: format!("jobdoctor/{} {command}", env!("CARGO_PKG_VERSION")),
             for_writing,
             interrupt: interrupt.clone(),
         }
+    }
+
+    /// How long a command may take, if the operator has said so.
+    pub fn stated_timeout(&self) -> Option<Duration> {
+        self.args.timeout.or(self.target.timeout)
     }
 
     /// What a look starts from.

@@ -1,6 +1,8 @@
 //! The program's own settings, each with its value and what set it: for `env`.
 
+use super::config::KEEP;
 use super::settings::{APPLYING, AddressSource, LOOKING, Settings, Where};
+use crate::ops::Keep;
 use crate::report::EnvSetting;
 use std::path::Path;
 use std::time::Duration;
@@ -31,11 +33,18 @@ impl Settings {
             self.timeout(),
             self.one("network_files", "--network-files", yes(args.network_files), &yes(target.network_files)),
             self.one("older", "", None, &target.older.map(duration)),
+            self.one("max_runtime", "", None, &target.max_runtime.map(duration)),
+            self.one("confirm_after", "", None, &target.confirm_after.map(duration)),
             self.one("rules", "", None, &rules),
             self.one("read_only", "", None, &yes(target.read_only)),
             self.one("brake", "", None, &target.brake.map(|brake| brake.to_string())),
             self.one("max_jobs", "", None, &number(target.max_jobs)),
+            self.one("delay", "", None, &target.delay.map(duration)),
+            self.one("jitter", "", None, &target.jitter.map(duration)),
+            self.one("max_stalls", "", None, &number(target.max_stalls.map(u64::from))),
             self.one("warn_above", "", None, &number(target.warn_above)),
+            self.journal(),
+            self.state(),
         ]
     }
 
@@ -45,6 +54,17 @@ impl Settings {
         };
         let origin = if *origin == "password_file" { self.of_target() } else { (*origin).to_owned() };
         setting("password_file", Some(path.display().to_string()), origin)
+    }
+
+    fn journal(&self) -> EnvSetting {
+        let word = |keep: Keep| KEEP.iter().find(|(_, known)| *known == keep).map(|(word, _)| (*word).to_owned());
+        let said = self.one("journal", "", None, &self.target.journal.and_then(word));
+        EnvSetting { value: said.value.or_else(|| Some("on".to_owned())), ..said }
+    }
+
+    fn state(&self) -> EnvSetting {
+        let (path, origin) = self.state.as_ref().map_or((None, "default"), |(path, origin)| (Some(path), *origin));
+        setting("state_dir", path.map(|path| path.display().to_string()), origin.to_owned())
     }
 
     fn timeout(&self) -> EnvSetting {
@@ -63,7 +83,7 @@ impl Settings {
         }
     }
 
-    fn of_target(&self) -> String {
+    pub(super) fn of_target(&self) -> String {
         let target = self.target_name.as_deref().unwrap_or_default();
         match &self.config {
             Some((file, _)) => format!("target {target} of {}", file.display()),

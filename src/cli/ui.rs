@@ -81,11 +81,24 @@ impl Ui {
         self.out_is_terminal
     }
 
+    /// True if stderr may show how far it is.
+    pub fn shows_progress(&self) -> bool {
+        self.err_is_terminal && !self.quiet
+    }
+
     /// Writes the report. A reader that has gone away is no error: it has seen what it wanted.
     ///
     /// # Errors
     /// When stdout cannot be written for any other reason.
     pub fn report(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
+        self.report_on(write).map(drop)
+    }
+
+    /// The same for a report that goes on: false if its reader has gone away.
+    ///
+    /// # Errors
+    /// When stdout cannot be written for any other reason.
+    pub fn report_on(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<bool, CliError> {
         let mut out = BufWriter::new(io::stdout().lock());
         match write(&mut out).and_then(|()| out.flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -94,9 +107,9 @@ impl Ui {
             Err(_) => {
                 // What is still buffered has nowhere to go.
                 let _ = out.into_parts();
-                Ok(())
+                Ok(false)
             }
-            Ok(()) => Ok(()),
+            Ok(()) => Ok(true),
         }
     }
 
@@ -104,6 +117,17 @@ impl Ui {
     pub fn note(&self, text: &str) {
         if !self.quiet {
             self.say(Style::new(), "", text);
+        }
+    }
+
+    /// A line that is drawn again and again, on a terminal alone; an empty one takes it away. What comes from a database does
+    /// not belong in it.
+    pub fn redraw(&self, text: &str) {
+        if self.err_is_terminal && !self.quiet {
+            let width = terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| usize::from(width.0));
+            let text: String = text.chars().take(width.saturating_sub(1)).collect();
+            let mut err = io::stderr().lock();
+            let _ = write!(err, "\r\x1b[2K{text}").and_then(|()| err.flush());
         }
     }
 

@@ -26,6 +26,8 @@ pub struct Claim {
     pub attempts: Cell,
     /// The most attempts it may have; NULL is no limit.
     pub max_attempts: Cell,
+    /// How often it was lost before, as far as is known.
+    pub stalls: Option<i64>,
     /// The instant after which the job is of no use.
     pub deadline: Reading,
     /// Somebody asked for it to be cancelled.
@@ -36,6 +38,8 @@ pub struct Claim {
     pub holds: Vec<bool>,
     /// Extra evidence that the preset shows, in its order.
     pub extra: Vec<Option<String>>,
+    /// The columns that show progress, as one text; `None` where the queue names none.
+    pub progress: Option<Fence>,
     /// The values that must be unchanged when the job is moved.
     pub fence: Fence,
     /// The owner's row, which must be unchanged too.

@@ -1,19 +1,23 @@
 //! Nouns. Plain data with no I/O: no SQL, no TOML, no clock, no terminal.
 
 mod cell;
+mod change;
 mod claim;
 mod duration;
 mod engine;
 mod evidence;
 mod fence;
+mod ledger;
 mod step;
 mod time;
 
 pub use cell::{Cell, Key};
+pub use change::{Change, Fingerprint, Restore, RestoreBatch, RowChange, RowImage, ValueChange};
 pub use claim::{Claim, Owner, OwnerRow};
 pub use duration::{age, parse_duration};
 pub use engine::Engine;
 pub use evidence::{LockSign, Reading, Sign};
 pub use fence::{Fence, Witness};
+pub use ledger::{LedgerRow, LedgerRun};
 pub use step::{AttemptsChange, Batch, BatchReport, Move, Outcome, RowError, Step, StepResult};
 pub use time::Timestamp;

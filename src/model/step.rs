@@ -1,6 +1,7 @@
 use super::{Fence, Key, Witness};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::time::Duration;
 
 /// What is done to a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -88,6 +89,9 @@ pub struct Batch<'a> {
     pub steps: &'a [Step],
     /// Why, for the column where the queue keeps its last error.
     pub reason: &'a str,
+    /// For each step, how long after the transaction's now its job may run again, where the move says when; a step without
+    /// one goes back at once.
+    pub waits: &'a [Duration],
 }
 
 /// How one step ended. Losing a race is a normal end, not an error.

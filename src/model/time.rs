@@ -9,6 +9,9 @@ use std::time::Duration;
 pub struct Timestamp(i64);
 
 impl Timestamp {
+    /// 1970-01-01T00:00:00Z.
+    pub const EPOCH: Timestamp = Timestamp(0);
+
     /// The instant so many microseconds after the epoch; `None` outside the years -9999 to 9999.
     pub fn from_micros(micros: i64) -> Option<Timestamp> {
         jiff::Timestamp::from_microsecond(micros).ok().map(|_| Timestamp(micros))

@@ -1,7 +1,11 @@
 //! Executes a plan. The only place that ever asks a store for a writer.
 
 use super::OpsError;
+use super::later::Waits;
 use super::plan::Plan;
+use super::progress::{UnderWay, Work};
+use super::reclaim::Order;
+use super::record::{Recording, ends, entries};
 use crate::model::{Batch, Move, Outcome, Step, StepResult};
 use crate::report::{self, RowError, Spool, StepJob};
 use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
@@ -10,7 +14,7 @@ use std::io;
 use std::time::Duration;
 
 /// Rows a batch: few enough that locks are held for less than 50 ms (measured: 18 ms at 1,000 rows, 229 ms at 50,000).
-const BATCH: usize = 500;
+pub(super) const BATCH: usize = 500;
 /// Lets workers in between two batches.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -31,14 +35,24 @@ pub struct Applied {
 ///
 /// # Errors
 /// When the store cannot be opened for writing. Nothing was written then.
-pub fn apply(store: &dyn Store, limits: &Limits, plan: &Plan, reason: &str) -> Result<Applied, OpsError> {
+pub(super) fn apply(
+    store: &dyn Store,
+    limits: &Limits,
+    plan: &Plan,
+    order: &Order<'_>,
+    recording: &mut Recording,
+) -> Result<Applied, OpsError> {
+    let reason = order.reason();
     let mut run = Run {
         plan,
-        reason,
+        reason: &reason,
+        waits: Waits::new(order.later, plan.steps.iter())?,
+        recording,
         limits,
         writer: store.writer(limits)?,
         waiting: BTreeMap::new(),
         batches: 0,
+        under_way: UnderWay::begin(&*plan.progress, Work::Applying(plan.len() as u64)),
         applied: Applied { steps: Spool::default(), outcomes: BTreeMap::new(), stop: None, warnings: Vec::new() },
     };
     for (n, (step, job)) in plan.steps.iter().zip(plan.jobs.iter()).enumerate() {
@@ -60,11 +74,14 @@ type Waiting = (usize, (Step, StepJob));
 struct Run<'a> {
     plan: &'a Plan,
     reason: &'a str,
+    waits: Waits,
+    recording: &'a mut Recording,
     limits: &'a Limits,
     writer: Box<dyn Writer>,
     /// Steps that wait until their move has a batch together; a batch holds one kind of move.
     waiting: BTreeMap<Move, Vec<Waiting>>,
     batches: usize,
+    under_way: UnderWay<'a>,
     applied: Applied,
 }
 
@@ -81,7 +98,7 @@ impl Run<'_> {
     fn flush(&mut self, r#move: Move) {
         let Some(planned) = self.waiting.remove(&r#move).filter(|planned| !planned.is_empty()) else { return };
         let (places, (steps, jobs)): (Vec<usize>, (Vec<Step>, Vec<StepJob>)) = planned.into_iter().unzip();
-        let results = self.results(r#move, &steps);
+        let results = self.results(r#move, &steps, &jobs);
         for ((n, mut job), result) in places.into_iter().zip(jobs).zip(results) {
             *self.applied.outcomes.entry(result.outcome).or_default() += 1;
             job.outcome = Some(result.outcome.name().to_owned());
@@ -110,10 +127,11 @@ impl Run<'_> {
             *self.applied.outcomes.entry(Outcome::NotTried).or_default() += missed;
         }
         self.applied.steps.sort();
+        self.recording.finish(&self.applied.outcomes, self.applied.stop.as_ref());
         self.applied
     }
 
-    fn results(&mut self, r#move: Move, steps: &[Step]) -> Vec<StepResult> {
+    fn results(&mut self, r#move: Move, steps: &[Step], jobs: &[StepJob]) -> Vec<StepResult> {
         let not_tried = || steps.iter().map(|_| StepResult::of(Outcome::NotTried)).collect();
         if self.applied.stop.is_some() {
             return not_tried();
@@ -126,8 +144,13 @@ impl Run<'_> {
             std::thread::sleep(PAUSE);
         }
         self.batches += 1;
-        let batch = Batch { r#move, steps, reason: self.reason };
-        let done = self.writer.apply(&self.plan.spec, &batch);
+        let waits = self.waits.next(r#move, steps.len());
+        let batch = Batch { r#move, steps, reason: self.reason, waits: &waits };
+        let mut recorder = self.recording.batch(entries(steps, jobs));
+        let done = self.writer.apply(&self.plan.spec, &batch, &mut recorder);
+        recorder.committed(&done.results);
+        self.recording.ended(ends(jobs.iter().map(|job| &job.job.id), &done.results));
+        self.under_way.batch(steps.len(), done.results.iter().filter(|r| r.outcome == Outcome::Moved).count());
         self.applied.stop = done.stop;
         self.applied.warnings.extend(done.warnings);
         done.results

@@ -21,6 +21,7 @@ pub(super) fn job(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, draft:
         lease_expires_at: lease.and_then(|(_, sign)| sign.at.at()),
         attempts: integer(&claim.attempts),
         max_attempts: integer(&claim.max_attempts),
+        stalls: claim.stalls,
         verdict: judgement.verdict.name().to_owned(),
         liveness: judgement.liveness.map(str::to_owned),
         reasons: reasons(&judgement.verdict),

@@ -1,3 +1,4 @@
+use crate::journal::JournalError;
 use crate::policy::ScopeError;
 use crate::spec::{ResolveError, SpecError};
 use crate::store::StoreError;
@@ -18,14 +19,32 @@ pub enum OpsError {
         /// What to say instead.
         hint: String,
     },
+    /// A file that was named cannot be used.
+    File {
+        /// Which, and why.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
     /// The temporary file of a long list could not be written or read.
     Spool(io::Error),
+    /// A journal cannot be read.
+    Journal(JournalError),
 }
 
 impl OpsError {
     /// A usage error.
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> OpsError {
         OpsError::Usage { message: message.into(), hint: hint.into() }
+    }
+
+    /// The same with advice, for an error that has none yet.
+    #[must_use]
+    pub fn hint(mut self, advice: impl Into<String>) -> OpsError {
+        if let OpsError::File { hint, .. } = &mut self {
+            hint.get_or_insert_with(|| advice.into());
+        }
+        self
     }
 }
 
@@ -34,7 +53,8 @@ impl fmt::Display for OpsError {
         match self {
             OpsError::Store(error) => error.fmt(f),
             OpsError::Spec(error) => error.fmt(f),
-            OpsError::Usage { message, .. } => f.write_str(message),
+            OpsError::Usage { message, .. } | OpsError::File { message, .. } => f.write_str(message),
+            OpsError::Journal(error) => error.fmt(f),
             OpsError::Spool(error) => write!(f, "the temporary file of a long list failed: {error}"),
         }
     }
@@ -45,6 +65,12 @@ impl std::error::Error for OpsError {}
 impl From<StoreError> for OpsError {
     fn from(error: StoreError) -> Self {
         OpsError::Store(error)
+    }
+}
+
+impl From<JournalError> for OpsError {
+    fn from(error: JournalError) -> Self {
+        OpsError::Journal(error)
     }
 }
 

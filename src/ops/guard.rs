@@ -14,6 +14,8 @@ pub struct Guard<'a> {
     pub read_only: Option<&'a str>,
     /// True if the database is a standby.
     pub is_standby: bool,
+    /// Why the list of living owners may be the wrong one; saying how many jobs may move lifts it.
+    pub wrong_list: Option<String>,
     /// What lifts the brake.
     pub lifted: Option<Lifted>,
 }
@@ -34,21 +36,46 @@ impl Guard<'_> {
     /// Why the plan is not executed, if so.
     pub(super) fn refusal(&self, plan: &Plan, brake: &Brake) -> Option<String> {
         let steps = plan.len() as u64;
+        let pulled = || brake.pulled.then(|| format!("the brake: {}", brake.why.join("; ")));
+        self.place()
+            .or_else(|| self.moved(plan))
+            .or_else(|| self.size(steps))
+            .or_else(|| self.list(steps))
+            .or_else(pulled)
+    }
+
+    /// Why there is no script of the plan, if so: a read-only target and a standby are what scripts are for, and of the brake
+    /// the script itself tells whoever runs it.
+    pub(super) fn refusal_of_script(&self, plan: &Plan) -> Option<String> {
+        let steps = plan.len() as u64;
+        self.moved(plan).or_else(|| self.size(steps)).or_else(|| self.list(steps))
+    }
+
+    /// The same for so many steps that no judgement has led to.
+    pub(super) fn refusal_of(&self, steps: u64) -> Option<String> {
+        self.place().or_else(|| self.size(steps))
+    }
+
+    fn place(&self) -> Option<String> {
         if let Some(target) = self.read_only {
             return Some(format!("target {target} is read-only in the config file"));
         }
-        if self.is_standby {
-            return Some("this is a standby; its primary is the place to apply".to_owned());
-        }
-        if let Some(expected) = self.expect.filter(|expected| !plan.digest.starts_with(*expected)) {
-            return Some(format!(
-                "the plan is no longer the one expected: {expected} was said, and it is {} now",
-                plan.short_digest()
-            ));
-        }
-        if let Some(max) = self.max_jobs.filter(|max| steps > *max) {
-            return Some(format!("the plan has {steps} steps and --max-jobs allows {max}"));
-        }
-        brake.pulled.then(|| format!("the brake: {}", brake.why.join("; ")))
+        self.is_standby.then(|| "this is a standby; its primary is the place to apply".to_owned())
+    }
+
+    fn moved(&self, plan: &Plan) -> Option<String> {
+        let expected = self.expect.filter(|expected| !plan.digest.starts_with(*expected))?;
+        let now = plan.short_digest();
+        Some(format!("the plan is no longer the one expected: {expected} was said, and it is {now} now"))
+    }
+
+    fn list(&self, steps: u64) -> Option<String> {
+        let why = self.wrong_list.as_ref().filter(|_| steps > 0)?;
+        Some(format!("{why}. If that is right, say with --max-jobs how many jobs may move"))
+    }
+
+    fn size(&self, steps: u64) -> Option<String> {
+        let max = self.max_jobs.filter(|max| steps > *max)?;
+        Some(format!("the plan has {steps} steps and --max-jobs allows {max}"))
     }
 }

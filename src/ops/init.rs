@@ -1,9 +1,9 @@
-use super::OpsError;
+use super::{Look, OpsError};
 use crate::model::Engine;
 use crate::report::Init;
 use crate::spec::Place;
 use crate::spec::ident::quoted;
-use crate::store::{Limits, Store};
+use crate::store::{Limits, Store, StoreError, StoreErrorKind, ledger_schema};
 
 /// Creates the reference schema, or says what it would run.
 ///
@@ -11,6 +11,33 @@ use crate::store::{Limits, Store};
 /// When the store cannot be written, or the table is there already: nothing is ever replaced.
 pub fn init(store: &dyn Store, limits: &Limits, place: &Place, create: bool) -> Result<Init, OpsError> {
     let statements = reference_schema(store.engine(), place);
+    if create {
+        store.create(limits, &statements)?;
+    }
+    Ok(Init {
+        schema: "jobdoctor.init/v1",
+        engine: store.engine().to_string(),
+        database: store.label().to_owned(),
+        statements,
+        created: create,
+    })
+}
+
+/// Creates the ledger beside the tables of a queue, or says what it would run.
+///
+/// # Errors
+/// When the store cannot be written, or there is one already: nothing is ever replaced.
+pub fn init_ledger(store: &dyn Store, limits: &Limits, look: Look, create: bool) -> Result<Init, OpsError> {
+    let spec = &look.spec;
+    let table = spec.tables.get(&spec.claim.lock_table);
+    let statements = ledger_schema(spec.engine, table.map_or("", |table| table.schema.as_str()));
+    if let (Some(ledger), true) = (&spec.ledger, create) {
+        let message = format!("there is a table {}.{} already", ledger.table.schema, ledger.table.name);
+        let hint = "`jobdoctor check` says whether it can be used; nothing is ever replaced";
+        return Err(StoreError::new(StoreErrorKind::Unfit, message).hint(hint).into());
+    }
+    // The snapshot of the look must not stand in the way of what is created.
+    drop(look);
     if create {
         store.create(limits, &statements)?;
     }

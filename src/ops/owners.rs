@@ -1,8 +1,9 @@
 use super::OpsError;
+use super::progress::{UnderWay, Work};
 use super::selection::Selection;
 use super::session::Look;
-use crate::model::{Claim, OwnerRow, Timestamp};
-use crate::policy::{Judgement, Policy, Rule, Verdict, judge};
+use crate::model::{Claim, Timestamp};
+use crate::policy::{Judgement, Lies, Policy, Verdict, judge};
 use crate::report::{OwnerEntry, Owners, OwnersSummary};
 use crate::store::Wanted;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,15 +19,18 @@ pub fn owners(look: &mut Look, selection: &Selection, policy: &Policy) -> Result
     let mut entries: BTreeMap<Option<String>, Entry> = BTreeMap::new();
     let mut lies = Lies::default();
     let spec = &look.spec;
+    let under_way = UnderWay::begin(&*look.progress, Work::Looking);
     look.reader.scan(spec, &Wanted::All, &mut |claim| {
+        under_way.one();
         if !selection.admits(&claim) {
             return;
         }
         let judgement = judge(spec, &claim, policy, now);
         summary.in_flight += 1;
-        lies.note(&claim, &judgement, spec.claim.claimed_at.is_some());
+        lies.note(spec, &claim, &judgement);
         entries.entry(claim.owner.as_ref().map(|owner| owner.name.clone())).or_default().add(&claim, &judgement);
     })?;
+    drop(under_way);
     let mut owners: Vec<OwnerEntry> = entries.into_iter().map(|(owner, entry)| entry.finish(owner, now)).collect();
     owners.sort_by(|a, b| {
         let rank = |owner: &OwnerEntry| (owner.stuck == 0, owner.last_sign_at);
@@ -95,34 +99,5 @@ impl Entry {
             queues: self.queues.into_iter().collect(),
             liveness: self.liveness.map(str::to_owned),
         }
-    }
-}
-
-/// What ownership data says that cannot be right.
-#[derive(Default)]
-struct Lies {
-    no_owner: u64,
-    owner_missing: u64,
-    owner_restarted: u64,
-    no_claim_time: u64,
-}
-
-impl Lies {
-    fn note(&mut self, claim: &Claim, judgement: &Judgement, has_claim_time: bool) {
-        self.no_owner += u64::from(claim.owner.is_none());
-        self.owner_missing += u64::from(claim.owner_row == OwnerRow::Missing);
-        let restarted = |verdict: &Verdict| matches!(verdict, Verdict::Stuck(reasons) if reasons.iter().any(|r| r.rule == Rule::OwnerRestarted));
-        self.owner_restarted += u64::from(restarted(&judgement.verdict));
-        self.no_claim_time += u64::from(has_claim_time && claim.claimed_at.at().is_none());
-    }
-
-    fn sentences(&self) -> Vec<String> {
-        let list = [
-            (self.no_owner, "in flight without an owner"),
-            (self.owner_missing, "held by an owner that has no row"),
-            (self.owner_restarted, "older than the process that goes by their owner's name"),
-            (self.no_claim_time, "in flight without a claim time that can be read"),
-        ];
-        list.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("claims {what}: {n}")).collect()
     }
 }

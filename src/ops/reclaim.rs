@@ -2,9 +2,11 @@ use super::OpsError;
 use super::apply::apply;
 use super::guard::Guard;
 use super::plan::Plan;
+use super::record::{About, Record, Recording, target};
 use crate::model::Outcome;
+use crate::policy::Later;
 use crate::report::{self, Reclaim, ReclaimSummary};
-use crate::store::{Limits, Store, StoreError};
+use crate::store::{Limits, Store, StoreError, StoreErrorKind};
 
 /// What is asked about a plan: to look at it, or to execute it, and within which bounds.
 pub struct Order<'a> {
@@ -16,6 +18,17 @@ pub struct Order<'a> {
     pub guard: Guard<'a>,
     /// The run's id, which goes into the reason written with each job.
     pub run_id: String,
+    /// How much later than now the jobs that go back may run.
+    pub later: Later,
+    /// Who runs it, why, and where that is kept.
+    pub record: Record,
+}
+
+impl Order<'_> {
+    /// What is written with each job.
+    pub(super) fn reason(&self) -> String {
+        self.record.words(&self.run_id)
+    }
 }
 
 /// The document, and why the run ended early, if it did.
@@ -38,20 +51,44 @@ pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order
     if order.apply && refused.is_none() {
         refused = store.caution().filter(|caution| caution.forbids_writing).map(|caution| caution.refusal());
     }
-    let applies = order.apply && refused.is_none();
+    if let Some(why) = order.guard.wrong_list.as_ref().filter(|_| !order.apply && !plan.is_empty()) {
+        plan.warnings.push(format!("{why}. It is applied only with --max-jobs"));
+    }
     let planned = plan.len() as u64;
+    let about = About {
+        run_id: order.run_id.clone(),
+        time: plan.store_time,
+        target: target(&plan.target, &plan.spec, plan.identity.take()),
+        columns: plan.spec.row.iter().map(|column| column.name.clone()).collect(),
+        undoes: None,
+        digest: Some(plan.digest.clone()),
+        planned,
+    };
+    let mut recording = Recording::begin(&order.record, about, plan.spec.ledger.is_some());
+    if order.apply && refused.is_none() && !plan.is_empty() {
+        refused = recording.refusal();
+    }
+    let mut applies = order.apply && refused.is_none();
     let (mut stop, mut after) = (None, Vec::new());
     let (steps, outcomes) = if applies && !plan.is_empty() {
-        let reason = format!("jobdoctor: worker presumed dead (run {})", order.run_id);
-        let applied = apply(store, limits, &plan, &reason)?;
+        let applied = apply(store, limits, &plan, order, &mut recording)?;
         let tally = applied.tally();
         let committed = applied.count(Outcome::NotTried) < plan.len() as u64;
-        if let (Some(error), false) = (&applied.stop, committed) {
-            return Err(OpsError::Store(error.clone()));
+        match applied.stop {
+            // The journal could not take the intent, so the first batch was rolled back: a guard has held.
+            Some(error) if !committed && error.kind == StoreErrorKind::Refused => {
+                applies = false;
+                refused = Some(error.message);
+                (std::mem::take(&mut plan.jobs), None)
+            }
+            Some(error) if !committed => return Err(OpsError::Store(error)),
+            ended => {
+                stop = ended;
+                after = applied.warnings;
+                after.extend(recording.warning());
+                (applied.steps, Some(tally))
+            }
         }
-        stop = applied.stop;
-        after = applied.warnings;
-        (applied.steps, Some(tally))
     } else {
         (std::mem::take(&mut plan.jobs), applies.then(Default::default))
     };
@@ -64,6 +101,9 @@ pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order
         run_id: applies.then(|| order.run_id.clone()),
         digest: plan.digest,
         brake: report::Brake { pulled: brake.pulled, why: brake.why, lift: brake.lift },
+        delay_seconds: order.later.delay.map(|delay| delay.as_secs_f64()),
+        jitter_seconds: order.later.jitter.map(|jitter| jitter.as_secs_f64()),
+        confirmed_after_seconds: plan.confirmed_after.map(|apart| apart.as_secs_f64()),
         summary: ReclaimSummary {
             in_flight: plan.in_flight,
             planned,
@@ -71,11 +111,14 @@ pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order
             beyond_limit: plan.beyond_limit,
             outcomes,
         },
+        journal: recording.path(),
+        undoable: plan.undoable && recording.keeps() && recording.is_whole(),
         refused,
         warnings: plan.warnings,
         steps,
         held: plan.held,
         not_found: plan.not_found,
+        verified: None,
     };
     Ok(Reclaimed { document, stop, after })
 }

@@ -1,4 +1,4 @@
-use super::OpsError;
+use super::{OpsError, thresholds};
 use crate::model::Claim;
 use crate::policy::{Globs, Policy};
 use crate::report;
@@ -61,6 +61,25 @@ impl Selection {
         if !self.hosts.is_empty() {
             hosts_are_named(spec)?;
         }
+        self.globs_fit(spec)?;
+        if policy.restart.is_none() {
+            thresholds::fit(spec, policy)?;
+        }
+        let needs = |source: &Liveness| source.silent_after() == Some(&SilentAfter::Required);
+        if policy.older.is_none() && policy.restart.is_none() && spec.liveness.iter().any(needs) {
+            return Err(OpsError::usage(
+                format!("preset {} has no threshold of its own: how long must a claim be silent?", spec.preset),
+                "say it with --older 5m, or with `older` of the target in the config file",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Refuses patterns for what this queue does not tell.
+    ///
+    /// # Errors
+    /// See above.
+    pub(super) fn globs_fit(&self, spec: &QueueSpec) -> Result<(), OpsError> {
         for (flag, globs, is_known, what) in [
             ("--queue", &self.queues, spec.claim.queue.is_some(), "queues"),
             ("--kind", &self.kinds, spec.claim.kind.is_some(), "kinds"),
@@ -73,13 +92,6 @@ impl Selection {
                 ));
             }
         }
-        let needs = |source: &Liveness| source.silent_after() == Some(&SilentAfter::Required);
-        if policy.older.is_none() && policy.restart.is_none() && spec.liveness.iter().any(needs) {
-            return Err(OpsError::usage(
-                format!("preset {} has no threshold of its own: how long must a claim be silent?", spec.preset),
-                "say it with --older 5m, or with `older` of the target in the config file",
-            ));
-        }
         Ok(())
     }
 
@@ -87,6 +99,12 @@ impl Selection {
     pub fn filter(&self, policy: &Policy) -> report::Filter {
         report::Filter {
             older_seconds: policy.older.map(|older| older.as_secs_f64()),
+            max_runtime_seconds: policy
+                .thresholds
+                .max_runtime
+                .filter(|_| policy.restart.is_none())
+                .map(|max| max.as_secs_f64()),
+            thresholds: thresholds::filter(policy),
             queues: self.queues.patterns().to_vec(),
             kinds: self.kinds.patterns().to_vec(),
             owners: self.owners.patterns().to_vec(),
@@ -95,6 +113,8 @@ impl Selection {
             ids: self.ids.clone(),
             limit: self.limit.map(|limit| limit as u64),
             restart: policy.restart.is_some(),
+            living_owners: policy.list().map(|living| living.roster.len() as u64),
+            compared_with_at: policy.looks.as_ref().map(|looks| looks.taken_at),
         }
     }
 }

@@ -1,8 +1,10 @@
 use super::OpsError;
+use super::progress::{Progress, Silent};
 use crate::model::{Cell, Engine, Timestamp};
 use crate::report;
-use crate::spec::{Catalog, LiveSchema, Place, Preset, QueueSpec, SpecError, StateSource, detect, resolve};
+use crate::spec::{Catalog, LEDGER, LiveSchema, Place, Preset, QueueSpec, SpecError, StateSource, detect, resolve};
 use crate::store::{Caution, Limits, Reader, Store, StoreError};
+use std::rc::Rc;
 
 /// Where to look, and what is known beforehand.
 pub struct Session<'a> {
@@ -32,6 +34,10 @@ pub struct Look {
     pub target: report::Target,
     /// What makes working where the database lies unsafe, if anything.
     pub caution: Option<Caution>,
+    /// Whether its claims know how often they were lost before.
+    pub counts_stalls: bool,
+    /// Who is told how far it is; nobody, unless somebody is put here.
+    pub progress: Rc<dyn Progress>,
 }
 
 impl Look {
@@ -74,7 +80,8 @@ impl Session<'_> {
                 .map(|standby| report::Standby { lag_seconds: standby.lag.map(|lag| lag.as_secs_f64()) }),
             table: table.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name)),
         };
-        Ok(Look { reader, spec, live, target, caution: self.store.caution() })
+        let counts_stalls = spec.attempts.stalls.is_some();
+        Ok(Look { reader, spec, live, target, caution: self.store.caution(), counts_stalls, progress: Rc::new(Silent) })
     }
 
     /// The tables of the preset that was named, or of all that could be detected.
@@ -89,6 +96,7 @@ impl Session<'_> {
                 .collect(),
         };
         names.extend(self.place.table.clone());
+        names.push(LEDGER.to_owned());
         names.sort();
         names.dedup();
         names

@@ -2,6 +2,7 @@ use super::OpsError;
 use super::document::{held, job};
 use super::selection::Selection;
 use super::session::Look;
+use super::stalls::explain;
 use crate::policy::{Draft, Held, HeldReason, Policy, draft, judge};
 use crate::report::{RuleCheck, Show, ShownJob, Would};
 use crate::store::Found;
@@ -37,6 +38,7 @@ fn explained(look: &Look, found: &Found, policy: &Policy) -> ShownJob {
         detail: check.detail.clone(),
     });
     let mut job = job(spec, claim, &judgement, &draft);
+    explain(&mut job, claim, policy, &draft);
     let checks = if found.in_flight { checks.collect() } else { Vec::new() };
     if !found.in_flight {
         // Nobody holds it, so there is nothing to be stuck.

@@ -1,37 +1,77 @@
 use super::OpsError;
 use super::document::{job, order};
+use super::events::Grouping;
+use super::progress::{UnderWay, Work};
 use super::selection::Selection;
 use super::session::Look;
+use super::stalls::explain;
+use super::thresholds::cutoffs;
 use crate::model::Claim;
 use crate::policy::{Judgement, Policy, Verdict, draft, judge};
 use crate::report::{Spool, Stale, StaleSummary};
 use crate::spec::QueueSpec;
-use crate::store::{Cutoffs, Wanted};
+use crate::store::Wanted;
 
-/// Lists the claims that are stuck, and those that nobody can judge.
+/// Lists the claims that are stuck, and those that nobody can judge, under what is likely to have happened.
 ///
 /// # Errors
 /// When the store cannot be read, or the selection makes no sense for this queue.
 pub fn stale(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<Stale, OpsError> {
-    let mut summary = StaleSummary { in_flight: look.reader.in_flight(&look.spec)?, ..StaleSummary::default() };
+    gather(look, selection, policy, true)
+}
+
+/// The same without the lists: what is likely to have happened, and the counts.
+///
+/// # Errors
+/// As [`stale`].
+pub fn stale_events(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<Stale, OpsError> {
+    gather(look, selection, policy, false)
+}
+
+fn gather(look: &mut Look, selection: &Selection, policy: &Policy, lists: bool) -> Result<Stale, OpsError> {
+    let mut summary = StaleSummary::default();
     let (mut jobs, mut unknown) = (Spool::default(), Spool::default());
-    findings(look, selection, policy, &mut |spec, claim, judgement| {
-        let job = job(spec, claim, &judgement, &draft(spec, claim, &judgement, policy));
-        let place = order(job.last_sign_at);
-        if matches!(judgement.verdict, Verdict::Unknown(_)) {
-            summary.unknown += 1;
-            return Ok(unknown.push(place, &job)?);
+    // Of jobs that were named nothing is known about the others.
+    let spec = look.spec.clone();
+    let mut grouping = (!selection.is_by_name()).then(|| Grouping::new(&spec));
+    judged(look, selection, policy, &mut |spec, claim, judgement, is_listed| {
+        grouping.iter_mut().for_each(|grouping| grouping.add(claim, &judgement, is_listed));
+        if !is_listed {
+            return Ok(());
         }
-        summary.stuck += 1;
-        summary.oldest_silence_seconds = match (summary.oldest_silence_seconds, job.silence_seconds) {
-            (Some(oldest), Some(silence)) => Some(f64::max(oldest, silence)),
-            (oldest, silence) => oldest.or(silence),
-        };
-        Ok(jobs.push(place, &job)?)
+        let is_unknown = matches!(judgement.verdict, Verdict::Unknown(_));
+        if is_unknown {
+            summary.unknown += 1;
+        } else {
+            summary.stuck += 1;
+            let silence = judgement.silence.map(|silence| silence.as_secs_f64());
+            summary.oldest_silence_seconds = match (summary.oldest_silence_seconds, silence) {
+                (Some(oldest), Some(silence)) => Some(f64::max(oldest, silence)),
+                (oldest, silence) => oldest.or(silence),
+            };
+        }
+        if !lists {
+            return Ok(());
+        }
+        let draft = draft(spec, claim, &judgement, policy);
+        let mut job = job(spec, claim, &judgement, &draft);
+        explain(&mut job, claim, policy, &draft);
+        let list = if is_unknown { &mut unknown } else { &mut jobs };
+        Ok(list.push(order(job.last_sign_at), &job)?)
     })?;
+    let mut events = Vec::new();
+    summary.alone = summary.stuck;
+    match grouping.filter(|grouping| !grouping.is_empty()) {
+        Some(grouping) => {
+            let grouped = grouping.finish(look)?;
+            (summary.in_flight, summary.alone) = (grouped.in_flight, grouped.alone);
+            (summary.events, events) = (grouped.count, grouped.events);
+        }
+        None => summary.in_flight = look.reader.in_flight(&look.spec)?,
+    }
     jobs.sort();
     unknown.sort();
-    if let Some(limit) = selection.limit {
+    if let Some(limit) = selection.limit.filter(|_| lists) {
         let left_out = jobs.truncate(limit) + unknown.truncate(limit);
         summary.truncated = left_out > 0;
     }
@@ -42,50 +82,38 @@ pub fn stale(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<
         target: look.target.clone(),
         filter: selection.filter(policy),
         summary,
+        events,
         jobs,
         unknown,
     })
 }
 
-/// Hands over every claim among those asked for that is stuck or unknown; with ids, those that are named.
-pub(super) fn findings(
-    look: &mut Look,
-    selection: &Selection,
-    policy: &Policy,
-    each: &mut dyn FnMut(&QueueSpec, &Claim, Judgement) -> Result<(), OpsError>,
-) -> Result<(), OpsError> {
-    findings_among(look, selection, policy, &mut |_, _| {}, each)
-}
+/// What is done with a claim that is stuck or unknown; the last is whether it is among those asked for.
+type Each<'a> = &'a mut dyn FnMut(&QueueSpec, &Claim, Judgement, bool) -> Result<(), OpsError>;
 
-/// The same, and shows every suspect of the whole queue, asked for or not, to `whole` first.
-pub(super) fn findings_among(
-    look: &mut Look,
-    selection: &Selection,
-    policy: &Policy,
-    whole: &mut dyn FnMut(&Claim, &Judgement),
-    each: &mut dyn FnMut(&QueueSpec, &Claim, Judgement) -> Result<(), OpsError>,
-) -> Result<(), OpsError> {
+/// Hands over every claim of the queue that is stuck or unknown, asked for or not; with ids, those that are named.
+pub(super) fn judged(look: &mut Look, selection: &Selection, policy: &Policy, each: Each<'_>) -> Result<(), OpsError> {
     selection.check(&look.spec, policy)?;
     let now = look.now();
     let spec = &look.spec;
     let mut failed = None;
+    let under_way = UnderWay::begin(&*look.progress, Work::Looking);
     let mut consider = |claim: &Claim| {
+        under_way.one();
         if failed.is_some() {
             return;
         }
         let judgement = judge(spec, claim, policy, now);
-        whole(claim, &judgement);
-        if selection.admits(claim)
-            && judgement.verdict != Verdict::Healthy
-            && let Err(error) = each(spec, claim, judgement)
+        if judgement.verdict != Verdict::Healthy
+            && let Err(error) = each(spec, claim, judgement, selection.admits(claim))
         {
             failed = Some(error);
         }
     };
     if !selection.is_by_name() {
-        let wanted = match &policy.restart {
-            Some(_) => Wanted::All,
-            None => Wanted::Suspects(Cutoffs { now, older: policy.older }),
+        let wanted = match policy.needs_every_claim() {
+            true => Wanted::All,
+            false => Wanted::Suspects(cutoffs(now, policy)),
         };
         look.reader.scan(spec, &wanted, &mut |claim| consider(&claim))?;
     } else {

@@ -1,4 +1,8 @@
+mod beside;
+
 use super::rules::Policy;
+use super::scope::RestartScope;
+use super::thresholds::{Allowed, own_word};
 use super::verdict::{Check, CheckResult, Judgement, Reason, Rule, Verdict};
 use crate::model::{Cell, Claim, LockSign, OwnerRow, Reading, Sign, Timestamp, age};
 use crate::spec::{
@@ -19,9 +23,11 @@ pub fn judge(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -
     if policy.restart.is_some() {
         bench.restart();
     } else {
+        bench.roster();
         bench.liveness();
         bench.owner_restarted();
         bench.trouble();
+        bench.no_progress();
     }
     bench.judgement()
 }
@@ -32,7 +38,11 @@ struct Bench<'a> {
     policy: &'a Policy,
     now: Timestamp,
     last_sign_at: Option<Timestamp>,
+    /// What the operator allows to claims of this queue and kind.
+    older: Option<Allowed>,
     liveness: Option<&'static str>,
+    allowed: Option<Allowed>,
+    overrun: Option<Allowed>,
     reasons: Vec<Reason>,
     lacking: Vec<String>,
     checks: Vec<Check>,
@@ -57,11 +67,19 @@ impl<'a> Bench<'a> {
             policy,
             now,
             last_sign_at,
+            older: policy.older_for(claim.queue.as_deref(), claim.kind.as_deref()),
             liveness: None,
+            allowed: None,
+            overrun: None,
             reasons: Vec::new(),
             lacking: Vec::new(),
             checks: Vec::new(),
         }
+    }
+
+    /// How long the operator allows a claim of this queue and kind to be silent.
+    fn older_span(&self) -> Option<Duration> {
+        self.older.as_ref().map(|older| older.span)
     }
 
     fn silence(&self) -> Option<Duration> {
@@ -75,10 +93,21 @@ impl<'a> Bench<'a> {
             (true, false) => Verdict::Stuck(self.reasons),
             (true, true) => Verdict::Healthy,
         };
-        Judgement { verdict, last_sign_at: self.last_sign_at, silence, liveness: self.liveness, checks: self.checks }
+        Judgement {
+            verdict,
+            last_sign_at: self.last_sign_at,
+            silence,
+            liveness: self.liveness,
+            allowed: self.allowed,
+            overrun: self.overrun,
+            checks: self.checks,
+        }
     }
 
     fn liveness(&mut self) {
+        if self.judged_by_change() {
+            return;
+        }
         if let Some(claimed_at) = &self.spec.claim.claimed_at {
             self.must_be_plausible(claimed_at, &self.claim.claimed_at, Some(FUTURE_TOLERANCE));
         }
@@ -96,12 +125,16 @@ impl<'a> Bench<'a> {
                 LockSign::Free => "free".to_owned(),
                 LockSign::OutOfSight => "out of sight".to_owned(),
             };
+            if matches!(source, Liveness::Age { .. }) {
+                self.better_than_age(silence_allowed(source, self.older_span(), sign.silent_after));
+            }
             let (result, detail) = if self.liveness.is_some() {
                 (CheckResult::NotAsked, "a better source has judged".to_owned())
             } else {
                 match self.opinion(source, sign) {
                     Opinion::Dead(rule, detail) => {
                         self.liveness = Some(name);
+                        self.allowed = self.allowed(source, sign);
                         self.reasons.push(Reason { rule, detail: detail.clone() });
                         (CheckResult::Fires, detail)
                     }
@@ -121,6 +154,7 @@ impl<'a> Bench<'a> {
             let (result, detail) = implausible.map_or((result, detail), |why| (CheckResult::Unusable, why));
             self.checks.push(Check { rule: name, column: place, value, result, detail });
         }
+        self.better_than_age(self.older_span());
         if self.liveness.is_none() {
             self.lack(match (spec.liveness.len(), spec.advice_only()) {
                 (0, Some(why)) => why.to_owned(),
@@ -135,8 +169,14 @@ impl<'a> Bench<'a> {
         }
     }
 
+    /// How long that source may be silent; `None` where nobody has said, and for leases and locks.
+    fn allowed(&self, source: &Liveness, sign: &Sign) -> Option<Allowed> {
+        let span = silence_allowed(source, self.older.map(|older| older.span), sign.silent_after)?;
+        Some(Allowed { span, set_by: self.older.map_or_else(|| own_word(source), |older| older.set_by) })
+    }
+
     fn opinion(&self, source: &Liveness, sign: &Sign) -> Opinion {
-        let allowed = silence_allowed(source, self.policy.older, sign.silent_after);
+        let allowed = self.allowed(source, sign);
         match (source, &sign.at) {
             (Liveness::Owner { .. }, at) => self.owner_opinion(at, allowed),
             (Liveness::Lock { free, .. }, _) => self.lock_opinion(sign.lock, *free),
@@ -165,11 +205,13 @@ impl<'a> Bench<'a> {
             ));
         }
         // Whoever held it was silent for at least that long, even where no sign of life is recorded.
-        let proven = self.silence().or(Some(self.now.since(end)).filter(|over| Some(*over) >= self.policy.older));
+        let proven = self
+            .silence()
+            .or(Some(self.now.since(end)).filter(|over| Some(*over) >= self.older.map(|older| older.span)));
         self.unless_younger(Rule::LeaseExpired, format!("lease ran out {over} ago"), proven)
     }
 
-    fn owner_opinion(&self, at: &Reading, allowed: Option<Duration>) -> Opinion {
+    fn owner_opinion(&self, at: &Reading, allowed: Option<Allowed>) -> Opinion {
         let Some(row) = &self.spec.owner.row else { return Opinion::Silent("there is no owners' table".to_owned()) };
         let absence = |absence: Absence, rule: Rule, what: String| match absence {
             Absence::Dead => self.unless_younger(rule, what, self.silence()),
@@ -215,35 +257,41 @@ impl<'a> Bench<'a> {
     }
 
     /// A claim made after the last heartbeat is a sign of life too, so the silence counts from the later of the two.
-    fn silence_opinion(&self, rule: Rule, what: &str, allowed: Option<Duration>) -> Opinion {
+    fn silence_opinion(&self, rule: Rule, what: &str, allowed: Option<Allowed>) -> Opinion {
         let (Some(silence), Some(allowed)) = (self.silence(), allowed) else {
             return Opinion::Lost("no threshold is known".to_owned());
         };
-        if silence > allowed {
-            return Opinion::Dead(rule, format!("no {what} for {}, allowed {}", age(silence), age(allowed)));
+        let limit = self.limit(allowed);
+        if silence > allowed.span {
+            return Opinion::Dead(rule, format!("no {what} for {}, allowed {limit}", age(silence)));
         }
-        Opinion::Alive(format!("last sign of life {} ago, allowed {}", age(silence), age(allowed)))
+        Opinion::Alive(format!("last sign of life {} ago, allowed {limit}", age(silence)))
     }
 
-    fn age_opinion(&self, at: Timestamp, allowed: Option<Duration>) -> Opinion {
+    fn age_opinion(&self, at: Timestamp, allowed: Option<Allowed>) -> Opinion {
         let Some(allowed) = allowed else { return Opinion::Lost("no threshold is known".to_owned()) };
         let silence = self.now.since(self.last_sign_at.map_or(at, |sign| sign.max(at)));
-        if silence > allowed {
-            return Opinion::Dead(
-                Rule::ClaimAge,
-                format!("age only: claimed {} ago, allowed {}", age(silence), age(allowed)),
-            );
+        let limit = self.limit(allowed);
+        if silence > allowed.span {
+            let detail = format!("age only: claimed {} ago, allowed {limit}", age(silence));
+            return Opinion::Dead(Rule::ClaimAge, detail);
         }
-        Opinion::Alive(format!("claimed {} ago, allowed {}", age(silence), age(allowed)))
+        Opinion::Alive(format!("claimed {} ago, allowed {limit}", age(silence)))
+    }
+
+    /// A threshold in words, with who said it where that is the config file.
+    fn limit(&self, allowed: Allowed) -> String {
+        format!("{}{}", age(allowed.span), self.policy.said_by(allowed.set_by, "older"))
     }
 
     /// Death by itself, unless the operator asked for a longer silence than this claim's.
     fn unless_younger(&self, rule: Rule, detail: String, silence: Option<Duration>) -> Opinion {
-        match (self.policy.older, silence) {
+        match (self.older, silence) {
             (None, _) => Opinion::Dead(rule, detail),
-            (Some(older), Some(silence)) if silence >= older => Opinion::Dead(rule, detail),
-            (Some(_), Some(silence)) => {
-                Opinion::Alive(format!("{detail}, but silent for {} only, less than asked", age(silence)))
+            (Some(older), Some(silence)) if silence >= older.span => Opinion::Dead(rule, detail),
+            (Some(older), Some(silence)) => {
+                let by = self.policy.said_by(older.set_by, "older");
+                Opinion::Alive(format!("{detail}, but silent for {} only, less than asked{by}", age(silence)))
             }
             (Some(_), None) => Opinion::Lost(format!("{detail}, but nothing tells for how long it has been silent")),
         }
@@ -277,20 +325,29 @@ impl<'a> Bench<'a> {
                 check.detail = why;
             }
         }
-        if self.spec.rules.max_runtime.is_some() {
+        let max = self.policy.max_runtime_for(self.spec, self.claim);
+        if self.spec.rules.max_runtime.is_some() || max.is_some() {
             let runs = self.claim.claimed_at.at().map(|at| self.now.since(at));
-            let (over, detail) = match (runs, self.claim.max_runtime) {
-                (Some(runs), Some(max)) => (runs > max, format!("runs for {}, allowed {}", age(runs), age(max))),
-                _ => (false, "no limit is set".to_owned()),
+            let (over, detail) = match (runs, max) {
+                (Some(runs), Some(max)) => {
+                    let by = self.policy.said_by(max.set_by, "max_runtime");
+                    (runs > max.span, format!("runs for {}, allowed {}{by}", age(runs), age(max.span)))
+                }
+                (None, Some(_)) => (false, "it is not known since when it runs".to_owned()),
+                (_, None) => (false, "no limit is set".to_owned()),
             };
-            let value = self.claim.max_runtime.map_or_else(|| "-".to_owned(), age);
+            self.overrun = max.filter(|_| over);
+            let value = max.map_or_else(|| "-".to_owned(), |max| age(max.span));
             self.ask(Rule::MaxRuntime, "maximum run time", value, over, detail);
         }
     }
 
     fn restart(&mut self) {
         let Some(restart) = &self.policy.restart else { return };
-        let owner = self.claim.owner.as_ref().map_or_else(|| "(no owner)".to_owned(), |owner| owner.name.clone());
+        if let RestartScope::NotListed(living) = &restart.scope {
+            return self.restart_by_roster(living);
+        }
+        let owner = self.owner_name();
         let later = self.claim.claimed_at.at().is_some_and(|at| at > restart.began);
         let (dead, detail) = match (restart.scope.covers(self.claim), later) {
             (false, _) => (false, "the owner is not in the scope of this sweep".to_owned()),

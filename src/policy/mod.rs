@@ -1,17 +1,33 @@
 //! Pure judgement: a claim and a policy in, a verdict out; findings in, steps out. No clock, no I/O.
 
+mod afterwards;
 mod brake;
 mod digest;
+mod events;
 mod judge;
+mod later;
+mod lies;
 mod plan;
+mod roster;
 mod rules;
 mod scope;
+mod stalls;
+mod stillness;
+mod thresholds;
 mod verdict;
 
+pub use afterwards::{Afterwards, afterwards};
 pub use brake::{Brake, Circumstances, FREE, Gauge, Lifted, Up};
 pub use digest::Digest;
+pub use events::{Event, EventKind, Events, Grouped};
 pub use judge::judge;
+pub use later::Later;
+pub use lies::{Lie, Lies};
 pub use plan::{Draft, Held, HeldReason, draft};
+pub use roster::{Living, Roster, RosterError, Standing};
 pub use rules::{Policy, Restart};
 pub use scope::{Globs, RestartScope, ScopeError};
+pub use stalls::why_failed;
+pub use stillness::{Looks, Print, Seen, Stood, key_print, seen};
+pub use thresholds::{Allowed, SetBy, Threshold, Thresholds};
 pub use verdict::{Check, CheckResult, Judgement, Proves, Reason, Rule, Verdict};

@@ -1,4 +1,5 @@
 use super::rules::Policy;
+use super::stalls::spent;
 use super::verdict::{Judgement, Proves, Rule, Verdict};
 use crate::model::{AttemptsChange, Cell, Claim, Move, Step};
 use crate::spec::{Exhausted, MaxCounts, MoveSpec, QueueSpec};
@@ -36,6 +37,10 @@ pub enum HeldReason {
     AttemptsExhausted,
     /// Its attempts cannot be counted on.
     AttemptsUnreadable,
+    /// It was to be requeued, and was lost as often as is allowed.
+    StallsExhausted,
+    /// Nobody can tell how often it was lost, and there is a limit to that.
+    StallsUnreadable,
     /// The preset does not have this move.
     MoveNotOffered,
     /// The preset refuses this move.
@@ -44,6 +49,8 @@ pub enum HeldReason {
     Hold,
     /// A saved plan named it, and it is not as that plan saw it.
     Changed,
+    /// It was not the same in two looks.
+    MovedBetweenLooks,
 }
 
 impl HeldReason {
@@ -56,10 +63,13 @@ impl HeldReason {
             HeldReason::OwnerAlive => "owner_alive",
             HeldReason::AttemptsExhausted => "attempts_exhausted",
             HeldReason::AttemptsUnreadable => "attempts_unreadable",
+            HeldReason::StallsExhausted => "stalls_exhausted",
+            HeldReason::StallsUnreadable => "stalls_unreadable",
             HeldReason::MoveNotOffered => "move_not_offered",
             HeldReason::MoveRefused => "move_refused",
             HeldReason::Hold => "hold",
             HeldReason::Changed => "changed",
+            HeldReason::MovedBetweenLooks => "moved_between_looks",
         }
     }
 }
@@ -91,21 +101,31 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
         return held(HeldReason::OwnerAlive, format!("{}, but its owner shows life", details.join("; ")));
     };
     let past_deadline = reason.rule == Rule::DeadlinePassed;
+    let mut lost = None;
     let r#move = match policy.to {
         Some(to) => to,
         None if claim.cancel_requested && offers(spec, Move::Cancel) => Move::Cancel,
         None if past_deadline || is_exhausted(spec, claim, Move::Requeue)? => Move::Fail,
-        None => Move::Requeue,
+        None => {
+            lost = spent(claim, policy)?;
+            if lost.is_some() { Move::Fail } else { Move::Requeue }
+        }
     };
+    let and_lost = |why: String| lost.as_ref().map_or(why.clone(), |lost| format!("{lost}; and {why}"));
     let moved = match spec.moves.get(&r#move) {
-        None => return held(HeldReason::MoveNotOffered, format!("preset {} has no {move}", spec.preset)),
+        None => {
+            return held(HeldReason::MoveNotOffered, and_lost(format!("preset {} has no {move}", spec.preset)));
+        }
         Some(moved) => moved,
     };
     if let Some(why) = &moved.refused {
-        return held(HeldReason::MoveRefused, why.as_str());
+        return held(HeldReason::MoveRefused, and_lost(why.clone()));
     }
     if r#move == Move::Requeue && is_exhausted(spec, claim, Move::Requeue)? {
         return held(HeldReason::AttemptsExhausted, "its attempts are used up: it can only fail");
+    }
+    if let (Move::Requeue, Some(lost)) = (r#move, spent(claim, policy)?) {
+        return held(HeldReason::StallsExhausted, format!("{lost}: it can only fail"));
     }
     let mut holds = spec.holds.iter().zip(&claim.holds);
     if let Some((hold, _)) = holds.find(|(hold, applies)| **applies && hold.moves.contains(&r#move)) {

@@ -1,7 +1,11 @@
+use super::roster::Living;
 use super::scope::RestartScope;
+use super::stillness::Looks;
+use super::thresholds::Thresholds;
 use super::verdict::Rule;
 use crate::model::{Move, Timestamp};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What the operator wants judged, and how.
@@ -9,12 +13,36 @@ use std::time::Duration;
 pub struct Policy {
     /// How long a claim must have been silent; `None` leaves each source its own threshold.
     pub older: Option<Duration>,
+    /// What the config file says of single queues and kinds, and of how long a job may run.
+    pub thresholds: Thresholds,
     /// Rules about trouble that `reclaim` and `sweep` act on.
     pub act_on: BTreeSet<Rule>,
     /// The move the operator asked for; `None` lets the rules decide.
     pub to: Option<Move>,
+    /// A job that was lost that often before is failed instead of requeued; `None` is no limit.
+    pub max_stalls: Option<u32>,
     /// A restart sweep: owners in the scope are dead, whatever their age.
     pub restart: Option<Restart>,
+    /// Who is alive, as somebody outside of the database knows it.
+    pub living: Option<Living>,
+    /// What earlier looks saw.
+    pub looks: Option<Arc<Looks>>,
+}
+
+impl Policy {
+    /// The list of living owners, whether it is a rule beside others or all that counts.
+    pub fn list(&self) -> Option<&Living> {
+        match &self.restart {
+            Some(Restart { scope: RestartScope::NotListed(living), .. }) => Some(living),
+            _ => self.living.as_ref(),
+        }
+    }
+
+    /// True if a claim may be called stuck or unknown for what its columns alone do not tell: then no pre-filter by columns
+    /// may leave one out.
+    pub fn needs_every_claim(&self) -> bool {
+        self.restart.is_some() || self.living.is_some() || self.looks.is_some()
+    }
 }
 
 /// A restart sweep.

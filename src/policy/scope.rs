@@ -1,3 +1,4 @@
+use super::roster::Living;
 use crate::model::Claim;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::fmt;
@@ -44,6 +45,13 @@ impl Globs {
         &self.patterns
     }
 
+    /// True if some pattern lets names through that nobody has, as `?*` and `*-1` do: it was not written for certain owners, so
+    /// the brake judges such a scope. It covers what it matches, and nothing else.
+    pub fn admit_anybody(&self) -> bool {
+        const NOBODY: [&str; 5] = ["x7q", "x7q:1", "x7q@y8r", "x7q-y8r-1", "x7q/y8r.z"];
+        NOBODY.iter().any(|name| self.set.is_match(name))
+    }
+
     /// True if nothing was asked, or the value matches. A value that is not there matches no pattern.
     pub fn admits(&self, value: Option<&str>) -> bool {
         self.patterns.is_empty() || value.is_some_and(|value| self.set.is_match(value))
@@ -59,9 +67,20 @@ pub enum RestartScope {
     Owners(Globs),
     /// Those on these hosts: named like it, or carrying it as a whole host.
     Hosts(Vec<String>),
+    /// Those that are not on a list of living owners.
+    NotListed(Living),
 }
 
 impl RestartScope {
+    /// True if it names certain owners: then who says that they are dead is not contradicted by how many they are.
+    pub fn is_of_certain_owners(&self) -> bool {
+        match self {
+            RestartScope::AllOwners => false,
+            RestartScope::Owners(globs) => !globs.admit_anybody(),
+            _ => true,
+        }
+    }
+
     /// True if the claim's owner is in the scope.
     pub fn covers(&self, claim: &Claim) -> bool {
         match (self, &claim.owner) {
@@ -71,6 +90,7 @@ impl RestartScope {
                 globs.admits(Some(&owner.id)) || globs.admits(Some(&owner.name))
             }
             (RestartScope::Hosts(hosts), Some(_)) => on_host(claim, hosts),
+            (RestartScope::NotListed(living), Some(owner)) => !living.roster.lists(owner),
         }
     }
 }

@@ -1,3 +1,4 @@
+use super::thresholds::Allowed;
 use crate::model::Timestamp;
 use std::fmt;
 use std::time::Duration;
@@ -23,15 +24,21 @@ pub enum Rule {
     OwnerRestarted,
     /// A restart sweep says that this owner is dead.
     Restart,
+    /// The owner is not on the list of living owners.
+    Roster,
+    /// Nothing that shows life has changed between looks.
+    StoodStill,
     /// The deadline has passed.
     DeadlinePassed,
     /// It has run longer than it may.
     MaxRuntime,
+    /// The owner lives, but the job makes no progress between looks.
+    NoProgress,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Rule; 11] = [
+    pub const ALL: [Rule; 14] = [
         Rule::LeaseExpired,
         Rule::HeartbeatSilent,
         Rule::OwnerSilent,
@@ -41,8 +48,11 @@ impl Rule {
         Rule::LockFree,
         Rule::OwnerRestarted,
         Rule::Restart,
+        Rule::Roster,
+        Rule::StoodStill,
         Rule::DeadlinePassed,
         Rule::MaxRuntime,
+        Rule::NoProgress,
     ];
 
     /// The name used in JSON and after `--rule`.
@@ -57,15 +67,18 @@ impl Rule {
             Rule::LockFree => "lock_free",
             Rule::OwnerRestarted => "owner_restarted",
             Rule::Restart => "restart",
+            Rule::Roster => "roster",
+            Rule::StoodStill => "stood_still",
             Rule::DeadlinePassed => "deadline_passed",
             Rule::MaxRuntime => "max_runtime",
+            Rule::NoProgress => "no_progress",
         }
     }
 
     /// What it proves when it fires.
     pub fn proves(self) -> Proves {
         match self {
-            Rule::DeadlinePassed | Rule::MaxRuntime => Proves::Trouble,
+            Rule::DeadlinePassed | Rule::MaxRuntime | Rule::NoProgress => Proves::Trouble,
             _ => Proves::Death,
         }
     }
@@ -135,8 +148,13 @@ pub struct Judgement {
     pub last_sign_at: Option<Timestamp>,
     /// The store's time minus that; zero for a sign a little ahead.
     pub silence: Option<Duration>,
-    /// The liveness source that judged: lease, heartbeat, owner, lock or age.
+    /// What judged: a liveness source (lease, heartbeat, owner, lock or age), the list of living owners (roster), or what has
+    /// changed between looks (change, progress).
     pub liveness: Option<&'static str>,
+    /// The silence that was allowed, where the source that judged has such a threshold.
+    pub allowed: Option<Allowed>,
+    /// The run time that was allowed, where it was exceeded.
+    pub overrun: Option<Allowed>,
     /// Each rule that was asked, in order.
     pub checks: Vec<Check>,
 }

@@ -10,6 +10,7 @@ mod grid;
 mod human;
 mod inert;
 mod json;
+mod paragraph;
 mod screen;
 mod table;
 mod wrap;

@@ -32,9 +32,12 @@ pub struct Job {
     pub attempts: Option<i64>,
     /// The most attempts it may have; null is no limit that the table knows.
     pub max_attempts: Option<i64>,
+    /// How often it was lost before; null where nothing counts that.
+    pub stalls: Option<i64>,
     /// `healthy`, `stuck` or `unknown`.
     pub verdict: String,
-    /// What judged: `lease`, `heartbeat`, `owner` or `age`.
+    /// What judged: `lease`, `heartbeat`, `owner`, `lock` or `age`; `roster` for a list of living owners; `change` (of signs of
+    /// life) or `progress` for what has changed between looks.
     pub liveness: Option<String>,
     /// Why; for an unknown one, what is missing.
     pub reasons: Vec<Reason>,
@@ -45,9 +48,9 @@ pub struct Job {
 /// Why a job is called stuck or unknown.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Reason {
-    /// The rule; `unknown` where something is missing.
+    /// The rule; `unknown` where something is missing, `max_stalls` where the stall budget fails the job.
     pub rule: String,
-    /// `death` or `trouble`; null where something is missing.
+    /// `death` or `trouble`; null where it proves neither.
     pub proves: Option<String>,
     /// In words.
     pub detail: String,
@@ -101,7 +104,7 @@ pub struct Held {
 
 impl Job {
     /// The columns of `csv`, in order; the same names as in JSON, and the first reason for the list of them.
-    pub const COLUMNS: [&'static str; 17] = [
+    pub const COLUMNS: [&'static str; 18] = [
         "id",
         "queue",
         "kind",
@@ -119,6 +122,7 @@ impl Job {
         "rule",
         "detail",
         "move",
+        "stalls",
     ];
 
     /// The values of those columns; what is not known is empty.
@@ -144,6 +148,7 @@ impl Job {
             reason.map(|reason| reason.rule.clone()).unwrap_or_default(),
             reason.map(|reason| reason.detail.clone()).unwrap_or_default(),
             self.r#move.clone().unwrap_or_default(),
+            number(self.stalls),
         ]
     }
 }

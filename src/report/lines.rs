@@ -1,4 +1,4 @@
-use super::{Owners, Reclaim, Spool, Stale, Target};
+use super::{History, HistoryOne, Owners, Reclaim, Spool, Stale, Target, Undo};
 use crate::model::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,7 +22,7 @@ pub trait Lines {
     fn lines(&self, out: &mut dyn Write) -> io::Result<()>;
 }
 
-fn line<T: Serialize>(out: &mut dyn Write, kind: &str, body: &T) -> io::Result<()> {
+pub(super) fn line<T: Serialize>(out: &mut dyn Write, kind: &str, body: &T) -> io::Result<()> {
     serde_json::to_writer(&mut *out, &Line { r#type: kind, body })?;
     out.write_all(b"\n")
 }
@@ -32,7 +32,7 @@ fn list<T: Serialize + DeserializeOwned>(out: &mut dyn Write, kind: &str, list: 
 }
 
 /// Every document begins alike; `more` are the fields that are its own and neither lists of jobs nor the summary.
-fn head(
+pub(super) fn head(
     out: &mut dyn Write,
     schema: &str,
     store_time: Timestamp,
@@ -51,6 +51,7 @@ impl Lines for Stale {
     fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
         let more = [("filter", serde_json::to_value(&self.filter)?)];
         head(out, self.schema, self.store_time, &self.target, &more)?;
+        self.events.iter().try_for_each(|event| line(out, "event", event))?;
         list(out, "job", &self.jobs)?;
         list(out, "unknown", &self.unknown)?;
         line(out, "summary", &self.summary)
@@ -65,9 +66,15 @@ impl Lines for Reclaim {
             ("run_id", serde_json::to_value(&self.run_id)?),
             ("digest", self.digest.clone().into()),
             ("brake", serde_json::to_value(&self.brake)?),
+            ("delay_seconds", serde_json::to_value(self.delay_seconds)?),
+            ("jitter_seconds", serde_json::to_value(self.jitter_seconds)?),
+            ("confirmed_after_seconds", self.confirmed_after_seconds.into()),
+            ("journal", serde_json::to_value(&self.journal)?),
+            ("undoable", self.undoable.into()),
             ("refused", serde_json::to_value(&self.refused)?),
             ("warnings", serde_json::to_value(&self.warnings)?),
             ("not_found", serde_json::to_value(&self.not_found)?),
+            ("verified", serde_json::to_value(&self.verified)?),
         ];
         head(out, self.schema, self.store_time, &self.target, &more)?;
         list(out, "step", &self.steps)?;
@@ -81,6 +88,49 @@ impl Lines for Owners {
         let more = [("findings", serde_json::to_value(&self.findings)?)];
         head(out, self.schema, self.store_time, &self.target, &more)?;
         self.owners.iter().try_for_each(|owner| line(out, "owner", owner))?;
+        line(out, "summary", &self.summary)
+    }
+}
+
+impl Lines for Undo {
+    fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
+        let more = [
+            ("undoes", self.undoes.clone().into()),
+            ("recorded_in", self.recorded_in.clone().into()),
+            ("applied", self.applied.into()),
+            ("run_id", serde_json::to_value(&self.run_id)?),
+            ("journal", serde_json::to_value(&self.journal)?),
+            ("undoable", self.undoable.into()),
+            ("refused", serde_json::to_value(&self.refused)?),
+            ("warnings", serde_json::to_value(&self.warnings)?),
+        ];
+        head(out, self.schema, self.store_time, &self.target, &more)?;
+        list(out, "step", &self.steps)?;
+        list(out, "left", &self.left)?;
+        line(out, "summary", &self.summary)
+    }
+}
+
+impl Lines for History {
+    fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut fields = Map::new();
+        fields.insert("schema".to_owned(), self.schema.into());
+        fields.insert("journal".to_owned(), serde_json::to_value(&self.journal)?);
+        fields.insert("ledger".to_owned(), serde_json::to_value(&self.ledger)?);
+        fields.insert("warnings".to_owned(), serde_json::to_value(&self.warnings)?);
+        line(out, "head", &fields)?;
+        self.runs.iter().try_for_each(|run| line(out, "run", run))?;
+        line(out, "summary", &self.summary)
+    }
+}
+
+impl Lines for HistoryOne {
+    fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut fields = Map::new();
+        fields.insert("schema".to_owned(), self.schema.into());
+        fields.insert("run".to_owned(), serde_json::to_value(&self.run)?);
+        line(out, "head", &fields)?;
+        list(out, "step", &self.steps)?;
         line(out, "summary", &self.summary)
     }
 }

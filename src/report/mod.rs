@@ -7,9 +7,12 @@ mod brake;
 mod check;
 mod env;
 mod error;
+mod event;
+mod history;
 mod init;
 mod job;
 mod lines;
+mod look;
 mod owners;
 mod presets;
 mod presets_show;
@@ -19,21 +22,32 @@ mod schemas;
 mod show;
 mod spool;
 mod stale;
+mod stats;
+mod stats_runtimes;
 mod target;
+mod undo;
+mod verified;
+mod watch;
 
 pub use brake::Brake;
 pub use check::{Check, CheckFinding, Severity};
 pub use env::{Env, EnvSetting};
 pub use error::ErrorDocument;
+pub use event::Event;
+pub use history::{
+    History, HistoryChange, HistoryOne, HistoryOneSummary, HistoryRun, HistoryStep, HistorySummary, HistoryTarget,
+    HistoryUnsure,
+};
 pub use init::Init;
 pub use job::{Held, HeldJob, Job, Reason, RowError, StepJob};
 pub use lines::Lines;
+pub use look::{Fingerprint, LOOK_SCHEMA, LookedAt, SavedClaim, SavedLook};
 pub use owners::{OwnerEntry, Owners, OwnersSummary};
 pub use presets::{PresetEntry, PresetVariantLiveness, Presets};
 pub use presets_show::{
-    PresetAdvice, PresetAttempts, PresetCaution, PresetChange, PresetHold, PresetInFlight, PresetLiveness, PresetMove,
-    PresetOption, PresetOwner, PresetQueue, PresetRule, PresetShape, PresetStates, PresetStep, PresetTable, PresetTime,
-    PresetWakeUp, PresetsShow,
+    PresetAdvice, PresetAttempts, PresetCaution, PresetChange, PresetDelayed, PresetFinished, PresetHold,
+    PresetInFlight, PresetLiveness, PresetMove, PresetOption, PresetOwner, PresetQueue, PresetRule, PresetShape,
+    PresetStates, PresetStep, PresetTable, PresetTime, PresetWakeUp, PresetsShow,
 };
 pub use reclaim::{Outcomes, Reclaim, ReclaimSummary};
 pub use saved_plan::{SavedPlan, SavedPolicy, SavedStep, SavedTarget};
@@ -41,4 +55,9 @@ pub use schemas::{NAMES as SCHEMA_NAMES, schema};
 pub use show::{RuleCheck, Show, ShownJob, Would};
 pub use spool::Spool;
 pub use stale::{Stale, StaleSummary};
-pub use target::{Filter, Standby, Target};
+pub use stats::{QueueStats, StateCount, Stats, StatsSummary};
+pub use stats_runtimes::{KindRuntimes, RuntimeBucket, StatsRuntimes, StatsRuntimesSummary};
+pub use target::{Filter, FilterThreshold, Standby, Target};
+pub use undo::{Undo, UndoLeft, UndoStep, UndoSummary};
+pub use verified::Verified;
+pub use watch::{WatchFailed, WatchHead, WatchLine, WatchLook};

@@ -66,6 +66,8 @@ pub struct PresetQueue {
     pub rules: Vec<PresetRule>,
     /// How attempts are counted.
     pub attempts: PresetAttempts,
+    /// What the tables keep of jobs that have ended well, for `stats --runtimes`.
+    pub finished: PresetFinished,
     /// What may be done to a job.
     pub moves: Vec<PresetMove>,
     /// What keeps a step back.
@@ -114,6 +116,8 @@ pub struct PresetInFlight {
     pub kind: Option<String>,
     /// Where the time of the claim is.
     pub claimed_at: Option<String>,
+    /// What changes while a job is worked on, beside its signs of life.
+    pub progress: Vec<String>,
     /// In words.
     pub detail: String,
 }
@@ -186,10 +190,25 @@ pub struct PresetAttempts {
     pub column: Option<String>,
     /// The most there may be: a number, a column or an expression.
     pub max: Option<String>,
+    /// How often a job was lost before: a column or an expression; `null` where nothing tells.
+    pub stalls: Option<String>,
     /// How, in words.
     pub counted: String,
     /// What becomes of a job that has used them up, in words.
     pub exhausted: String,
+}
+
+/// What the tables keep of jobs that have ended well.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PresetFinished {
+    /// True if it is told when their last run began and ended.
+    pub told: bool,
+    /// The column with its beginning.
+    pub started: Option<String>,
+    /// The column with its end.
+    pub at: Option<String>,
+    /// In words.
+    pub detail: String,
 }
 
 /// What may be done to a job.
@@ -203,6 +222,19 @@ pub struct PresetMove {
     pub refused: Option<String>,
     /// The statements, in order.
     pub steps: Vec<PresetStep>,
+    /// What is otherwise with `--delay`; `null` for other moves than a requeue, and where that is refused altogether.
+    pub delayed: Option<PresetDelayed>,
+}
+
+/// How a requeue is otherwise with `--delay`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PresetDelayed {
+    /// Why there is no such thing, if so.
+    pub refused: Option<String>,
+    /// The state it leads to instead.
+    pub to: Option<String>,
+    /// What becomes of columns beside, or instead.
+    pub changes: Vec<PresetChange>,
 }
 
 /// One statement of a move: either changes to the claim's row, or a statement of the preset's own.

@@ -1,4 +1,4 @@
-use super::{Brake, Filter, HeldJob, Spool, StepJob, Target};
+use super::{Brake, Filter, HeldJob, Spool, StepJob, Target, Verified};
 use crate::model::{Outcome, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -24,6 +24,17 @@ pub struct Reclaim {
     pub digest: String,
     /// What the brake makes of the plan.
     pub brake: Brake,
+    /// How much later than the apply jobs that go back may run; null is at once.
+    pub delay_seconds: Option<f64>,
+    /// The window over which they are spread after that; null is none.
+    pub jitter_seconds: Option<f64>,
+    /// How long before this look another one saw exactly the same steps; null if that was not asked, or nothing was to be
+    /// confirmed.
+    pub confirmed_after_seconds: Option<f64>,
+    /// The file with the journal of this run; null where there is none.
+    pub journal: Option<String>,
+    /// True if `undo` could give back every job that was moved, or would be: until somebody touches it.
+    pub undoable: bool,
     /// The counts.
     pub summary: ReclaimSummary,
     /// Why the plan was not applied although that was asked for.
@@ -36,6 +47,8 @@ pub struct Reclaim {
     pub held: Spool<HeldJob>,
     /// Ids that were named and name no job.
     pub not_found: Vec<String>,
+    /// What became of the jobs afterwards; null if that was not asked, or could not be seen.
+    pub verified: Option<Verified>,
 }
 
 /// The counts of a [`Reclaim`].

@@ -42,6 +42,9 @@ pub struct SavedTarget {
 pub struct SavedPolicy {
     /// `--older`; null left each source of liveness its own threshold.
     pub older_seconds: Option<f64>,
+    /// True if that was said on the command line, and so counts for every claim, whatever the config file says of its queue.
+    #[serde(default)]
+    pub older_overrules: bool,
     /// Rules about trouble that were acted on.
     pub rules: Vec<String>,
     /// `--to`; null let the rules decide.

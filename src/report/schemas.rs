@@ -1,9 +1,30 @@
-use super::{Check, Env, ErrorDocument, Init, Owners, Presets, PresetsShow, Reclaim, SavedPlan, Show, Stale};
+use super::{
+    Check, Env, ErrorDocument, History, HistoryOne, Init, Owners, Presets, PresetsShow, Reclaim, SavedPlan, Show,
+    Stale, Stats, StatsRuntimes, Undo, WatchLine,
+};
 use schemars::{Schema, schema_for};
 
 /// The documents that have a schema, by the name `jobdoctor schema` knows them under.
-pub const NAMES: [&str; 12] =
-    ["check", "env", "error", "init", "owners", "plan", "presets", "presets-show", "reclaim", "show", "stale", "sweep"];
+pub const NAMES: [&str; 18] = [
+    "check",
+    "env",
+    "error",
+    "history",
+    "history-run",
+    "init",
+    "owners",
+    "plan",
+    "presets",
+    "presets-show",
+    "reclaim",
+    "show",
+    "stale",
+    "stale-watch",
+    "stats",
+    "stats-runtimes",
+    "sweep",
+    "undo",
+];
 
 /// The JSON Schema of a document.
 pub fn schema(name: &str) -> Option<Schema> {
@@ -11,6 +32,8 @@ pub fn schema(name: &str) -> Option<Schema> {
         "check" => schema_for!(Check),
         "env" => schema_for!(Env),
         "error" => schema_for!(ErrorDocument),
+        "history" => schema_for!(History),
+        "history-run" => schema_for!(HistoryOne),
         "init" => schema_for!(Init),
         "owners" => schema_for!(Owners),
         "plan" => schema_for!(SavedPlan),
@@ -20,6 +43,10 @@ pub fn schema(name: &str) -> Option<Schema> {
         "reclaim" | "sweep" => schema_for!(Reclaim),
         "show" => schema_for!(Show),
         "stale" => schema_for!(Stale),
+        "stats" => schema_for!(Stats),
+        "stats-runtimes" => schema_for!(StatsRuntimes),
+        "stale-watch" => schema_for!(WatchLine<'_>),
+        "undo" => schema_for!(Undo),
         _ => return None,
     };
     schema.insert("title".to_owned(), format!("jobdoctor.{name}/v1").into());

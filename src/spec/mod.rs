@@ -1,6 +1,7 @@
 //! A foreign queue, as data: the preset format, its resolver, identifiers, time encodings, the catalog of presets and
 //! detection. No statement is executed here; what a database says about itself comes in as [`LiveSchema`].
 
+mod delayed;
 mod detect;
 mod document;
 pub mod encoding;
@@ -31,9 +32,9 @@ pub use options::{OptionKind, OptionValue, PresetOption};
 pub use preset::{Catalog, Preset};
 pub use probe::Ask;
 pub use profile::{
-    AdviceProfile, AttemptsProfile, Becomes, ClaimProfile, ColumnChange, Condition, HoldProfile, LifeSign, MoveProfile,
-    OwnerProfile, Profile, RulesProfile, Shape, StepProfile, TableProfile, TableRole, Threshold, TimeProfile,
-    VariantProfile, WakeUp,
+    AdviceProfile, AttemptsProfile, Becomes, ClaimProfile, ColumnChange, Condition, DelayedProfile, FinishedProfile,
+    HoldProfile, LifeSign, MoveProfile, OwnerProfile, Profile, RulesProfile, Shape, StepProfile, TableProfile,
+    TableRole, Threshold, TimeProfile, VariantProfile, WakeUp,
 };
 pub use queue::*;
 pub use resolve::{Place, ResolveError, resolve};

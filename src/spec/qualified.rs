@@ -1,7 +1,7 @@
 //! A function of a preset that is not qualified could be somebody else's: on the search path of a move stands the queue's own
 //! schema too, and an exact match there beats a function of the system that takes any type.
 
-use super::document::{ClaimFrom, Document, NotifyDoc, StepDoc};
+use super::document::{ClaimFrom, Document, FinishedDoc, NotifyDoc, StepDoc};
 use super::preset::Catalog;
 use super::template::{Piece, Template};
 use super::variant::variants;
@@ -75,6 +75,9 @@ fn templates(document: &Document) -> Vec<Template> {
         templates.push(from.clone());
     }
     templates.extend(document.claim.filter.iter().map(|(_, filter)| filter.clone()));
+    if let Some(FinishedDoc::Kept(runs)) = &document.finished {
+        templates.extend(runs.filter.iter().map(|(_, filter)| filter.clone()));
+    }
     templates.extend(document.owner.on.clone());
     let owner = [&document.owner.id, &document.owner.name, &document.owner.host];
     let written = owner.into_iter().flatten().chain(document.show.iter().map(|(_, written)| written));

@@ -37,8 +37,8 @@ pub enum Marker {
     Now(Option<String>),
     /// Now as RFC 3339 text.
     NowRfc3339,
-    /// When the job may run again, in the encoding of the column it is assigned to.
-    RunAt,
+    /// When the job may run again: now, or as much later as the operator asks. With a column: in that column's encoding.
+    RunAt(Option<String>),
     /// Why the job is moved.
     Reason,
     /// The queue library's schema.
@@ -56,7 +56,8 @@ impl fmt::Display for Marker {
             Marker::Now(None) => f.write_str(":now"),
             Marker::Now(Some(column)) => write!(f, ":now.{column}"),
             Marker::NowRfc3339 => f.write_str(":now.rfc3339"),
-            Marker::RunAt => f.write_str(":run_at"),
+            Marker::RunAt(None) => f.write_str(":run_at"),
+            Marker::RunAt(Some(column)) => write!(f, ":run_at.{column}"),
             Marker::Reason => f.write_str(":reason"),
             Marker::Schema => f.write_str(":schema"),
             Marker::Queue => f.write_str(":queue"),
@@ -71,12 +72,16 @@ impl Marker {
             "ids" => Marker::Ids,
             "now" => Marker::Now(None),
             "now.rfc3339" => Marker::NowRfc3339,
-            "run_at" => Marker::RunAt,
+            "run_at" => Marker::RunAt(None),
             "reason" => Marker::Reason,
             "schema" => Marker::Schema,
             "queue" => Marker::Queue,
             "moved" => Marker::Moved,
-            _ => Marker::Now(Some(name.strip_prefix("now.").filter(|column| is_name(column))?.to_owned())),
+            _ => match name.split_once('.').filter(|(_, column)| is_name(column))? {
+                ("now", column) => Marker::Now(Some(column.to_owned())),
+                ("run_at", column) => Marker::RunAt(Some(column.to_owned())),
+                _ => return None,
+            },
         })
     }
 }
@@ -214,8 +219,8 @@ impl Scanner<'_> {
                 Ok(())
             }
             None => Err(TemplateError(format!(
-                "`:{name}` is not a marker; known are :ids, :now, :now.column, :now.rfc3339, :run_at, :reason, :schema, \
-                 :queue, :moved"
+                "`:{name}` is not a marker; known are :ids, :now, :now.column, :now.rfc3339, :run_at, :run_at.column, \
+                 :reason, :schema, :queue, :moved"
             ))),
         }
     }

@@ -1,6 +1,7 @@
 //! Step two of a batch: the statements of a move on rows that are verified and locked.
 
 use super::session::{Session, query_count};
+use super::spread::Slice;
 use super::sql;
 use super::{StoreError, StoreErrorKind};
 use crate::model::{Key, Timestamp};
@@ -16,12 +17,14 @@ pub(super) struct Saying<'a> {
     pub(super) again: bool,
 }
 
-/// Runs the statements of the move and makes sure that they did exactly what they should.
+/// Runs the statements of the move, slice by slice, and makes sure that they did exactly what they should. `keys` are all rows,
+/// told apart from the slices so that one which fell between two of them would be missed.
 pub(super) fn act<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
     moved: &MoveSpec,
     keys: &[&Key],
+    slices: &[Slice<'_>],
     saying: &Saying<'_>,
 ) -> Result<(), StoreError> {
     if keys.is_empty() {
@@ -30,17 +33,10 @@ pub(super) fn act<S: Session>(
     let dialect = session.dialect();
     let each = keys.len() as u64;
     session.begin_acting(saying.again)?;
-    for act in sql::acts(spec, dialect, moved, keys, saying.now, saying.reason) {
-        let touched = session.execute(&act.statement)?;
-        let fits = match act.rows {
-            Rows::Each => touched == each,
-            Rows::AtMostEach => touched <= each,
-            Rows::Any => true,
-        };
-        if !fits {
-            let why = if touched > each { "the key is not unique" } else { "a trigger or rule stands in the way" };
-            let message = format!("the statement touched {touched} rows instead of {each}: {why}");
-            return Err(StoreError::new(StoreErrorKind::RowData, message));
+    for slice in slices {
+        let (keys, run_at) = (slice.keys.as_slice(), saying.now.plus(slice.wait));
+        for act in sql::acts(spec, dialect, moved, keys, (saying.now, run_at), saying.reason) {
+            must_fit(session.execute(&act.statement)?, act.rows, keys.len() as u64)?;
         }
     }
     session.end_acting()?;
@@ -54,6 +50,21 @@ pub(super) fn act<S: Session>(
         }
     }
     Ok(())
+}
+
+/// Whether a statement on so many keys touched as many rows as it must.
+fn must_fit(touched: u64, rows: Rows, each: u64) -> Result<(), StoreError> {
+    let fits = match rows {
+        Rows::Each => touched == each,
+        Rows::AtMostEach => touched <= each,
+        Rows::Any => true,
+    };
+    if fits {
+        return Ok(());
+    }
+    let why = if touched > each { "the key is not unique" } else { "a trigger or rule stands in the way" };
+    let message = format!("the statement touched {touched} rows instead of {each}: {why}");
+    Err(StoreError::new(StoreErrorKind::RowData, message))
 }
 
 /// Whether an error in the middle of a move may be one row's: its data is in the way, another session holds what it needs, or

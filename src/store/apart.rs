@@ -2,12 +2,13 @@
 //! savepoints until what cannot be moved stands alone. One row in 500 takes some twenty tries, not 500, and all that time the
 //! batch's locks stand in the workers' way.
 
-use super::acting::{Saying, act, is_of_a_row};
+use super::acting::{Saying, is_of_a_row};
 use super::apply::Failure;
 use super::session::Session;
+use super::spread::act_on;
 use super::sql::Statement;
 use super::{StoreError, StoreErrorKind};
-use crate::model::{Batch, Key, Outcome, RowError, StepResult};
+use crate::model::{Batch, Outcome, RowError, StepResult};
 use crate::spec::{MoveSpec, QueueSpec};
 
 /// So many rows alone, all of them for want of a lock and none of them moved: it is no row that is held but a table.
@@ -39,8 +40,7 @@ pub(super) fn apart<S: Session>(
     let mut results = Vec::new();
     let (mut odd, mut held, mut some_moved) = (Vec::new(), Vec::new(), false);
     while let Some(group) = groups.pop() {
-        let keys: Vec<&Key> = group.iter().filter_map(|n| batch.steps.get(*n)).map(|step| &step.key).collect();
-        let Err(error) = behind_savepoint(session, spec, moved, &keys, saying)? else {
+        let Err(error) = behind_savepoint(session, spec, moved, batch, &group, saying)? else {
             some_moved = true;
             continue;
         };
@@ -92,11 +92,12 @@ fn behind_savepoint<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
     moved: &MoveSpec,
-    keys: &[&Key],
+    batch: &Batch<'_>,
+    rows: &[usize],
     saying: &Saying<'_>,
 ) -> Result<Result<(), StoreError>, StoreError> {
     session.execute(&Statement::plain("SAVEPOINT jobdoctor_rows"))?;
-    match act(session, spec, moved, keys, &Saying { again: true, ..*saying }) {
+    match act_on(session, spec, moved, batch, rows, &Saying { again: true, ..*saying }) {
         Ok(()) => {
             session.execute(&Statement::plain("RELEASE SAVEPOINT jobdoctor_rows"))?;
             Ok(Ok(()))

@@ -1,11 +1,15 @@
 //! Applying a batch, the same on every engine: verify and lock, act, record, commit.
 
-use super::acting::{Saying, act, is_of_a_row};
+use super::acting::{Saying, is_of_a_row};
 use super::apart::{Swept, apart};
+use super::record::{Recorder, changes, images, record};
 use super::session::{Commit, Session, query_count};
+use super::spread::{act_on, wait};
 use super::sql::{self, Statement};
 use super::{StoreError, StoreErrorKind, Writer};
-use crate::model::{Batch, BatchReport, Cell, Fence, Key, Outcome, RowError, StepResult, Timestamp, Witness};
+use crate::model::{
+    Batch, BatchReport, Cell, Fence, Key, Outcome, RestoreBatch, RowError, StepResult, Timestamp, Witness,
+};
 use crate::spec::{MoveSpec, QueueSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +28,7 @@ pub(super) struct SqlWriter<S> {
 }
 
 impl<S: WriteSession> Writer for SqlWriter<S> {
-    fn apply(&mut self, spec: &QueueSpec, batch: &Batch<'_>) -> BatchReport<StoreError> {
+    fn apply(&mut self, spec: &QueueSpec, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError> {
         let not_tried = || batch.steps.iter().map(|_| StepResult::of(Outcome::NotTried)).collect::<Vec<_>>();
         let Some(moved) = spec.moves.get(&batch.r#move).filter(|moved| moved.refused.is_none()) else {
             let error =
@@ -35,7 +39,7 @@ impl<S: WriteSession> Writer for SqlWriter<S> {
         let mut conflicts = 0;
         let stop = |error| BatchReport { results: not_tried(), stop: Some(error), warnings: Vec::new() };
         loop {
-            match self.transaction(spec, moved, batch, &way) {
+            match self.transaction(spec, moved, batch, &way, recorder) {
                 Ok(results) => {
                     let warnings = self.wake(spec, batch, &results);
                     return BatchReport { results, stop: None, warnings };
@@ -52,6 +56,15 @@ impl<S: WriteSession> Writer for SqlWriter<S> {
                 }
             }
         }
+    }
+
+    fn restore(
+        &mut self,
+        spec: &QueueSpec,
+        batch: &RestoreBatch<'_>,
+        recorder: &mut dyn Recorder,
+    ) -> BatchReport<StoreError> {
+        self.set_back(spec, batch, recorder)
     }
 }
 
@@ -106,9 +119,10 @@ impl<S: WriteSession> SqlWriter<S> {
         moved: &MoveSpec,
         batch: &Batch<'_>,
         way: &Way,
+        recorder: &mut dyn Recorder,
     ) -> Result<Vec<StepResult>, Failure> {
         let now = self.session.begin(&spec.schema)?;
-        let worked = self.work(spec, moved, batch, way, now);
+        let worked = self.work(spec, moved, batch, way, now, recorder);
         let results = match worked {
             Ok(results) => results,
             Err(failure) => {
@@ -140,16 +154,21 @@ impl<S: WriteSession> SqlWriter<S> {
         batch: &Batch<'_>,
         way: &Way,
         now: Timestamp,
+        recorder: &mut dyn Recorder,
     ) -> Result<Vec<StepResult>, Failure> {
         let mut results = self.witnesses(spec, batch)?;
         self.verify(spec, moved, batch, &mut results)?;
-        self.guard(spec, batch, &mut results)?;
+        let all: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
+        self.guarded(spec, &all, &mut results)?;
+        let recorded = spec.recorded(batch.r#move).filter(|_| recorder.keeps());
+        let before = match &recorded {
+            Some(columns) if !open(&results).is_empty() => images(&mut self.session, spec, columns, &all, None)?,
+            _ => BTreeMap::new(),
+        };
         let saying = Saying { now, reason: batch.reason, again: false };
         match way {
             Way::Together => {
-                let verified = open(&results);
-                let keys: Vec<&Key> = verified.iter().filter_map(|n| batch.steps.get(*n)).map(|s| &s.key).collect();
-                let acted = act(&mut self.session, spec, moved, &keys, &saying);
+                let acted = act_on(&mut self.session, spec, moved, batch, &open(&results), &saying);
                 acted.map_err(|error| if is_of_a_row(&error) { Failure::RowData(error) } else { error.into() })?;
             }
             Way::Apart { left_out, is_row_by_row } => {
@@ -161,6 +180,16 @@ impl<S: WriteSession> SqlWriter<S> {
                 }
             }
         }
+        let moved = open(&results);
+        let after = match &recorded {
+            Some(columns) => {
+                let keys: Vec<&Key> = moved.iter().filter_map(|n| batch.steps.get(*n)).map(|s| &s.key).collect();
+                images(&mut self.session, spec, columns, &keys, None)?
+            }
+            None => BTreeMap::new(),
+        };
+        let changes = changes(recorded.as_deref().unwrap_or_default(), &before, &after, &moved);
+        record(&mut self.session, spec, recorder, now, &changes)?;
         Ok(results.into_iter().map(|result| result.unwrap_or_else(|| StepResult::of(Outcome::Moved))).collect())
     }
 
@@ -258,16 +287,15 @@ impl<S: WriteSession> SqlWriter<S> {
     }
 
     /// Asks the preset's guard about each row that is locked and verified by now; where it says no, somebody holds the job.
-    fn guard(
+    pub(super) fn guarded(
         &mut self,
         spec: &QueueSpec,
-        batch: &Batch<'_>,
+        keys: &[&Key],
         results: &mut [Option<StepResult>],
     ) -> Result<(), StoreError> {
         let Some(guard) = &spec.claim.guard else { return Ok(()) };
         let open = open(results);
-        let steps = open.iter().filter_map(|n| batch.steps.get(*n));
-        let wanted: Vec<(&Key, &str)> = steps.map(|step| (&step.key, step.fence.0.as_str())).collect();
+        let wanted: Vec<(&Key, &str)> = open.iter().filter_map(|n| keys.get(*n)).map(|key| (*key, "")).collect();
         if wanted.is_empty() {
             return Ok(());
         }
@@ -280,14 +308,17 @@ impl<S: WriteSession> SqlWriter<S> {
         Ok(())
     }
 
-    /// Wakes the workers of each queue that got jobs back. The commit stands, whatever happens here.
+    /// Wakes the workers of each queue that got jobs back to run now; they would look in vain for those that wait. The commit
+    /// stands, whatever happens here.
     fn wake(&mut self, spec: &QueueSpec, batch: &Batch<'_>, results: &[StepResult]) -> Vec<String> {
         if batch.r#move != crate::model::Move::Requeue {
             return Vec::new();
         }
         let mut queues: BTreeMap<Option<&str>, usize> = BTreeMap::new();
-        for (step, _) in batch.steps.iter().zip(results).filter(|(_, result)| result.outcome == Outcome::Moved) {
-            *queues.entry(step.queue.as_deref()).or_default() += 1;
+        for (n, (step, result)) in batch.steps.iter().zip(results).enumerate() {
+            if result.outcome == Outcome::Moved && wait(batch, n).is_zero() {
+                *queues.entry(step.queue.as_deref()).or_default() += 1;
+            }
         }
         let statements =
             queues.iter().flat_map(|(queue, moved)| sql::notifications(spec, self.session.dialect(), *queue, *moved));
@@ -322,7 +353,7 @@ fn open(results: &[Option<StepResult>]) -> Vec<usize> {
     (0..results.len()).filter(|n| results.get(*n).is_some_and(Option::is_none)).collect()
 }
 
-fn set(results: &mut [Option<StepResult>], n: usize, result: StepResult) {
+pub(super) fn set(results: &mut [Option<StepResult>], n: usize, result: StepResult) {
     if let Some(place) = results.get_mut(n) {
         *place = Some(result);
     }

@@ -13,7 +13,11 @@ mod error;
 mod open;
 mod postgres;
 mod reader;
+mod record;
+mod restore;
+pub mod script;
 mod session;
+mod spread;
 mod sql;
 mod sqlite;
 
@@ -24,14 +28,18 @@ pub use conninfo::{
 };
 pub use error::{StoreError, StoreErrorKind};
 pub use open::open;
-pub use sql::{Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, statements};
+pub use record::{Recorder, Unrecorded, fingerprint};
+pub use sql::{Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, ledger_schema, statements};
 pub use sqlite::{CREATED_BY_DEMO, create_demo_file};
 
-use crate::model::{Batch, BatchReport, Cell, Claim, Engine, Owner, Timestamp};
-use crate::spec::{LiveSchema, QueueSpec};
+use crate::model::{
+    Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Owner, Reading, RestoreBatch, RowImage,
+    Timestamp,
+};
+use crate::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 /// A database that can be read and, by whoever asks for a writer, written.
@@ -149,6 +157,12 @@ pub trait Reader {
     /// When a statement fails.
     fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError>;
 
+    /// Looks up jobs by key, in flight or not: each with whether it is. Keys that name no row are left out.
+    ///
+    /// # Errors
+    /// When a statement fails.
+    fn find_keys(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError>;
+
     /// How many claims are in flight.
     ///
     /// # Errors
@@ -173,6 +187,109 @@ pub trait Reader {
         self.holders(spec, &mut |owner, claims| *sums.entry(owner.map(|owner| owner.name)).or_default() += claims)?;
         Ok(sums.into_iter().collect())
     }
+
+    /// Counts the rows of the claim's table by queue and state, and with `by_kind` by kind too; all of them are read for it.
+    /// Each of those that there are comes once. None come where the state is a place.
+    ///
+    /// # Errors
+    /// When the statement fails.
+    fn tally(&mut self, spec: &QueueSpec, by_kind: bool) -> Result<Vec<Tally>, StoreError>;
+
+    /// Hands over runs that have ended well, each once, in no promised order. `runs` says where they are told.
+    ///
+    /// # Errors
+    /// When the statement fails or its own time is up; runs handed over so far stay handed over.
+    fn finished(
+        &mut self,
+        spec: &QueueSpec,
+        runs: &Runs,
+        wanted: &WantedRuns,
+        each: &mut dyn FnMut(Run),
+    ) -> Result<(), StoreError>;
+
+    /// What tells this database from every other one, whatever it is called: for a record that is to be taken back where it
+    /// was made. `None` if it cannot be told; then what it is called must do.
+    ///
+    /// # Errors
+    /// When the statement fails.
+    fn identity(&mut self) -> Result<Option<String>, StoreError>;
+
+    /// The rows of these keys as a record keeps them, with these columns of the claim's own table; `None` for one that is
+    /// not there.
+    ///
+    /// # Errors
+    /// When a statement fails.
+    fn images(
+        &mut self,
+        spec: &QueueSpec,
+        columns: &[&Column],
+        keys: &[Key],
+    ) -> Result<Vec<Option<RowImage>>, StoreError>;
+
+    /// The runs in a ledger, newest first, so many at most.
+    ///
+    /// # Errors
+    /// When the statement fails.
+    fn ledger_runs(&mut self, ledger: &LedgerSpec, limit: u64) -> Result<Vec<LedgerRun>, StoreError>;
+
+    /// The ids of the runs in a ledger that begin like that, so many at most.
+    ///
+    /// # Errors
+    /// When the statement fails.
+    fn ledger_run_ids(&mut self, ledger: &LedgerSpec, prefix: &str, limit: usize) -> Result<Vec<String>, StoreError>;
+
+    /// How often jobs of a table were given back to the queue, as far as the ledger tells, and not taken back: the id as people see
+    /// it, and the count. Jobs that were not, do not come.
+    ///
+    /// # Errors
+    /// When the statement fails.
+    fn ledger_losses(&mut self, ledger: &LedgerSpec, job_table: &str) -> Result<Vec<(String, i64)>, StoreError>;
+
+    /// Hands over what a ledger holds of one run.
+    ///
+    /// # Errors
+    /// When the statement fails.
+    fn ledger_rows(
+        &mut self,
+        ledger: &LedgerSpec,
+        run_id: &str,
+        each: &mut dyn FnMut(LedgerRow),
+    ) -> Result<(), StoreError>;
+}
+
+/// How many rows there are of one queue in one state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tally {
+    /// The queue, where the table says.
+    pub queue: Option<String>,
+    /// The kind, where that was asked for and the table says.
+    pub kind: Option<String>,
+    /// The state as it is stored.
+    pub state: Cell,
+    /// How many rows.
+    pub rows: u64,
+}
+
+/// Which runs are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WantedRuns {
+    /// Those that ended at or after that instant. What is no instant may come too: nobody can tell when such a run ended.
+    Since(Timestamp),
+    /// So many that ended last, found within so much time.
+    Newest(u32, Duration),
+}
+
+/// One run that has ended well.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// The job's queue, where the table says.
+    pub queue: Option<String>,
+    /// Its kind, where the table says.
+    pub kind: Option<String>,
+    /// When it began.
+    pub started: Reading,
+    /// When it ended.
+    pub ended: Reading,
 }
 
 /// A server that follows another one.
@@ -197,7 +314,19 @@ pub struct Found {
 pub trait Writer {
     /// Executes one batch in one short transaction: lock and verify, act, record, commit. Gives exactly one result a step,
     /// in order, whatever happens. Never reports success for a row whose fence did not match, never waits for a row lock.
-    fn apply(&mut self, spec: &QueueSpec, batch: &Batch<'_>) -> BatchReport<StoreError>;
+    ///
+    /// The recorder is told of exactly the rows that are about to be committed as moved.
+    fn apply(&mut self, spec: &QueueSpec, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError>;
+
+    /// Sets rows back to what they were, in one short transaction: lock and compare the whole row, one UPDATE of the recorded
+    /// columns, record, commit. Gives exactly one result a row, in order, whatever happens: one that is no longer what it must
+    /// be is [`Outcome::Changed`](crate::model::Outcome::Changed) and left alone.
+    fn restore(
+        &mut self,
+        spec: &QueueSpec,
+        batch: &RestoreBatch<'_>,
+        recorder: &mut dyn Recorder,
+    ) -> BatchReport<StoreError>;
 }
 
 /// Which claims a scan is after.
@@ -214,8 +343,19 @@ pub enum Wanted {
 pub struct Cutoffs {
     /// The look's `now`.
     pub now: Timestamp,
-    /// The operator's threshold; `None` leaves each source its own.
+    /// The operator's threshold for all; `None` leaves each source its own.
     pub older: Option<Duration>,
+    /// The shortest of the thresholds that the operator gives to some claims only; they may be fewer than it matches.
+    pub shortest_older: Option<Duration>,
+    /// The shortest run time that the operator allows to all or some, where the row does not say.
+    pub max_runtime: Option<Duration>,
+}
+
+impl Cutoffs {
+    /// Those of one threshold for all.
+    pub fn at(now: Timestamp, older: Option<Duration>) -> Cutoffs {
+        Cutoffs { now, older, shortest_older: None, max_runtime: None }
+    }
 }
 
 /// Bounds on what one command may take.
@@ -252,18 +392,20 @@ impl Limits {
 #[derive(Clone, Default)]
 pub struct Interrupt {
     raised: Arc<AtomicBool>,
-    cancels: Arc<Mutex<Vec<Cancel>>>,
+    cancels: Arc<Mutex<Vec<Registered>>>,
 }
 
 /// What ends a query that is under way.
 type Cancel = Box<dyn Fn() + Send>;
+/// The same while the reader whose it is is there.
+type Registered = (Weak<()>, Cancel);
 
 impl Interrupt {
     /// Raises it, and ends the queries under way.
     pub fn raise(&self) {
         self.raised.store(true, Ordering::SeqCst);
         if let Ok(cancels) = self.cancels.lock() {
-            cancels.iter().for_each(|cancel| cancel());
+            cancels.iter().filter(|(of, _)| of.strong_count() > 0).for_each(|(_, cancel)| cancel());
         }
     }
 
@@ -272,10 +414,12 @@ impl Interrupt {
         self.raised.load(Ordering::SeqCst)
     }
 
-    /// Registers what ends a query, for readers.
-    fn on_raise(&self, cancel: Cancel) {
+    /// Registers what ends a query, for readers; forgotten once the reader that holds `of` is gone, because some commands look
+    /// again and again.
+    fn on_raise(&self, of: &Arc<()>, cancel: Cancel) {
         if let Ok(mut cancels) = self.cancels.lock() {
-            cancels.push(cancel);
+            cancels.retain(|(of, _)| of.strong_count() > 0);
+            cancels.push((Arc::downgrade(of), cancel));
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use super::session::{Session, query_count};
 use super::sql::{self, Statement};
-use super::{Found, Interrupt, Reader, Standby, StoreError, StoreErrorKind, Wanted};
-use crate::model::{Cell, Claim, Engine, Key, Owner, Timestamp};
-use crate::spec::{Column, LiveSchema, QueueSpec};
-use std::collections::BTreeMap;
+use super::{Found, Interrupt, Reader, Run, Standby, StoreError, StoreErrorKind, Tally, Wanted, WantedRuns, record};
+use crate::model::{Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Owner, RowImage, Timestamp};
+use crate::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 /// Ids looked up in one statement.
 const LOOKUP: usize = 1000;
@@ -23,6 +24,14 @@ pub(super) trait ReadSession: Session {
     fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError> {
         Ok(None)
     }
+    /// Gives what comes no more than so much time, until [`ReadSession::end_short`].
+    fn begin_short(&mut self, time: Duration) -> Result<(), StoreError>;
+
+    /// What comes may take its time again; the look goes on, even if a statement has failed meanwhile.
+    fn end_short(&mut self) -> Result<(), StoreError>;
+
+    /// See [`Reader::identity`].
+    fn identity(&mut self) -> Result<Option<String>, StoreError>;
 
     /// See [`Reader::live_schema`].
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError>;
@@ -103,17 +112,19 @@ impl<S: ReadSession> Reader for SqlReader<S> {
             }
         }
         let mut found = Vec::new();
-        for chunk in keys.chunks(LOOKUP) {
-            let keys: Vec<&Key> = chunk.iter().collect();
-            let (statement, projection) = sql::find(spec, self.session.dialect(), &keys);
-            for row in self.session.query(&statement)? {
-                let (claim, in_flight) = projection.claim(&row);
-                // A collation may find what is spelled otherwise; that is another id.
-                if let Some(names) = named.get(&spelled(&claim.key)).cloned() {
-                    found.push(Found { claim, in_flight, names });
-                }
+        for (claim, in_flight) in self.rows_of(spec, &keys)? {
+            // A collation may find what is spelled otherwise; that is another id.
+            if let Some(names) = named.get(&spelled(&claim.key)).cloned() {
+                found.push(Found { claim, in_flight, names });
             }
         }
+        Ok(found)
+    }
+
+    fn find_keys(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
+        let mut found = self.rows_of(spec, keys)?;
+        let wanted: BTreeSet<Vec<String>> = keys.iter().map(spelled).collect();
+        found.retain(|(claim, _)| wanted.contains(&spelled(&claim.key)));
         Ok(found)
     }
 
@@ -137,6 +148,108 @@ impl<S: ReadSession> Reader for SqlReader<S> {
             return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading"));
         }
         Ok(())
+    }
+
+    fn tally(&mut self, spec: &QueueSpec, by_kind: bool) -> Result<Vec<Tally>, StoreError> {
+        let Some(tally) = sql::tally(spec, self.session.dialect(), by_kind) else { return Ok(Vec::new()) };
+        Ok(self.session.query(&tally.statement)?.iter().map(|row| tally.read(row)).collect())
+    }
+
+    fn finished(
+        &mut self,
+        spec: &QueueSpec,
+        runs: &Runs,
+        wanted: &WantedRuns,
+        each: &mut dyn FnMut(Run),
+    ) -> Result<(), StoreError> {
+        let listing = sql::finished(spec, self.session.dialect(), runs, wanted);
+        let interrupt = self.interrupt.clone();
+        let mut stream = |session: &mut S| {
+            session.stream(&listing.statement, &mut |row| {
+                each(listing.read(row));
+                if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })
+        };
+        match wanted {
+            WantedRuns::Since(_) => stream(&mut self.session)?,
+            WantedRuns::Newest(_, time) => {
+                self.session.begin_short(*time)?;
+                let streamed = stream(&mut self.session);
+                self.session.end_short()?;
+                streamed?;
+            }
+        }
+        if self.interrupt.is_raised() {
+            return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading"));
+        }
+        Ok(())
+    }
+
+    fn identity(&mut self) -> Result<Option<String>, StoreError> {
+        self.session.identity()
+    }
+
+    fn images(
+        &mut self,
+        spec: &QueueSpec,
+        columns: &[&Column],
+        keys: &[Key],
+    ) -> Result<Vec<Option<RowImage>>, StoreError> {
+        let mut images = Vec::with_capacity(keys.len());
+        for chunk in keys.chunks(LOOKUP) {
+            let keys: Vec<&Key> = chunk.iter().collect();
+            let mut found = record::images(&mut self.session, spec, columns, &keys, None)?;
+            images.extend((0..keys.len()).map(|n| found.remove(&n)));
+        }
+        Ok(images)
+    }
+
+    fn ledger_runs(&mut self, ledger: &LedgerSpec, limit: u64) -> Result<Vec<LedgerRun>, StoreError> {
+        let statement = sql::ledger_runs(self.session.dialect(), ledger, limit);
+        Ok(self.session.query(&statement)?.iter().filter_map(|row| sql::ledger_run(row)).collect())
+    }
+
+    fn ledger_run_ids(&mut self, ledger: &LedgerSpec, prefix: &str, limit: usize) -> Result<Vec<String>, StoreError> {
+        let statement = sql::ledger_run_ids(self.session.dialect(), ledger, prefix, limit);
+        let rows = self.session.query(&statement)?;
+        Ok(rows.iter().filter_map(|row| row.first()?.to_text()).collect())
+    }
+
+    fn ledger_losses(&mut self, ledger: &LedgerSpec, job_table: &str) -> Result<Vec<(String, i64)>, StoreError> {
+        let statement = sql::ledger_losses(self.session.dialect(), ledger, job_table);
+        let pair = |row: Vec<Cell>| match row.as_slice() {
+            [id, Cell::Integer(count)] => Some((id.to_text()?, *count)),
+            _ => None,
+        };
+        Ok(self.session.query(&statement)?.into_iter().filter_map(pair).collect())
+    }
+
+    fn ledger_rows(
+        &mut self,
+        ledger: &LedgerSpec,
+        run_id: &str,
+        each: &mut dyn FnMut(LedgerRow),
+    ) -> Result<(), StoreError> {
+        let statement = sql::ledger_rows(self.session.dialect(), ledger, run_id);
+        self.session.stream(&statement, &mut |row| {
+            sql::ledger_row(row).into_iter().for_each(&mut *each);
+            ControlFlow::Continue(())
+        })
+    }
+}
+
+impl<S: ReadSession> SqlReader<S> {
+    fn rows_of(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
+        let mut found = Vec::new();
+        for chunk in keys.chunks(LOOKUP) {
+            let keys: Vec<&Key> = chunk.iter().collect();
+            let (statement, projection) = sql::find(spec, self.session.dialect(), &keys);
+            found.extend(self.session.query(&statement)?.iter().map(|row| projection.claim(row)));
+            if self.interrupt.is_raised() {
+                return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading"));
+            }
+        }
+        Ok(found)
     }
 }
 

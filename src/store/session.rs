@@ -10,6 +10,17 @@ pub(super) trait Session {
     /// Runs a statement that gives rows.
     fn query(&mut self, statement: &Statement) -> Result<Vec<Vec<Cell>>, StoreError>;
 
+    /// Runs a statement and hands over its rows; without keeping them all, where the engine can.
+    fn each(&mut self, statement: &Statement, each: &mut dyn FnMut(&[Cell])) -> Result<(), StoreError> {
+        self.query(statement)?.iter().for_each(|row| each(row));
+        Ok(())
+    }
+
+    /// Who we are to the database, as a statement names a role; `None` where it knows no roles.
+    fn role(&self) -> Option<String> {
+        None
+    }
+
     /// Runs a statement and says how many rows it touched.
     fn execute(&mut self, statement: &Statement) -> Result<u64, StoreError>;
 

@@ -218,3 +218,32 @@ fn the_config_file_lifts_it_by_name_only() {
         assert!(why(&brake).contains("more than half"), "{brake}");
     });
 }
+
+/// However it is spelled, everybody is everybody.
+#[test]
+fn a_pattern_that_means_everybody_is_judged() {
+    let shop = Shop::on_sqlite();
+    shop.run(&["init"]).exits(0);
+    shop.in_flight(1, 12, "'web' || n || ':1'", 1);
+    for pattern in ["*", "**", "?*", "*?", "[!_]*", "{*,x}", "*:*", "*:1"] {
+        is_refused(&shop, &["sweep", "--restart", "--owner", pattern, "--apply"], "more than half");
+    }
+    is_refused(&shop, &["sweep", "--restart", "--owner", "*", "--owner", "zz", "--apply"], "more than half");
+    shop.run(&["sweep", "--restart", "--owner", "web1:*", "--apply"]).exits(0);
+}
+
+/// And what it covers is what it matches, and nothing else.
+#[test]
+fn a_pattern_covers_what_it_matches() {
+    on_both(|shop| {
+        shop.in_flight(1, 6, "'web-' || n", 1);
+        for (pattern, moved) in [("*-1", "1"), ("*-[23]", "3"), ("?*-9", "3")] {
+            shop.run(&["sweep", "--restart", "--owner", pattern, "--apply"]).exits(0);
+            assert_eq!(shop.rows("SELECT count(*) FROM jobs WHERE status = 'QUEUED'"), [moved], "{pattern}");
+        }
+        for pattern in ["*:1", "*@*", "x*", "*/*", "*q"] {
+            let planned = shop.run(&["sweep", "--restart", "--owner", pattern, "--json"]).exits(0).json();
+            assert_eq!(planned["summary"]["planned"], 0, "{pattern}");
+        }
+    });
+}

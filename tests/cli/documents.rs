@@ -178,7 +178,7 @@ fn check_init_and_presets() {
 #[test]
 fn lines_say_what_the_document_says() {
     for (arguments, lists) in [
-        (&["stale", "--db", "queue.db"][..], &[("job", "jobs"), ("unknown", "unknown")][..]),
+        (&["stale", "--db", "queue.db"][..], &[("event", "events"), ("job", "jobs"), ("unknown", "unknown")][..]),
         (&["reclaim", "--db", "queue.db"], &[("step", "steps"), ("held", "held")]),
         (&["sweep", "--db", "queue.db"], &[("step", "steps"), ("held", "held")]),
         (&["owners", "--db", "queue.db"], &[("owner", "owners")]),

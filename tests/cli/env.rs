@@ -27,7 +27,11 @@ fn pair(value: &str, origin: &str) -> (String, String) {
 
 #[test]
 fn of_an_address() {
-    let doctor = Doctor::new().env("PGUSER", "ops").env("PGPORT", "5433").env("PGPASSWORD", "c4n4ry");
+    let doctor = Doctor::new()
+        .env("JOBDOCTOR_STATE_DIR", "/state")
+        .env("PGUSER", "ops")
+        .env("PGPORT", "5433")
+        .env("PGPASSWORD", "c4n4ry");
     let ran = doctor.run(&["env", "--db", "postgres://db.example.com/app?sslmode=require"]).exits(0);
     assert_snapshot!(format!("{}{}", ran.stdout, ran.stderr));
 }

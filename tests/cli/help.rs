@@ -58,11 +58,14 @@ macro_rules! commands {
     };
 }
 
-commands! { check completions demo init man owners presets reclaim schema show stale sweep }
+commands! { check completions demo history init man owners presets reclaim schema show stale stats sweep undo }
 
 #[test]
 fn examples_fit_their_lines() {
-    for command in ["", "check", "demo", "init", "owners", "presets", "reclaim", "schema", "show", "stale", "sweep"] {
+    for command in [
+        "", "check", "demo", "history", "init", "owners", "presets", "reclaim", "schema", "show", "stale", "stats",
+        "sweep", "undo",
+    ] {
         let arguments: Vec<&str> = [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
         let said = Doctor::new().run(&arguments).exits(0).stdout;
         let examples = said.split_once("Examples:\n").map_or("", |(_, examples)| examples);

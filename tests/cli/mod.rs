@@ -29,7 +29,7 @@ mod restart;
 pub mod scene;
 mod secrets;
 mod show;
-mod signals;
+pub mod signals;
 mod stale;
 mod streams;
 mod sweep;

@@ -62,7 +62,8 @@ fn narrow() {
 #[test]
 fn fifty_rows_and_how_many_more() {
     let ran = orphans(60).run(&["stale", "--db", "queue.db"]).exits(0);
-    assert_eq!(ran.stdout.lines().count(), 51);
+    // One line above, a blank one and the header.
+    assert_eq!(ran.stdout.lines().count(), 53);
     assert_snapshot!(ran.stderr, @r"
 60 jobs stuck, of 60 in flight; the 50 longest silent are shown, --limit N shows more
 to see what would be done: jobdoctor reclaim --db queue.db
@@ -72,7 +73,7 @@ to see what would be done: jobdoctor reclaim --db queue.db
 #[test]
 fn as_many_rows_as_asked_for() {
     let ran = orphans(60).run(&["stale", "--db", "queue.db", "--limit", "55"]).exits(0);
-    assert_eq!(ran.stdout.lines().count(), 56);
+    assert_eq!(ran.stdout.lines().count(), 58);
     assert_snapshot!(ran.stderr, @r"
 60 jobs stuck, of 60 in flight; the 55 longest silent are shown
 to see what would be done: jobdoctor reclaim --db queue.db

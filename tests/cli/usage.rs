@@ -22,7 +22,7 @@ fn a_command_that_is_not_there() {
     assert_snapshot!(fails(&incident(), &["stail"], 2).stderr, @r"
 error: unrecognized subcommand 'stail'
 
-  tip: a similar subcommand exists: 'stale'
+  tip: some similar subcommands exist: 'stats', 'stale'
 
 Usage: jobdoctor <COMMAND>
 

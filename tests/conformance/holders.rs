@@ -3,9 +3,9 @@
 use crate::support::doctor::{built_in, fit, look, mapping, scan};
 use crate::support::edit::Value::{Ago, Int, Null, Text};
 use crate::support::edit::{Edit, Value, insert};
-use crate::support::labs::{Lab, as_in_memory, for_each_store};
+use crate::support::labs::{Lab, as_in_memory, for_each_sql_store, for_each_store};
 use crate::support::tables::{JOBS, ORDERS, ORDERS_MAPPING, PINGS};
-use jobdoctor::model::{Claim, Owner};
+use jobdoctor::model::{Claim, Engine, Owner};
 use jobdoctor::spec::QueueSpec;
 use jobdoctor::store::Wanted;
 use std::collections::BTreeMap;
@@ -85,6 +85,40 @@ fn owners_in_a_table_of_their_own() {
         let spec = fit(&*store, &mapping(ORDERS_MAPPING));
         must_be_those_of(lab, &spec, &scan(&*store, &spec, &Wanted::All));
         held(lab, &spec)
+    });
+}
+
+const FOLDED: &str = r#"
+states = { waiting = ["QUEUED"], in_flight = ["RUNNING"] }
+time   = { default = { sqlite = "epoch s", postgres = "native" } }
+[claim]
+table = "jobs"
+key = "id"
+state = "status"
+liveness = [{ by = "heartbeat", column = "heartbeat_at", silent_after = "1m" }]
+[owner]
+id = "owner_id"
+[move.requeue]
+to = "QUEUED"
+"#;
+
+/// Where the column's own collation takes two spellings for one, two owners stay two.
+#[test]
+fn owners_are_told_apart_byte_by_byte() {
+    for_each_sql_store(|lab| {
+        let folds = lab.engine() == Engine::Sqlite
+            || lab.ask("SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_collation WHERE collprovider = 'i')");
+        if folds && lab.engine() == Engine::Postgres {
+            lab.run("CREATE COLLATION folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false)");
+        }
+        let collation = if folds { lab.pick("COLLATE NOCASE", "COLLATE folded") } else { "" };
+        lab.run(&format!(
+            "CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT, owner_id TEXT {collation}, heartbeat_at {});
+            INSERT INTO jobs VALUES (1, 'RUNNING', 'web1:7', NULL), (2, 'RUNNING', 'WEB1:7', NULL)",
+            lab.pick("INTEGER", "timestamptz")
+        ));
+        let spec = fit(&*lab.store(), &mapping(FOLDED));
+        assert_eq!(held(lab, &spec).len(), 2, "{}", lab.name());
     });
 }
 

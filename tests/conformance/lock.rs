@@ -131,10 +131,8 @@ fn a_claim_is_listed_once() {
         let store = lab.store();
         let spec = fit(&*store, &mapping(&odd));
         for _ in 0..20 {
-            let wanted = Wanted::Suspects(jobdoctor::store::Cutoffs {
-                now: crate::support::doctor::look(&*store).now(),
-                older: None,
-            });
+            let wanted =
+                Wanted::Suspects(jobdoctor::store::Cutoffs::at(crate::support::doctor::look(&*store).now(), None));
             assert_eq!(scan(&*store, &spec, &wanted).len(), 3, "{}", lab.name());
         }
     }

@@ -2,6 +2,7 @@
 
 mod crowd;
 mod find;
+mod find_keys;
 mod guard;
 mod holders;
 mod lock;
@@ -10,10 +11,12 @@ mod outcomes;
 mod owners;
 mod presets;
 mod readonly;
+mod record;
 mod refused;
 mod scan;
 mod scenarios;
 mod schema;
+mod stats;
 mod time;
 mod twins;
 mod values;

@@ -219,8 +219,13 @@ fn the_reason_and_the_keys_are_values() {
         let steps = steps(&*store, &spec, &Policy::default());
         let reason = "it's \"quoted\" $1 ?1 :now {jobs} \\ ; DROP TABLE jobs -- \u{1f4a3}";
         let mut writer = store.writer(&crate::support::doctor::limits()).unwrap();
-        let batch = jobdoctor::model::Batch { r#move: Move::Requeue, steps: &steps, reason };
-        assert_eq!(outcomes(&writer.apply(&spec, &batch)), [Outcome::Moved], "{}", lab.name());
+        let batch = jobdoctor::model::Batch { r#move: Move::Requeue, steps: &steps, reason, waits: &[] };
+        assert_eq!(
+            outcomes(&writer.apply(&spec, &batch, &mut jobdoctor::store::Unrecorded)),
+            [Outcome::Moved],
+            "{}",
+            lab.name()
+        );
         assert!(lab.row(&JOBS, 1).contains(&format!("error_detail={reason}")), "{}", lab.name());
     });
 }

@@ -180,6 +180,7 @@ fn lease() -> Vec<Scenario> {
         one("its attempts are changed", "attempts", Int(2)),
         one("its attempts are lost", "attempts", Null),
         one("it is given more attempts", "max_attempts", Int(20)),
+        one("it is counted as lost by another tool", "stalls", Int(3)),
         one("it is asked to be cancelled", "cancel_requested_at", Ago(0)),
         one("it is given a deadline", "deadline_at", Ago(-3600)),
         one("it is allowed to run longer", "max_runtime_seconds", Int(86_400)),

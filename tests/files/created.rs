@@ -14,6 +14,7 @@ fn commands() -> BTreeSet<String> {
 fn arguments(command: &str) -> &'static [&'static str] {
     match command {
         "show" => &["1"],
+        "undo" => &["20260101000000-000000"],
         "completions" => &["bash"],
         "schema" => &["stale"],
         _ => &[],

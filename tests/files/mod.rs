@@ -9,4 +9,4 @@ mod misfits;
 mod network;
 mod owners;
 mod paths;
-mod waiting;
+pub(crate) mod waiting;

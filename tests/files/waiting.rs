@@ -11,7 +11,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 /// The program, after it has looked, and while another process holds the write lock.
-pub(super) struct Waiting {
+pub(crate) struct Waiting {
     child: Child,
     said: String,
     stderr: BufReader<std::process::ChildStderr>,
@@ -19,7 +19,7 @@ pub(super) struct Waiting {
 
 impl Waiting {
     /// Starts it, and comes back when it has looked.
-    pub(super) fn start(doctor: &Doctor, arguments: &[&str]) -> Waiting {
+    pub(crate) fn start(doctor: &Doctor, arguments: &[&str]) -> Waiting {
         let mut command = doctor.command(arguments);
         let mut child = command.arg("-v").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
@@ -33,10 +33,15 @@ impl Waiting {
     }
 
     /// Lets it come to its end.
-    pub(super) fn end(mut self) -> Ran {
-        self.stderr.read_to_string(&mut self.said).unwrap();
+    pub(crate) fn end(self) -> Ran {
+        // Both streams at once: a full pipe would stop it.
+        let (mut stderr, mut said) = (self.stderr, self.said);
+        let rest = std::thread::spawn(move || {
+            stderr.read_to_string(&mut said).unwrap();
+            said
+        });
         let mut ran = Ran::of(self.child.wait_with_output().unwrap());
-        ran.stderr = self.said;
+        ran.stderr = rest.join().unwrap();
         ran
     }
 }
@@ -112,7 +117,9 @@ fn every_transaction_that_writes_begins_with_the_write_lock() {
         }
     }
     begins.sort();
-    let apply = "match self.transaction(spec, moved, batch, &way) {";
+    let apply = "match self.transaction(spec, moved, batch, &way, recorder) {";
+    // It begins through the session, as that one does.
+    let back = "match run.transaction(self, recorder) {";
     let demo = "let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;";
     assert_eq!(
         begins,
@@ -122,6 +129,7 @@ fn every_transaction_that_writes_begins_with_the_write_lock() {
             "begin_read: self.connection.execute_batch(\"BEGIN\").map_err(|error| self.error(error))?;".to_owned(),
             "create: self.patiently(\"BEGIN IMMEDIATE\")?;".to_owned(),
             format!("make: {demo}"),
+            format!("set_back: {back}"),
         ],
         "a new place that begins a transaction: if it writes, it must take the lock at once"
     );

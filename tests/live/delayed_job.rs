@@ -1,6 +1,7 @@
 //! Delayed Job with Active Record, from Debian.
 
 use super::environment::Runtime;
+use super::later::given_back_for_later;
 use super::library::{Late, Library};
 use super::scenario;
 
@@ -47,4 +48,9 @@ fn jobs_of_a_killed_worker_run_again() {
 #[test]
 fn a_worker_that_comes_back_deletes_the_job_of_the_next() {
     scenario::stopped(&LIBRARY);
+}
+
+#[test]
+fn a_job_that_is_given_back_for_later_runs_then() {
+    given_back_for_later(&LIBRARY);
 }

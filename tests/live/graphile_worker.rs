@@ -1,6 +1,7 @@
 //! Graphile Worker, from npm.
 
 use super::environment::Runtime;
+use super::later::given_back_for_later;
 use super::library::{Late, Library, Patient, Rescue};
 use super::looks::A_WHILE;
 use super::oracle;
@@ -101,4 +102,9 @@ fn a_named_queue_is_free_again() {
     assert_eq!(c.wait_for("finished", 2, A_WHILE), [held, waiting].concat());
     told.say("C has run both");
     NEWER.ran();
+}
+
+#[test]
+fn a_job_that_is_given_back_for_later_runs_then() {
+    given_back_for_later(&NEWER);
 }

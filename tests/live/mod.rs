@@ -6,6 +6,7 @@ mod application;
 mod delayed_job;
 mod environment;
 mod graphile_worker;
+mod later;
 mod library;
 mod looks;
 mod oban;

@@ -1,6 +1,7 @@
 //! Oban for Python, from PyPI.
 
 use super::environment::Runtime;
+use super::later::given_back_for_later;
 use super::library::{Late, Library, Patient, Rescue};
 use super::oracle;
 use super::scenario;
@@ -67,4 +68,9 @@ fn a_worker_that_comes_back_cannot_end_the_job_of_the_next() {
 #[test]
 fn what_is_left_of_a_job_is_what_its_own_rescue_leaves() {
     oracle::as_the_library_would(&LIBRARY, "oban_jobs");
+}
+
+#[test]
+fn a_job_that_is_given_back_for_later_runs_then() {
+    given_back_for_later(&LIBRARY);
 }

@@ -1,6 +1,7 @@
 //! pg-boss, from npm.
 
 use super::environment::Runtime;
+use super::later::given_back_for_later;
 use super::library::{Late, Library, Patient, Rescue};
 use super::oracle;
 use super::scenario;
@@ -131,4 +132,9 @@ fn a_dead_letter_is_what_its_own_rescue_writes() {
 #[test]
 fn a_dead_letter_is_what_its_own_rescue_writes_in_an_older_version() {
     oracle::as_the_library_would(&OLDER_DEAD_LETTERS, "pgboss.job");
+}
+
+#[test]
+fn a_job_that_is_given_back_for_later_runs_then() {
+    given_back_for_later(&NEWER);
 }

@@ -1,6 +1,7 @@
 //! PGQueuer, from PyPI.
 
 use super::environment::Runtime;
+use super::later::given_back_for_later;
 use super::library::{Late, Library, Patient};
 use super::scenario;
 
@@ -50,4 +51,9 @@ fn jobs_of_a_killed_worker_run_again() {
 #[test]
 fn a_worker_that_comes_back_deletes_the_job_of_the_next() {
     scenario::stopped(&LIBRARY);
+}
+
+#[test]
+fn a_job_that_is_given_back_for_later_runs_then() {
+    given_back_for_later(&LIBRARY);
 }

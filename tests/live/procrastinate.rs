@@ -135,3 +135,31 @@ fn ended(client: &mut Client, id: &str) -> (String, i32) {
     let row = client.query_one(sql, &[&id]).expect("the job's row");
     (row.get(0), row.get(1))
 }
+
+/// Given back for later, the job is left alone by a worker that has nothing else to do, and runs when its time comes.
+#[test]
+fn a_job_that_is_given_back_for_later_runs_then() {
+    let Some(app) = application() else { return };
+    let mut told = Transcript::new("procrastinate: a job is given back for later");
+    let job = app.enqueue(&["sleeper", "1", "--seconds", "600", "--seconds-again", "0.5", "--queue", "mail"]);
+    let worker = ["--queues", "mail", "--concurrency", "3", "--heartbeat", "1", "--stalled", "600"];
+    let mut a = app.work("A", &worker);
+    assert_eq!(a.wait_for("started", 1, A_WHILE), job);
+    a.kill();
+    told.say(&format!("SIGKILL for worker A, which has started {job:?}"));
+    until_stuck(&app, &["stale", "--older", "4s"], 1);
+    let delay = Duration::from_secs(10);
+    let done = app.document(&["reclaim", "--older", "4s", "--apply", "--delay", "10s"]);
+    let reclaimed = Instant::now();
+    assert_eq!(done["summary"]["outcomes"]["moved"], 1, "{done}");
+    let mut c = app.work("C", &worker);
+    let quick = app.enqueue(&["quick", "1", "--queue", "mail"]);
+    assert_eq!(c.wait_for("finished", 1, A_WHILE), quick);
+    assert!(reclaimed.elapsed() < delay, "worker C takes too long to start: it has to look before the time comes");
+    told.say("worker C has finished another job of the queue meanwhile");
+    assert_eq!(c.wait_for("finished", 2, delay + A_WHILE * 2), sorted([job.clone(), quick].concat()));
+    let waited = reclaimed.elapsed();
+    told.say(&format!("and {job:?} after {:.1} s", waited.as_secs_f64()));
+    assert!(waited >= delay, "after {waited:?} already");
+    mark("ran: procrastinate");
+}

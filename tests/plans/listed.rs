@@ -13,7 +13,12 @@ fn piped(doctor: &Doctor, arguments: &[&str], input: &str) -> Ran {
 }
 
 fn reclaim(shop: &Shop, input: &str) -> Ran {
-    piped(&shop.doctor, &shop.with_db(&["reclaim", "--from-file", "-", "--apply"]), input)
+    reclaim_with(shop, &[], input)
+}
+
+fn reclaim_with(shop: &Shop, more: &[&str], input: &str) -> Ran {
+    let arguments = [&["reclaim", "--from-file", "-", "--apply"], more].concat();
+    piped(&shop.doctor, &shop.with_db(&arguments), input)
 }
 
 fn queue(shop: &Shop) {
@@ -70,8 +75,10 @@ fn a_list_that_is_none() {
     assert!(ran.stderr.contains("line 2") && ran.stderr.contains("-o name"), "{ran:#?}");
     std::fs::write(shop.doctor.path("bytes"), b"1\n\xff\n").unwrap();
     let ran = shop.run(&["reclaim", "--from-file", "bytes", "--apply"]).exits(2);
-    assert!(ran.stderr.contains("line 2 is not UTF-8"), "{ran:#?}");
+    assert!(ran.stderr.contains("is not UTF-8 (line 2)"), "{ran:#?}");
     shop.run(&["reclaim", "--from-file", "none", "--apply"]).exits(66);
-    shop.run(&["reclaim", "--from-file", ".", "--apply"]).exits(2);
+    shop.run(&["reclaim", "--from-file", ".", "--apply"]).exits(66);
+    let both = reclaim_with(&shop, &["--alive-from", "-"], "1\n").exits(2);
+    assert!(both.stderr.contains("cannot both read standard input"), "{both:#?}");
     assert_eq!(shop.jobs(), before);
 }

@@ -171,3 +171,18 @@ fn nothing_but_another_plan_is_replaced() {
     shop.run(&["reclaim", "--save-plan", "plan.json", "--apply"]).exits(2);
     assert_eq!(shop.doctor.files(), ["link.json", "notes.txt", "plan.json", "queue.db"]);
 }
+
+/// `--older` on the command line counts for every claim, whatever the config file says of its queue; and so it does later.
+#[test]
+fn a_flag_overrules_the_thresholds_of_the_config_file_later_too() {
+    on_both(|shop| {
+        queue(shop);
+        let config =
+            format!("[target.shop]\ndb = {:?}\n[[target.shop.threshold]]\nqueue = \"*\"\nolder = \"5h\"\n", shop.url);
+        fs::write(shop.doctor.path("config.toml"), config).unwrap();
+        let run = |arguments: &[&str]| shop.doctor.run(&[arguments, &["--config", "config.toml"]].concat());
+        run(&["reclaim", "--older", "10m", "--save-plan", "plan.json"]).exits(0);
+        run(&["reclaim", "--plan", "plan.json", "--apply"]).exits(0);
+        assert_eq!(shop.states(), ["1 QUEUED 1", "2 QUEUED 1", "3 QUEUED 1", "7 RUNNING 0"]);
+    });
+}

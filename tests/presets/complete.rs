@@ -87,6 +87,15 @@ fn words(preset: &Preset) -> BTreeSet<String> {
             }
         }
     }
+    for change in
+        profiles.iter().flat_map(|profile| &profile.moves).flat_map(|r#move| &r#move.delayed).flat_map(|d| &d.changes)
+    {
+        let Becomes::Expression { words, .. } = &change.becomes else { continue };
+        expressions.insert(change.column.as_str());
+        if words.is_none() {
+            lacks.insert(format!("[words] `{}`, set by a delay", change.column));
+        }
+    }
     let spoken = profiles.iter().flat_map(|profile| &profile.words);
     let idle = spoken.filter(|(column, _)| !expressions.contains(column.as_str()));
     lacks.extend(idle.map(|(column, _)| format!("[words] `{column}` is about no column that a move sets")));

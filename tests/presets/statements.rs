@@ -30,7 +30,7 @@ fn all_statements(preset: &str, engine: Engine, dialect: &'static dyn Dialect, t
     let now = Timestamp::parse("2026-11-20T10:00:00Z").unwrap();
     let keys = [Key(vec![Cell::Integer(1)]), Key(vec![Cell::Integer(2)])];
     let mut text = String::new();
-    for (name, statement) in statements::statements(&spec, dialect, &Cutoffs { now, older: None }, &keys, now) {
+    for (name, statement) in statements::statements(&spec, dialect, &Cutoffs::at(now, None), &keys, now) {
         writeln!(text, "-- {name}\n{}\n{:?}\n", statement.sql, statement.params).unwrap();
     }
     text

@@ -48,6 +48,7 @@ prop_compose! {
         owner in proptest::option::of("[a-z]{1,4}[0-9]{1,2}:[0-9]{1,3}"),
         attempts in cell(),
         max_attempts in cell(),
+        stalls in proptest::option::of(0_i64..6),
         cancel_requested in any::<bool>(),
         max_runtime in proptest::option::of(1_u64..100_000),
     ) -> Claim {
@@ -64,11 +65,13 @@ prop_compose! {
             heartbeat,
             attempts,
             max_attempts,
+            stalls,
             deadline,
             cancel_requested,
             max_runtime: max_runtime.map(Duration::from_secs),
             holds: Vec::new(),
             extra: Vec::new(),
+            progress: None,
             fence: Fence(format!("fence of {id}")),
             witness: Witness::None,
         }

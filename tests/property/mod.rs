@@ -1,16 +1,17 @@
 //! Properties that hold for every input, not only for the ones somebody thought of.
 
-mod claims;
+pub mod claims;
 mod conninfo;
 mod duration;
 mod encoding;
+mod events;
 mod ident;
 mod inert;
 mod judge;
 mod passfile;
 mod plan;
 mod prefilter;
-mod queue;
+pub mod queue;
 mod service;
 mod table;
 
@@ -30,11 +31,13 @@ fn queue_claim() -> jobdoctor::model::Claim {
         signs: vec![sign(600), sign(660), sign(700)],
         attempts: Cell::Integer(0),
         max_attempts: Cell::Null,
+        stalls: None,
         deadline: Reading::Absent,
         cancel_requested: false,
         max_runtime: None,
         holds: Vec::new(),
         extra: Vec::new(),
+        progress: None,
         fence: Fence(String::new()),
         witness: Witness::None,
     }

@@ -43,6 +43,19 @@ proptest! {
         }
     }
 
+    /// No job goes back that was lost as often as is allowed, or of which nobody knows how often it was.
+    #[test]
+    fn the_stall_budget_is_respected(claim in claim(), max in 0_u32..6, forced in any::<bool>()) {
+        let policy =
+            Policy { to: forced.then_some(Move::Requeue), max_stalls: Some(max), ..Policy::default() };
+        let judgement = judge(lease(), &claim, &policy, now());
+        if let Draft::Step(step) = draft(lease(), &claim, &judgement, &policy)
+            && step.r#move == Move::Requeue
+        {
+            prop_assert!(claim.stalls.is_some_and(|stalls| stalls < i64::from(max)), "{:?} of {max}", claim.stalls);
+        }
+    }
+
     /// The digest does not depend on the order in which steps were found, and on everything in them.
     #[test]
     fn the_digest_is_of_the_set(claims in proptest::collection::vec(claim(), 1..12), swap in any::<u64>()) {

@@ -2,9 +2,10 @@
 //! that a full scan calls stuck or unknown must come through the filter too, exactly once.
 
 use jobdoctor::model::Claim;
-use jobdoctor::policy::{Policy, Verdict, judge};
+use jobdoctor::ops::cutoffs;
+use jobdoctor::policy::{Globs, Policy, Threshold, Thresholds, Verdict, judge};
 use jobdoctor::spec::{Catalog, Place, Preset, QueueSpec, resolve};
-use jobdoctor::store::{Address, Cutoffs, Interrupt, Limits, Reader, Wanted, open};
+use jobdoctor::store::{Address, Interrupt, Limits, Reader, Wanted, open};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,6 +31,11 @@ fn small() -> impl Strategy<Value = String> {
     prop_oneof![3 => Just("NULL".to_owned()), 5 => (0_u32..9_000).prop_map(|n| n.to_string()), 1 => Just("'x'".to_owned())]
 }
 
+/// A queue or a kind.
+fn name() -> impl Strategy<Value = &'static str> {
+    prop_oneof![2 => Just("NULL"), 3 => Just("'a'"), 2 => Just("'b1'"), 1 => Just("''")]
+}
+
 /// The claims that a scan hands over, by id, with how often and with their verdicts.
 fn seen(
     reader: &mut dyn Reader,
@@ -47,7 +53,26 @@ fn seen(
     seen
 }
 
-fn nothing_is_lost(file: &Path, preset: &Preset, older: Option<u64>) {
+/// Thresholds of a target: for one queue or kind, or for any that has one, and a maximum run time.
+fn thresholds() -> impl Strategy<Value = Thresholds> {
+    let glob = || prop_oneof![2 => Just(None), 2 => Just(Some("a")), 1 => Just(Some("b*")), 1 => Just(Some("*"))];
+    let span = || proptest::option::of(prop_oneof![1_u64..1_000, 1_u64..9_000].prop_map(Duration::from_secs));
+    let globs = |glob: Option<&str>| match glob {
+        Some(glob) => Globs::new(&[glob.to_owned()]).expect("the pattern can be read"),
+        None => Globs::default(),
+    };
+    let entry = (glob(), glob(), span(), span()).prop_map(move |(queue, kind, older, max_runtime)| Threshold {
+        queue: globs(queue),
+        kind: globs(kind),
+        older,
+        max_runtime,
+    });
+    (proptest::collection::vec(entry, 0..4), span(), any::<bool>()).prop_map(|(entries, max_runtime, overruled)| {
+        Thresholds { target: "shop".to_owned(), entries, max_runtime, overruled }
+    })
+}
+
+fn nothing_is_lost(file: &Path, preset: &Preset, older: Option<u64>, thresholds: &Thresholds) {
     let limits = Limits {
         deadline: Instant::now() + Duration::from_secs(60),
         connect: Duration::from_secs(1),
@@ -63,9 +88,9 @@ fn nothing_is_lost(file: &Path, preset: &Preset, older: Option<u64>) {
         let mut ask = |sql: &str| reader.ask(sql);
         resolve(preset, &live, &Place::default(), &mut ask).expect("the preset fits")
     };
-    let policy = Policy { older: older.map(Duration::from_secs), ..Policy::default() };
+    let policy = Policy { older: older.map(Duration::from_secs), thresholds: thresholds.clone(), ..Policy::default() };
     let all = seen(reader.as_mut(), &spec, &Wanted::All, &policy);
-    let cutoffs = Cutoffs { now: reader.now(), older: policy.older };
+    let cutoffs = cutoffs(reader.now(), &policy);
     let suspects = seen(reader.as_mut(), &spec, &Wanted::Suspects(cutoffs), &policy);
     for (id, (times, verdict)) in &all {
         assert_eq!(*times, 1, "job {id} came {times} times out of a full scan");
@@ -85,6 +110,8 @@ rules    = { deadline = 'deadline_at', max_runtime = 'max_runtime_seconds' }
 table      = 'jobs'
 key        = 'id'
 state      = 'status'
+queue      = 'queue'
+kind       = 'kind'
 claimed_at = 'claimed_at'
 liveness   = [
   { by = 'lease', column = 'heartbeat_at', plus = 'max_runtime_seconds' },
@@ -103,41 +130,82 @@ unset     = 'UNSET'
 requeue = { to = 'QUEUED' }
 ";
 
+/// One row of the table: claimed, heartbeat, lease, deadline, seconds, owner, state, queue and kind, as they stand in an INSERT.
+type Row = (String, String, String, String, String, Option<u8>, bool, (&'static str, &'static str));
+
+fn fill(file: &Path, rows: &[Row], pings: &[(String, String)]) {
+    let mut sql = String::from(
+        "CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT, owner_id TEXT, claimed_at INTEGER, heartbeat_at INTEGER, \
+         lease_expires_at INTEGER, deadline_at INTEGER, max_runtime_seconds INTEGER, attempts INTEGER, queue TEXT, \
+         kind TEXT);\nCREATE TABLE pings (name TEXT PRIMARY KEY, seen_at INTEGER, started_at INTEGER);\n",
+    );
+    for (claimed, beat, lease, deadline, seconds, owner, running, (queue, kind)) in rows {
+        let owner = owner.map_or("NULL".to_owned(), |n| format!("'w{n}'"));
+        let status = if *running { "RUNNING" } else { "CLAIMED" };
+        sql.push_str(&format!(
+            "INSERT INTO jobs (status, owner_id, claimed_at, heartbeat_at, lease_expires_at, deadline_at, \
+             max_runtime_seconds, queue, kind) VALUES ('{status}', {owner}, {claimed}, {beat}, {lease}, {deadline}, \
+             {seconds}, {queue}, {kind});\n"
+        ));
+    }
+    for (n, (seen, started)) in pings.iter().enumerate() {
+        sql.push_str(&format!("INSERT INTO pings VALUES ('w{n}', {seen}, {started});\n"));
+    }
+    rusqlite::Connection::open(file).expect("the file is made").execute_batch(&sql).expect("the rows go in");
+}
+
+/// A row that nothing is wrong with but, maybe, its age: the claims that only a threshold condemns.
+fn plain_row() -> impl Strategy<Value = Row> {
+    let ago =
+        || prop_oneof![1 => Just("NULL".to_owned()), 4 => (0_i64..1_500).prop_map(|s| format!("unixepoch() - {s}"))];
+    let seconds = prop_oneof![1 => Just("NULL".to_owned()), 1 => (1_000_u32..9_000).prop_map(|n| n.to_string())];
+    let null = || Just("NULL".to_owned());
+    (ago(), ago(), null(), null(), seconds, proptest::option::of(0_u8..4), any::<bool>(), (name(), name()))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
     fn nothing_that_is_condemned_is_lost(
         rows in proptest::collection::vec(
-            (value(), value(), value(), value(), small(), proptest::option::of(0_u8..4), any::<bool>()), 1..40),
+            (value(), value(), value(), value(), small(), proptest::option::of(0_u8..4), any::<bool>(), (name(), name())), 1..40),
         pings in proptest::collection::vec((value(), value()), 3),
         older in proptest::option::of(1_u64..7_000),
+        thresholds in thresholds(),
         missing in 0_usize..3,
         unset in 0_usize..3,
     ) {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let file = directory.path().join("queue.db");
-        let mut sql = String::from(
-            "CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT, owner_id TEXT, claimed_at INTEGER, \
-             heartbeat_at INTEGER, lease_expires_at INTEGER, deadline_at INTEGER, max_runtime_seconds INTEGER, \
-             attempts INTEGER);\nCREATE TABLE pings (name TEXT PRIMARY KEY, seen_at INTEGER, started_at INTEGER);\n",
-        );
-        for (claimed, beat, lease, deadline, runtime, owner, running) in &rows {
-            let owner = owner.map_or("NULL".to_owned(), |n| format!("'w{n}'"));
-            let status = if *running { "RUNNING" } else { "CLAIMED" };
-            sql.push_str(&format!(
-                "INSERT INTO jobs (status, owner_id, claimed_at, heartbeat_at, lease_expires_at, deadline_at, \
-                 max_runtime_seconds) VALUES ('{status}', {owner}, {claimed}, {beat}, {lease}, {deadline}, {runtime});\n"
-            ));
-        }
-        for (n, (seen, started)) in pings.iter().enumerate() {
-            sql.push_str(&format!("INSERT INTO pings VALUES ('w{n}', {seen}, {started});\n"));
-        }
-        rusqlite::Connection::open(&file).expect("the file is made").execute_batch(&sql).expect("the rows go in");
+        fill(&file, &rows, &pings);
         let catalog = Catalog::built_in().expect("the built-in presets can be read");
-        nothing_is_lost(&file, catalog.find("lease").expect("lease"), older);
+        nothing_is_lost(&file, catalog.find("lease").expect("lease"), older, &thresholds);
         let words = ["dead", "next", "unknown"];
         let mapping = MAPPING.replace("MISSING", words[missing]).replace("UNSET", words[unset]);
-        nothing_is_lost(&file, &Preset::parse("mapping", "home", &mapping).expect("the mapping can be read"), older);
+        nothing_is_lost(&file, &Preset::parse("mapping", "home", &mapping).expect("the mapping can be read"), older, &thresholds);
+        // One whose thresholds stand on the rows.
+        let mapping = mapping.replace("silent_after = '30m'", "silent_after = 'max_runtime_seconds'");
+        nothing_is_lost(&file, &Preset::parse("mapping", "home", &mapping).expect("it can be read"), older, &thresholds);
+    }
+
+    #[test]
+    fn nothing_that_only_a_threshold_condemns_is_lost(
+        rows in proptest::collection::vec(plain_row(), 1..40),
+        pings in proptest::collection::vec(((0_i64..1_500).prop_map(|s| format!("unixepoch() - {s}")), Just("NULL".to_owned())), 3),
+        older in proptest::option::of(1_000_u64..7_000),
+        thresholds in thresholds(),
+    ) {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let file = directory.path().join("queue.db");
+        fill(&file, &rows, &pings);
+        let catalog = Catalog::built_in().expect("the built-in presets can be read");
+        nothing_is_lost(&file, catalog.find("lease").expect("lease"), older, &thresholds);
+        for age in ["'30m'", "'max_runtime_seconds'"] {
+            let mapping = MAPPING.replace("MISSING", "next").replace("UNSET", "next").replace("'30m'", age);
+            let mapping = mapping.replace("{ by = 'lease', column = 'heartbeat_at', plus = 'max_runtime_seconds' },", "");
+            let mapping = mapping.replace("rules    = { deadline = 'deadline_at', max_runtime = 'max_runtime_seconds' }", "");
+            nothing_is_lost(&file, &Preset::parse("mapping", "home", &mapping).expect("it can be read"), older, &thresholds);
+        }
     }
 }

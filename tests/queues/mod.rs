@@ -12,4 +12,5 @@ mod search_path;
 mod tables;
 mod triggers;
 mod twin;
+mod undo;
 mod views;

@@ -1,7 +1,12 @@
 //! A directory with what a block needs, and a shell in it.
 
 use super::block::text_of;
+use super::statements::{postgres, statements};
+use crate::incident::fleet::Fleet;
+use crate::incident::script::{frozen, outage};
+use crate::support::at_work::UP_FOR_DAYS;
 use crate::support::postgres::{USER, fresh};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -23,12 +28,18 @@ const ORDERS: &str = "
 pub(super) struct Bench {
     directory: tempfile::TempDir,
     variables: Vec<(&'static str, String)>,
+    /// Workers that take what is given back.
+    fleet: Fleet,
 }
 
 impl Bench {
     /// With nothing in it.
     pub(super) fn new() -> Bench {
-        Bench { directory: tempfile::tempdir().expect("a temporary directory"), variables: Vec::new() }
+        Bench {
+            directory: tempfile::tempdir().expect("a temporary directory"),
+            variables: Vec::new(),
+            fleet: Fleet::default(),
+        }
     }
 
     /// With what the words behind a block's language ask for; one that is not known is the block's fault.
@@ -39,7 +50,19 @@ impl Bench {
                 "empty" => {}
                 "demo" => bench.must("jobdoctor demo"),
                 "config" => bench.config(),
-                "postgres" => bench.postgres(),
+                "postgres" => bench.postgres(JOBS),
+                "incident" => {
+                    bench.incident(&frozen());
+                    let app = bench.app();
+                    bench.fleet.start_in_its_place(&statements("sql worker postgres"), || postgres(&app));
+                }
+                "wrong" => bench.incident(&frozen()),
+                "pods" => {
+                    bench.incident(&frozen());
+                    bench.program("kubectl", "for host in 5 6 70 8 9; do echo pod/host-$host; done");
+                }
+                "outage" => bench.incident(&outage()),
+                "then" => {}
                 other => return Err(format!("nobody knows what `{other}` needs")),
             }
         }
@@ -61,8 +84,27 @@ impl Bench {
         shop.execute_batch(&format!("{};{ORDERS}", text_of("sql shop"))).expect("the table of the page");
     }
 
-    /// A database that is really called `app`, as on the page, and a role that is really called `oncall`.
-    fn postgres(&mut self) {
+    /// Sets an environment variable for all commands.
+    pub(super) fn variable(&mut self, name: &'static str, value: &str) {
+        self.variables.push((name, value.to_owned()));
+    }
+
+    /// A program that this machine need not have.
+    fn program(&self, name: &str, script: &str) {
+        let bin = self.directory.path().join("bin");
+        std::fs::create_dir_all(&bin).expect("a directory for programs");
+        std::fs::write(bin.join(name), format!("#!/bin/sh\n{script}\n")).expect("the program");
+        std::fs::set_permissions(bin.join(name), std::fs::Permissions::from_mode(0o755)).expect("make it run");
+    }
+
+    /// The incident that is told in tests/incident.
+    fn incident(&mut self, jobs: &str) {
+        self.postgres(jobs);
+        self.variable("JOBDOCTOR_DB", "postgres:///app");
+    }
+
+    /// A database that is really called `app`, as on the page, with these jobs, and a role that is really called `oncall`.
+    fn postgres(&mut self, jobs: &str) {
         let fresh = fresh();
         let mut client = fresh.client();
         let role = "DO $$ BEGIN CREATE ROLE oncall LOGIN SUPERUSER; EXCEPTION WHEN duplicate_object THEN NULL; END $$";
@@ -72,9 +114,15 @@ impl Bench {
         self.variables.push(("PGHOST", fresh.socket().display().to_string()));
         self.variables.push(("PGUSER", USER.to_owned()));
         self.must("jobdoctor init --db postgres:///app");
-        let app = format!("host={} user={USER} dbname=app", fresh.socket().display());
-        let mut app = postgres::Client::connect(&app, postgres::NoTls).expect("connect to app");
-        app.batch_execute(JOBS).expect("the jobs");
+        let mut app = postgres::Client::connect(&self.app(), postgres::NoTls).expect("connect to app");
+        app.batch_execute(UP_FOR_DAYS).expect("a server that has been up for days");
+        app.batch_execute(jobs).expect("the jobs");
+    }
+
+    /// The address of the database `app`.
+    fn app(&self) -> String {
+        let host = self.variables.iter().find(|(name, _)| *name == "PGHOST").expect("a server");
+        format!("host={} user={USER} dbname=app", host.1)
     }
 
     /// What bash makes of a script, both streams in one.
@@ -87,7 +135,7 @@ impl Bench {
             .arg(format!("exec 2>&1\n{script}"))
             .current_dir(self.work())
             .env_clear()
-            .env("PATH", format!("{}:{path}", binary.display()))
+            .env("PATH", format!("{}:{}:{path}", self.directory.path().join("bin").display(), binary.display()))
             .env("HOME", self.directory.path())
             .env("XDG_CONFIG_HOME", self.directory.path().join("config"))
             .env("COLUMNS", "100")

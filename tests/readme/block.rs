@@ -1,11 +1,14 @@
-//! The fenced blocks of the page.
+//! The fenced blocks of the pages.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// The pages that are written by hand for whoever runs the program.
+pub(super) const PAGES: [&str; 4] = ["README.md", "docs/care.md", "docs/deploy.md", "docs/incident.md"];
+
 /// One of them.
 #[derive(Debug, Clone)]
-pub(super) struct Block {
+pub(crate) struct Block {
     /// The line of its opening fence, from 1.
     pub(super) line: usize,
     pub(super) language: String,
@@ -19,20 +22,31 @@ impl Block {
     pub(super) fn title(&self) -> String {
         std::iter::once(&self.language).chain(&self.words).map(String::as_str).collect::<Vec<_>>().join(" ")
     }
+
+    /// It happens where the block before it ended.
+    pub(super) fn goes_on(&self) -> bool {
+        self.words.last().is_some_and(|word| word == "then")
+    }
 }
 
-pub(super) fn path() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")
+pub(super) fn path(page: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(page)
 }
 
+pub(super) fn text(page: &str) -> String {
+    fs::read_to_string(path(page)).unwrap_or_else(|error| panic!("read {page}: {error}"))
+}
+
+/// README.md.
 pub(super) fn page() -> String {
-    fs::read_to_string(path()).expect("read README.md")
+    text("README.md")
 }
 
-pub(super) fn blocks() -> Vec<Block> {
+/// Those of one page, in their order.
+pub(super) fn blocks_of(page: &'static str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;
-    for (n, line) in page().lines().enumerate() {
+    for (n, line) in text(page).lines().enumerate() {
         match (line.strip_prefix("```"), &mut open) {
             (Some(title), None) => {
                 let mut words = title.split_whitespace().map(str::to_owned);
@@ -44,14 +58,14 @@ pub(super) fn blocks() -> Vec<Block> {
             (None, None) => {}
         }
     }
-    assert!(open.is_none(), "a block of README.md is not closed: {open:?}");
+    assert!(open.is_none(), "a block of {page} is not closed: {open:?}");
     blocks
 }
 
 /// The text of the one block with that title.
 pub(super) fn text_of(title: &str) -> String {
-    let mut found = blocks().into_iter().filter(|block| block.title() == title);
-    let text = found.next().unwrap_or_else(|| panic!("README.md has no block `{title}`")).text;
-    assert!(found.next().is_none(), "README.md has two blocks `{title}`");
+    let mut found = PAGES.into_iter().flat_map(blocks_of).filter(|block| block.title() == title);
+    let text = found.next().unwrap_or_else(|| panic!("no page has a block `{title}`")).text;
+    assert!(found.next().is_none(), "there are two blocks `{title}`");
     text
 }

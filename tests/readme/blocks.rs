@@ -1,8 +1,10 @@
-//! Runs every block of the page.
+//! Runs every block of the pages.
 
 use super::bench::Bench;
-use super::block::{Block, blocks, page, path};
+use super::block::{Block, PAGES, blocks_of, path, text};
+use super::copied::settled;
 use super::redact::redact;
+use super::session::Session;
 use std::fs::{self, metadata};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -12,61 +14,94 @@ const TRIES: usize = 20;
 
 #[test]
 fn every_block_is_understood_and_true() {
-    #[expect(clippy::disallowed_methods, reason = "JOBDOCTOR_BLESS=1 writes what the program says into the page")]
+    #[expect(clippy::disallowed_methods, reason = "JOBDOCTOR_BLESS=1 writes what the program says into the pages")]
     let bless = std::env::var_os("JOBDOCTOR_BLESS").is_some();
+    let wrong: Vec<String> = PAGES.into_iter().flat_map(|page| untrue(page, bless)).collect();
+    assert!(wrong.is_empty(), "The pages are not true.\n\n{}", wrong.join("\n\n"));
+}
+
+/// What is wrong with a page.
+fn untrue(name: &'static str, bless: bool) -> Vec<String> {
     let mut wrong = Vec::new();
-    let mut page: Vec<String> = page().lines().map(str::to_owned).collect();
+    let mut page: Vec<String> = text(name).lines().map(str::to_owned).collect();
     // From the end, so that lines keep their numbers while blocks before them change.
-    for block in blocks().into_iter().rev() {
-        match truth(&block) {
-            Ok(Some(real)) if bless => {
-                let lines = block.text.lines().count();
-                page.splice(block.line..block.line + lines, real.lines().map(str::to_owned));
+    for blocks in sessions(blocks_of(name)).into_iter().rev() {
+        match truth(&blocks) {
+            Ok(real) => {
+                for (block, real) in blocks.iter().zip(real).rev() {
+                    match real {
+                        Some(real) if bless => {
+                            let lines = block.text.lines().count();
+                            page.splice(block.line..block.line + lines, real.lines().map(str::to_owned));
+                        }
+                        Some(real) => wrong.push(format!("{name}, line {}: really, it is\n{real}", block.line)),
+                        None => {}
+                    }
+                }
             }
-            Ok(Some(real)) => wrong.push(format!("line {}: really, it is\n{real}", block.line)),
-            Ok(None) => {}
-            Err(why) => wrong.push(format!("line {}, `{}`: {why}", block.line, block.title())),
+            Err(why) => wrong.push(format!("{name}, line {}, `{}`: {why}", blocks[0].line, blocks[0].title())),
         }
     }
     if bless {
-        fs::write(path(), format!("{}\n", page.join("\n"))).expect("write README.md");
+        fs::write(path(name), format!("{}\n", page.join("\n"))).unwrap_or_else(|error| panic!("write {name}: {error}"));
     }
     wrong.reverse();
-    assert!(wrong.is_empty(), "README.md is not true.\n\n{}", wrong.join("\n\n"));
+    wrong
 }
 
-/// Nothing where the block is true, what it should be where it shows an output that is another one.
-fn truth(block: &Block) -> Result<Option<String>, String> {
+/// A block whose last word is `then` goes on where the one before it ended.
+fn sessions(blocks: Vec<Block>) -> Vec<Vec<Block>> {
+    let mut sessions: Vec<Vec<Block>> = Vec::new();
+    for block in blocks {
+        match sessions.last_mut() {
+            Some(session) if block.goes_on() => session.push(block),
+            _ => sessions.push(vec![block]),
+        }
+    }
+    sessions
+}
+
+/// For each block of a session: nothing where it is true, what it should be where it shows an output that is another one.
+fn truth(blocks: &[Block]) -> Result<Vec<Option<String>>, String> {
+    let block = &blocks[0];
+    if block.language == "console" {
+        return session(blocks);
+    }
+    if blocks.len() > 1 {
+        return Err(format!("line {} cannot go on from there", blocks[1].line));
+    }
     let words: Vec<&str> = block.words.iter().map(String::as_str).collect();
     match (block.language.as_str(), words.as_slice()) {
-        ("console", _) => session(block),
-        ("sh", ["cargo"]) => block.text.lines().try_for_each(from_source).map(|()| None),
-        ("sh", [_, ..]) => Bench::with(&block.words)?.say(&block.text).map(|_| None),
-        ("text", ["crontab"]) => block.text.lines().try_for_each(cron).map(|()| None),
-        ("ini", ["unit"]) => unit(&block.text).map(|()| None),
-        ("toml", ["config"]) => Bench::with(&block.words)?.say("jobdoctor presets | grep orders").map(|_| None),
+        ("sh", ["cargo"]) => block.text.lines().try_for_each(from_source),
+        ("sh", [_, ..]) => Bench::with(&block.words)?.say(&block.text).map(|_| ()),
+        ("text", ["crontab"]) => block.text.lines().try_for_each(cron),
+        ("ini", ["unit"]) => unit(&block.text),
+        ("toml", ["config"]) => Bench::with(&block.words)?.say("jobdoctor presets | grep orders").map(|_| ()),
         // Run with those that need them, in the other files.
         ("sql", ["shop" | "roles"] | ["worker", "sqlite" | "postgres"] | ["grants", "lease" | "procrastinate"]) => {
-            Ok(None)
+            Ok(())
         }
         _ => Err("nobody knows what to do with it: say so behind its language".to_owned()),
-    }
+    }?;
+    Ok(vec![None])
 }
 
 /// Commands behind `$ `, each followed by what it prints.
-fn session(block: &Block) -> Result<Option<String>, String> {
-    let mut real = String::new();
+fn session(blocks: &[Block]) -> Result<Vec<Option<String>>, String> {
+    let mut real = Vec::new();
     for _ in 0..TRIES {
-        let bench = Bench::with(&block.words)?;
-        real = String::new();
-        for command in block.text.lines().filter_map(|line| line.strip_prefix("$ ")) {
-            real.push_str(&format!("$ {command}\n{}", bench.say(command)?));
+        let mut session = Session::on(Bench::with(&blocks[0].words)?);
+        real.clear();
+        for block in blocks {
+            let said = session.play(block).map_err(|why| format!("line {}: {why}", block.line))?;
+            let compared = |text| redact(&settled(text, blocks.len() > 1));
+            real.push((compared(&said) != compared(&block.text)).then_some(said));
         }
-        if redact(&real) == redact(&block.text) {
-            return Ok(None);
+        if real.iter().all(Option::is_none) {
+            break;
         }
     }
-    Ok(Some(real))
+    Ok(real)
 }
 
 /// What a reader types in a copy of the repository: that it is there, and the program that it would build and run.

@@ -1,11 +1,15 @@
-//! README.md is true: every block in it is run, and its tables are held against the program.
+//! README.md and the pages beside it are true: every block in them is run, and the tables are held against the program.
 //!
-//! What a block needs is said behind its language, where the rendered page does not show it: ```` ```sh postgres ````.
+//! What a block needs is said behind its language, where the rendered page does not show it: ```` ```sh postgres ````. One with
+//! the last word `then` goes on where the block before it ended.
 
 mod bench;
 mod block;
 mod blocks;
+mod copied;
 mod grants;
 mod redact;
+pub(crate) mod session;
+pub(crate) mod statements;
 mod tables;
 mod workers;

@@ -1,6 +1,6 @@
 //! The page's tables against the program: nothing left out, nothing made up.
 
-use super::block::{page, text_of};
+use super::block::{PAGES, page, text, text_of};
 use jobdoctor::cli::{VARIABLES, command};
 use jobdoctor::report::SCHEMA_NAMES;
 use jobdoctor::spec::Catalog;
@@ -63,9 +63,12 @@ fn every_key_of_the_config_file_is_there_and_no_other() {
         assert!(keys.remove(tables), "{tables}");
         keys.insert(format!("[{tables}.NAME]"));
     }
-    assert_eq!(first_column(&section("Config file")), keys);
+    assert!(keys.remove("threshold"), "threshold");
+    let thresholds = "[[target.NAME.threshold]]".to_owned();
+    assert_eq!(first_column(&section("Config file")), keys.iter().cloned().chain([thresholds]).collect());
     // And each one of them is in the example, which is read for true.
     let example = text_of("toml config");
+    assert!(example.contains(".threshold]]"), "the example lacks a threshold");
     for key in keys {
         let key = key.trim_end_matches("NAME]");
         assert!(example.lines().any(|line| line.starts_with(key)), "the example lacks {key}");
@@ -93,22 +96,25 @@ fn every_command_document_and_queue_is_there() {
 }
 
 #[test]
-fn links_within_the_page_lead_somewhere() {
-    let page = page();
+fn links_within_the_pages_lead_somewhere() {
     let anchor = |title: &str| -> String {
         let plain = title.to_lowercase().replace(' ', "-");
         plain.chars().filter(|c| c.is_alphanumeric() || *c == '-').collect()
     };
-    let titles: BTreeSet<String> = page
-        .lines()
-        .filter(|line| line.starts_with('#'))
-        .map(|line| anchor(line.trim_start_matches(['#', ' '])))
-        .collect();
-    for link in page.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-        let is_good = match link.strip_prefix('#') {
-            Some(title) => titles.contains(title),
-            None => link.starts_with("https://") || Path::new(env!("CARGO_MANIFEST_DIR")).join(link).exists(),
-        };
-        assert!(is_good, "{link}");
+    let anchors = |page: &str| -> BTreeSet<String> {
+        let page = text(page);
+        let titles = page.lines().filter(|line| line.starts_with('#'));
+        titles.map(|line| anchor(line.trim_start_matches(['#', ' ']))).collect()
+    };
+    for page in PAGES {
+        for link in text(page).split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let (file, title) = link.split_once('#').map_or((link, None), |(file, title)| (file, Some(title)));
+            let beside = Path::new(page).parent().expect("the page's directory").join(file);
+            let named = if file.is_empty() { Path::new(page).to_owned() } else { beside };
+            let is_there = || Path::new(env!("CARGO_MANIFEST_DIR")).join(&named).exists();
+            let has = |title| anchors(&named.display().to_string()).contains(title);
+            let is_good = link.starts_with("https://") || is_there() && title.is_none_or(has);
+            assert!(is_good, "{page}: {link}");
+        }
     }
 }

@@ -1,34 +1,15 @@
 //! The worker's statements for the reference schema: that they run, and that each write is fenced.
 
 use super::bench::Bench;
-use super::block::text_of;
+use super::statements::{Database, Row, filled, postgres, sqlite, statements};
 use crate::support::postgres::fresh;
-use postgres::SimpleQueryMessage;
-use rusqlite::types::Value;
-
-type Row = Vec<Option<String>>;
-
-/// Runs a statement; gives the rows that come back.
-type Database = Box<dyn FnMut(&str) -> Vec<Row>>;
 
 #[test]
 fn the_statements_for_sqlite_run_and_are_fenced() {
     let bench = Bench::new();
     let path = bench.work().join("queue.db");
     bench.say("jobdoctor init --db queue.db").expect("init");
-    let connection = rusqlite::Connection::open(&path).expect("queue.db");
-    let database: Database = Box::new(move |sql| {
-        let mut statement = connection.prepare(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
-        let columns = statement.column_count();
-        let text = |value: Value| match value {
-            Value::Null => None,
-            Value::Integer(n) => Some(n.to_string()),
-            Value::Text(text) => Some(text),
-            other => panic!("{other:?}"),
-        };
-        let rows = statement.query_map([], |row| (0..columns).map(|n| row.get(n).map(text)).collect());
-        rows.expect("query").collect::<Result<_, _>>().expect("rows")
-    });
+    let database = sqlite(&path);
     Worker { statements: statements("sql worker sqlite"), database }.work(&bench, "queue.db", "unixepoch()", "90");
 }
 
@@ -38,28 +19,9 @@ fn the_statements_for_postgres_run_and_are_fenced() {
     let database = fresh();
     let url = database.url();
     bench.say(&format!("jobdoctor init --db '{url}'")).expect("init");
-    let mut client = database.client();
-    let run: Database = Box::new(move |sql| {
-        let messages = client.simple_query(sql).unwrap_or_else(|error| panic!("{sql}: {error:?}"));
-        let row = |message| match message {
-            SimpleQueryMessage::Row(row) => Some((0..row.len()).map(|n| row.get(n).map(str::to_owned)).collect()),
-            _ => None,
-        };
-        messages.into_iter().filter_map(row).collect()
-    });
+    let run = postgres(&url);
     let worker = Worker { statements: statements("sql worker postgres"), database: run };
     worker.work(&bench, &format!("'{url}'"), "now()", "interval '90 seconds'");
-}
-
-/// Claim, heartbeat, finish well, finish badly.
-fn statements(title: &str) -> [String; 4] {
-    let text = text_of(title);
-    let parts: Vec<String> =
-        text.split(";\n").map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect();
-    for (part, beginning) in parts.iter().zip(["-- claim", "-- heartbeat", "-- finish, well", "-- finish, badly"]) {
-        assert!(part.starts_with(beginning), "{part}");
-    }
-    parts.try_into().expect("four statements")
 }
 
 struct Worker {
@@ -74,10 +36,7 @@ impl Worker {
 
     /// One of the four, with its parameters put in.
     fn call(&mut self, which: usize, parameters: &[(&str, &str)]) -> Vec<Row> {
-        let mut sql = self.statements[which].clone();
-        for (name, value) in parameters {
-            sql = sql.replace(&format!(":{name}"), &format!("'{value}'"));
-        }
+        let sql = filled(&self.statements[which], parameters);
         self.run(&sql)
     }
 

@@ -4,6 +4,7 @@
 //!
 //! With JOBDOCTOR_BLESS=1 the outcomes are written anew; with JOBDOCTOR_SCENES=QUEUE only those of one queue are played.
 
+mod by_hand;
 mod changes;
 mod outcome;
 mod play;

@@ -6,9 +6,9 @@ use super::scene::Scene;
 use super::times::{span, told};
 use crate::support::doctor::limits;
 use crate::support::postgres::TestDatabase;
-use jobdoctor::model::Move;
-use jobdoctor::ops::{self, Order, Selection, Session};
-use jobdoctor::policy::{Policy, Verdict, judge};
+use jobdoctor::model::{Move, parse_duration};
+use jobdoctor::ops::{self, Guard, Order, Selection, Session};
+use jobdoctor::policy::{Later, Lifted, Policy, Verdict, judge};
 use jobdoctor::spec::{Catalog, Place, Preset};
 use jobdoctor::store::{Address, Surroundings, open};
 use postgres::Client;
@@ -47,11 +47,13 @@ pub fn play(database: &TestDatabase, catalog: &Catalog, schema: &str, scene: &Sc
     let (place, limits) = (Place { options: scene.options.iter().cloned().collect(), ..Place::default() }, limits());
     let looking = Session { store: &*store, catalog, preset: None, place: &place, limits: &limits, target: None };
     let policy = Policy {
-        older: scene.older.as_deref().map(|older| jobdoctor::model::parse_duration(older).unwrap()),
+        older: scene.older.as_deref().map(|older| parse_duration(older).unwrap()),
         to: scene.to.as_deref().map(|to| Move::ALL.into_iter().find(|known| known.name() == to).unwrap()),
         ..Policy::default()
     };
-    let mut look = match (looking.look(), scene.expected.get("refusal")) {
+    let later = Later { delay: scene.delay.as_deref().map(|delay| parse_duration(delay).unwrap()), jitter: None };
+    let looked = looking.look().and_then(|mut look| look.return_later(&later).map(|()| look));
+    let mut look = match (looked, scene.expected.get("refusal")) {
         (Ok(look), None) => look,
         (Err(error), None) => panic!("{error}"),
         (look, Some(expected)) => return refused(look.err().map(|error| error.to_string()), expected),
@@ -64,8 +66,14 @@ pub fn play(database: &TestDatabase, catalog: &Catalog, schema: &str, scene: &Sc
     let plan = ops::plan(&mut look, &Selection::default(), &policy).unwrap_or_else(|error| panic!("{error}"));
     drop(look);
     run(&mut client, &scene.meanwhile);
-    let order =
-        Order { schema: "jobdoctor.reclaim/v1", apply: true, guard: Default::default(), run_id: "RUN".to_owned() };
+    let order = Order {
+        schema: "jobdoctor.reclaim/v1",
+        apply: true,
+        guard: Guard { lifted: Some(Lifted::Target), ..Guard::default() },
+        run_id: "RUN".to_owned(),
+        later,
+        record: Default::default(),
+    };
     let done = ops::reclaim(&*store, &limits, plan, &order).unwrap_or_else(|error| panic!("{error}"));
     let after = rows(&mut client);
 
@@ -134,7 +142,7 @@ fn refused(said: Option<String>, expected: &str) -> End {
 
 /// A session of a database in which nothing is left of the scene before: no table, and no session with its locks. Cheaper
 /// by far than a new database.
-fn emptied(database: &TestDatabase) -> Client {
+pub(super) fn emptied(database: &TestDatabase) -> Client {
     let mut client = session(database, "SET client_min_messages = warning");
     let alone =
         "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
@@ -151,14 +159,14 @@ fn emptied(database: &TestDatabase) -> Client {
     client
 }
 
-fn session(database: &TestDatabase, sql: &str) -> Client {
+pub(super) fn session(database: &TestDatabase, sql: &str) -> Client {
     let mut client = database.client();
     run(&mut client, "SET TimeZone = 'UTC'");
     run(&mut client, sql);
     client
 }
 
-fn run(client: &mut Client, sql: &str) {
+pub(super) fn run(client: &mut Client, sql: &str) {
     client.batch_execute(sql).unwrap_or_else(|error| {
         let detail = error.as_db_error().map_or_else(|| error.to_string(), |db| format!("{db:?}"));
         panic!("{detail}\nin {sql}")
@@ -246,11 +254,13 @@ fn step(job: &Value) -> String {
     format!("{}, {}{}", text(&job["move"]), text(&job["outcome"]), constraint.unwrap_or_default())
 }
 
-fn notifications(listener: &mut Client, scene: &Scene, now: jiff::Timestamp) -> Vec<String> {
+pub(super) fn notifications(listener: &mut Client, scene: &Scene, now: jiff::Timestamp) -> Vec<String> {
     if scene.listen.is_empty() {
         return Vec::new();
     }
-    let heard = listener.notifications().timeout_iter(Duration::from_millis(300)).collect::<Vec<_>>().unwrap();
+    // What was sent before a command of the listener's comes before its answer.
+    run(listener, "SELECT 1");
+    let heard = listener.notifications().iter().collect::<Vec<_>>().unwrap();
     let payload = |payload: &str| match serde_json::from_str::<Value>(payload) {
         Ok(value) => told(&value, now, &scene.text).to_string(),
         Err(_) => payload.to_owned(),

@@ -10,6 +10,7 @@ pub struct Scene {
     only: Vec<String>,
     pub older: Option<String>,
     pub to: Option<String>,
+    pub delay: Option<String>,
     pub options: Vec<(String, String)>,
     pub listen: Vec<String>,
     /// What is said of each job, by id.
@@ -77,6 +78,7 @@ impl Scene {
             Some(("only", rest)) => self.only = words(rest),
             Some(("older", rest)) => self.older = Some(rest.trim().to_owned()),
             Some(("to", rest)) => self.to = Some(rest.trim().to_owned()),
+            Some(("delay", rest)) => self.delay = Some(rest.trim().to_owned()),
             Some(("listen", rest)) => self.listen.push(rest.trim().to_owned()),
             Some(("option", rest)) => {
                 let (name, value) = rest.trim().split_once('=').expect("an option is NAME=VALUE");

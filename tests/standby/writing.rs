@@ -40,6 +40,26 @@ fn nothing_is_applied() {
     }
 }
 
+/// A run on the primary is looked at from the standby, and not taken back there.
+#[test]
+fn nothing_is_taken_back() {
+    let pair = pair();
+    let (doctor, database) = queue(&pair, SOME);
+    let primary = database.url(&[pair.primary()]);
+    let applied = doctor.run(&["reclaim", "--apply", "--json", "--db", &primary]).exits(0).json();
+    let run = applied["run_id"].as_str().unwrap();
+    pair.catch_up();
+    let standby = database.url(&[pair.standby()]);
+    // The same cluster, whatever host answers.
+    let planned = doctor.run(&["undo", run, "--json", "--db", &standby]).exits(0).json();
+    assert_eq!(planned["summary"]["untouched"], 2, "{planned:#}");
+    let ran = doctor.run(&["undo", run, "--apply", "--db", &standby]).exits(4);
+    assert!(ran.stderr.contains("standby"), "{ran:#?}");
+    doctor.run(&["undo", run, "--apply", "--db", &primary]).exits(0);
+    let after = states(&mut pair.client(&database));
+    assert_eq!(after, ["1 RUNNING 0", "2 RUNNING 0", "3 RUNNING 0", "4 RUNNING 0"]);
+}
+
 #[test]
 fn on_the_primary_it_is() {
     let pair = pair();

@@ -1,9 +1,10 @@
 //! The doctor's own moves in short form: look, judge, draft, apply.
 
 use jobdoctor::model::{Batch, BatchReport, Claim, Move, Outcome, Step};
+use jobdoctor::ops::cutoffs as cutoffs_of;
 use jobdoctor::policy::{Draft, Policy, Verdict, draft, judge};
 use jobdoctor::spec::{Catalog, Place, Preset, QueueSpec, ResolveError, SpecError, resolve};
-use jobdoctor::store::{Cutoffs, Interrupt, Limits, Reader, Store, StoreError, Wanted};
+use jobdoctor::store::{Interrupt, Limits, Reader, Store, StoreError, Unrecorded, Wanted};
 use std::time::{Duration, Instant};
 
 /// What is written where a queue keeps its last error.
@@ -61,7 +62,7 @@ pub fn fit(store: &dyn Store, preset: &Preset) -> QueueSpec {
 
 /// Where the pre-filter cuts for that policy.
 pub fn cutoffs(reader: &dyn Reader, policy: &Policy) -> Wanted {
-    Wanted::Suspects(Cutoffs { now: reader.now(), older: policy.older })
+    Wanted::Suspects(cutoffs_of(reader.now(), policy))
 }
 
 /// Claims of a new look.
@@ -123,12 +124,27 @@ pub fn apply(store: &dyn Store, spec: &QueueSpec, steps: &[Step]) -> BatchReport
     apply_within(store, spec, steps, &limits())
 }
 
+/// The same where each job may run again so much later than now.
+pub fn apply_later(store: &dyn Store, spec: &QueueSpec, steps: &[Step], waits: &[Duration]) -> BatchReport<StoreError> {
+    apply_batch(store, spec, steps, waits, &limits())
+}
+
 /// The same within other limits.
 pub fn apply_within(store: &dyn Store, spec: &QueueSpec, steps: &[Step], limits: &Limits) -> BatchReport<StoreError> {
+    apply_batch(store, spec, steps, &[], limits)
+}
+
+fn apply_batch(
+    store: &dyn Store,
+    spec: &QueueSpec,
+    steps: &[Step],
+    waits: &[Duration],
+    limits: &Limits,
+) -> BatchReport<StoreError> {
     let first = steps.first().expect("something to apply");
     let mut writer = store.writer(limits).unwrap_or_else(|error| panic!("{error}"));
-    let batch = Batch { r#move: first.r#move, steps, reason: REASON };
-    let report = writer.apply(spec, &batch);
+    let batch = Batch { r#move: first.r#move, steps, reason: REASON, waits };
+    let report = writer.apply(spec, &batch, &mut Unrecorded);
     assert_eq!(report.results.len(), steps.len(), "one result for each step, always");
     report
 }

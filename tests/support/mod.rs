@@ -1,5 +1,6 @@
 //! What tests stand on: private servers, one lab for each kind of store, and the doctor's own moves in short form.
 
+pub mod at_work;
 pub mod authority;
 pub mod cli;
 pub mod doctor;
@@ -11,6 +12,8 @@ pub mod memory;
 pub mod pgbouncer;
 pub mod postgres;
 pub mod proxy;
+pub mod pty;
+pub mod shells;
 pub mod shop;
 pub mod standby;
 pub mod tables;

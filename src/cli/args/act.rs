@@ -1,3 +1,4 @@
+use super::{EmitArgs, GentleArgs, ReasonArgs, VerifyArgs};
 use crate::model::Move;
 use crate::policy::Rule;
 use clap::Args;
@@ -7,22 +8,31 @@ use clap::Args;
 #[command(next_help_heading = "What to do")]
 pub struct ActArgs {
     /// Do it: without this, nothing is written
-    #[arg(long)]
+    #[arg(long, group = "writing")]
     pub apply: bool,
     /// Where to, instead of what the rules say: a job without attempts left goes to fail, one whose cancelling was
     /// requested to cancel, all others to requeue
     #[arg(long, value_name = "MOVE", value_parser = parse_move)]
     pub to: Option<Move>,
-    /// Act on this rule about trouble too, although the worker may still be running: deadline_passed or max_runtime (can be
-    /// repeated)
+    /// Act on this rule about trouble too, although the worker may still be running: deadline_passed,
+    /// max_runtime or no_progress (can be repeated)
     #[arg(long, value_name = "NAME", value_parser = parse_trouble)]
     pub rule: Vec<Rule>,
     /// Refuse to apply a plan with more steps than this; said here, not in the config file, it also lifts the brake
     #[arg(long, value_name = "N")]
     pub max_jobs: Option<u64>,
-    /// Apply only if the plan is still this one: the digest that the dry run printed, or its first 8 digits or more
-    #[arg(long, value_name = "DIGEST", requires = "apply", value_parser = parse_digest)]
+    /// Apply, or print a script, only if the plan is still this one: the digest that the dry run printed, or its first 8
+    /// digits or more
+    #[arg(long, value_name = "DIGEST", requires = "writing", value_parser = parse_digest)]
     pub expect: Option<String>,
+    #[command(flatten)]
+    pub gentle: GentleArgs,
+    #[command(flatten)]
+    pub emit: EmitArgs,
+    #[command(flatten)]
+    pub verify: VerifyArgs,
+    #[command(flatten)]
+    pub reason: ReasonArgs,
 }
 
 fn parse_move(text: &str) -> Result<Move, String> {

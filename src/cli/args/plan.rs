@@ -9,7 +9,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "FILE", help_heading = "Which claims")]
     pub from_file: Option<PathBuf>,
     /// Keep the plan in a file, private to its user, to be looked at and carried out later with --plan
-    #[arg(long, value_name = "FILE", help_heading = "What to do", conflicts_with_all = ["apply", "plan"])]
+    #[arg(long, value_name = "FILE", help_heading = "What to do", conflicts_with_all = ["apply", "emit_sql", "plan"])]
     pub save_plan: Option<PathBuf>,
     /// The jobs of a saved plan, judged as they were then: only those, and of them only the ones that have not changed since
     #[arg(long, value_name = "FILE", help_heading = "Which claims", conflicts_with_all = [

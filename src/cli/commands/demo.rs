@@ -6,8 +6,8 @@ use crate::cli::exit::Exit;
 use crate::cli::next::shell_word;
 use crate::cli::present::{Present, show};
 use crate::cli::settings::{LOOKING, Settings};
-use crate::ops::{self, Guard, Order, Selection};
-use crate::policy::Policy;
+use crate::ops::{self, Guard, Order, Record, Selection};
+use crate::policy::{Later, Policy};
 use crate::render::{Format, inert};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -38,7 +38,14 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let shown = ops::show(&mut look, &["5".to_owned()], &policy)?;
     let plan = ops::plan(&mut look, &selection, &policy)?;
     drop(look);
-    let order = Order { schema: "jobdoctor.reclaim/v1", apply: false, guard: Guard::default(), run_id: String::new() };
+    let order = Order {
+        schema: "jobdoctor.reclaim/v1",
+        apply: false,
+        guard: Guard::default(),
+        run_id: String::new(),
+        later: Later::default(),
+        record: Record::default(),
+    };
     let plan = ops::reclaim(store.as_ref(), &limits, plan, &order)?;
     let screen = context.ui.screen();
     let file = inert(&shell_word(&file)).into_owned();

@@ -39,6 +39,7 @@ fn document(settings: &Settings) -> Result<Env, CliError> {
     let database = settings.database()?;
     let address = database.address.as_ref();
     let mut list = settings.shown(address.map(Address::label));
+    list.extend(settings.shown_thresholds());
     let engine = match address {
         None => None,
         Some(Address::Sqlite { .. }) => Some("sqlite"),

@@ -5,17 +5,23 @@ use crate::cli::exit::Exit;
 use crate::cli::settings::{LOOKING, Settings};
 use crate::ops;
 use crate::render::{Format, json};
+use crate::spec::LEDGER;
 
 /// `jobdoctor init`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor init --db queue.db                           a new SQLite file, or a table in an old one
-  jobdoctor init --db postgres://owner@db/app --print    what would be run")]
+  jobdoctor init --db postgres://owner@db/app --print    what would be run
+  jobdoctor init --ledger --db postgres://owner@db/app   the ledger, beside any queue")]
 pub struct Args {
     /// Print the statements and run none
     #[arg(long)]
     print: bool,
+    /// Create only the table jobdoctor_ledger, beside the tables of the queue that is there: from then on each move is recorded
+    /// in it, in the same transaction
+    #[arg(long)]
+    ledger: bool,
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
@@ -27,7 +33,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     if let Some(target) = settings.target_name.as_deref().filter(|_| settings.target.read_only && !args.print) {
         return Err(CliError::new(Exit::Refused, format!("target {target} is read-only in the config file")));
     }
-    if let Some(preset) = settings.preset.as_deref().filter(|preset| *preset != "lease") {
+    if let Some(preset) = settings.preset.as_deref().filter(|preset| !args.ledger && *preset != "lease") {
         return Err(CliError::new(
             Exit::Usage,
             format!("init makes the reference schema, preset lease, and not {preset}"),
@@ -38,7 +44,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     context.say_setup(&database);
     let store = database.store()?;
     let limits = settings.limits("init", LOOKING, &context.interrupt, true);
-    let document = ops::init(store.as_ref(), &limits, &settings.place, !args.print)?;
+    let document = if args.ledger {
+        let look = settings.session(store.as_ref(), &limits).look()?;
+        context.say_where(&look);
+        ops::init_ledger(store.as_ref(), &limits, look, !args.print)?
+    } else {
+        ops::init(store.as_ref(), &limits, &settings.place, !args.print)?
+    };
     let statements = || document.statements.iter().map(|statement| format!("{statement};\n")).collect::<String>();
     context.ui.report(|out| match args.output.format() {
         Format::Json => json(&document, out),
@@ -46,7 +58,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         _ => Ok(()),
     })?;
     if document.created {
-        let table = settings.place.table.as_deref().unwrap_or("jobs");
+        let table = if args.ledger { LEDGER } else { settings.place.table.as_deref().unwrap_or("jobs") };
         context.ui.note(&format!("created table {table} and its indexes in {}", document.database));
     }
     Ok(Exit::Done)

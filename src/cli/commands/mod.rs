@@ -4,6 +4,7 @@ mod check;
 mod completions;
 mod demo;
 mod env;
+mod history;
 mod init;
 mod man;
 mod owners;
@@ -13,7 +14,9 @@ mod schema;
 mod selection;
 mod show;
 mod stale;
+mod stats;
 mod sweep;
+mod undo;
 
 use super::args::ToneArgs;
 use super::context::Context;
@@ -64,7 +67,9 @@ pub enum Command {
     Demo(demo::Args),
     /// Show every setting in force and where it came from
     Env(env::Args),
-    /// Create the reference schema
+    /// List what was done, or tell of one run
+    History(history::Args),
+    /// Create the reference schema, or the ledger
     Init(init::Args),
     /// Print a manual page
     Man(man::Args),
@@ -80,8 +85,12 @@ pub enum Command {
     Show(show::Args),
     /// List the claims that are stuck, longest silent first
     Stale(stale::Args),
+    /// Count jobs by queue and state, or show how long they run
+    Stats(stats::Args),
     /// One pass for automation: from cron, or with --restart before workers start
     Sweep(sweep::Args),
+    /// Plan to take a run back, and with --apply give back every job that nobody has touched since
+    Undo(undo::Args),
 }
 
 /// The command line, for completions and manual pages.
@@ -99,6 +108,7 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, CliError> {
         Command::Completions(args) => completions::run(args, context),
         Command::Demo(args) => demo::run(args, context),
         Command::Env(args) => env::run(args, context),
+        Command::History(args) => history::run(args, context),
         Command::Init(args) => init::run(args, context),
         Command::Man(args) => man::run(args, context),
         Command::Owners(args) => owners::run(args, context),
@@ -107,7 +117,9 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, CliError> {
         Command::Schema(args) => schema::run(args, context),
         Command::Show(args) => show::run(args, context),
         Command::Stale(args) => stale::run(args, context),
+        Command::Stats(args) => stats::run(args, context),
         Command::Sweep(args) => sweep::run(args, context),
+        Command::Undo(args) => undo::run(args, context),
     }
 }
 
@@ -118,13 +130,16 @@ impl Command {
             Command::Check(args) => (args.output.tone.clone(), args.output.format()),
             Command::Demo(args) => (args.tone.clone(), Format::Table),
             Command::Env(args) => (args.output.tone.clone(), args.output.format()),
+            Command::History(args) => (args.output.tone.clone(), args.output.format()),
             Command::Init(args) => (args.output.tone.clone(), args.output.format()),
             Command::Owners(args) => (args.output.tone.clone(), args.output.format()),
             Command::Presets(args) => (args.output().tone.clone(), args.output().format()),
             Command::Reclaim(args) => (args.output.tone.clone(), args.output.format()),
             Command::Show(args) => (args.output.tone.clone(), args.output.format()),
             Command::Stale(args) => (args.output.tone.clone(), args.output.format()),
+            Command::Stats(args) => (args.output.tone.clone(), args.output.format()),
             Command::Sweep(args) => (args.output.tone.clone(), args.output.format()),
+            Command::Undo(args) => (args.output.tone.clone(), args.output.format()),
             Command::Completions(_) | Command::Man(_) | Command::Schema(_) => (ToneArgs::default(), Format::Table),
         }
     }

@@ -5,7 +5,6 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::present::present;
 use crate::ops;
-use crate::policy::Policy;
 use crate::render::{count, grouped};
 
 /// `jobdoctor owners`.
@@ -28,7 +27,7 @@ pub struct Args {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let selection = selection(&args.select, &IdArgs::default())?;
     let (settings, mut look) = context.look(&args.store, "owners")?;
-    let policy = Policy { older: args.older.older.or(settings.target.older), ..Policy::default() };
+    let policy = settings.policy(args.older.older);
     let document = ops::owners(&mut look, &selection, &policy)?;
     drop(look);
     let format = args.output.format();

@@ -4,7 +4,6 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::present::show;
 use crate::ops;
-use crate::policy::Policy;
 use crate::render::{Format, json};
 
 /// `jobdoctor show`.
@@ -27,7 +26,7 @@ pub struct Args {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let (settings, mut look) = context.look(&args.store, "show")?;
-    let policy = Policy { older: args.older.older.or(settings.target.older), ..Policy::default() };
+    let policy = settings.policy(args.older.older);
     let document = ops::show(&mut look, &args.ids, &policy)?;
     if !document.not_found.is_empty() {
         let ids = document.not_found.join(", ");

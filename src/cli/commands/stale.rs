@@ -1,13 +1,17 @@
 use super::selection::selection;
-use crate::cli::args::{IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs};
+use crate::cli::args::{BesideArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs};
+use crate::cli::beside::Beside;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::present::present;
+use crate::cli::settings::{LOOKING, Settings};
+use crate::cli::watch::Watch;
+use crate::model::parse_duration;
 use crate::ops;
-use crate::policy::Policy;
-use crate::render::{count, grouped};
+use crate::render::{Format, count, grouped};
 use crate::report::Stale;
+use std::time::Duration;
 
 /// `jobdoctor stale`.
 #[derive(Debug, clap::Args)]
@@ -15,6 +19,7 @@ use crate::report::Stale;
 Examples:
   jobdoctor stale --db queue.db --older 5m
   jobdoctor stale --db postgres://ops@db/app --queue 'mail*' --limit 10
+  jobdoctor stale --db queue.db --watch 2s
   jobdoctor stale --db queue.db -o json | jq '.jobs | length'")]
 pub struct Args {
     #[command(flatten)]
@@ -23,9 +28,19 @@ pub struct Args {
     select: SelectArgs,
     #[command(flatten)]
     ids: IdArgs,
+    /// Only what is likely to have happened, and the counts: no list of jobs
+    #[arg(long)]
+    summary: bool,
+    /// Look again and again, with this pause in between: on a terminal in place, what is new marked + and what is gone
+    /// marked -; with -o jsonl one line for each. Each look has its own time limit [default: 10s]
+    #[arg(long, value_name = "INTERVAL", value_parser = parse_duration, allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["exit_code", "alive_from", "look_file"])]
+    watch: Option<Duration>,
     /// End with 1 if stuck or unknown claims are found
     #[arg(long)]
     exit_code: bool,
+    #[command(flatten)]
+    beside: BesideArgs,
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
@@ -34,35 +49,68 @@ pub struct Args {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let selection = selection(&args.select, &args.ids)?;
-    let (settings, mut look) = context.look(&args.store, "stale")?;
-    let policy = Policy { older: args.older.older.or(settings.target.older), ..Policy::default() };
-    let document = ops::stale(&mut look, &selection, &policy)?;
+    let format = args.output.format();
+    summary_fits(args, format)?;
+    if let Some(interval) = args.watch {
+        Watch::fits(context, format)?;
+        let settings = &Settings::resolve(&args.store, &context.environment)?;
+        let policy = settings.policy(args.older.older);
+        return Watch { settings, selection, policy, interval, summary: args.summary, format }.run(context);
+    }
+    let settings = Settings::resolve(&args.store, &context.environment)?;
+    let beside = Beside::read(&args.beside, &settings, context, LOOKING)?;
+    let mut look = context.look_with(&settings, "stale")?;
+    let policy = settings.policy(args.older.older);
+    let (policy, wrong_list) = beside.judge(&mut look, policy, context, !format.is_machine())?;
+    if let Some(why) = wrong_list {
+        context.ui.warn(&why);
+    }
+    let document = match args.summary {
+        true => ops::stale_events(&mut look, &selection, &policy)?,
+        false => ops::stale(&mut look, &selection, &policy)?,
+    };
     context.warn_if_blind(&mut look, document.summary.in_flight)?;
     drop(look);
     let named = &args.ids;
     if !named.id.is_empty() && document.summary.stuck + document.summary.unknown < named.id.len() as u64 {
         context.ui.note("the other jobs named are not stuck, not in flight, or not there: `jobdoctor show` tells");
     }
-    let format = args.output.format();
     present(&context.ui, format, &document)?;
     if !format.is_machine() {
-        summary(context, &document);
+        summary(context, &document, !args.summary);
     }
     let found = document.summary.stuck + document.summary.unknown > 0;
     Ok(if args.exit_code && found { Exit::Found } else { Exit::Done })
 }
 
-fn summary(context: &Context, document: &Stale) {
+/// Formats that list jobs and nothing else have nothing to say without them.
+fn summary_fits(args: &Args, format: Format) -> Result<(), CliError> {
+    if !args.summary {
+        return Ok(());
+    }
+    if matches!(format, Format::Csv | Format::Name) {
+        let message = format!("--summary lists no jobs, and -o {} nothing else", format.name());
+        return Err(CliError::new(Exit::Usage, message).hint("say -o json or -o jsonl, or leave --summary out"));
+    }
+    if !args.ids.id.is_empty() {
+        return Err(CliError::new(Exit::Usage, "--summary tells what became of many jobs, and --id names some")
+            .hint("leave one of them out"));
+    }
+    Ok(())
+}
+
+fn summary(context: &Context, document: &Stale, lists: bool) {
     let summary = &document.summary;
     let listed = document.unknown.len() as u64;
     let unknown = match summary.unknown {
         0 => String::new(),
-        n if listed < n => format!(", {} unknown (of which {} are shown)", grouped(n), grouped(listed)),
+        n if lists && listed < n => format!(", {} unknown (of which {} are shown)", grouped(n), grouped(listed)),
         n => format!(", {} unknown", grouped(n)),
     };
     let shown = document.jobs.len().min(50);
     let more = match summary.stuck.saturating_sub(shown as u64) {
         0 => String::new(),
+        _ if !lists => String::new(),
         _ if summary.truncated => format!("; the {} longest silent are shown", summary.returned),
         _ => "; the 50 longest silent are shown, --limit N shows more".to_owned(),
     };

@@ -1,13 +1,20 @@
 //! How documents look: the same document as a table for people or in the format that was asked for.
 
+mod events;
+mod history;
 mod jobs;
 mod owners;
 pub mod presets;
 mod reclaim;
+mod runtimes;
 mod show;
 mod stale;
+mod stats;
+mod undo;
 
+pub use events::events;
 pub use show::show;
+pub use stale::marked;
 
 use super::error::CliError;
 use super::ui::Ui;
@@ -17,7 +24,7 @@ use serde::Serialize;
 use std::io::{self, Write};
 
 /// Rows of a table for people, unless they ask for another number.
-const ROWS: usize = 50;
+pub const ROWS: usize = 50;
 
 /// A document that is a list.
 pub trait Present: Serialize + Lines {

@@ -26,6 +26,9 @@ fn one(shown: &ShownJob, screen: &Screen) -> String {
         }
     }
     facts.add("attempts", jobs::attempts(job.attempts, job.max_attempts));
+    if let Some(stalls) = job.stalls {
+        facts.add("stalls", stalls.to_string());
+    }
     for (name, value) in &shown.extra {
         facts.add(name.as_str(), jobs::text(value.as_deref()));
     }

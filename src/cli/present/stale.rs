@@ -1,13 +1,19 @@
 use super::{Present, ROWS, jobs};
-use crate::render::{Format, Screen, Table};
+use crate::render::{Cell, Format, Screen, Table, Tone};
 use crate::report::{Job, Spool, Stale};
 use std::io::{self, Write};
 
 impl Present for Stale {
     fn table(&self, screen: &Screen, format: Format) -> io::Result<String> {
-        let mut text = String::new();
+        let mut text = super::events(&self.events, &self.summary, screen);
+        if self.jobs.is_empty() && self.unknown.is_empty() {
+            text.push_str(&super::events::alone(&self.summary, screen));
+        }
         let rows = self.filter.limit.map_or(ROWS, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
         if !self.jobs.is_empty() {
+            if !text.is_empty() {
+                text.push('\n');
+            }
             text.push_str(&stuck(&self.jobs, rows, format)?.render(screen));
         }
         if !self.unknown.is_empty() {
@@ -29,6 +35,24 @@ impl Present for Stale {
     }
 }
 
+/// All of the list, with a mark in front of each: `+` for what is new, `-` for what is gone.
+///
+/// # Errors
+/// When the temporary file of a long list cannot be read.
+pub fn marked(list: &Spool<Job>, marks: &[&str], format: Format) -> io::Result<Table> {
+    let mut table = stuck(list, marks.len(), format)?;
+    table.columns.insert(0, jobs::column("", 0, None));
+    for (row, mark) in table.rows.iter_mut().zip(marks) {
+        match *mark {
+            "-" => row.iter_mut().for_each(|cell| cell.tone = Tone::Dim),
+            "+" => row.iter_mut().take(1).for_each(|cell| cell.tone = Tone::Strong),
+            _ => {}
+        }
+        row.insert(0, Cell::new(*mark, if *mark == "+" { Tone::Strong } else { Tone::Dim }));
+    }
+    Ok(table)
+}
+
 fn stuck(list: &Spool<Job>, rows: usize, format: Format) -> io::Result<Table> {
     let wide = format == Format::Wide;
     let mut columns = vec![
@@ -44,6 +68,7 @@ fn stuck(list: &Spool<Job>, rows: usize, format: Format) -> io::Result<Table> {
     ];
     if wide {
         columns.extend(["host", "claimed", "lease ends", "judged by"].map(|title| jobs::column(title, 9, Some(8))));
+        columns.push(jobs::right("stalls", 9));
     }
     let mut table = Table { columns, rows: Vec::new() };
     for job in list.iter().take(rows) {
@@ -66,6 +91,7 @@ fn stuck(list: &Spool<Job>, rows: usize, format: Format) -> io::Result<Table> {
                 jobs::text(time(job.claimed_at).as_deref()),
                 jobs::text(time(job.lease_expires_at).as_deref()),
                 jobs::text(job.liveness.as_deref()),
+                jobs::text(job.stalls.map(|stalls| stalls.to_string()).as_deref()),
             ]);
         }
         table.rows.push(row);

@@ -1,4 +1,5 @@
 mod index;
+mod ledger;
 mod rights;
 
 use super::OpsError;
@@ -68,6 +69,7 @@ pub fn check(look: &mut Look, setup: &[String]) -> Result<Checked, OpsError> {
     place(&mut findings, look);
     key(&mut findings, look);
     view(&mut findings, look);
+    ledger::ledger(&mut findings, look);
     index::index(&mut findings, look);
     for table in tables(look).into_iter().filter(|table| !table.triggers.is_empty()) {
         let names = table.triggers.join(", ");
@@ -166,7 +168,7 @@ fn place(findings: &mut Findings, look: &Look) {
 /// Runs the listing as `stale` would, and counts what it could not judge.
 fn listing(findings: &mut Findings, look: &mut Look) -> Result<bool, OpsError> {
     let now = look.now();
-    let wanted = Wanted::Suspects(Cutoffs { now, older: None });
+    let wanted = Wanted::Suspects(Cutoffs::at(now, None));
     let policy = Policy::default();
     let (spec, mut unknown, mut example) = (&look.spec, 0_u64, None);
     let scanned = look.reader.scan(spec, &wanted, &mut |claim| {

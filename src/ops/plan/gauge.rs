@@ -1,13 +1,12 @@
 //! What the brake goes by, measured in the look that the plan rests on.
 
-use crate::model::Claim;
+use super::rests::Rests;
 use crate::ops::OpsError;
 use crate::ops::selection::Selection;
 use crate::ops::session::Look;
-use crate::ops::stale::findings_among;
-use crate::policy::{FREE, Gauge, Judgement, Policy, RestartScope, Up};
+use crate::ops::stale::judged;
+use crate::policy::{FREE, Gauge, Policy, Up};
 use crate::spec::{Liveness, SilentAfter};
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// A worker that renews a lease is given this long to be heard once the server is up, where nothing else is known of it.
@@ -30,9 +29,9 @@ pub(super) fn measured(
     policy: &Policy,
     gauge: Option<Gauge>,
     steps: usize,
-    sources: &BTreeSet<&'static str>,
+    rests: &Rests,
 ) -> Result<Measured, OpsError> {
-    let is_scoped = policy.restart.as_ref().is_some_and(|r| !matches!(r.scope, RestartScope::AllOwners));
+    let is_scoped = policy.restart.as_ref().is_some_and(|restart| restart.scope.is_of_certain_owners());
     if is_scoped || steps as u64 <= FREE {
         return Ok(Measured { gauge: None, up: None, is_scoped });
     }
@@ -41,30 +40,30 @@ pub(super) fn measured(
         None => suspects(look, policy)?,
     };
     let owners = look.reader.in_flight_by_owner(&look.spec)?.into_iter().collect();
-    Ok(Measured { gauge: Some(gauge.with_owners(owners)), up: up(look, policy, sources)?, is_scoped })
+    Ok(Measured { gauge: Some(gauge.with_owners(owners)), up: up(look, policy, rests)?, is_scoped })
 }
 
 fn suspects(look: &mut Look, policy: &Policy) -> Result<Gauge, OpsError> {
     let mut gauge = Gauge::default();
-    let whole = &mut |claim: &Claim, judgement: &Judgement| gauge.note(claim, judgement);
-    findings_among(look, &Selection::default(), policy, whole, &mut |_, _, _| Ok(()))?;
+    judged(look, &Selection::default(), policy, &mut |_, claim, judgement, _| {
+        gauge.note(claim, &judgement);
+        Ok(())
+    })?;
     Ok(gauge)
 }
 
 /// Where the steps rest on what workers write again and again, a server that was down has kept them from writing.
-fn up(look: &mut Look, policy: &Policy, sources: &BTreeSet<&'static str>) -> Result<Option<Up>, OpsError> {
-    let renewed = |source: &&Liveness| {
-        matches!(source, Liveness::Lease { .. } | Liveness::Heartbeat { .. } | Liveness::Owner { .. })
-    };
-    let spec = &look.spec;
-    if policy.restart.is_some() || !spec.liveness.iter().filter(renewed).any(|s| sources.contains(s.name())) {
+fn up(look: &mut Look, policy: &Policy, rests: &Rests) -> Result<Option<Up>, OpsError> {
+    const RENEWED: [&str; 3] = ["lease", "heartbeat", "owner"];
+    let is_renewed = |source: &&Liveness| RENEWED.contains(&source.name());
+    if policy.restart.is_some() || !RENEWED.iter().any(|source| rests.has(source)) {
         return Ok(None);
     }
-    let spans = spec.liveness.iter().filter(renewed).filter_map(|source| match source.silent_after() {
+    let spans = look.spec.liveness.iter().filter(is_renewed).filter_map(|source| match source.silent_after() {
         Some(SilentAfter::Span(span)) => Some(*span),
         _ => None,
     });
-    let threshold = policy.older.or(spans.max()).unwrap_or(LEASE);
+    let threshold = rests.longest_silence(&RENEWED).or(policy.older).or(spans.max()).unwrap_or(LEASE);
     let since = look.reader.up_since()?;
     Ok(since.map(|since| Up { time: look.reader.now().since(since), threshold }))
 }

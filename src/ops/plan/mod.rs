@@ -1,23 +1,32 @@
+mod asked;
 mod gauge;
+mod history;
+mod rests;
 mod saved;
 mod scope;
+mod undo;
 mod warnings;
 
 use super::OpsError;
 use super::document::{held, job, order};
+use super::progress::Progress;
 use super::selection::Selection;
 use super::session::Look;
 use super::show::not_in_flight;
-use super::stale::findings_among;
+use super::stale::judged;
+use super::stalls::{explain, must_be_counted};
 use crate::model::{Claim, Key, Step, Timestamp};
 use crate::policy::{Digest, Draft, Gauge, Judgement, Policy, draft, judge};
 use crate::report::{Filter, HeldJob, SavedPlan, Spool, StepJob, Target};
 use crate::spec::QueueSpec;
+pub use asked::Asked;
 use gauge::{Measured, measured};
-pub use saved::saved_policy;
+use rests::Rests;
 use scope::{move_is_offered, scope_is_sound};
 use std::collections::BTreeSet;
-use warnings::warnings;
+use std::rc::Rc;
+use std::time::Duration;
+use warnings::{lost_before, warnings};
 
 /// What is to be done, as a value: it can be printed, and it can be executed. Nothing in it can write.
 pub struct Plan {
@@ -38,6 +47,14 @@ pub struct Plan {
     pub(in crate::ops) policy: Policy,
     /// What the brake goes by.
     pub(in crate::ops) measured: Measured,
+    /// Who is told how far its execution is.
+    pub(in crate::ops) progress: Rc<dyn Progress>,
+    /// How long before its look another one saw the same steps.
+    pub(in crate::ops) confirmed_after: Option<Duration>,
+    /// What tells this database from every other one.
+    pub(in crate::ops) identity: Option<String>,
+    /// True if every move in it could be taken back.
+    pub(in crate::ops) undoable: bool,
 }
 
 impl Plan {
@@ -56,6 +73,16 @@ impl Plan {
         self.in_flight
     }
 
+    /// True if it is of a standby, where nothing can be applied.
+    pub fn is_of_standby(&self) -> bool {
+        self.target.standby.is_some()
+    }
+
+    /// Ids that were named and name no job.
+    pub fn not_found(&self) -> &[String] {
+        &self.not_found
+    }
+
     /// True if there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
@@ -71,6 +98,7 @@ pub fn plan(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<P
         scope_is_sound(look, &restart.scope)?;
     }
     move_is_offered(&look.spec, policy)?;
+    must_be_counted(look, policy)?;
     let mut drafts = Drafts::default();
     if selection.is_by_name() {
         selection.check(&look.spec, policy)?;
@@ -78,10 +106,13 @@ pub fn plan(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<P
         return finish(look, selection, policy, drafts, None, not_found);
     }
     let mut gauge = Gauge::default();
-    let whole = &mut |claim: &Claim, judgement: &Judgement| gauge.note(claim, judgement);
-    findings_among(look, selection, policy, whole, &mut |spec, claim, judgement| {
+    judged(look, selection, policy, &mut |spec, claim, judgement, is_asked_for| {
+        gauge.note(claim, &judgement);
+        if !is_asked_for {
+            return Ok(());
+        }
         let draft = draft(spec, claim, &judgement, policy);
-        drafts.add(spec, claim, &judgement, draft)
+        drafts.add(spec, claim, &judgement, policy, draft)
     })?;
     finish(look, selection, policy, drafts, Some(gauge), Vec::new())
 }
@@ -94,6 +125,7 @@ pub fn plan(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<P
 pub fn plan_again(look: &mut Look, name: &str, saved: &SavedPlan, policy: &Policy) -> Result<Plan, OpsError> {
     saved::fits(name, saved, &look.target)?;
     move_is_offered(&look.spec, policy)?;
+    must_be_counted(look, policy)?;
     let ids = saved.steps.iter().map(|step| step.id.clone()).collect();
     let selection = Selection { ids, from_list: true, ..Selection::default() };
     selection.check(&look.spec, policy)?;
@@ -113,17 +145,25 @@ fn finish(
     not_found: Vec<String>,
 ) -> Result<Plan, OpsError> {
     let in_flight = look.reader.in_flight(&look.spec)?;
-    let Drafts { mut steps, mut jobs, mut held, sources, troubled } = drafts;
+    let Drafts { mut steps, mut jobs, mut held, sources, rests, troubled } = drafts;
     steps.sort();
     jobs.sort();
     held.sort();
     let beyond_limit = selection.limit.map_or(0, |limit| steps.truncate(limit).min(jobs.truncate(limit)));
-    let measured = measured(look, policy, gauge, steps.len(), &sources)?;
+    let measured = measured(look, policy, gauge, steps.len(), &rests)?;
     let mut digest = Digest::default();
+    let mut moves = BTreeSet::new();
     for step in steps.iter() {
-        digest.add(&step?);
+        let step = step?;
+        moves.insert(step.r#move);
+        digest.add(&step);
     }
-    let warnings = if steps.is_empty() { Vec::new() } else { warnings(&look.spec, policy, &sources, troubled) };
+    let mut warnings =
+        if steps.is_empty() { Vec::new() } else { warnings(&look.spec, policy, &sources, &rests, troubled) };
+    warnings.extend(history::warnings(look, policy, &rests));
+    warnings.extend(lost_before(&jobs)?);
+    let final_moves = undo::final_moves(&look.spec, &moves);
+    warnings.extend(final_moves.iter().cloned());
     Ok(Plan {
         spec: look.spec.clone(),
         store_time: look.now(),
@@ -139,6 +179,10 @@ fn finish(
         warnings,
         policy: policy.clone(),
         measured,
+        progress: look.progress.clone(),
+        confirmed_after: None,
+        identity: look.reader.identity()?,
+        undoable: final_moves.is_empty(),
     })
 }
 
@@ -158,7 +202,7 @@ fn named(
             true => draft(&look.spec, &found.claim, &judgement, policy),
             false => not_in_flight(&found.claim.state),
         };
-        drafts.add(&look.spec, &found.claim, &judgement, last_word(&found.claim.key, draft))?;
+        drafts.add(&look.spec, &found.claim, &judgement, policy, last_word(&found.claim.key, draft))?;
     }
     let ids: BTreeSet<&String> = found.iter().flat_map(|found| &found.names).collect();
     Ok(selection.ids.iter().filter(|id| !ids.contains(id)).cloned().collect())
@@ -171,18 +215,29 @@ struct Drafts {
     held: Spool<HeldJob>,
     /// Which sources of liveness the steps rest on.
     sources: BTreeSet<&'static str>,
+    /// By which thresholds the steps were judged.
+    rests: Rests,
     /// Whether a step rests on trouble alone.
     troubled: bool,
 }
 
 impl Drafts {
-    fn add(&mut self, spec: &QueueSpec, claim: &Claim, judgement: &Judgement, draft: Draft) -> Result<(), OpsError> {
-        let job = job(spec, claim, judgement, &draft);
+    fn add(
+        &mut self,
+        spec: &QueueSpec,
+        claim: &Claim,
+        judgement: &Judgement,
+        policy: &Policy,
+        draft: Draft,
+    ) -> Result<(), OpsError> {
+        let mut job = job(spec, claim, judgement, &draft);
+        explain(&mut job, claim, policy, &draft);
         let place = order(job.last_sign_at);
         match draft {
             Draft::Held(why) => self.held.push(place, &HeldJob { job, held: held(&why) })?,
             Draft::Step(step) => {
                 self.sources.extend(judgement.liveness);
+                self.rests.add(claim, judgement);
                 self.troubled |= !judgement.verdict.is_death();
                 let job = StepJob {
                     job,

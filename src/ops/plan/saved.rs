@@ -36,6 +36,7 @@ impl Plan {
             target: place(&self.target),
             policy: SavedPolicy {
                 older_seconds: self.policy.older.map(|older| older.as_secs_f64()),
+                older_overrules: self.policy.thresholds.overruled,
                 rules: self.policy.act_on.iter().map(|rule| rule.name().to_owned()).collect(),
                 to: self.policy.to.map(|to| to.name().to_owned()),
             },
@@ -49,7 +50,7 @@ impl Plan {
 ///
 /// # Errors
 /// When it makes no sense: the file was altered.
-pub fn saved_policy(name: &str, saved: &SavedPolicy, policy: Policy) -> Result<Policy, OpsError> {
+pub(super) fn saved_policy(name: &str, saved: &SavedPolicy, policy: Policy) -> Result<Policy, OpsError> {
     let broken = |what: String| OpsError::from(SpecError::whole(name, what));
     let older = match saved.older_seconds {
         None => None,
@@ -66,7 +67,8 @@ pub fn saved_policy(name: &str, saved: &SavedPolicy, policy: Policy) -> Result<P
         None => None,
         Some(to) => Some(a_move(to).ok_or_else(|| broken(format!("there is no move `{to}`")))?),
     };
-    Ok(Policy { older, act_on: rules.collect::<Result<_, _>>()?, to, ..policy })
+    let policy = Policy { older, act_on: rules.collect::<Result<_, _>>()?, to, ..policy };
+    Ok(if saved.older_overrules { policy.with_older(older) } else { policy })
 }
 
 /// Makes sure that a file from elsewhere is a plan for this queue, and whole.

@@ -27,6 +27,7 @@ pub(super) fn scope_is_sound(look: &mut Look, scope: &RestartScope) -> Result<()
     match scope {
         RestartScope::AllOwners => Ok(()),
         RestartScope::Hosts(_) => hosts_are_named(&look.spec),
+        RestartScope::NotListed(_) => Ok(()),
         RestartScope::Owners(_) if look.spec.owner.id.is_none() => Err(OpsError::usage(
             format!("--owner: preset {} does not say who holds a job", look.spec.preset),
             "stop every worker and sweep with --all-owners",

@@ -1,27 +1,31 @@
 //! What an operator should know before applying a plan.
 
+use super::rests::Rests;
 use crate::model::age;
 use crate::policy::{Policy, Proves};
+use crate::report::{Spool, StepJob};
 use crate::spec::{LateFinish, Liveness, QueueSpec, SilentAfter};
 use std::collections::BTreeSet;
+use std::io;
 
 /// What an operator should know before applying the plan.
 pub(super) fn warnings(
     spec: &QueueSpec,
     policy: &Policy,
     sources: &BTreeSet<&'static str>,
+    rests: &Rests,
     troubled: bool,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
-    if let Some(older) = policy.older {
-        let own = spec.liveness.iter().filter(|source| sources.contains(source.name())).find_map(|source| match source
-            .silent_after()
-        {
-            Some(SilentAfter::Span(span)) => Some(*span),
-            _ => None,
-        });
-        if let Some(own) = own.filter(|own| older < *own) {
-            warnings.push(format!("--older {} is shorter than the {} of preset {}", age(older), age(own), spec.preset));
+    let mut named = BTreeSet::new();
+    for source in &spec.liveness {
+        let Some(SilentAfter::Span(own)) = source.silent_after() else { continue };
+        for allowed in rests.silences(source.name()).filter(|allowed| allowed.span < *own) {
+            // Each threshold once, against the best source that it falls short of.
+            if named.insert(allowed) {
+                let name = policy.names(&spec.preset, allowed, "older");
+                warnings.push(format!("{name} is shorter than the {} of preset {}", age(*own), spec.preset));
+            }
         }
     }
     let age_only = spec.liveness.iter().any(|source| matches!(source, Liveness::Age { .. })) && sources.contains("age");
@@ -39,6 +43,19 @@ pub(super) fn warnings(
     warnings.extend(late.or(late_in_short(spec.late_finish)).map(str::to_owned));
     warnings.extend(spec.cautions.iter().filter(|(name, _)| name != "late").map(|(_, text)| text.clone()));
     warnings
+}
+
+/// How many of the jobs were lost before: one that kills its workers will be lost again.
+pub(super) fn lost_before(jobs: &Spool<StepJob>) -> io::Result<Option<String>> {
+    let mut lost: u64 = 0;
+    for step in jobs.iter() {
+        lost += u64::from(step?.job.stalls.is_some_and(|stalls| stalls > 0));
+    }
+    Ok(match lost {
+        0 => None,
+        1 => Some("1 of these jobs was lost before".to_owned()),
+        _ => Some(format!("{lost} of these jobs were lost before")),
+    })
 }
 
 /// What a worker that comes back late does to the job; `None` if it does nothing.

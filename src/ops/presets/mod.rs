@@ -1,5 +1,6 @@
 //! The queues that are known: all of them as a list, and one as a page. No database is looked at.
 
+mod finished;
 mod list;
 mod moves;
 mod page;

@@ -2,7 +2,7 @@
 
 use super::words::quoted;
 use crate::model::AttemptsChange;
-use crate::report::{PresetChange, PresetMove, PresetStep};
+use crate::report::{PresetChange, PresetDelayed, PresetMove, PresetStep};
 use crate::spec::{Becomes, ColumnChange, MoveProfile, StepProfile};
 
 pub(super) fn a_move(profile: &MoveProfile) -> PresetMove {
@@ -11,6 +11,11 @@ pub(super) fn a_move(profile: &MoveProfile) -> PresetMove {
         to: profile.to.clone(),
         refused: profile.refused.clone(),
         steps: profile.steps.iter().map(step).collect(),
+        delayed: profile.delayed.as_ref().map(|delayed| PresetDelayed {
+            refused: delayed.refused.clone(),
+            to: delayed.to.clone(),
+            changes: delayed.changes.iter().map(change).collect(),
+        }),
     }
 }
 
@@ -37,7 +42,9 @@ fn change(change: &ColumnChange) -> PresetChange {
         Becomes::Attempts(AttemptsChange::Keep) => ("stays as it is".to_owned(), None),
         Becomes::Empty => ("is emptied".to_owned(), None),
         Becomes::Now => ("becomes the current time".to_owned(), None),
-        Becomes::RunAt => ("becomes the time of its next run: now".to_owned(), None),
+        Becomes::RunAt => {
+            ("becomes the time of its next run: now, or later with --delay and --jitter".to_owned(), None)
+        }
         Becomes::Reason => ("becomes the reason of the reclaim".to_owned(), None),
         Becomes::Constant(value) if value.is_empty() => ("becomes the empty text".to_owned(), None),
         Becomes::Constant(value) => (format!("becomes {}", quoted(value)), None),

@@ -1,3 +1,4 @@
+use super::finished::finished;
 use super::moves::a_move;
 use super::words;
 use crate::report::{
@@ -92,9 +93,11 @@ fn queue(profile: &Profile) -> PresetQueue {
         attempts: PresetAttempts {
             column: profile.attempts.column.clone(),
             max: profile.attempts.max.clone(),
+            stalls: profile.attempts.stalls.clone(),
             counted: words::counted(&profile.attempts),
             exhausted: words::exhausted(&profile.attempts),
         },
+        finished: finished(profile),
         moves: profile.moves.iter().map(a_move).collect(),
         holds: profile
             .holds
@@ -133,6 +136,7 @@ fn in_flight(profile: &Profile) -> PresetInFlight {
         queue: claim.queue.clone(),
         kind: claim.kind.clone(),
         claimed_at: claim.claimed_at.clone(),
+        progress: claim.progress.clone(),
         detail: words::in_flight(profile, &stored(&profile.states.in_flight)),
     }
 }

@@ -7,6 +7,7 @@ use crate::spec::queue::{Counted, Exhausted, MaxCounts};
 pub(in crate::spec) struct AttemptsDoc {
     pub(in crate::spec) column: Option<Written>,
     pub(in crate::spec) max: Option<MaxDoc>,
+    pub(in crate::spec) stalls: Option<Written>,
     pub(in crate::spec) counted: Counted,
     pub(in crate::spec) exhausted: Exhausted,
     pub(in crate::spec) max_counts: MaxCounts,
@@ -29,6 +30,7 @@ pub(super) fn attempts(mut fields: Fields<'_>) -> Result<AttemptsDoc, SpecError>
     let attempts = AttemptsDoc {
         column: fields.take("column").map(Field::written).transpose()?,
         max,
+        stalls: fields.take("stalls").map(Field::written).transpose()?,
         counted: fields.need("counted")?.word(&[
             ("at claim", Counted::AtClaim),
             ("at next claim", Counted::AtNextClaim),

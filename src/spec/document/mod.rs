@@ -4,6 +4,8 @@
 mod advice;
 mod attempts;
 mod claim;
+mod delayed;
+mod finished;
 mod moves;
 mod owner;
 mod rules;
@@ -13,6 +15,7 @@ mod times;
 pub(super) use advice::AdviceDoc;
 pub(super) use attempts::{AttemptsDoc, MaxDoc};
 pub(super) use claim::{By, ClaimDoc, ClaimFrom, LivenessDoc, SilentAfterDoc};
+pub(super) use finished::FinishedDoc;
 pub(super) use moves::{AttemptsWord, HoldDoc, MoveDoc, NotifyDoc, StepDoc};
 pub(super) use owner::OwnerDoc;
 pub(super) use rules::{MaxRuntimeDoc, RulesDoc};
@@ -27,6 +30,7 @@ use crate::model::Move;
 use advice::{advice, words};
 use attempts::attempts;
 use claim::claim;
+use finished::finished;
 use moves::{hold, moves, notify};
 use owner::owner;
 use rules::rules;
@@ -47,6 +51,7 @@ pub struct Document {
     pub(in crate::spec) owner: OwnerDoc,
     pub(in crate::spec) attempts: AttemptsDoc,
     pub(in crate::spec) rules: RulesDoc,
+    pub(in crate::spec) finished: Option<FinishedDoc>,
     pub(in crate::spec) sql: BTreeMap<String, Template>,
     pub(in crate::spec) moves: Vec<(Move, MoveDoc)>,
     pub(in crate::spec) holds: Vec<HoldDoc>,
@@ -86,13 +91,15 @@ impl Document {
         {
             tables.push((table.text.clone(), table.text.clone()));
         }
+        let states = root.take("states").map(|field| states(field.table()?)).transpose()?.unwrap_or_default();
         let document = Document {
             name: root.text("name")?.unwrap_or_else(|| name.to_owned()),
             late_finish: root.take("late_finish").map(late_finish).transpose()?.unwrap_or(LateFinish::Unknown),
             schema: root.text("schema")?,
             tables,
             time: root.take("time").map(|field| times(field.table()?)).transpose()?.unwrap_or_default(),
-            states: root.take("states").map(|field| states(field.table()?)).transpose()?.unwrap_or_default(),
+            finished: root.take("finished").map(|field| finished(field.table()?, &states)).transpose()?,
+            states,
             claim,
             owner,
             attempts: match root.take("attempts") {
@@ -100,6 +107,7 @@ impl Document {
                 None => AttemptsDoc {
                     column: None,
                     max: None,
+                    stalls: None,
                     counted: Counted::NotInTheTable,
                     exhausted: Exhausted::Leave,
                     max_counts: MaxCounts::Runs,

@@ -1,3 +1,4 @@
+use super::delayed::{DelayedDoc, delayed};
 use super::template;
 use crate::model::Move;
 use crate::spec::SpecError;
@@ -11,6 +12,8 @@ pub(in crate::spec) struct MoveDoc {
     pub(in crate::spec) refused: Option<String>,
     pub(in crate::spec) attempts: Option<AttemptsWord>,
     pub(in crate::spec) steps: Vec<StepDoc>,
+    /// What is otherwise where the job is to run later.
+    pub(in crate::spec) delayed: Option<DelayedDoc>,
 }
 
 /// What a move says of the attempts counter, over the rule that `counted` implies.
@@ -78,11 +81,12 @@ fn a_move(mut fields: Fields<'_>) -> Result<MoveDoc, SpecError> {
         None if refused.is_some() => Vec::new(),
         None => vec![update(&mut fields)?],
     };
+    let delayed = fields.take("delayed").map(|field| delayed(field.table()?)).transpose()?;
     if refused.is_none() && to.is_none() {
         return Err(fields.error("`to` is missing: which state does the job come to?"));
     }
     fields.finish()?;
-    Ok(MoveDoc { to, refused, attempts, steps })
+    Ok(MoveDoc { to, refused, attempts, steps, delayed })
 }
 
 fn update(fields: &mut Fields<'_>) -> Result<StepDoc, SpecError> {

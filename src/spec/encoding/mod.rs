@@ -6,7 +6,7 @@
 mod text;
 mod zone;
 
-pub use text::TextPattern;
+pub use text::{Fraction, TextPattern};
 pub use zone::Zone;
 
 use crate::model::{Cell, Reading, Timestamp};

@@ -30,12 +30,16 @@ pub struct TextPattern {
     zone: Zone,
 }
 
+/// What is written after the seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fraction {
+pub enum Fraction {
+    /// Nothing.
     None,
+    /// Milliseconds, always three digits.
     Three,
+    /// Microseconds, always six digits.
     Six,
-    /// Absent when zero.
+    /// Microseconds; absent when zero.
     SixOrNone,
     /// Milliseconds without trailing zeros; absent when zero.
     UpToThree,
@@ -73,6 +77,26 @@ impl TextPattern {
         Ok(TextPattern { separator, fraction, suffix, zone })
     }
 
+    /// What stands between date and time: a space or `T`.
+    pub fn separator(&self) -> char {
+        self.separator
+    }
+
+    /// What is written after the seconds.
+    pub fn fraction(&self) -> Fraction {
+        self.fraction
+    }
+
+    /// Whether a `Z` is written at the end.
+    pub fn writes_z(&self) -> bool {
+        self.suffix != Suffix::Never
+    }
+
+    /// The zone it is written in.
+    pub fn zone(&self) -> &Zone {
+        &self.zone
+    }
+
     /// Reads a stored text; `Ok(None)` is a time out of range.
     pub(super) fn read(&self, text: &str) -> Result<Option<Timestamp>, String> {
         let body = match self.suffix {
@@ -88,7 +112,7 @@ impl TextPattern {
     /// The canonical spelling, rounded down to the pattern's precision.
     pub(super) fn write(&self, at: Timestamp) -> String {
         let wall = self.zone.wall_clock(at).max(datetime(1, 1, 1, 0, 0, 0, 0));
-        self.body(wall) + if self.suffix == Suffix::Never { "" } else { "Z" }
+        self.body(wall) + if self.writes_z() { "Z" } else { "" }
     }
 
     /// A text above (or below) all spellings of the instants before (or after) `cut`.

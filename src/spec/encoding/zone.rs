@@ -36,7 +36,8 @@ impl Zone {
         &self.name
     }
 
-    pub(super) fn is_utc(&self) -> bool {
+    /// Whether it is UTC, under any of its names.
+    pub fn is_utc(&self) -> bool {
         self.rules == TimeZone::UTC
     }
 

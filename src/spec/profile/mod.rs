@@ -3,12 +3,15 @@
 //! Thresholds, maxima, options and the conditions of variants are taken as their author wrote them. What they mean was
 //! checked when the document was typed, and a page repeats them rather than deciding anything.
 
+mod delayed;
 mod liveness;
 mod moves;
 mod read;
 mod sql;
 mod tables;
 mod variants;
+
+pub use delayed::DelayedProfile;
 
 use super::queue::{Absence, Counted, Exhausted, LateFinish, MaxCounts, Rows, States};
 use super::{Preset, SpecError};
@@ -69,6 +72,8 @@ pub struct Profile {
     pub rules: RulesProfile,
     /// How attempts are counted.
     pub attempts: AttemptsProfile,
+    /// What is kept of jobs that have ended well; `None` where the document does not say.
+    pub finished: Option<FinishedProfile>,
     /// What may be done to a job.
     pub moves: Vec<MoveProfile>,
     /// What keeps a step back.
@@ -132,6 +137,8 @@ pub struct ClaimProfile {
     pub kind: Option<String>,
     /// When it was claimed.
     pub claimed_at: Option<String>,
+    /// What shows progress: columns or expressions.
+    pub progress: Vec<String>,
     /// What must come true once a row is locked, as SQL.
     pub guard: Option<String>,
 }
@@ -207,6 +214,24 @@ pub struct RulesProfile {
     pub max_runtime: Option<String>,
 }
 
+/// What is kept of jobs that have ended well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FinishedProfile {
+    /// When their last run began and ended.
+    Kept {
+        /// The column with its beginning.
+        started: Option<String>,
+        /// The column with its end.
+        at: String,
+        /// What makes a row one of them, as SQL, where its state does not tell.
+        filter: Option<String>,
+        /// The states that tell, as they are stored.
+        states: Vec<String>,
+    },
+    /// Nothing that a run time could be told from, and why.
+    Untold(String),
+}
+
 /// How attempts are counted.
 #[derive(Debug, Clone)]
 pub struct AttemptsProfile {
@@ -214,6 +239,8 @@ pub struct AttemptsProfile {
     pub column: Option<String>,
     /// The most there may be: a number, a column, an expression or `option x`.
     pub max: Option<String>,
+    /// How often a job was lost before.
+    pub stalls: Option<String>,
     /// When a run is counted.
     pub counted: Counted,
     /// What becomes of a job that has used them up.
@@ -233,6 +260,8 @@ pub struct MoveProfile {
     pub refused: Option<String>,
     /// Its statements in order; empty if it is refused.
     pub steps: Vec<StepProfile>,
+    /// What is otherwise where the job is to run later; of a requeue only.
+    pub delayed: Option<DelayedProfile>,
 }
 
 /// One statement of a move.

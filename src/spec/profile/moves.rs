@@ -1,5 +1,6 @@
 //! What a move does to each column, with what authors do not write: the state and the attempts.
 
+use super::delayed::delayed;
 use super::sql::sql;
 use super::tables::claims;
 use super::{Becomes, ColumnChange, MoveProfile, StepProfile};
@@ -31,7 +32,8 @@ fn a_move(document: &Document, r#move: Move, doc: &MoveDoc) -> MoveProfile {
         }
     });
     let steps: Vec<StepProfile> = if doc.refused.is_some() { Vec::new() } else { steps.collect() };
-    MoveProfile { r#move, to: doc.to.as_ref().map(|to| to.text.clone()), refused: doc.refused.clone(), steps }
+    let delayed = delayed(document, r#move, doc);
+    MoveProfile { r#move, to: doc.to.as_ref().map(|to| to.text.clone()), refused: doc.refused.clone(), steps, delayed }
 }
 
 /// The state and the attempts.
@@ -69,16 +71,16 @@ fn on_the_row(document: &Document, written: &Option<Written>) -> Option<String> 
     is_name(bare).then(|| bare.to_owned())
 }
 
-fn change(document: &Document, column: &str, becomes: Becomes) -> ColumnChange {
+pub(super) fn change(document: &Document, column: &str, becomes: Becomes) -> ColumnChange {
     let is_optional = document.claim.optional.iter().any(|optional| optional == column);
     ColumnChange { column: column.to_owned(), is_optional, becomes }
 }
 
-fn becomes(document: &Document, column: &str, value: &Template) -> Becomes {
+pub(super) fn becomes(document: &Document, column: &str, value: &Template) -> Becomes {
     let words = document.words.iter().find(|(name, _)| name == column).map(|(_, words)| words.clone());
     match value.0.as_slice() {
         [Piece::Marker(Marker::Now(None))] => return Becomes::Now,
-        [Piece::Marker(Marker::RunAt)] => return Becomes::RunAt,
+        [Piece::Marker(Marker::RunAt(None))] => return Becomes::RunAt,
         [Piece::Marker(Marker::Reason)] => return Becomes::Reason,
         // An author who has words for a constant knows why.
         [Piece::Text(text)] if words.is_none() => match constant(text.trim()) {

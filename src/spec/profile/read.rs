@@ -1,10 +1,10 @@
 use super::sql::{physical, sql, sql_of_text};
 use super::{
-    AdviceProfile, AttemptsProfile, ClaimProfile, HoldProfile, OwnerProfile, Profile, RulesProfile, WakeUp, liveness,
-    moves, tables,
+    AdviceProfile, AttemptsProfile, ClaimProfile, FinishedProfile, HoldProfile, OwnerProfile, Profile, RulesProfile,
+    WakeUp, liveness, moves, tables,
 };
 use crate::model::age;
-use crate::spec::document::{ClaimFrom, Document, MaxRuntimeDoc, NotifyDoc};
+use crate::spec::document::{ClaimFrom, Document, FinishedDoc, MaxRuntimeDoc, NotifyDoc};
 use crate::spec::fields::Written;
 use crate::spec::node::Node;
 use crate::spec::{Preset, SpecError};
@@ -26,10 +26,12 @@ impl Preset {
             attempts: AttemptsProfile {
                 column: written(&document, &document.attempts.column),
                 max: liveness::max(&node).map(|max| sql_of_text(&document, &max)),
+                stalls: document.attempts.stalls.as_ref().map(|stalls| sql_of_text(&document, &stalls.text)),
                 counted: document.attempts.counted,
                 exhausted: document.attempts.exhausted,
                 max_counts: document.attempts.max_counts,
             },
+            finished: document.finished.as_ref().map(|finished| self::finished(&document, finished)),
             moves: moves::moves(&document),
             holds: document
                 .holds
@@ -77,6 +79,7 @@ fn claim(document: &Document) -> ClaimProfile {
         queue: written(document, &claim.queue),
         kind: written(document, &claim.kind),
         claimed_at: written(document, &claim.claimed_at),
+        progress: claim.progress.iter().map(|written| tables::bare(document, &written.text)).collect(),
         guard: claim.guard.as_ref().map(|(_, guard)| sql(document, guard)),
     }
 }
@@ -105,6 +108,18 @@ fn rules(document: &Document, root: &Node) -> RulesProfile {
             (None, MaxRuntimeDoc::Span(span)) => age(*span),
             (None, MaxRuntimeDoc::Column(column)) => column.text.clone(),
         }),
+    }
+}
+
+fn finished(document: &Document, finished: &FinishedDoc) -> FinishedProfile {
+    match finished {
+        FinishedDoc::Untold(why) => FinishedProfile::Untold(why.clone()),
+        FinishedDoc::Kept(doc) => FinishedProfile::Kept {
+            started: written(document, &doc.started).or_else(|| written(document, &document.claim.claimed_at)),
+            at: tables::bare(document, &doc.at.text),
+            filter: doc.filter.as_ref().map(|(_, filter)| sql(document, filter)),
+            states: doc.states.iter().map(|state| state.stored.to_string()).collect(),
+        },
     }
 }
 

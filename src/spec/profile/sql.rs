@@ -1,7 +1,7 @@
 //! Fragments as text again, with the tables' real names in them.
 
 use crate::spec::document::Document;
-use crate::spec::template::{Piece, Template};
+use crate::spec::template::{Marker, Piece, Template};
 use crate::spec::touches::Touch;
 
 /// The text of a fragment on one line: other fragments put in, tables by their names in the database.
@@ -26,6 +26,15 @@ pub(super) fn names(document: &Document, template: &Template, table: &str) -> bo
     let mut found = false;
     spell(document, template, &mut Vec::new(), &mut |piece| {
         found |= matches!(piece, Piece::Name(name) if name == table);
+    });
+    found
+}
+
+/// Whether a fragment, or one in it, asks for such a value.
+pub(super) fn asks(document: &Document, template: &Template, wanted: &mut dyn FnMut(&Marker) -> bool) -> bool {
+    let mut found = false;
+    spell(document, template, &mut Vec::new(), &mut |piece| {
+        found |= matches!(piece, Piece::Marker(marker) if wanted(marker));
     });
     found
 }

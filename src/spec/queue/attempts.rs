@@ -8,6 +8,8 @@ pub struct Attempts {
     pub column: Option<Expr>,
     /// The most there may be; `None` is no limit that the table knows.
     pub max: Option<Max>,
+    /// How often the job was lost before, where the row counts it; NULL there is never.
+    pub stalls: Option<Expr>,
     /// When a run is counted.
     pub counted: Counted,
     /// What becomes of a job that has used them up.

@@ -22,6 +22,8 @@ pub struct ClaimSpec {
     pub kind: Option<Expr>,
     /// When it was claimed.
     pub claimed_at: Option<TimeColumn>,
+    /// What changes while a job is worked on, beside its signs of life; a look file compares it.
+    pub progress: Vec<Expr>,
     /// Everything that must be unchanged: the preset's own columns and all that a verdict reads.
     pub fence: Vec<Expr>,
     /// What must come true for a row once it is locked, or its job is left alone as locked. It may have an effect: to take a

@@ -3,15 +3,20 @@
 mod attempts;
 mod claim;
 mod column;
+mod finished;
+mod ledger;
 mod liveness;
 mod moves;
 mod owner;
+mod recorded;
 mod rules;
 mod states;
 
 pub use attempts::{Attempts, Counted, Exhausted, Max, MaxCounts};
 pub use claim::{ClaimSpec, StateSource};
 pub use column::{Column, Expr, Table, TimeColumn};
+pub use finished::{Finished, Runs};
+pub use ledger::{LEDGER, LEDGER_COLUMNS, LedgerKind, LedgerSpec};
 pub use liveness::{Free, Liveness, SilentAfter};
 pub use moves::{Assignment, Hold, MoveSpec, Notify, Rows, StepSpec};
 pub use owner::{Absence, JoinOn, OwnerRowSpec, OwnerSpec};
@@ -48,6 +53,8 @@ pub struct QueueSpec {
     pub attempts: Attempts,
     /// Rules about trouble.
     pub rules: Rules,
+    /// What the tables keep of jobs that have ended well.
+    pub finished: Finished,
     /// What may be done to a job.
     pub moves: BTreeMap<Move, MoveSpec>,
     /// Conditions under which a step is kept back.
@@ -58,6 +65,10 @@ pub struct QueueSpec {
     pub cautions: Vec<(String, String)>,
     /// Extra evidence: name and expression.
     pub show: Vec<(String, Expr)>,
+    /// The columns of the claim's own table that this role may read, in the catalog's order: what a row's fingerprint covers.
+    pub row: Vec<Column>,
+    /// The ledger beside the tables, if there is one.
+    pub ledger: Option<LedgerSpec>,
 }
 
 impl QueueSpec {

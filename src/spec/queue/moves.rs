@@ -17,6 +17,8 @@ pub struct MoveSpec {
     pub refused: Option<String>,
     /// True if the row must be locked as for a delete: the move deletes rows, or changes a unique or partition column.
     pub locks_for_update: bool,
+    /// What is done instead where the job is to run later, if that is not the same.
+    pub delayed: Option<Box<MoveSpec>>,
 }
 
 /// One statement of a move.
@@ -30,7 +32,7 @@ pub enum StepSpec {
         sql: Template,
         /// How many rows it must touch.
         rows: Rows,
-        /// The encodings that `:now.column` may ask for.
+        /// The encodings that `:now.column` and `:run_at.column` may ask for.
         encodings: BTreeMap<String, Encodings>,
     },
 }

@@ -43,6 +43,10 @@ impl Binder<'_> {
             queue: self.optional_expr(&claim.queue)?,
             kind: self.optional_expr(&claim.kind)?,
             claimed_at: self.optional_time(&claim.claimed_at, &self.lock)?,
+            progress: {
+                let columns = claim.progress.iter().map(|written| self.expr(written, &self.lock));
+                columns.filter_map(Result::transpose).collect::<Result<_, _>>()?
+            },
             fence: Vec::new(),
             guard: claim.guard.as_ref().map(|(written, sql)| self.lock_sql(written, sql)).transpose()?,
         })
@@ -171,16 +175,21 @@ impl Binder<'_> {
                 Some(MaxDoc::Number(number)) => Some(Max::Number(*number)),
                 Some(MaxDoc::Column(written)) => self.expr(written, &self.lock)?.map(Max::Expr),
             },
+            stalls: self.optional_expr(&attempts.stalls)?,
             counted: attempts.counted,
             exhausted: attempts.exhausted,
             max_counts: attempts.max_counts,
         };
-        if let (Some(Expr::Column(column)), Some(written)) = (&spec.column, &attempts.column)
-            && self.live.engine == Engine::Postgres
-            && !column.type_name.is_empty()
-            && !["smallint", "integer", "bigint"].contains(&column.type_name.as_str())
+        for (counter, written, what) in
+            [(&spec.column, &attempts.column, "attempts"), (&spec.stalls, &attempts.stalls, "stalls")]
         {
-            return Err(written.error(format!("is {}, and attempts must be an integer", column.type_name)));
+            if let (Some(Expr::Column(column)), Some(written)) = (counter, written)
+                && self.live.engine == Engine::Postgres
+                && !column.type_name.is_empty()
+                && !["smallint", "integer", "bigint"].contains(&column.type_name.as_str())
+            {
+                return Err(written.error(format!("is {}, and {what} must be an integer", column.type_name)));
+            }
         }
         Ok(spec)
     }
@@ -243,6 +252,8 @@ impl Binder<'_> {
         if let Some(Max::Expr(max)) = &attempts.max {
             add(max.clone());
         }
+        // And on how often it was lost, where a budget of that is asked for.
+        attempts.stalls.iter().cloned().for_each(&mut add);
         match &rules.cancel_requested {
             Some(CancelRequested::Column(column)) => add(Expr::Column(column.clone())),
             Some(CancelRequested::Sql(sql)) => add(Expr::Sql(sql.clone())),
@@ -251,6 +262,7 @@ impl Binder<'_> {
         if let Some(MaxRuntime::Column(column)) = &rules.max_runtime {
             add(Expr::Column(column.clone()));
         }
+        claim.progress.iter().cloned().for_each(&mut add);
         for written in &self.document.claim.fence {
             self.expr(written, &self.lock)?.into_iter().for_each(&mut add);
         }

@@ -24,8 +24,11 @@ impl Within {
         match (self, marker) {
             (_, Marker::Schema) => true,
             (Within::Look, _) => false,
-            (Within::Assignment, Marker::Now(None) | Marker::RunAt | Marker::NowRfc3339 | Marker::Reason) => true,
-            (Within::Step, Marker::Now(Some(_)) | Marker::NowRfc3339 | Marker::Reason | Marker::Ids) => true,
+            (Within::Assignment, Marker::Now(None) | Marker::RunAt(None) | Marker::NowRfc3339 | Marker::Reason) => true,
+            (
+                Within::Step,
+                Marker::Now(Some(_)) | Marker::RunAt(Some(_)) | Marker::NowRfc3339 | Marker::Reason | Marker::Ids,
+            ) => true,
             (Within::WakeUp, Marker::Queue | Marker::Moved) => true,
             _ => false,
         }
@@ -44,9 +47,8 @@ impl Binder<'_> {
         let stray = template.markers().find(|marker| !within.admits(marker)).cloned();
         match (within, stray) {
             (_, None) => Ok(template),
-            (Within::Step, Some(Marker::Now(None) | Marker::RunAt)) => {
-                Err(written.error("say in which column's encoding: `:now.column`, for the column it is written to"))
-            }
+            (Within::Step, Some(marker @ (Marker::Now(None) | Marker::RunAt(None)))) => Err(written
+                .error(format!("say in which column's encoding: `{marker}.column`, for the column it is written to"))),
             (_, Some(marker)) => Err(written.error(format!("`{marker}` has no value here"))),
         }
     }

@@ -4,9 +4,13 @@
 mod aliases;
 mod claim;
 mod columns;
+mod delayed;
+mod finished;
 mod fragments;
+mod ledger;
 mod moves;
 mod place;
+mod stalls;
 
 pub(super) use aliases::aliases_of;
 pub(super) use place::physical_tables;
@@ -161,6 +165,7 @@ impl<'a> Binder<'a> {
                     (logical.clone(), Table { schema: table.schema.clone(), name: table.name.clone() })
                 })
                 .collect(),
+            finished: self.finished(&claim)?,
             moves: self.moves(&claim, &attempts)?,
             states: document.states.clone(),
             claim,
@@ -203,6 +208,8 @@ impl<'a> Binder<'a> {
                     Err(error) => Some(Err(error)),
                 })
                 .collect::<Result<_, SpecError>>()?,
+            row: self.row(),
+            ledger: self.ledger(),
         })
     }
 }

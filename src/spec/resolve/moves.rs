@@ -13,10 +13,16 @@ use std::collections::BTreeMap;
 
 impl Binder<'_> {
     pub(super) fn moves(&self, claim: &ClaimSpec, attempts: &Attempts) -> Result<BTreeMap<Move, MoveSpec>, SpecError> {
-        self.document.moves.iter().map(|(r#move, doc)| Ok((*r#move, self.a_move(doc, claim, attempts)?))).collect()
+        let mut moves = BTreeMap::new();
+        for (r#move, doc) in &self.document.moves {
+            let delayed = self.delayed(*r#move, doc, claim, attempts)?.map(Box::new);
+            moves.insert(*r#move, MoveSpec { delayed, ..self.a_move(doc, claim, attempts)? });
+        }
+        self.losses_are_counted(&moves, attempts)?;
+        Ok(moves)
     }
 
-    fn a_move(&self, doc: &MoveDoc, claim: &ClaimSpec, attempts: &Attempts) -> Result<MoveSpec, SpecError> {
+    pub(super) fn a_move(&self, doc: &MoveDoc, claim: &ClaimSpec, attempts: &Attempts) -> Result<MoveSpec, SpecError> {
         let to = match &doc.to {
             None => StateValue { name: String::new(), stored: Cell::Null },
             Some(to) => match (&claim.state, self.document.states.all().find(|state| state.name == to.text)) {
@@ -70,7 +76,7 @@ impl Binder<'_> {
                 }
             }
         }
-        Ok(MoveSpec { to, attempts: change, steps, refused: doc.refused.clone(), locks_for_update })
+        Ok(MoveSpec { to, attempts: change, steps, refused: doc.refused.clone(), locks_for_update, delayed: None })
     }
 
     /// The state and the attempts, which authors do not write out.
@@ -130,7 +136,7 @@ impl Binder<'_> {
             return Err(self.no_column(written, &self.lock, column));
         };
         let value = self.expand(written, value, Within::Assignment)?;
-        let timed = value.markers().any(|marker| matches!(marker, Marker::Now(None) | Marker::RunAt));
+        let timed = value.markers().any(|marker| matches!(marker, Marker::Now(None) | Marker::RunAt(None)));
         let encodings = if timed { Some(self.encodings(written, &bound)?) } else { None };
         assignments.push(Assignment { column: bound, value, encodings });
         Ok(())
@@ -139,11 +145,11 @@ impl Binder<'_> {
     fn now_encodings(&self, written: &Written, sql: &Template) -> Result<BTreeMap<String, Encodings>, SpecError> {
         let mut encodings = BTreeMap::new();
         for marker in sql.markers() {
-            if let Marker::Now(Some(column)) = marker {
+            if let Marker::Now(Some(column)) | Marker::RunAt(Some(column)) = marker {
                 let times = &self.document.time;
                 let found = times.columns.get(column).or(times.default.as_ref()).cloned().or_else(|| self.natural());
                 let found = found.ok_or_else(|| {
-                    written.error(format!("`:now.{column}`: [time] does not say how `{column}` is spelled"))
+                    written.error(format!("`{marker}`: [time] does not say how `{column}` is spelled"))
                 })?;
                 encodings.insert(column.clone(), found);
             }

@@ -5,6 +5,7 @@ mod cancel;
 mod catalog;
 mod connect;
 mod error;
+mod identity;
 mod knock;
 mod line;
 mod lost;

@@ -2,6 +2,7 @@ use super::cancel::Cancel;
 use super::catalog;
 use super::connect::{Connected, connect};
 use super::error::store_error;
+use super::identity;
 use super::line::{Line, until};
 use super::lost::is_an_answer;
 use super::standby;
@@ -17,6 +18,7 @@ use crate::store::sql::{Dialect, Param, Postgres, Statement};
 use crate::store::{Limits, Standby, StoreError, StoreErrorKind};
 use ::postgres::types::{ToSql, Type};
 use ::postgres::{Client, Error};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// One connection to a server.
@@ -39,6 +41,8 @@ pub(super) struct PostgresSession {
     pub(super) visible: Vec<String>,
     /// The search path of the queue's own triggers and functions, for the transaction that has begun.
     path_of_queue: String,
+    /// Gone with the session.
+    alive: Arc<()>,
 }
 
 /// A transaction of ours that hangs longer than this between two statements is given up by the server.
@@ -76,13 +80,14 @@ impl PostgresSession {
             identity: None,
             visible: Vec::new(),
             path_of_queue: String::new(),
+            alive: Arc::new(()),
         })
     }
 
     /// Has the server end the query under way when the operator interrupts.
     pub(super) fn cancel_on_interrupt(&self) {
         let cancel = self.cancel.clone();
-        self.limits.interrupt.on_raise(Box::new(move || cancel.send()));
+        self.limits.interrupt.on_raise(&self.alive, Box::new(move || cancel.send()));
     }
 
     /// Begins the snapshot of a look, and reads the clock. On a standby `now` is the moment up to which it has followed its
@@ -278,6 +283,10 @@ impl Session for PostgresSession {
         })
     }
 
+    fn role(&self) -> Option<String> {
+        Some(quoted(&self.address.user))
+    }
+
     fn begin(&mut self, schema: &str) -> Result<Timestamp, StoreError> {
         self.identify();
         self.batch("BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
@@ -367,6 +376,21 @@ impl ReadSession for PostgresSession {
                 return self.batch("CLOSE jobdoctor_listing");
             }
         }
+    }
+
+    fn begin_short(&mut self, time: Duration) -> Result<(), StoreError> {
+        self.batch("SAVEPOINT jobdoctor_short")?;
+        let time = time.min(self.limits.left()).min(LONGEST).as_millis().max(1).to_string();
+        self.set(&[("statement_timeout", &time)])
+    }
+
+    fn end_short(&mut self) -> Result<(), StoreError> {
+        // What was set since goes back with it.
+        self.batch("ROLLBACK TO SAVEPOINT jobdoctor_short; RELEASE SAVEPOINT jobdoctor_short")
+    }
+
+    fn identity(&mut self) -> Result<Option<String>, StoreError> {
+        identity::identity(self)
     }
 
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError> {

@@ -14,16 +14,16 @@ pub struct Act {
     pub rows: Rows,
 }
 
-/// The statements of a move on these keys.
+/// The statements of a move on these keys, with the transaction's now and when the jobs may run again.
 pub fn acts(
     spec: &QueueSpec,
     dialect: &dyn Dialect,
     r#move: &MoveSpec,
     keys: &[&Key],
-    now: Timestamp,
+    (now, run_at): (Timestamp, Timestamp),
     reason: &str,
 ) -> Vec<Act> {
-    let values = || Values { keys, now: Some(now), reason, ..Values::default() };
+    let values = || Values { keys, now: Some(now), run_at: Some(run_at), reason, ..Values::default() };
     r#move
         .steps
         .iter()

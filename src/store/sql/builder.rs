@@ -43,9 +43,11 @@ pub struct Values<'a> {
     pub(super) keys: &'a [&'a Key],
     /// The transaction's now.
     pub(super) now: Option<Timestamp>,
+    /// When the jobs may run again.
+    pub(super) run_at: Option<Timestamp>,
     /// How the assigned column spells it.
     pub(super) assigned: Option<&'a Encodings>,
-    /// How the columns that `:now.column` names spell it.
+    /// How the columns that `:now.column` and `:run_at.column` name spell it.
     pub(super) named: Option<&'a std::collections::BTreeMap<String, Encodings>>,
     /// Why the jobs are moved.
     pub(super) reason: &'a str,
@@ -119,18 +121,24 @@ impl<'d> Sql<'d> {
     }
 
     fn marker(&mut self, spec: &QueueSpec, marker: &Marker, values: &Values<'_>) {
-        let now = || values.now.map_or(Cell::Null, |now| Cell::Instant(now.micros()));
-        let spelled = |encodings: Option<&Encodings>| match (values.now, encodings) {
-            (Some(now), Some(encodings)) => encodings.encode(now),
-            _ => now(),
+        let encodings = match marker {
+            Marker::Now(Some(column)) | Marker::RunAt(Some(column)) => values.named.and_then(|named| named.get(column)),
+            _ => values.assigned,
+        };
+        if let Some(sql) = self.dialect.stands_for(marker, encodings) {
+            return self.push(&sql);
+        }
+        let spelled = |at: Option<Timestamp>| match (at, encodings) {
+            (Some(at), Some(encodings)) => encodings.encode(at),
+            (at, _) => at.map_or(Cell::Null, |at| Cell::Instant(at.micros())),
         };
         let cell = match marker {
             Marker::Ids => {
                 let dialect = self.dialect;
                 return dialect.keys(self, &spec.claim.key, values.keys);
             }
-            Marker::Now(None) | Marker::RunAt => spelled(values.assigned),
-            Marker::Now(Some(column)) => spelled(values.named.and_then(|named| named.get(column))),
+            Marker::Now(_) => spelled(values.now),
+            Marker::RunAt(_) => spelled(values.run_at),
             Marker::NowRfc3339 => values.now.map_or(Cell::Null, |now| Cell::Text(now.to_string())),
             Marker::Reason => Cell::Text(values.reason.to_owned()),
             Marker::Schema => Cell::Text(spec.schema.clone()),

@@ -1,7 +1,8 @@
 use super::builder::{Param, Sql};
 use crate::model::{Cell, Engine, Key};
+use crate::spec::encoding::Encodings;
 use crate::spec::ident::{literal, qualified, quoted};
-use crate::spec::{Column, Table};
+use crate::spec::{Column, Marker, Table};
 
 /// How an engine spells what the others spell differently.
 pub trait Dialect: Send + Sync {
@@ -14,11 +15,26 @@ pub trait Dialect: Send + Sync {
     /// The `n`th placeholder, counted from 1, for a value of that kind.
     fn placeholder(&self, n: usize, value: &Cell) -> String;
 
+    /// What a marker stands for, where it is SQL and no value: in a script, whose clock is read when it is run. `encodings` are
+    /// those of the column that a time is written to.
+    fn stands_for(&self, _marker: &Marker, _encodings: Option<&Encodings>) -> Option<String> {
+        None
+    }
+
     /// The value of an expression as text, or as it is where the engine hands out any type.
     fn as_text(&self, sql: &str) -> String;
 
     /// One text that is equal for two rows only if every one of these values is, byte by byte and NULL by NULL.
     fn image(&self, values: &[String]) -> String;
+
+    /// A condition that is true where these values are what the row wanted was judged by.
+    fn same(&self, values: &[String]) -> String {
+        format!("{} = w.fence", self.image(values))
+    }
+
+    /// What the fingerprint of a row with these values is made of: the values themselves, or what the server makes of them so
+    /// that a payload need not travel.
+    fn whole(&self, values: &[String]) -> Vec<String>;
 
     /// The keys after `IN`.
     fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], keys: &[&Key]);
@@ -78,6 +94,14 @@ impl Dialect for Postgres {
 
     fn image(&self, values: &[String]) -> String {
         format!("ROW({})::text", values.join(", "))
+    }
+
+    /// In the server's own encoding, which every text that it has can be spelled in.
+    fn whole(&self, values: &[String]) -> Vec<String> {
+        let image = self.image(values);
+        vec![format!(
+            "pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to({image}, pg_catalog.getdatabaseencoding())), 'hex')"
+        )]
     }
 
     fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], keys: &[&Key]) {
@@ -163,6 +187,10 @@ impl Dialect for Sqlite {
             format!("CASE typeof({value}) WHEN 'text' THEN 't' || hex({value}) ELSE quote({value}) END")
         };
         values.iter().map(one).collect::<Vec<_>>().join(" || ',' || ")
+    }
+
+    fn whole(&self, values: &[String]) -> Vec<String> {
+        values.to_vec()
     }
 
     fn keys(&self, sql: &mut Sql<'_>, _columns: &[Column], keys: &[&Key]) {

@@ -31,6 +31,7 @@ pub fn sieves<'s>(spec: &'s QueueSpec, cutoffs: &'s Cutoffs) -> Vec<Sieve<'s>> {
                 sql.push(" OR ");
             }
             trouble(sql, spec, cutoffs);
+            sooner(sql, spec, cutoffs);
             sql.push(" OR ");
             odd(sql, spec, cutoffs);
             sql.push(")");
@@ -43,6 +44,7 @@ pub fn sieves<'s>(spec: &'s QueueSpec, cutoffs: &'s Cutoffs) -> Vec<Sieve<'s>> {
     sieves.push(Box::new(move |sql| {
         sql.push("(");
         trouble(sql, spec, cutoffs);
+        sooner(sql, spec, cutoffs);
         sql.push(" OR ");
         odd(sql, spec, cutoffs);
         sql.push(")");
@@ -169,11 +171,28 @@ fn trouble(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
         }
         _ => {}
     }
+    if let (Some(max), Some(claimed_at)) = (cutoffs.max_runtime, &spec.claim.claimed_at) {
+        sql.push(" OR ");
+        before(sql, claimed_at, cutoffs.now.minus(max));
+    }
     if let Some(started) = spec.owner.row.as_ref().and_then(|row| row.started.as_ref()) {
         // Compared by the judge: the two columns may be spelled differently.
         sql.push(&format!(" OR {} IS NOT NULL", column_sql(&started.column)));
     }
     sql.push(")");
+}
+
+/// ` OR` silent for longer than the shortest threshold that only some claims have. Whatever source such a claim is judged by,
+/// its column is older than that; which claims have which threshold is the judge's to say.
+fn sooner(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
+    let Some(shortest) = cutoffs.shortest_older else { return };
+    let heartbeat = spec.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref());
+    for source in spec.liveness.iter().filter(|source| source.silent_after().is_some()) {
+        if let Some(column) = source.column().or(heartbeat) {
+            sql.push(" OR ");
+            before(sql, column, cutoffs.now.minus(shortest));
+        }
+    }
 }
 
 /// Claims that some value makes unknown: nothing decides, or a value is of the wrong type or implausible.
@@ -271,7 +290,7 @@ fn before(sql: &mut Sql<'_>, time: &TimeColumn, cut: Timestamp) {
     compare(sql, time, "<", time.encodings.before(cut).into_iter().map(|bound| bound.value));
 }
 
-fn after(sql: &mut Sql<'_>, time: &TimeColumn, cut: Timestamp) {
+pub(super) fn after(sql: &mut Sql<'_>, time: &TimeColumn, cut: Timestamp) {
     compare(sql, time, ">", time.encodings.after(cut).into_iter().map(|bound| bound.value));
 }
 

@@ -6,17 +6,29 @@ mod builder;
 mod catalog;
 mod dialect;
 mod filter;
+mod finished;
 mod holders;
+mod ledger;
 mod listing;
 mod projection;
+mod record;
+mod rows;
 pub mod statements;
+mod tally;
 mod verify;
 
-pub use builder::{Param, Statement};
+pub use builder::{Param, Sql, Statement};
 pub use dialect::{Dialect, Postgres, Sqlite};
+pub use ledger::ledger_schema;
 
 pub(super) use act::{acts, notifications, state_check};
 pub(super) use catalog::states_in_use;
+pub(super) use finished::finished;
 pub(super) use holders::{holder, holders};
+pub(super) use ledger::{
+    ledger_inserts, ledger_losses, ledger_row, ledger_rows, ledger_run, ledger_run_ids, ledger_runs,
+};
 pub(super) use listing::{all, count, find, suspects};
+pub(super) use record::{images, restores};
+pub(super) use tally::tally;
 pub(super) use verify::{guard, reread, verify, witness_writers, witnesses, witnesses_reread};

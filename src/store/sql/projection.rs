@@ -33,11 +33,13 @@ enum Role {
     Lock(usize),
     Attempts,
     MaxAttempts,
+    Stalls,
     Deadline,
     CancelRequested,
     MaxRuntime,
     Hold(usize),
     Show(usize),
+    Progress,
     Fence,
 }
 
@@ -86,6 +88,7 @@ impl<'s> Projection<'s> {
         if let Some(Max::Expr(expr)) = &spec.attempts.max {
             items.push((Role::MaxAttempts, value(expr)));
         }
+        optional(&mut items, Role::Stalls, spec.attempts.stalls.as_ref().map(text));
         optional(&mut items, Role::Deadline, spec.rules.deadline.as_ref().map(raw));
         match &spec.rules.cancel_requested {
             Some(CancelRequested::Column(column)) => items.push((Role::CancelRequested, column_sql(column))),
@@ -99,6 +102,10 @@ impl<'s> Projection<'s> {
         }
         for (n, hold) in spec.holds.iter().enumerate() {
             items.push((Role::Hold(n), value(&Expr::Sql(hold.condition.clone()))));
+        }
+        if !spec.claim.progress.is_empty() {
+            let values: Vec<String> = spec.claim.progress.iter().map(value).collect();
+            items.push((Role::Progress, sql.dialect.image(&values)));
         }
         items.push((Role::Fence, fence_image(spec, sql)));
         Projection { spec, items }
@@ -175,6 +182,7 @@ impl<'s> Projection<'s> {
                 Some(Max::Expr(_)) => cell(Role::MaxAttempts),
                 None => Cell::Null,
             },
+            stalls: spec.attempts.stalls.as_ref().and_then(|_| stalls(&cell(Role::Stalls))),
             deadline: read(Role::Deadline, spec.rules.deadline.as_ref()),
             cancel_requested: truth(&cell(Role::CancelRequested)),
             max_runtime: match &spec.rules.max_runtime {
@@ -184,6 +192,7 @@ impl<'s> Projection<'s> {
             },
             holds: (0..spec.holds.len()).map(|n| truth(&cell(Role::Hold(n)))).collect(),
             extra: (0..spec.show.len()).map(|n| text(Role::Show(n))).collect(),
+            progress: text(Role::Progress).map(Fence),
             fence: Fence(text(Role::Fence).unwrap_or_default()),
             witness: match (owner_row, row_key) {
                 (None, _) => Witness::None,
@@ -220,9 +229,17 @@ fn lock_sign(cell: &Cell) -> LockSign {
 }
 
 /// The image of everything in the fence.
-pub(super) fn fence_image(spec: &QueueSpec, sql: &Sql<'_>) -> String {
-    let values: Vec<String> = spec.claim.fence.iter().map(|expr| sql.expr_sql(spec, expr)).collect();
-    sql.dialect.image(&values)
+fn fence_image(spec: &QueueSpec, sql: &Sql<'_>) -> String {
+    sql.dialect.image(&fence_values(spec, sql))
+}
+
+/// Whether everything in the fence is as it was.
+pub(super) fn same_fence(spec: &QueueSpec, sql: &Sql<'_>) -> String {
+    sql.dialect.same(&fence_values(spec, sql))
+}
+
+fn fence_values(spec: &QueueSpec, sql: &Sql<'_>) -> Vec<String> {
+    spec.claim.fence.iter().map(|expr| sql.expr_sql(spec, expr)).collect()
 }
 
 /// The image of the owner's row.
@@ -236,7 +253,7 @@ pub(super) fn owner_image(spec: &QueueSpec, sql: &Sql<'_>) -> String {
     sql.dialect.image(&values)
 }
 
-fn reading(time: &TimeColumn, cell: &Cell) -> Reading {
+pub(super) fn reading(time: &TimeColumn, cell: &Cell) -> Reading {
     let is_sentinel = cell.to_text().is_some_and(|text| time.sentinels.contains(&text));
     if is_sentinel { Reading::Absent } else { time.encodings.decode(cell) }
 }
@@ -251,6 +268,18 @@ fn plus(at: Reading, cell: &Cell) -> Reading {
         },
         (at, _) => at,
     }
+}
+
+/// How often a job was lost. NULL is never; what is no count says nothing.
+fn stalls(cell: &Cell) -> Option<i64> {
+    let count = match cell {
+        Cell::Null => Some(0),
+        Cell::Integer(count) => Some(*count),
+        // Postgres hands it out as text, whatever the expression's type.
+        Cell::Text(text) => text.parse().ok(),
+        _ => None,
+    };
+    count.filter(|count| *count >= 0)
 }
 
 /// Seconds on a row; a NULL, a negative number and a text are none.

@@ -1,10 +1,11 @@
 //! Every statement that a queue gives rise to, in one list: what the snapshot tests look at, and what an operator who wants
 //! to know may be shown.
 
-use super::{Dialect, Statement, acts, all, count, guard, holders, notifications, suspects, verify};
+use super::{Dialect, Statement, acts, all, count, finished, guard, holders, notifications, suspects, tally, verify};
 use crate::model::{Key, Move, Timestamp};
-use crate::spec::QueueSpec;
-use crate::store::Cutoffs;
+use crate::spec::{Finished, QueueSpec};
+use crate::store::{Cutoffs, WantedRuns};
+use std::time::Duration;
 
 /// A name for each statement, and the statement. `keys` are the jobs of an imagined batch.
 pub fn statements(
@@ -31,12 +32,21 @@ pub fn statements(
         if let Some(asked) = &spec.claim.guard {
             list.push((format!("guard for {move}"), guard(spec, dialect, asked, &rows)));
         }
-        for (n, act) in acts(spec, dialect, moved, &keys, now, "reason").into_iter().enumerate() {
+        for (n, act) in acts(spec, dialect, moved, &keys, (now, now), "reason").into_iter().enumerate() {
             list.push((format!("{move} {}", n + 1), act.statement));
         }
     }
     for (n, statement) in notifications(spec, dialect, Some("mail"), keys.len()).into_iter().enumerate() {
         list.push((format!("wake-up {}", n + 1), statement));
+    }
+    list.extend(tally(spec, dialect, true).map(|tally| ("tally".to_owned(), tally.statement)));
+    if let Finished::Kept(runs) = &spec.finished {
+        for (name, wanted) in [
+            ("finished since", WantedRuns::Since(now)),
+            ("finished last", WantedRuns::Newest(1000, Duration::from_secs(1))),
+        ] {
+            list.push((name.to_owned(), finished(spec, dialect, runs, &wanted).statement));
+        }
     }
     list
 }

@@ -3,7 +3,7 @@
 
 use super::builder::{Param, Sql, Statement, Values, column_sql};
 use super::dialect::Dialect;
-use super::projection::{fence_image, owner_image};
+use super::projection::{owner_image, same_fence};
 use crate::model::{Cell, Key, Move};
 use crate::spec::{Expr, OwnerRowSpec, QueueSpec, Template};
 
@@ -24,8 +24,8 @@ pub fn verify(
     same_keys(&mut sql, spec);
     sql.push(" AND ");
     sql.in_flight(spec, None);
-    let image = fence_image(spec, &sql);
-    sql.push(&format!(" AND {image} = w.fence"));
+    let same = same_fence(spec, &sql);
+    sql.push(&format!(" AND {same}"));
     no_hold(&mut sql, spec, r#move);
     sql.push(&dialect.lock(&spec.claim.lock, for_update));
     sql.finish()
@@ -43,10 +43,10 @@ fn no_hold(sql: &mut Sql<'_>, spec: &QueueSpec, r#move: Move) {
 /// Reads the rows that did not come back once more, without a lock: number, and whether they are still what was judged.
 pub fn reread(spec: &QueueSpec, dialect: &dyn Dialect, r#move: Move, rows: &[(&Key, &str)]) -> Statement {
     let mut sql = Sql::new(dialect);
-    let image = fence_image(spec, &sql);
+    let same = same_fence(spec, &sql);
     sql.push("SELECT w.n, CASE WHEN ");
     sql.in_flight(spec, None);
-    sql.push(&format!(" AND {image} = w.fence"));
+    sql.push(&format!(" AND {same}"));
     no_hold(&mut sql, spec, r#move);
     sql.push(" THEN 1 ELSE 0 END FROM ");
     dialect.wanted(&mut sql, &spec.claim.key, rows);

@@ -8,11 +8,12 @@ use crate::store::apply::WriteSession;
 use crate::store::reader::{Each, ReadSession};
 use crate::store::session::{Commit, Session};
 use crate::store::sql::{Dialect, Param, Sqlite, Statement};
-use crate::store::{Limits, StoreError, StoreErrorKind};
+use crate::store::{Interrupt, Limits, StoreError, StoreErrorKind};
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, ToSql};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -98,10 +99,7 @@ impl SqliteSession {
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
             connection.pragma_update(None, "cell_size_check", true)?;
-            connection.progress_handler(
-                PROGRESS_STEPS,
-                Some(move || Instant::now() >= deadline || (reading && interrupt.is_raised())),
-            )?;
+            watch(&mut connection, deadline, reading.then_some(interrupt))?;
             Ok(connection)
         };
         match open() {
@@ -177,6 +175,12 @@ impl SqliteSession {
     }
 }
 
+/// Has the statements that come end at that instant, and by an interrupt.
+fn watch(connection: &mut Connection, deadline: Instant, interrupt: Option<Interrupt>) -> rusqlite::Result<()> {
+    let is_raised = move || interrupt.as_ref().is_some_and(Interrupt::is_raised);
+    connection.progress_handler(PROGRESS_STEPS, Some(move || Instant::now() >= deadline || is_raised()))
+}
+
 /// Denies everything that writes. `query_only` guards the same; the two fail independently.
 fn reads_only(context: AuthContext<'_>) -> Authorization {
     match context.action {
@@ -222,6 +226,13 @@ impl Session for SqliteSession {
             prepared.execute(rusqlite::params_from_iter(statement.params.iter().map(Bound)))
         };
         run().map(|rows| rows as u64).map_err(|error| self.error(error))
+    }
+
+    fn each(&mut self, statement: &Statement, each: &mut dyn FnMut(&[Cell])) -> Result<(), StoreError> {
+        self.stream(statement, &mut |row| {
+            each(row);
+            ControlFlow::Continue(())
+        })
     }
 
     /// Immediate, always: a deferred transaction that reads first fails at once when another one writes.
@@ -271,6 +282,21 @@ impl ReadSession for SqliteSession {
             Ok(())
         };
         run().map_err(|error| self.error(error))
+    }
+
+    fn begin_short(&mut self, time: Duration) -> Result<(), StoreError> {
+        let deadline = self.limits.deadline.min(Instant::now() + time);
+        watch(&mut self.connection, deadline, Some(self.limits.interrupt.clone())).map_err(|error| self.error(error))
+    }
+
+    fn end_short(&mut self) -> Result<(), StoreError> {
+        let interrupt = Some(self.limits.interrupt.clone());
+        watch(&mut self.connection, self.limits.deadline, interrupt).map_err(|error| self.error(error))
+    }
+
+    /// Where the file really lies: a copy of it is another database.
+    fn identity(&mut self) -> Result<Option<String>, StoreError> {
+        Ok(Some(self.file.real().display().to_string()))
     }
 
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError> {

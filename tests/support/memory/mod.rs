@@ -7,6 +7,7 @@
 mod database;
 mod expression;
 mod reader;
+mod record;
 mod row;
 mod writer;
 

@@ -1,8 +1,9 @@
 use super::database::{Database, Row, now};
+use super::record::{image, key_of};
 use super::row::{Joined, joined};
-use jobdoctor::model::{Cell, Claim, Owner, Timestamp};
-use jobdoctor::spec::{LiveSchema, QueueSpec};
-use jobdoctor::store::{Found, Reader, StoreError, Wanted};
+use jobdoctor::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Owner, RowImage, Timestamp};
+use jobdoctor::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs};
+use jobdoctor::store::{Found, Reader, Run, StoreError, Tally, Wanted, WantedRuns};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -74,6 +75,11 @@ impl Reader for MemoryReader {
         Ok(found.collect())
     }
 
+    fn find_keys(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
+        let rows = scrambled(joined(spec, &self.tables));
+        Ok(rows.iter().filter(|row| keys.contains(&row.key())).map(|row| (row.claim(), row.in_flight())).collect())
+    }
+
     fn in_flight(&mut self, spec: &QueueSpec) -> Result<u64, StoreError> {
         Ok(joined(spec, &self.tables).iter().filter(|row| row.in_flight()).count() as u64)
     }
@@ -83,5 +89,76 @@ impl Reader for MemoryReader {
         let rows = scrambled(joined(spec, &self.tables));
         rows.iter().filter(|row| row.in_flight()).for_each(|row| each(row.claim().owner, 1));
         Ok(())
+    }
+
+    fn tally(&mut self, spec: &QueueSpec, by_kind: bool) -> Result<Vec<Tally>, StoreError> {
+        let mut tallies: Vec<Tally> = Vec::new();
+        for row in scrambled(joined(spec, &self.tables)) {
+            let (queue, kind) = row.queue_and_kind();
+            let (kind, state) = (kind.filter(|_| by_kind), row.state());
+            let known = tallies.iter_mut().find(|t| (&t.queue, &t.kind, &t.state) == (&queue, &kind, &state));
+            match known {
+                Some(tally) => tally.rows += 1,
+                None => tallies.push(Tally { queue, kind, state, rows: 1 }),
+            }
+        }
+        Ok(tallies)
+    }
+
+    fn finished(
+        &mut self,
+        spec: &QueueSpec,
+        runs: &Runs,
+        wanted: &WantedRuns,
+        each: &mut dyn FnMut(Run),
+    ) -> Result<(), StoreError> {
+        let mut found: Vec<Run> =
+            scrambled(joined(spec, &self.tables)).iter().filter_map(|row| row.finished(runs)).collect();
+        match wanted {
+            // What ended a little earlier, or nobody knows when, may come as well.
+            WantedRuns::Since(since) => {
+                let since = since.minus(std::time::Duration::from_secs(1));
+                found.retain(|run| run.ended.at().is_none_or(|ended| ended >= since));
+            }
+            WantedRuns::Newest(n, _) => {
+                found.retain(|run| run.ended.at().is_some());
+                found.sort_by_key(|run| std::cmp::Reverse(run.ended.at()));
+                found.truncate(*n as usize);
+                found.reverse();
+            }
+        }
+        found.into_iter().for_each(each);
+        Ok(())
+    }
+
+    fn identity(&mut self) -> Result<Option<String>, StoreError> {
+        Ok(None)
+    }
+
+    fn images(
+        &mut self,
+        spec: &QueueSpec,
+        columns: &[&Column],
+        keys: &[Key],
+    ) -> Result<Vec<Option<RowImage>>, StoreError> {
+        let rows = &self.tables[spec.tables[&spec.claim.lock_table].name.as_str()];
+        let find = |key: &Key| rows.iter().find(|row| key_of(spec, row) == *key);
+        Ok(keys.iter().map(|key| find(key).map(|row| image(spec, columns, row))).collect())
+    }
+
+    fn ledger_runs(&mut self, ledger: &LedgerSpec, _limit: u64) -> Result<Vec<LedgerRun>, StoreError> {
+        panic!("the memory store has no ledger: {ledger:?}")
+    }
+
+    fn ledger_run_ids(&mut self, ledger: &LedgerSpec, _: &str, _: usize) -> Result<Vec<String>, StoreError> {
+        panic!("the memory store has no ledger: {ledger:?}")
+    }
+
+    fn ledger_losses(&mut self, ledger: &LedgerSpec, _: &str) -> Result<Vec<(String, i64)>, StoreError> {
+        panic!("the memory store has no ledger: {ledger:?}")
+    }
+
+    fn ledger_rows(&mut self, ledger: &LedgerSpec, _: &str, _: &mut dyn FnMut(LedgerRow)) -> Result<(), StoreError> {
+        panic!("the memory store has no ledger: {ledger:?}")
     }
 }

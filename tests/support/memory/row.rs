@@ -4,9 +4,10 @@ use super::database::Row;
 use super::expression::{Scope, evaluate};
 use jobdoctor::model::{Cell, Claim, Fence, Key, LockSign, Owner, OwnerRow, Reading, Sign, Witness};
 use jobdoctor::spec::{
-    CancelRequested, Column, Expr, JoinOn, Liveness, Max, MaxRuntime, OwnerRowSpec, Piece, QueueSpec, SilentAfter,
-    StateSource, TimeColumn,
+    CancelRequested, Column, Expr, JoinOn, Liveness, Max, MaxRuntime, OwnerRowSpec, Piece, QueueSpec, Runs,
+    SilentAfter, StateSource, TimeColumn,
 };
+use jobdoctor::store::Run;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -121,6 +122,21 @@ impl Joined<'_> {
         }
     }
 
+    /// Its queue and kind.
+    pub fn queue_and_kind(&self) -> (Option<String>, Option<String>) {
+        (self.text(self.spec.claim.queue.as_ref()), self.text(self.spec.claim.kind.as_ref()))
+    }
+
+    /// Its last run, if it has ended well.
+    pub fn finished(&self, runs: &Runs) -> Option<Run> {
+        let state = self.state();
+        let filter = runs.filter.as_ref().map(|filter| self.fragment(filter));
+        let is_one = runs.states.is_empty() || runs.states.iter().any(|known| known.stored == state);
+        let (queue, kind) = self.queue_and_kind();
+        let (started, ended) = (self.time(Some(&runs.started)), self.time(Some(&runs.at)));
+        (is_one && filter.is_none_or(|truth| truth == Cell::Integer(1))).then_some(Run { queue, kind, started, ended })
+    }
+
     /// Whether it is a claim.
     pub fn in_flight(&self) -> bool {
         let state = self.state();
@@ -173,6 +189,11 @@ impl Joined<'_> {
                 Some(Max::Number(number)) => Cell::Integer(*number),
                 Some(Max::Expr(expr)) => self.value(expr),
             },
+            stalls: spec.attempts.stalls.as_ref().and_then(|expr| match self.value(expr) {
+                Cell::Null => Some(0),
+                Cell::Integer(count) => (count >= 0).then_some(count),
+                other => panic!("the memory store counts in integers: {other:?}"),
+            }),
             deadline: self.time(spec.rules.deadline.as_ref()),
             cancel_requested: match &spec.rules.cancel_requested {
                 None => false,
@@ -186,6 +207,8 @@ impl Joined<'_> {
             },
             holds: self.holds(),
             extra: spec.show.iter().map(|(_, expr)| self.text(Some(expr))).collect(),
+            progress: Some(image(spec.claim.progress.iter().map(|expr| self.value(expr))))
+                .filter(|_| !spec.claim.progress.is_empty()),
             fence: self.fence(),
             witness: match (owner_spec, self.owner) {
                 (None, _) => Witness::None,

@@ -1,9 +1,10 @@
 use super::database::{Database, now};
 use super::expression::{Scope, evaluate};
+use super::record::{changes, image, rows};
 use super::row::{Joined, joined, owner_image, owner_row};
-use jobdoctor::model::{Batch, BatchReport, Cell, Outcome, Step, StepResult, Timestamp, Witness};
-use jobdoctor::spec::{Assignment, Marker, MoveSpec, QueueSpec, StepSpec};
-use jobdoctor::store::{StoreError, StoreErrorKind, Writer};
+use jobdoctor::model::{Batch, BatchReport, Cell, Outcome, RestoreBatch, Step, StepResult, Timestamp, Witness};
+use jobdoctor::spec::{Assignment, Column, Marker, MoveSpec, QueueSpec, StepSpec};
+use jobdoctor::store::{Recorder, StoreError, StoreErrorKind, Writer};
 use std::sync::{Arc, Mutex};
 
 /// Moves rows that are still what was judged.
@@ -19,7 +20,7 @@ impl MemoryWriter {
 }
 
 impl Writer for MemoryWriter {
-    fn apply(&mut self, spec: &QueueSpec, batch: &Batch<'_>) -> BatchReport<StoreError> {
+    fn apply(&mut self, spec: &QueueSpec, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError> {
         must_keep_the_contract(spec, batch);
         let Some(moved) = spec.moves.get(&batch.r#move).filter(|moved| moved.refused.is_none()) else {
             let error = StoreError::new(StoreErrorKind::Unfit, format!("there is no {}", batch.r#move));
@@ -28,12 +29,78 @@ impl Writer for MemoryWriter {
         };
         let mut database = self.database.lock().unwrap();
         let now = now();
-        let outcomes = batch.steps.iter().map(|step| apply(&mut database, spec, moved, step, batch.reason, now));
-        BatchReport { results: outcomes.map(StepResult::of).collect(), stop: None, warnings: Vec::new() }
+        let (before, saved) = (rows(&database, spec), database.clone());
+        let outcomes = batch.steps.iter().enumerate().map(|(n, step)| {
+            let run_at = now.plus(batch.waits.get(n).copied().unwrap_or_default());
+            apply(&mut database, spec, moved, step, batch.reason, (now, run_at))
+        });
+        let outcomes: Vec<Outcome> = outcomes.collect();
+        let columns = spec.recorded(batch.r#move);
+        let keys = batch.steps.iter().map(|step| &step.key);
+        let changes = changes(spec, columns.as_deref(), &before, &rows(&database, spec), keys.zip(&outcomes));
+        recorded(&mut database, saved, recorder, now, &changes, outcomes)
+    }
+
+    fn restore(
+        &mut self,
+        spec: &QueueSpec,
+        batch: &RestoreBatch<'_>,
+        recorder: &mut dyn Recorder,
+    ) -> BatchReport<StoreError> {
+        let mut database = self.database.lock().unwrap();
+        let table = spec.tables[&spec.claim.lock_table].name.as_str();
+        let columns: Vec<&Column> = spec.recorded(batch.r#move).expect("a move that can be taken back");
+        let (before, saved, now) = (rows(&database, spec), database.clone(), now());
+        let mut outcomes = Vec::new();
+        for (n, restore) in batch.rows.iter().enumerate() {
+            assert!(!batch.rows[..n].iter().any(|other| other.key == restore.key), "{} is there twice", restore.key);
+            for (name, _) in &restore.values {
+                assert!(columns.iter().any(|column| column.name == *name), "{name} is none that the move writes");
+            }
+            let row = before.iter().find(|(key, _)| *key == restore.key).map(|(_, row)| row);
+            outcomes.push(match row {
+                None => Outcome::Gone,
+                Some(row) if image(spec, &[], row).fingerprint != restore.now => Outcome::Changed,
+                Some(row) if database.is_locked(table, row) => Outcome::Locked,
+                Some(row) => {
+                    let cells = restore.values.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+                    let key = row[database.key_of(table)].clone();
+                    database.put(table, &key, cells);
+                    Outcome::Moved
+                }
+            });
+        }
+        let keys = batch.rows.iter().map(|row| &row.key);
+        let changes = changes(spec, Some(&columns), &before, &rows(&database, spec), keys.zip(&outcomes));
+        recorded(&mut database, saved, recorder, now, &changes, outcomes)
+    }
+}
+
+/// Tells the recorder, and takes everything back if it says no.
+fn recorded(
+    database: &mut Database,
+    saved: Database,
+    recorder: &mut dyn Recorder,
+    now: Timestamp,
+    changes: &[jobdoctor::model::Change],
+    outcomes: Vec<Outcome>,
+) -> BatchReport<StoreError> {
+    let told = if changes.is_empty() || !recorder.keeps() { Ok(()) } else { recorder.intent(now, changes) };
+    match told {
+        Ok(()) => {
+            let results = outcomes.into_iter().map(StepResult::of).collect();
+            BatchReport { results, stop: None, warnings: Vec::new() }
+        }
+        Err(error) => {
+            *database = saved;
+            let results = outcomes.iter().map(|_| StepResult::of(Outcome::NotTried)).collect();
+            BatchReport { results, stop: Some(error), warnings: Vec::new() }
+        }
     }
 }
 
 fn must_keep_the_contract(spec: &QueueSpec, batch: &Batch<'_>) {
+    assert!(batch.waits.is_empty() || batch.waits.len() == batch.steps.len(), "a wait for each step, or for none");
     for (n, step) in batch.steps.iter().enumerate() {
         assert_eq!(step.r#move, batch.r#move, "a batch has one kind of move");
         assert!(!step.fence.0.is_empty(), "a step without a fence");
@@ -48,7 +115,7 @@ fn apply(
     moved: &MoveSpec,
     step: &Step,
     reason: &str,
-    now: Timestamp,
+    times: (Timestamp, Timestamp),
 ) -> Outcome {
     let tables = database.snapshot();
     let rows = joined(spec, &tables);
@@ -68,7 +135,7 @@ fn apply(
         .steps
         .iter()
         .flat_map(assignments)
-        .map(|a| (a.column.name.as_str(), assigned(a, row, reason, now)))
+        .map(|a| (a.column.name.as_str(), assigned(a, row, reason, times)))
         .collect();
     let key = row.row[database.key_of(table)].clone();
     database.put(table, &key, cells);
@@ -101,15 +168,15 @@ fn assignments(step: &StepSpec) -> &[Assignment] {
     }
 }
 
-fn assigned(assignment: &Assignment, row: &Joined<'_>, reason: &str, now: Timestamp) -> Cell {
+fn assigned(assignment: &Assignment, row: &Joined<'_>, reason: &str, (now, run_at): (Timestamp, Timestamp)) -> Cell {
     let column = |alias: &str, name: &str| {
         assert_eq!(alias, "j", "an assignment reads the row itself");
         row.row[name].clone()
     };
     let marker = |marker: &Marker| match marker {
-        Marker::Now(None) | Marker::RunAt => {
+        Marker::Now(None) | Marker::RunAt(None) => {
             let encodings = assignment.encodings.as_ref().expect("a time is written in its column's encoding");
-            encodings.encode(now)
+            encodings.encode(if matches!(marker, Marker::Now(_)) { now } else { run_at })
         }
         Marker::Reason => Cell::Text(reason.to_owned()),
         other => panic!("no value for {other:?} here"),

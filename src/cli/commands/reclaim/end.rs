@@ -3,7 +3,7 @@
 use super::Reclaiming;
 use crate::cli::error::exit_of;
 use crate::cli::exit::Exit;
-use crate::ops::Reclaimed;
+use crate::ops::{Asked, Reclaimed};
 use crate::store::StoreErrorKind;
 
 impl Reclaiming<'_> {
@@ -17,11 +17,11 @@ impl Reclaiming<'_> {
             exit = exit.worse(Exit::Unknown);
         }
         let mut as_they_were = outcomes.locked + outcomes.refused + outcomes.not_tried;
-        if self.saved.is_some() {
+        if matches!(self.asked, Asked::Saved(..)) {
             // What a plan named and is not done is still as it was.
             as_they_were += document.summary.held;
         }
-        if self.saved.is_some() || self.selection.is_by_name() {
+        if self.asked.is_by_name() {
             as_they_were += outcomes.changed + outcomes.gone + document.not_found.len() as u64;
         }
         if as_they_were > 0 {
@@ -30,7 +30,10 @@ impl Reclaiming<'_> {
         match &done.stop {
             // Something was written before it stopped, so "try again" would promise too much; 3 says what is the case.
             Some(stop) if matches!(exit_of(stop.kind), Exit::TryAgain) => exit.worse(Exit::Partial),
-            Some(stop) if stop.kind == StoreErrorKind::RowData => exit.worse(Exit::Partial),
+            // Neither would that nothing was written.
+            Some(stop) if matches!(stop.kind, StoreErrorKind::RowData | StoreErrorKind::Refused) => {
+                exit.worse(Exit::Partial)
+            }
             Some(stop) => exit.worse(exit_of(stop.kind)),
             None => exit,
         }

@@ -1,17 +1,23 @@
+mod confirming;
+mod emit;
 mod end;
+mod following;
+mod gentle;
 mod reclaiming;
 mod said;
 
-pub(super) use reclaiming::Reclaiming;
+pub(super) use reclaiming::{Reclaiming, run_id};
 
 use super::selection::selection;
-use crate::cli::args::{ActArgs, IdArgs, ListOutputArgs, OlderArgs, PlanArgs, SelectArgs, StoreArgs};
+use crate::cli::args::{
+    ActArgs, BesideArgs, ConfirmArgs, IdArgs, ListOutputArgs, OlderArgs, PlanArgs, SelectArgs, StoreArgs,
+};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::settings::Settings;
+use crate::cli::settings::{LOOKING, Settings};
 use crate::cli::{id_list, plan_file};
-use crate::policy::Policy;
+use crate::ops::Asked;
 
 /// `jobdoctor reclaim`.
 #[derive(Debug, clap::Args)]
@@ -35,6 +41,10 @@ pub struct Args {
     #[command(flatten)]
     plan: PlanArgs,
     #[command(flatten)]
+    beside: BesideArgs,
+    #[command(flatten)]
+    confirm: ConfirmArgs,
+    #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
     pub(super) output: ListOutputArgs,
@@ -44,27 +54,34 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let mut settings = Settings::resolve(&args.store, &context.environment)?;
     let mut selection = selection(&args.select, &args.ids)?;
     if let Some(list) = &args.plan.from_file {
-        selection.ids.extend(id_list::read(list)?);
+        if list.as_os_str() == "-" && args.beside.alive_from.as_deref().is_some_and(|other| other.as_os_str() == "-") {
+            return Err(CliError::new(Exit::Usage, "--from-file - and --alive-from - cannot both read standard input")
+                .hint("write one of the lists to a file"));
+        }
+        let patience = settings.stated_timeout().unwrap_or(LOOKING);
+        selection.ids.extend(id_list::read(list, &context.interrupt, patience)?);
         selection.from_list = true;
     }
-    let saved = match &args.plan.plan {
-        Some(path) => Some((plan_file::name(path), plan_file::read(path)?)),
-        None => None,
+    let asked = match &args.plan.plan {
+        Some(path) => {
+            let saved = plan_file::read(path)?;
+            // What a plan was made with is what it is carried out with.
+            settings.preset.get_or_insert_with(|| saved.target.preset.clone());
+            Asked::Saved(plan_file::name(path), Box::new(saved))
+        }
+        None => Asked::Selection(Box::new(selection)),
     };
-    if let Some((_, saved)) = &saved {
-        // What a plan was made with is what it is carried out with.
-        settings.preset.get_or_insert_with(|| saved.target.preset.clone());
-    }
     Reclaiming {
         name: "reclaim",
         schema: "jobdoctor.reclaim/v1",
         act: &args.act,
-        selection,
+        asked,
+        beside: &args.beside,
+        confirm: &args.confirm,
         format: args.output.format(),
         settings,
         quiet_when_idle: false,
-        saved,
         save_plan: args.plan.save_plan.as_deref(),
     }
-    .run(context, |_, policy| Policy { older: args.older.older.or(policy.older), ..policy })
+    .run(context, |_, _, policy| policy.with_older(args.older.older))
 }

@@ -1,14 +1,15 @@
-use crate::cli::args::ActArgs;
+use crate::cli::args::{ActArgs, BesideArgs, ConfirmArgs};
+use crate::cli::beside::Beside;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::plan_file;
 use crate::cli::present::present;
-use crate::cli::settings::{APPLYING, LOOKING, Settings};
-use crate::ops::{self, Guard, Look, Order, Selection};
+use crate::cli::record::record;
+use crate::cli::settings::Settings;
+use crate::ops::{self, Asked, Guard, Look, Order};
 use crate::policy::{Lifted, Policy};
 use crate::render::Format;
-use crate::report::SavedPlan;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
@@ -17,13 +18,14 @@ pub(in crate::cli::commands) struct Reclaiming<'a> {
     pub(in crate::cli::commands) name: &'static str,
     pub(in crate::cli::commands) schema: &'static str,
     pub(in crate::cli::commands) act: &'a ActArgs,
-    pub(in crate::cli::commands) selection: Selection,
+    pub(in crate::cli::commands) beside: &'a BesideArgs,
+    pub(in crate::cli::commands) confirm: &'a ConfirmArgs,
+    /// Which jobs.
+    pub(in crate::cli::commands) asked: Asked,
     pub(in crate::cli::commands) format: Format,
     pub(in crate::cli::commands) settings: Settings,
     /// Say nothing without a terminal when nothing was done: cron would mail it.
     pub(in crate::cli::commands) quiet_when_idle: bool,
-    /// The plan to be carried out, and what to call its file.
-    pub(in crate::cli::commands) saved: Option<(String, SavedPlan)>,
     /// Where to keep the plan.
     pub(in crate::cli::commands) save_plan: Option<&'a Path>,
 }
@@ -33,39 +35,46 @@ impl Reclaiming<'_> {
     pub(in crate::cli::commands) fn run(
         &self,
         context: &Context,
-        refine: impl Fn(&Look, Policy) -> Policy,
+        refine: impl Fn(&Look, &Beside, Policy) -> Policy,
     ) -> Result<Exit, CliError> {
         let settings = &self.settings;
+        self.gentle_flags_mean_something()?;
+        let time = self.usual_time()?;
+        let beside = Beside::read(self.beside, settings, context, time)?;
         let database = settings.database()?;
         context.say_setup(&database);
         let store = database.store()?;
-        let time = if self.act.apply { APPLYING } else { LOOKING };
         let limits = settings.limits(self.name, time, &context.interrupt, self.act.apply);
         let rules = self.act.rule.iter().chain(&settings.target.rules).copied();
-        let policy = Policy { older: settings.target.older, act_on: rules.collect(), to: self.act.to, restart: None };
+        let policy =
+            Policy { act_on: rules.collect(), to: self.act.to, max_stalls: self.max_stalls(), ..settings.policy(None) };
         if self.act.apply && !settings.target.read_only {
             store.recover(&limits)?;
         }
-        let mut look = settings.session(store.as_ref(), &limits).look()?;
+        let later = self.later();
+        let look_again = || {
+            let mut look = settings.session(store.as_ref(), &limits).look()?;
+            look.progress = context.progress();
+            look.return_later(&later)?;
+            self.counting(look, context)
+        };
+        let mut look = look_again()?;
         context.say_where(&look);
         if let (true, Some(why)) = (self.quiet_when_idle, look.spec.advice_only()) {
             // Silence would look like success for ever.
             let message = format!("nothing can be swept here: {why}");
             return Err(CliError::new(Exit::Config, message));
         }
-        let policy = refine(&look, policy);
-        let plan = match &self.saved {
-            Some((name, saved)) => {
-                let policy = ops::saved_policy(name, &saved.policy, policy)?;
-                ops::plan_again(&mut look, name, saved, &policy)?
-            }
-            None => ops::plan(&mut look, &self.selection, &policy)?,
-        };
+        let policy = self.asked.policy(refine(&look, &beside, policy))?;
+        let speaks = !self.format.is_machine() && (!self.quiet_when_idle || context.ui.is_watched());
+        let (policy, wrong_list) = beside.judge(&mut look, policy, context, speaks)?;
+        self.must_know_progress(&look)?;
+        let plan = self.asked.plan(&mut look, &policy)?;
         context.warn_if_blind(&mut look, plan.in_flight())?;
         let run_id = run_id(&look);
-        let is_standby = look.target.standby.is_some();
         // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
         drop(look);
+        let plan = self.confirmed(context, &look_again, &limits, plan, &policy)?;
         if let Some(path) = self.save_plan {
             plan_file::write(path, &plan.to_save()?)?;
         }
@@ -77,12 +86,22 @@ impl Reclaiming<'_> {
                 max_jobs: self.act.max_jobs.or(settings.target.max_jobs),
                 expect: self.act.expect.as_deref(),
                 read_only,
-                is_standby,
+                is_standby: plan.is_of_standby(),
                 lifted: self.lifted(),
+                wrong_list: wrong_list.filter(|_| self.act.max_jobs.is_none()),
             },
             run_id,
+            later,
+            record: record(self.name, &settings.target, self.act.reason.reason.as_ref(), &context.environment),
         };
-        let done = ops::reclaim(store.as_ref(), &limits, plan, &order)?;
+        if self.act.emit.emit_sql {
+            return self.emit(context, &limits, &plan, &order);
+        }
+        let mut following = self.following(store.as_ref(), &plan, &policy)?;
+        let mut done = ops::reclaim(store.as_ref(), &limits, plan, &order)?;
+        if self.tells_what_followed() {
+            following.run(context, &mut done);
+        }
         // Cron mails whatever is said; a document that was asked for is no news.
         // Where another sweep was faster, it is the other one's news.
         let summary = &done.document.summary;
@@ -95,7 +114,8 @@ impl Reclaiming<'_> {
         if !idle {
             self.say(context, &done);
         }
-        Ok(self.exit(&done))
+        following.run(context, &mut done);
+        Ok(self.exit(&done).worse(following.exit))
     }
 
     /// What lifts the brake: a number of jobs on this command line, not one that the config file allows each run.
@@ -106,7 +126,7 @@ impl Reclaiming<'_> {
 }
 
 /// A name for the run: the store's time and a few letters that no other run has.
-fn run_id(look: &Look) -> String {
+pub(in crate::cli::commands) fn run_id(look: &Look) -> String {
     let time: String = look.now().to_string().chars().filter(|c| c.is_ascii_digit()).take(14).collect();
     let random = RandomState::new().build_hasher().finish();
     format!("{time}-{:06x}", random & 0xff_ffff)

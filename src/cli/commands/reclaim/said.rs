@@ -1,9 +1,10 @@
 //! What is said on stderr about a plan, and about what became of it.
 
 use super::Reclaiming;
+use super::gentle::when;
 use crate::cli::context::Context;
 use crate::cli::next::shell_word;
-use crate::ops::Reclaimed;
+use crate::ops::{Asked, Reclaimed};
 use crate::policy::Digest;
 use crate::render::{count, grouped};
 use crate::report::{Outcomes, Reclaim};
@@ -65,6 +66,9 @@ impl Reclaiming<'_> {
                 grouped(summary.in_flight)
             ));
         }
+        if let Some(when) = when(document).filter(|_| summary.planned > 0 && !self.format.is_machine()) {
+            context.ui.note(&when);
+        }
         if summary.beyond_limit > 0 {
             context.ui.note(&format!("{} beyond --limit", count(summary.beyond_limit, "more job", "more jobs")));
         }
@@ -78,13 +82,13 @@ impl Reclaiming<'_> {
 
     /// The command that carries out this plan and no other.
     fn exact_command(&self, context: &Context, document: &Reclaim) -> String {
-        match (self.save_plan, &self.saved) {
+        match (self.save_plan, &self.asked) {
             (Some(path), _) => {
                 let path = shell_word(&path.display().to_string());
                 context.next_command_without(self.name, &SELECTING, &["--plan", &path, "--apply"])
             }
-            (None, Some(_)) => context.next_command(self.name, &["--apply"]),
-            (None, None) => {
+            (None, Asked::Saved(..)) => context.next_command(self.name, &["--apply"]),
+            (None, Asked::Selection(_)) => {
                 let digest = document.digest.get(..Digest::SHORT).unwrap_or(&document.digest);
                 context.next_command(self.name, &["--expect", digest, "--apply"])
             }
@@ -107,6 +111,13 @@ impl Reclaiming<'_> {
         let others: Vec<String> =
             others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(", {} {what}", grouped(*n))).collect();
         ui.note(&format!("recovered {}{}", count(outcomes.moved, "orphaned job", "orphaned jobs"), others.concat()));
+        if let Some(when) = when(document).filter(|_| outcomes.moved > 0) {
+            ui.note(&when);
+        }
+        // Cron has the history.
+        if let (Some(run), true) = (&document.run_id, document.undoable && outcomes.moved > 0 && ui.is_watched()) {
+            ui.hint(&format!("to look at taking it back: {}", context.on_same_queue(&["undo", run], &[])));
+        }
         if outcomes.refused > 0 {
             refusals(document).iter().for_each(|refusal| ui.warn(refusal));
         }

@@ -1,6 +1,6 @@
 //! What is known of a queue, cut into sections that every queue has in the same order.
 
-use crate::report::{PresetHold, PresetMove, PresetQueue, PresetStep, PresetTime, PresetWakeUp};
+use crate::report::{PresetDelayed, PresetHold, PresetMove, PresetQueue, PresetStep, PresetTime, PresetWakeUp};
 
 /// A heading and what stands under it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +62,7 @@ pub(super) fn sections(queue: &PresetQueue) -> Vec<Section> {
         section("Times", times(queue)),
         section("Alive or dead", liveness(queue)),
         section("Attempts", attempts(queue)),
+        section("Finished jobs", vec![word("run times", queue.finished.detail.as_str())]),
     ];
     for kind in ["requeue", "fail", "cancel"] {
         let found = queue.moves.iter().find(|r#move| r#move.r#move == kind);
@@ -97,6 +98,9 @@ fn in_flight(queue: &PresetQueue) -> Vec<Line> {
     say("its queue", &claim.queue);
     say("its kind", &claim.kind);
     say("claimed at", &claim.claimed_at);
+    if !claim.progress.is_empty() {
+        say("progress", &Some(claim.progress.join(", ")));
+    }
     say("read from", &claim.from);
     let states = &queue.states;
     for (label, states) in [
@@ -147,7 +151,12 @@ fn attempts(queue: &PresetQueue) -> Vec<Line> {
     if !is_acted_on(queue) {
         return Vec::new();
     }
-    vec![word("counted", queue.attempts.counted.as_str()), word("used up", queue.attempts.exhausted.as_str())]
+    let lost = match &queue.attempts.stalls {
+        Some(stalls) => format!("{} tells how often a job was lost before, for --max-stalls", code(stalls)),
+        None => "nothing in the tables counts how often a job was lost before".to_owned(),
+    };
+    let attempts = &queue.attempts;
+    vec![word("counted", attempts.counted.as_str()), word("used up", attempts.exhausted.as_str()), word("lost", lost)]
 }
 
 fn a_move(r#move: &PresetMove) -> Vec<Line> {
@@ -168,7 +177,17 @@ fn a_move(r#move: &PresetMove) -> Vec<Line> {
     if r#move.steps.iter().any(|step| step.sql.is_none()) {
         lines.push(word("all other columns", "stay as they are"));
     }
+    lines.extend(r#move.delayed.iter().flat_map(delayed));
     lines
+}
+
+/// What is otherwise with `--delay`; nothing where only the time is.
+fn delayed(delayed: &PresetDelayed) -> Vec<Line> {
+    let refused = delayed.refused.iter().map(|why| format!("refused: {why}"));
+    let to = delayed.to.iter().map(|to| format!("to {}", code(to)));
+    let changes = delayed.changes.iter().map(|change| format!("{} {}", code(&change.column), change.detail));
+    let said: Vec<String> = refused.chain(to).chain(changes).collect();
+    if said.is_empty() { Vec::new() } else { vec![word("with --delay", said.join("; "))] }
 }
 
 fn does(step: &PresetStep) -> String {

@@ -1,0 +1,76 @@
+//! What is known beside the rows: a list of living owners, and a saved look.
+
+use super::args::BesideArgs;
+use super::context::Context;
+use super::error::CliError;
+use super::list::List;
+use super::settings::Settings;
+use crate::ops::{self, Look, LookFile};
+use crate::policy::Policy;
+use crate::spec::{Liveness, QueueSpec};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// See the module.
+pub struct Beside {
+    /// The list.
+    pub list: Option<List>,
+    look_file: Option<LookFile>,
+}
+
+impl Beside {
+    /// Reads both, ahead of the database: what is wrong with them is said before anything is looked at.
+    ///
+    /// # Errors
+    /// When one of them cannot be used.
+    pub fn read(args: &BesideArgs, settings: &Settings, context: &Context, time: Duration) -> Result<Beside, CliError> {
+        let look_file = args.look_file.as_deref().map(LookFile::read).transpose()?;
+        let patience = settings.stated_timeout().unwrap_or(time);
+        let list = args.alive_from.as_deref().map(|path| List::read(path, &context.interrupt, patience)).transpose()?;
+        if let Some(warning) = list.as_ref().and_then(List::warning) {
+            context.ui.warn_about_setup(&warning);
+        }
+        Ok(Beside { list, look_file })
+    }
+
+    /// Adds them to a policy, saves this look, and says why the list may be the wrong one. `speaks` is false where nothing is
+    /// to be said that is no trouble.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or the look cannot be compared or saved.
+    pub fn judge(
+        &self,
+        look: &mut Look,
+        policy: Policy,
+        context: &Context,
+        speaks: bool,
+    ) -> Result<(Policy, Option<String>), CliError> {
+        if self.list.is_none() && self.look_file.is_none() {
+            return Ok((policy, None));
+        }
+        let living = self.list.as_ref().filter(|_| policy.restart.is_none()).map(|list| list.living(look));
+        let policy = Policy { living, ..policy };
+        let survey = ops::survey(look, policy.list(), self.look_file.as_ref())?;
+        if let (Some(file), Some(now)) = (&self.look_file, &survey.now) {
+            file.save(look, now)?;
+            if file.is_first() && speaks {
+                let path = file.path().display();
+                context.ui.note(&format!("saved a first look in {path}; the next run compares with it"));
+            }
+            if !changes_with_life(&look.spec) {
+                context.ui.warn_about_setup(&format!(
+                    "jobs of preset {} show nothing that changes while they run, so a look file proves nothing: name columns \
+                     that do, with `progress` in a mapping",
+                    look.spec.preset
+                ));
+            }
+        }
+        Ok((Policy { looks: survey.before.map(Arc::new), ..policy }, survey.wrong_list))
+    }
+}
+
+/// Whether anything in the queue's tables changes while a job is worked on.
+fn changes_with_life(spec: &QueueSpec) -> bool {
+    let beats = |source: &Liveness| matches!(source, Liveness::Heartbeat { .. } | Liveness::Owner { .. });
+    !spec.claim.progress.is_empty() || spec.liveness.iter().any(beats)
+}

@@ -1,0 +1,128 @@
+use crate::cli::args::{ListOutputArgs, StoreArgs};
+use crate::cli::context::Context;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::present::present;
+use crate::cli::record::journals;
+use crate::cli::settings::{LOOKING, Settings};
+use crate::ops::{self, Look, Records};
+use crate::render::{Format, count, grouped};
+use crate::report::{History, HistoryOne};
+use clap::builder::NonEmptyStringValueParser;
+
+/// `jobdoctor history`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jobdoctor history                                   the runs of this host, newest first
+  jobdoctor history 20261121 --db queue.db            one run: its steps, and what became of them
+  jobdoctor history --db postgres://ops@db/app        those in the ledger too")]
+pub struct Args {
+    /// The run, or as much of the beginning of its id as no other run shares
+    #[arg(value_name = "RUN", value_parser = NonEmptyStringValueParser::new())]
+    run: Option<String>,
+    /// The N newest runs
+    #[arg(long, value_name = "N", conflicts_with = "run", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    pub(super) output: ListOutputArgs,
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    let journals = journals(&context.environment);
+    let mut look = look(args, context)?;
+    let mut records = Records { journals: journals.as_ref(), look: look.as_mut() };
+    let format = args.output.format();
+    match &args.run {
+        None => {
+            let document = ops::history(&mut records, args.limit.map(|limit| limit as usize))?;
+            drop(look);
+            document.warnings.iter().for_each(|warning| context.ui.warn(warning));
+            present(&context.ui, format, &document)?;
+            say_list(context, format, &document);
+        }
+        Some(run) => {
+            let document = ops::history_run(&mut records, run)?;
+            drop(look);
+            present(&context.ui, format, &document)?;
+            say_one(context, format, &document);
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// A look at the database that is at hand, if there is one. The journal needs none; so one that was not named on the command line,
+/// and cannot be looked at, is only spoken of.
+fn look(args: &Args, context: &Context) -> Result<Option<Look>, CliError> {
+    let settings = Settings::resolve(&args.store, &context.environment)?;
+    let is_named = args.store.db.is_some() || args.store.target.is_some();
+    let begun = settings.database().and_then(|database| {
+        if database.address.is_none() {
+            return Ok(None);
+        }
+        context.say_setup(&database);
+        let store = database.store()?;
+        let limits = settings.limits("history", LOOKING, &context.interrupt, false);
+        let look = settings.session(store.as_ref(), &limits).look()?;
+        context.say_where(&look);
+        Ok(Some(look))
+    });
+    match begun {
+        Err(error) if !is_named && !matches!(error.exit, Exit::Signal(_)) => {
+            let from = settings.address_origin();
+            context
+                .ui
+                .warn(&format!("the database of {from} is left out, only the journal is read: {}", error.message));
+            Ok(None)
+        }
+        other => other,
+    }
+}
+
+fn say_list(context: &Context, format: Format, document: &History) {
+    if format.is_machine() {
+        return;
+    }
+    let place = match (&document.journal, &document.ledger) {
+        (Some(journal), Some(ledger)) => format!("in {journal} and the ledger {ledger}"),
+        (Some(journal), None) => format!("in {journal}"),
+        (None, Some(ledger)) => format!("in the ledger {ledger}"),
+        (None, None) => "(HOME is not set, so there is no place for journals)".to_owned(),
+    };
+    let shown = document.runs.len().min(crate::cli::present::ROWS) as u64;
+    let more = match document.summary.runs.saturating_sub(shown) {
+        0 => String::new(),
+        more => format!("; {} older, --limit N shows more", grouped(more)),
+    };
+    context.ui.note(&format!("{} {place}{more}", count(document.summary.runs, "run", "runs")));
+    if let Some(run) = document.runs.first() {
+        context.ui.hint(&format!("to see one: {}", context.next_command("history", &[&run.run_id])));
+    }
+}
+
+fn say_one(context: &Context, format: Format, document: &HistoryOne) {
+    let unsure = &document.summary.unsure;
+    let known = unsure.moved + unsure.not_moved + unsure.changed;
+    if unsure.open > 0 {
+        context.ui.warn(&format!(
+            "{} of unknown outcome: name the database (--db) to compare them",
+            count(unsure.open, "job", "jobs")
+        ));
+    }
+    if known > 0 {
+        context.ui.note(&format!(
+            "{} of unknown outcome, compared with the database: {} moved, {} not moved, {} changed or gone since",
+            count(known, "job", "jobs"),
+            grouped(unsure.moved),
+            grouped(unsure.not_moved),
+            grouped(unsure.changed)
+        ));
+    }
+    if document.run.undoable > 0 && document.run.undone_by.is_empty() && !format.is_machine() {
+        context
+            .ui
+            .hint(&format!("to see what can be taken back: {}", context.next_command("undo", &[&document.run.run_id])));
+    }
+}

@@ -1,0 +1,97 @@
+use crate::cli::args::{ListOutputArgs, OlderArgs, StoreArgs};
+use crate::cli::context::Context;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::present::present;
+use crate::model::{age, parse_duration};
+use crate::ops::{self, OpsError, Selection};
+use crate::policy::Globs;
+use crate::render::{count, grouped};
+use crate::report::{Stats, StatsRuntimes};
+use clap::builder::NonEmptyStringValueParser;
+use std::time::Duration;
+
+/// The window of `--runtimes` unless told: seven days.
+const SINCE: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// `jobdoctor stats`.
+///
+/// It reads the whole table once, to count what is in which state; with --runtimes, the jobs that have ended well.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jobdoctor stats --db queue.db
+  jobdoctor stats --db queue.db --runtimes --older 5m         what 5m would have hit
+  jobdoctor stats --db queue.db --runtimes --since 30d --kind 'Resize*'")]
+pub struct Args {
+    /// How long jobs ran that have ended well, by kind, and how many of them the threshold would have hit
+    #[arg(long)]
+    runtimes: bool,
+    /// With --runtimes: jobs that ended within this time [default: 7d]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true, requires = "runtimes")]
+    since: Option<Duration>,
+    #[command(flatten)]
+    older: OlderArgs,
+    /// Of queues that match (can be repeated)
+    #[arg(long, value_name = "GLOB", value_parser = NonEmptyStringValueParser::new(), help_heading = "Which claims")]
+    queue: Vec<String>,
+    /// Of kinds that match (can be repeated)
+    #[arg(long, value_name = "GLOB", value_parser = NonEmptyStringValueParser::new(), help_heading = "Which claims")]
+    kind: Vec<String>,
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    pub(super) output: ListOutputArgs,
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    let globs = |patterns: &[String]| Globs::new(patterns).map_err(OpsError::from);
+    let selection = Selection { queues: globs(&args.queue)?, kinds: globs(&args.kind)?, ..Selection::default() };
+    let (settings, mut look) = context.look(&args.store, "stats")?;
+    let policy = settings.policy(args.older.older);
+    let format = args.output.format();
+    if args.runtimes {
+        let document = ops::runtimes(&mut look, &selection, &policy, args.since.unwrap_or(SINCE))?;
+        drop(look);
+        present(&context.ui, format, &document)?;
+        if !format.is_machine() {
+            say_runtimes(context, &document);
+        }
+        return Ok(Exit::Done);
+    }
+    let document = ops::stats(&mut look, &selection, &policy)?;
+    drop(look);
+    present(&context.ui, format, &document)?;
+    if !format.is_machine() {
+        say(context, &document);
+    }
+    Ok(Exit::Done)
+}
+
+fn say(context: &Context, document: &Stats) {
+    let summary = &document.summary;
+    context.ui.note(&format!(
+        "{}: {} in flight, {} stuck, {} unknown",
+        count(summary.queues, "queue", "queues"),
+        grouped(summary.in_flight),
+        grouped(summary.stuck),
+        grouped(summary.unknown),
+    ));
+    if summary.stuck > 0 {
+        context.ui.hint(&format!("to list the stuck claims: {}", context.next_command("stale", &[])));
+    }
+}
+
+fn say_runtimes(context: &Context, document: &StatsRuntimes) {
+    let summary = &document.summary;
+    let since = age(Duration::try_from_secs_f64(document.since_seconds).unwrap_or_default());
+    let hit = match summary.would_hit {
+        Some(hit) => format!("; the threshold would have hit {}", grouped(hit)),
+        None => String::new(),
+    };
+    let jobs = count(summary.jobs, "job", "jobs");
+    let what = if document.by == "kind" { ("kind", "kinds") } else { ("queue", "queues") };
+    context
+        .ui
+        .note(&format!("{jobs} of {} ended well within the last {since}{hit}", count(summary.kinds, what.0, what.1)));
+}

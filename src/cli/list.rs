@@ -1,0 +1,65 @@
+//! The list of living owners, as it comes from a file or through a pipe.
+
+use super::error::CliError;
+use super::exit::Exit;
+use super::input::{Input, Source};
+use crate::model::{Timestamp, age};
+use crate::ops::Look;
+use crate::policy::{Living, Roster, RosterError};
+use crate::store::Interrupt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A list older than this is mentioned.
+const OLD: Duration = Duration::from_secs(600);
+
+/// A list, and when it was made by the machine's own clock: the claims that count are those made before.
+pub struct List {
+    roster: Arc<Roster>,
+    /// When reading it began.
+    began: Instant,
+    /// How old the file was then; nothing for a pipe.
+    age: Duration,
+}
+
+impl List {
+    /// Reads it. A pipe is waited for until it ends, the time limit runs out, or a signal comes.
+    ///
+    /// # Errors
+    /// When it cannot be read, is too long, no UTF-8, or empty: an empty pipe is far more likely a command that failed than a
+    /// fleet that died.
+    pub fn read(path: &Path, interrupt: &Interrupt, patience: Duration) -> Result<List, CliError> {
+        let source = Source { what: "the list of living owners", flag: "--alive-from", path };
+        let Input { text, began, age } = source.read(interrupt, patience)?;
+        let wrong = |exit: Exit, why: &str| CliError::new(exit, format!("{} {why}", source.name()));
+        let roster = Roster::parse(&text).map_err(|error| {
+            let wrong = wrong(Exit::Usage, &error.to_string());
+            match error {
+                RosterError::Empty => wrong.hint(
+                    "an empty list is more likely a command that failed than a fleet that died; if every worker is stopped, \
+                     sweep with --restart --all-owners",
+                ),
+                RosterError::Titles => wrong.hint("write names alone, as in: kubectl get pods -o name"),
+            }
+        })?;
+        Ok(List { roster: Arc::new(roster), began, age })
+    }
+
+    /// The list as a look may use it. Only the store's clock counts, so the time since it was made is taken off the look's.
+    pub fn living(&self, look: &Look) -> Living {
+        Living { roster: Arc::clone(&self.roster), made_at: self.made_at(look.now()) }
+    }
+
+    /// What to know about its age, if there is anything.
+    pub fn warning(&self) -> Option<String> {
+        let old = self.age > OLD;
+        old.then(|| {
+            format!("the list of living owners is {} old: claims made since then are left alone by it", age(self.age))
+        })
+    }
+
+    fn made_at(&self, now: Timestamp) -> Timestamp {
+        now.minus(self.began.elapsed()).minus(self.age)
+    }
+}

@@ -1,0 +1,147 @@
+use super::JournalError;
+use rustix::fs::{self as sys, Mode, OFlags};
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// The directory of the journals. Neither it nor a file in it is ever reached through a symbolic link, and what another user
+/// could have written is not believed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Directory(PathBuf);
+
+/// True for what a run is called: 14 digits of the time, a hyphen and six hexadecimal digits.
+pub fn is_run_id(text: &str) -> bool {
+    let Some((time, rest)) = text.split_once('-') else { return false };
+    time.len() == 14
+        && time.bytes().all(|byte| byte.is_ascii_digit())
+        && rest.len() == 6
+        && rest.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+impl Directory {
+    /// The one in that state directory.
+    pub fn in_state(state: &Path) -> Directory {
+        Directory(state.join("journal"))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The file of a run.
+    pub fn file(&self, run_id: &str) -> PathBuf {
+        self.0.join(format!("{run_id}.jsonl"))
+    }
+
+    /// Makes the directory if it is not there, private to this user, and makes sure that files can be made in it.
+    ///
+    /// # Errors
+    /// When it cannot be made, is somebody else's or open to others, or is on a file system that cannot be written to.
+    pub fn ready(&self) -> Result<(), JournalError> {
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.0);
+        made.map_err(|error| JournalError::io("make the directory", &self.0, error))?;
+        self.open(true)?;
+        let may = rustix::fs::access(&self.0, sys::Access::WRITE_OK | sys::Access::EXEC_OK);
+        may.map_err(|error| JournalError::io("write to the directory", &self.0, error))
+    }
+
+    /// Opens the directory itself; for writing it must be this user's own.
+    fn open(&self, for_writing: bool) -> Result<OwnedFd, JournalError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let directory = sys::open(&self.0, flags, Mode::empty());
+        let directory = directory.map_err(|error| JournalError::io("open the directory", &self.0, error))?;
+        let file = File::from(directory);
+        is_private(&file, &self.0, for_writing)?;
+        Ok(file.into())
+    }
+
+    /// Makes the file of a run, which must not be there yet.
+    ///
+    /// # Errors
+    /// See [`Directory::ready`]; and when there is such a file.
+    pub(super) fn create(&self, run_id: &str) -> Result<File, JournalError> {
+        self.ready()?;
+        let directory = self.open(true)?;
+        let flags =
+            OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = sys::openat(&directory, format!("{run_id}.jsonl"), flags, Mode::RUSR | Mode::WUSR);
+        let file = file.map_err(|error| JournalError::io("make", &self.file(run_id), error))?;
+        // The name is on the disk too, before anything rests on it.
+        sys::fsync(&directory).map_err(|error| JournalError::io("make", &self.file(run_id), error))?;
+        Ok(file.into())
+    }
+
+    /// Opens the file of a run for reading; `None` if there is none.
+    pub(super) fn read(&self, run_id: &str) -> Result<Option<File>, JournalError> {
+        let directory = match self.open(false) {
+            Err(JournalError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            other => other?,
+        };
+        let path = self.file(run_id);
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        match sys::openat(&directory, format!("{run_id}.jsonl"), flags, Mode::empty()) {
+            Ok(file) => {
+                let file = File::from(file);
+                is_private(&file, &path, false)?;
+                Ok(Some(file))
+            }
+            Err(rustix::io::Errno::NOENT) => Ok(None),
+            Err(error) => Err(JournalError::io("read", &path, error)),
+        }
+    }
+
+    /// The runs that have a file, newest first; none where there is no directory.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn runs(&self) -> Result<Vec<String>, JournalError> {
+        match self.open(false) {
+            Err(JournalError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            other => other?,
+        };
+        let failed = |error| JournalError::io("read the directory", &self.0, error);
+        let mut runs = Vec::new();
+        for entry in std::fs::read_dir(&self.0).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();
+            runs.extend(name.strip_suffix(".jsonl").filter(|run| is_run_id(run)).map(str::to_owned));
+        }
+        runs.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(runs)
+    }
+}
+
+/// Whether nobody else could have written it. To be written to, it must be ours and nobody else's to read.
+fn is_private(file: &File, path: &Path, for_writing: bool) -> Result<(), JournalError> {
+    let metadata = file.metadata().map_err(|error| JournalError::io("read", path, error))?;
+    let (owner, mode) = (metadata.uid(), metadata.mode() & 0o777);
+    let us = rustix::process::geteuid().as_raw();
+    let wrong = |why: String| Err(JournalError::NotPrivate { path: path.to_owned(), why });
+    if !metadata.is_dir() && !metadata.is_file() {
+        return wrong("it is no plain file".to_owned());
+    }
+    if owner != us && (for_writing || owner != 0) {
+        return wrong(format!("it belongs to user {owner}, and this is user {us}"));
+    }
+    let open = if for_writing { 0o077 } else { 0o022 };
+    if mode & open != 0 {
+        return wrong(format!("its mode {mode:04o} lets others in"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_and_what_is_none() {
+        assert!(is_run_id("20261121181057-a1b2c3"));
+        for other in ["", "-", "20261121181057-a1b2c", "20261121181057-A1b2c3", "2026112118105-a1b2c33", "../x-123456"]
+        {
+            assert!(!is_run_id(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a journal could not be written or read.
+#[derive(Debug)]
+pub enum JournalError {
+    /// The system said no.
+    Io {
+        /// What was to be done, as in "make".
+        what: &'static str,
+        /// With which file or directory.
+        path: PathBuf,
+        /// What it said.
+        error: io::Error,
+    },
+    /// Somebody else could have written it, so it is not believed.
+    NotPrivate {
+        /// The file or directory.
+        path: PathBuf,
+        /// What is wrong with it, as a fragment.
+        why: String,
+    },
+    /// It is not what this program writes.
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: u64,
+        /// What is wrong with it, as a fragment.
+        why: String,
+    },
+}
+
+impl JournalError {
+    pub(super) fn io(what: &'static str, path: &Path, error: impl Into<io::Error>) -> JournalError {
+        JournalError::Io { what, path: path.to_owned(), error: error.into() }
+    }
+
+    pub(super) fn malformed(path: &Path, line: u64, why: impl Into<String>) -> JournalError {
+        JournalError::Malformed { path: path.to_owned(), line, why: why.into() }
+    }
+
+    /// What to try.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            JournalError::Io { .. } => {
+                "JOBDOCTOR_STATE_DIR says where journals are kept; else $XDG_STATE_HOME/jobdoctor, else \
+                 ~/.local/state/jobdoctor"
+            }
+            JournalError::NotPrivate { .. } => {
+                "a journal says what undo writes back: it must be its owner's alone (directory 0700, files 0600)"
+            }
+            JournalError::Malformed { .. } => {
+                "move the file out of the directory to see the other runs; it was altered, or written by a newer jobdoctor"
+            }
+        }
+    }
+}
+
+impl fmt::Display for JournalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            JournalError::Io { what, path, error } => write!(f, "cannot {what} {}: {error}", path.display()),
+            JournalError::NotPrivate { path, why } => write!(f, "journal {}: {why}", path.display()),
+            JournalError::Malformed { path, line, why } => {
+                write!(f, "journal {}, line {line}: {why}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for JournalError {}

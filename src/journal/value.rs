@@ -1,0 +1,135 @@
+//! Stored values as JSON, exactly: NULL, '' and 0 differ, and so do a text, a blob and a broken text with the same bytes.
+
+use crate::model::{Cell, Key};
+use serde_json::{Map, Value, json};
+
+/// A value as JSON. Integers are numbers and texts are strings; what JSON has no word for is an object that says what it is.
+pub fn to_json(cell: &Cell) -> Value {
+    match cell {
+        Cell::Null => Value::Null,
+        Cell::Integer(n) => json!(n),
+        // As text that reads back as the same number; JSON knows no infinities either.
+        Cell::Real(n) => json!({ "real": format!("{n:?}") }),
+        Cell::Text(text) => json!(text),
+        Cell::BrokenText(bytes) => json!({ "broken_text": hex(bytes) }),
+        Cell::Bytes(bytes) => json!({ "bytes": hex(bytes) }),
+        Cell::Instant(micros) => json!({ "instant": micros }),
+        Cell::WallClock(micros) => json!({ "wall_clock": micros }),
+        Cell::Infinity => json!({ "infinity": true }),
+        Cell::NegativeInfinity => json!({ "infinity": false }),
+    }
+}
+
+/// The value back; `None` if it is not one that [`to_json`] makes.
+pub fn from_json(value: &Value) -> Option<Cell> {
+    Some(match value {
+        Value::Null => Cell::Null,
+        Value::Number(n) => Cell::Integer(n.as_i64()?),
+        Value::String(text) => Cell::Text(text.clone()),
+        Value::Object(fields) if fields.len() == 1 => {
+            let (kind, value) = fields.iter().next()?;
+            match kind.as_str() {
+                "real" => Cell::Real(value.as_str()?.parse().ok()?),
+                "broken_text" => Cell::BrokenText(unhex(value.as_str()?)?),
+                "bytes" => Cell::Bytes(unhex(value.as_str()?)?),
+                "instant" => Cell::Instant(value.as_i64()?),
+                "wall_clock" => Cell::WallClock(value.as_i64()?),
+                "infinity" if value.as_bool()? => Cell::Infinity,
+                "infinity" => Cell::NegativeInfinity,
+                _ => return None,
+            }
+        }
+        Value::Object(_) | Value::Array(_) | Value::Bool(_) => return None,
+    })
+}
+
+/// A key as a JSON array.
+pub fn key_to_json(key: &Key) -> Value {
+    Value::Array(key.0.iter().map(to_json).collect())
+}
+
+/// The key back.
+pub fn key_from_json(value: &Value) -> Option<Key> {
+    Some(Key(value.as_array()?.iter().map(from_json).collect::<Option<_>>()?))
+}
+
+/// Columns and their values as a JSON object.
+pub fn values_to_json<'v>(values: impl IntoIterator<Item = (&'v str, &'v Cell)>) -> Value {
+    let fields: Map<String, Value> =
+        values.into_iter().map(|(name, value)| (name.to_owned(), to_json(value))).collect();
+    Value::Object(fields)
+}
+
+/// The columns back, in order.
+pub fn values_from_json(value: &Value) -> Option<Vec<(String, Cell)>> {
+    value.as_object()?.iter().map(|(name, value)| Some((name.clone(), from_json(value)?))).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes();
+    if !digits.len().is_multiple_of(2) || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    digits.chunks(2).map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_comes_back_as_it_was() {
+        let cells = [
+            Cell::Null,
+            Cell::Integer(0),
+            Cell::Integer(i64::MIN),
+            Cell::Integer(i64::MAX),
+            Cell::Real(0.1 + 0.2),
+            Cell::Real(-0.0),
+            Cell::Real(5.0),
+            Cell::Real(f64::MIN_POSITIVE / 2.0),
+            Cell::Real(f64::INFINITY),
+            Cell::Real(f64::NEG_INFINITY),
+            Cell::Text(String::new()),
+            Cell::Text("a\0b\"\\\u{1f4a3}\u{2028}\r\n".into()),
+            Cell::BrokenText(vec![0xff, 0x00, 0x41]),
+            Cell::Bytes(Vec::new()),
+            Cell::Bytes(vec![0, 255]),
+            Cell::Instant(-1),
+            Cell::WallClock(i64::MAX),
+            Cell::Infinity,
+            Cell::NegativeInfinity,
+        ];
+        for cell in cells {
+            let text = serde_json::to_string(&to_json(&cell)).unwrap();
+            let back = from_json(&serde_json::from_str(&text).unwrap()).unwrap();
+            assert_eq!(format!("{back:?}"), format!("{cell:?}"), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_wrote_is_no_value() {
+        for text in ["true", "[1]", "1.5", "{}", r#"{"real":1}"#, r#"{"bytes":"0"}"#, r#"{"bytes":"+1"}"#, r#"{"a":1}"#]
+        {
+            assert_eq!(from_json(&serde_json::from_str(text).unwrap()), None, "{text}");
+        }
+        assert_eq!(from_json(&json!(u64::MAX)), None);
+    }
+
+    #[test]
+    fn keys_and_columns() {
+        let key = Key(vec![Cell::Integer(1), Cell::Text("1".into())]);
+        assert_eq!(key_to_json(&key).to_string(), r#"[1,"1"]"#);
+        assert_eq!(key_from_json(&key_to_json(&key)), Some(key));
+        let values = [("z", Cell::Null), ("a", Cell::Text(String::new()))];
+        let json = values_to_json(values.iter().map(|(name, value)| (*name, value)));
+        assert_eq!(json.to_string(), r#"{"z":null,"a":""}"#, "the order stays");
+        let back = values_from_json(&json).unwrap();
+        assert_eq!(back, values.map(|(name, value)| (name.to_owned(), value)));
+    }
+}

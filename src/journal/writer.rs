@@ -1,0 +1,101 @@
+use super::line::{Head, Line};
+use super::{Directory, JournalError};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The journal of one run, being written. The file is made with the first line, because only a run that writes something to
+/// the database has anything to tell.
+#[derive(Debug)]
+pub struct Writer {
+    directory: Directory,
+    run_id: String,
+    path: PathBuf,
+    file: Option<File>,
+    /// What is to be written ahead of the next line that makes the file.
+    waiting: Vec<u8>,
+    /// How much of the file is whole lines.
+    length: u64,
+}
+
+impl Writer {
+    /// One for that run. Nothing is made yet.
+    ///
+    /// # Errors
+    /// When the head cannot be spelled; never in practice.
+    pub fn new(directory: Directory, head: Head) -> Result<Writer, JournalError> {
+        let path = directory.file(&head.run_id);
+        let mut writer =
+            Writer { run_id: head.run_id.clone(), path, directory, file: None, waiting: Vec::new(), length: 0 };
+        writer.wait(&Line::Head(Box::new(head)))?;
+        Ok(writer)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// True once there is a file.
+    pub fn is_begun(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Makes sure that it could be written.
+    ///
+    /// # Errors
+    /// See [`Directory::ready`].
+    pub fn ready(&self) -> Result<(), JournalError> {
+        self.directory.ready()
+    }
+
+    /// Writes a line now, and what waited for it. With `sync` it is on the disk when this comes back. A line that could be
+    /// written in part only is taken back, so that the file stays readable.
+    ///
+    /// # Errors
+    /// When the file cannot be made or written.
+    pub fn write(&mut self, line: &Line, sync: bool) -> Result<(), JournalError> {
+        let before = self.waiting.len();
+        self.wait(line)?;
+        let written = self.flush(sync);
+        if written.is_err() {
+            self.waiting.truncate(before);
+        }
+        written
+    }
+
+    /// Writes a line if there is a file, and keeps it for later if there is none yet.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write_if_begun(&mut self, line: &Line, sync: bool) -> Result<(), JournalError> {
+        if self.is_begun() { self.write(line, sync) } else { self.wait(line) }
+    }
+
+    fn wait(&mut self, line: &Line) -> Result<(), JournalError> {
+        let spelled = serde_json::to_writer(&mut self.waiting, line);
+        spelled.map_err(|error| JournalError::io("spell a line of", &self.path, error))?;
+        self.waiting.push(b'\n');
+        Ok(())
+    }
+
+    fn flush(&mut self, sync: bool) -> Result<(), JournalError> {
+        if self.file.is_none() {
+            self.file = Some(self.directory.create(&self.run_id)?);
+        }
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let written = file.write_all(&self.waiting).and_then(|()| if sync { file.sync_data() } else { Ok(()) });
+        match written {
+            Ok(()) => {
+                self.length += self.waiting.len() as u64;
+                self.waiting.clear();
+                Ok(())
+            }
+            Err(error) => {
+                // If this fails too, the torn line is the last one, and readers know what that means.
+                let _ = file.set_len(self.length);
+                Err(JournalError::io("write to", &self.path, error))
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! A second look, so that only what stood still in between is acted on.
+
+use super::OpsError;
+use super::document::{held, job, order};
+use super::plan::{Asked, Plan};
+use super::session::Look;
+use super::show::not_in_flight;
+use crate::model::{Key, Step, age};
+use crate::policy::{Digest, Draft, Held, HeldReason, Policy, Verdict, draft, judge};
+use crate::report::{HeldJob, Spool, StepJob};
+use crate::store::{Found, Limits, StoreError, StoreErrorKind};
+use sha2::{Digest as _, Sha256};
+use std::collections::HashMap;
+use std::io;
+use std::time::{Duration, Instant};
+
+/// How long it takes at most until a signal is seen.
+const BLINK: Duration = Duration::from_millis(20);
+/// Jobs looked up at a time, to say what became of them.
+const LOOKUP: usize = 500;
+
+/// Waits, looks again, and keeps of a plan what is exactly the same step in both looks: the same fence, the same witness, the
+/// same move. What moved in between is held. What is a step in the second look alone is left to the next run.
+///
+/// The two looks are so long apart by the store's clock, and nothing is kept open while it waits.
+///
+/// # Errors
+/// When the store cannot be read, the time limit runs out, or a signal ends the wait. Nothing was written then.
+pub fn confirm(
+    look_again: &dyn Fn() -> Result<Look, OpsError>,
+    limits: &Limits,
+    first: Plan,
+    asked: &Asked,
+    policy: &Policy,
+    after: Duration,
+) -> Result<Plan, OpsError> {
+    let (mut look, apart) = second_look(look_again, limits, &first, after)?;
+    let mut second = asked.plan_without_limit(&mut look, policy)?;
+    let mut unconfirmed: HashMap<String, [u8; 32]> = HashMap::new();
+    for step in first.steps.iter() {
+        let step = step?;
+        unconfirmed.insert(name(&step.key), print(&step)?);
+    }
+    let (mut steps, mut jobs, mut digest) = (Spool::default(), Spool::default(), Digest::default());
+    for (step, job) in second.steps.iter().zip(second.jobs.iter()) {
+        let (step, job): (Step, StepJob) = (step?, job?);
+        let key = name(&step.key);
+        if unconfirmed.get(&key) == Some(&print(&step)?) {
+            unconfirmed.remove(&key);
+            let place = order(job.job.last_sign_at);
+            digest.add(&step);
+            steps.push(place, &step)?;
+            jobs.push(place, &job)?;
+        }
+    }
+    let mut moved: Vec<StepJob> = Vec::new();
+    for (step, job) in first.steps.iter().zip(first.jobs.iter()) {
+        if unconfirmed.contains_key(&name(&step?.key)) {
+            moved.push(job?);
+        }
+    }
+    second.held = with_moved(&mut look, &second.held, moved, policy, apart)?;
+    steps.sort();
+    jobs.sort();
+    second.warnings = if steps.is_empty() { Vec::new() } else { first.warnings };
+    (second.steps, second.jobs, second.digest) = (steps, jobs, digest.finish());
+    (second.filter, second.beyond_limit, second.not_found) = (first.filter, first.beyond_limit, first.not_found);
+    second.confirmed_after = Some(apart);
+    Ok(second)
+}
+
+/// The second look, and how long after the first one it is.
+fn second_look(
+    look_again: &dyn Fn() -> Result<Look, OpsError>,
+    limits: &Limits,
+    first: &Plan,
+    after: Duration,
+) -> Result<(Look, Duration), OpsError> {
+    let mut wait = after;
+    loop {
+        sleep(limits, wait)?;
+        let look = look_again()?;
+        let apart = look.now().since(first.store_time);
+        if apart >= after {
+            return Ok((look, apart));
+        }
+        // The store's clock goes slower than ours, or was put back.
+        wait = (after - apart).max(BLINK);
+    }
+}
+
+fn sleep(limits: &Limits, span: Duration) -> Result<(), OpsError> {
+    let until = Instant::now() + span;
+    loop {
+        if limits.interrupt.is_raised() {
+            return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted before the second look").into());
+        }
+        if limits.left().is_zero() {
+            let message = "the time limit ran out before the second look";
+            return Err(StoreError::new(StoreErrorKind::TimedOut, message).into());
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        std::thread::sleep(left.min(BLINK));
+    }
+}
+
+/// What is held in the second look, and what moved since the first one.
+fn with_moved(
+    look: &mut Look,
+    before: &Spool<HeldJob>,
+    moved: Vec<StepJob>,
+    policy: &Policy,
+    apart: Duration,
+) -> Result<Spool<HeldJob>, OpsError> {
+    let mut list = Spool::default();
+    let mut ids: Vec<String> = moved.iter().map(|step| step.job.id.clone()).collect();
+    ids.sort();
+    for known in before.iter() {
+        let known = known?;
+        if ids.binary_search(&known.job.id).is_err() {
+            list.push(order(known.job.last_sign_at), &known)?;
+        }
+    }
+    for some in moved.chunks(LOOKUP) {
+        let ids: Vec<String> = some.iter().map(|step| step.job.id.clone()).collect();
+        let found = look.reader.find(&look.spec, &ids)?;
+        for step in some {
+            let found = found.iter().find(|found| found.names.contains(&step.job.id));
+            let moved = moved_job(look, step, found, policy, apart);
+            list.push(order(moved.job.last_sign_at), &moved)?;
+        }
+    }
+    list.sort();
+    Ok(list)
+}
+
+fn moved_job(look: &Look, step: &StepJob, found: Option<&Found>, policy: &Policy, apart: Duration) -> HeldJob {
+    let why = |what: &str| Held {
+        reason: HeldReason::MovedBetweenLooks,
+        detail: format!("showed life between two looks {} apart: {what}", age(apart)),
+    };
+    let Some(found) = found else {
+        return HeldJob { job: step.job.clone(), held: held(&why("its row is no longer there")) };
+    };
+    let (spec, claim) = (&look.spec, &found.claim);
+    let judgement = judge(spec, claim, policy, look.now());
+    let what = match (found.in_flight, &judgement.verdict) {
+        (false, _) => match not_in_flight(&claim.state) {
+            Draft::Held(held) => held.detail,
+            Draft::Step(_) => String::new(),
+        },
+        (true, Verdict::Stuck(_)) => "its row has changed".to_owned(),
+        (true, _) => match draft(spec, claim, &judgement, policy) {
+            Draft::Held(held) => held.detail,
+            Draft::Step(_) => "its row has changed".to_owned(),
+        },
+    };
+    let draft = Draft::Held(why(&what));
+    let mut job = job(spec, claim, &judgement, &draft);
+    if !found.in_flight {
+        job = crate::report::Job { state: job.state, r#move: None, ..step.job.clone() };
+    }
+    HeldJob { job, held: held(&why(&what)) }
+}
+
+/// Which job, exactly: two keys may be spelled alike.
+fn name(key: &Key) -> String {
+    format!("{key:?}")
+}
+
+fn print(step: &Step) -> io::Result<[u8; 32]> {
+    Ok(Sha256::digest(serde_json::to_vec(step)?).into())
+}

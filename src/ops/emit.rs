@@ -1,0 +1,116 @@
+//! A plan as a script for a change ticket: what `apply` would do, to be run by hand. Nothing is written.
+
+use super::OpsError;
+use super::apply::BATCH;
+use super::plan::Plan;
+use super::reclaim::Order;
+use crate::model::{Batch, Move, Step};
+use crate::report::Spool;
+use crate::store::script::{self, Heading, Place};
+use crate::store::{Limits, StoreError, StoreErrorKind};
+use std::collections::BTreeMap;
+
+/// A script, complete before any of it is shown: half of one must never be run.
+pub struct Emitted {
+    /// Its parts, in order: the heading, then one for each batch.
+    pub parts: Spool<String>,
+    /// How many batches it has.
+    pub batches: u64,
+    /// What whoever runs it should know.
+    pub warnings: Vec<String>,
+}
+
+/// Writes down what `apply` would do with the plan, in the same batches.
+///
+/// # Errors
+/// When a guard refuses it that somebody else's ticket is no way around, when it cannot be said in SQL alone, or on an interrupt.
+pub fn emit(limits: &Limits, plan: &Plan, order: &Order<'_>) -> Result<Emitted, OpsError> {
+    if let Some(why) = order.guard.refusal_of_script(plan) {
+        return Err(StoreError::new(StoreErrorKind::Refused, format!("{why}; there is no script of it")).into());
+    }
+    let counts = counts(plan)?;
+    let batches = counts.values().map(|count| count.div_ceil(BATCH as u64)).sum();
+    let reason = order.reason();
+    let brake = order.guard.brake(plan);
+    let mut warnings = plan.warnings.clone();
+    if brake.pulled {
+        warnings.insert(0, format!("--apply would be refused by the brake: {}", brake.why.join("; ")));
+    }
+    let heading = Heading {
+        database: &plan.target.database,
+        table: &plan.target.table,
+        store_time: plan.store_time,
+        digest: &plan.digest,
+        reason: &reason,
+        moves: &in_words(&counts),
+        batches,
+        warnings: &warnings,
+    };
+    let mut run = Run {
+        plan,
+        reason: &reason,
+        limits,
+        emitted: Emitted { parts: Spool::default(), batches, warnings: Vec::new() },
+    };
+    run.push(&script::heading(&plan.spec, &heading))?;
+    let mut waiting: BTreeMap<Move, Vec<Step>> = BTreeMap::new();
+    for step in plan.steps.iter() {
+        let step = step?;
+        let steps = waiting.entry(step.r#move).or_default();
+        steps.push(step);
+        if let [Step { r#move, .. }, ..] = steps.as_slice()
+            && steps.len() == BATCH
+        {
+            run.batch(*r#move, steps)?;
+            steps.clear();
+        }
+    }
+    for (r#move, steps) in waiting.iter().filter(|(_, steps)| !steps.is_empty()) {
+        run.batch(*r#move, steps)?;
+    }
+    Ok(Emitted { warnings, ..run.emitted })
+}
+
+struct Run<'a> {
+    plan: &'a Plan,
+    reason: &'a str,
+    limits: &'a Limits,
+    emitted: Emitted,
+}
+
+impl Run<'_> {
+    fn batch(&mut self, r#move: Move, steps: &[Step]) -> Result<(), OpsError> {
+        if self.limits.interrupt.is_raised() {
+            return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted").into());
+        }
+        let batch = Batch { r#move, steps, reason: self.reason, waits: &[] };
+        // The heading is the first part, so that the first batch is number 1.
+        let place = Place { number: self.emitted.parts.len() as u64, of: self.emitted.batches };
+        let text = script::batch(&self.plan.spec, &batch, place)?;
+        self.push(&text)
+    }
+
+    fn push(&mut self, part: &str) -> Result<(), OpsError> {
+        Ok(self.emitted.parts.push(0, &part.to_owned())?)
+    }
+}
+
+/// How many steps of each move.
+fn counts(plan: &Plan) -> Result<BTreeMap<Move, u64>, OpsError> {
+    let mut counts = BTreeMap::new();
+    for step in plan.steps.iter() {
+        *counts.entry(step?.r#move).or_default() += 1;
+    }
+    Ok(counts)
+}
+
+fn in_words(counts: &BTreeMap<Move, u64>) -> String {
+    if counts.is_empty() {
+        return "nothing to move".to_owned();
+    }
+    let one = |(r#move, count): (&Move, &u64)| match count {
+        1 => format!("{move} 1 job"),
+        count => format!("{move} {count} jobs"),
+    };
+    counts.iter().map(one).collect::<Vec<_>>().join(", ")
+}

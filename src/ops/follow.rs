@@ -1,0 +1,148 @@
+//! Watches jobs after they went back to the queue, in short looks by key.
+
+use super::OpsError;
+use super::plan::Plan;
+use crate::model::{Key, Move, Outcome};
+use crate::policy::{Afterwards, Policy, afterwards};
+use crate::report::{Spool, StepJob, Verified};
+use crate::spec::QueueSpec;
+use crate::store::{Limits, Store, StoreError, StoreErrorKind};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Between the first two looks; half as long again each time, up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// How soon an interrupt is seen.
+const NAP: Duration = Duration::from_millis(20);
+/// How many keys are looked up at a time.
+const LOOKUP: usize = 1000;
+/// So many are named of those that are stuck again.
+const NAMED: usize = 1000;
+
+/// The jobs of a plan that are to be watched once it is applied.
+pub struct Watch {
+    spec: QueueSpec,
+    /// By their place in the plan; `None` for a job that does not go back to the queue.
+    keys: Vec<Option<Key>>,
+}
+
+impl Watch {
+    /// Remembers the keys of the jobs that the plan requeues. A document only has their ids, which are for people.
+    ///
+    /// # Errors
+    /// When the temporary file of a long plan cannot be read.
+    pub fn of(plan: &Plan) -> Result<Watch, OpsError> {
+        let keys = plan.steps.iter().map(|step| {
+            let step = step?;
+            Ok((step.r#move == Move::Requeue).then_some(step.key))
+        });
+        Ok(Watch { spec: plan.spec.clone(), keys: keys.collect::<Result<_, OpsError>>()? })
+    }
+
+    /// Those that were moved.
+    fn moved(&self, steps: &Spool<StepJob>) -> Vec<Key> {
+        let keys = self.keys.iter().zip(steps.iter());
+        let is_moved = |step: &StepJob| step.outcome.as_deref() == Some(Outcome::Moved.name());
+        keys.filter_map(|(key, step)| key.clone().filter(|_| step.is_ok_and(|step| is_moved(&step)))).collect()
+    }
+}
+
+/// Watches the jobs for that long, or until each of them has ended, or until it is interrupted. `limits` gives those of one
+/// look; `told` hears of each look.
+///
+/// # Errors
+/// When the last look could not be made. What an earlier one saw is then no answer.
+pub fn follow(
+    store: &dyn Store,
+    limits: &dyn Fn() -> Limits,
+    watch: &Watch,
+    steps: &Spool<StepJob>,
+    policy: &Policy,
+    time: Duration,
+    told: &mut dyn FnMut(&Verified),
+) -> Result<Verified, StoreError> {
+    let begun = Instant::now();
+    let keys = watch.moved(steps);
+    let mut jobs: Vec<Job> = keys.into_iter().map(|key| Job { key, stands: Afterwards::Waiting }).collect();
+    let mut pause = FIRST_PAUSE;
+    loop {
+        // Taken first: what is seen now must not be older than the time that is said to have been watched.
+        let waited = begun.elapsed();
+        let looked = look(store, &limits(), watch, policy, &mut jobs);
+        let interrupted = limits().interrupt.is_raised();
+        let is_over = interrupted || waited >= time || jobs.iter().all(|job| job.stands.is_end());
+        match looked {
+            Err(error) if is_over && !(interrupted && error.kind == StoreErrorKind::Interrupted) => return Err(error),
+            Err(_) => {}
+            Ok(()) => told(&verified(&jobs, waited)),
+        }
+        if is_over {
+            return Ok(verified(&jobs, waited));
+        }
+        nap(pause.min(time.saturating_sub(begun.elapsed())), &limits().interrupt);
+        pause = pause.mul_f32(1.5).min(LONGEST_PAUSE);
+    }
+}
+
+struct Job {
+    key: Key,
+    stands: Afterwards,
+}
+
+/// Looks at those that have not ended, and notes how they stand.
+fn look(
+    store: &dyn Store,
+    limits: &Limits,
+    watch: &Watch,
+    policy: &Policy,
+    jobs: &mut [Job],
+) -> Result<(), StoreError> {
+    let mut open: Vec<&mut Job> = jobs.iter_mut().filter(|job| !job.stands.is_end()).collect();
+    if open.is_empty() {
+        return Ok(());
+    }
+    let mut reader = store.reader(limits)?;
+    let now = reader.now();
+    for chunk in open.chunks_mut(LOOKUP) {
+        let keys: Vec<Key> = chunk.iter().map(|job| job.key.clone()).collect();
+        let found = reader.find_keys(&watch.spec, &keys)?;
+        let by_name = |key: &Key| key.to_string();
+        let mut found_at: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (n, (claim, _)) in found.iter().enumerate() {
+            found_at.entry(by_name(&claim.key)).or_default().push(n);
+        }
+        for job in chunk.iter_mut() {
+            // Two keys of different types may have one name.
+            let places = found_at.get(&by_name(&job.key)).into_iter().flatten();
+            let row = places.filter_map(|n| found.get(*n)).find(|(claim, _)| claim.key == job.key);
+            let row = row.map(|(claim, in_flight)| (claim, *in_flight));
+            job.stands = afterwards(&watch.spec, row, policy, now);
+        }
+    }
+    Ok(())
+}
+
+fn nap(time: Duration, interrupt: &crate::store::Interrupt) {
+    let until = Instant::now() + time;
+    while !interrupt.is_raised() && Instant::now() < until {
+        std::thread::sleep(NAP.min(until.saturating_duration_since(Instant::now())));
+    }
+}
+
+fn verified(jobs: &[Job], waited: Duration) -> Verified {
+    let count = |stands| jobs.iter().filter(|job| job.stands == stands).count() as u64;
+    let stuck = jobs.iter().filter(|job| job.stands == Afterwards::StuckAgain);
+    Verified {
+        waited_seconds: waited.as_secs_f64(),
+        watched: jobs.len() as u64,
+        waiting: count(Afterwards::Waiting),
+        picked_up: count(Afterwards::PickedUp),
+        not_in_flight: count(Afterwards::NotInFlight),
+        finished: count(Afterwards::Finished),
+        failed: count(Afterwards::Failed),
+        stuck_again: count(Afterwards::StuckAgain),
+        gone: count(Afterwards::Gone),
+        stuck_again_ids: stuck.take(NAMED).map(|job| job.key.to_string()).collect(),
+    }
+}

@@ -1,0 +1,71 @@
+use super::OpsError;
+use crate::report::{Job, Spool, Stale};
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// One look of several, beside the one before it: which findings are new, and which are gone.
+///
+/// A finding is a job and its claim: one that was requeued, claimed again and is stuck again has gone and come. In memory
+/// stay some 50 bytes a finding.
+pub struct Followed {
+    /// What this look found.
+    pub document: Stale,
+    /// What the look before it found and this one did not, as it was then. What became of it nobody looked for.
+    pub gone: Spool<Job>,
+    seen: HashSet<u64>,
+    before: HashSet<u64>,
+}
+
+impl Followed {
+    /// The first look: everything in it is new.
+    ///
+    /// # Errors
+    /// When the temporary file of a long list fails.
+    pub fn first(document: Stale) -> Result<Followed, OpsError> {
+        let seen = seen(&document)?;
+        Ok(Followed { document, gone: Spool::default(), seen, before: HashSet::new() })
+    }
+
+    /// The look after it.
+    ///
+    /// # Errors
+    /// When the temporary file of a long list fails.
+    pub fn then(self, document: Stale) -> Result<Followed, OpsError> {
+        let seen = seen(&document)?;
+        let mut gone = Spool::default();
+        if self.seen.iter().any(|mark| !seen.contains(mark)) {
+            for job in self.findings() {
+                let job = job?;
+                if !seen.contains(&mark(&job)) {
+                    gone.push(0, &job)?;
+                }
+            }
+        }
+        Ok(Followed { document, gone, seen, before: self.seen })
+    }
+
+    /// Everything that this look found: what is stuck, longest silent first, then what nobody can judge.
+    pub fn findings(&self) -> impl Iterator<Item = std::io::Result<Job>> {
+        self.document.jobs.iter().chain(self.document.unknown.iter())
+    }
+
+    /// True if the look before did not find it.
+    pub fn is_new(&self, job: &Job) -> bool {
+        !self.before.contains(&mark(job))
+    }
+}
+
+fn seen(document: &Stale) -> Result<HashSet<u64>, OpsError> {
+    let mut seen = HashSet::new();
+    for job in document.jobs.iter().chain(document.unknown.iter()) {
+        seen.insert(mark(&job?));
+    }
+    Ok(seen)
+}
+
+/// What tells a finding from every other; two in a million billion may share it.
+fn mark(job: &Job) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (&job.id, &job.owner, job.claimed_at).hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,116 @@
+use super::Records;
+use super::load::{head_of, time_of};
+use crate::journal::{self, Head};
+use crate::model::Outcome;
+use crate::ops::OpsError;
+use crate::report::{History, HistoryRun, HistorySummary, HistoryTarget, Outcomes};
+use std::collections::BTreeMap;
+
+/// Runs listed from a ledger where no limit is asked for.
+const LEDGER_RUNS: u64 = 10_000;
+
+/// Lists the runs, newest first.
+///
+/// # Errors
+/// When the journal or the ledger cannot be read, or is not what this program writes.
+pub fn history(records: &mut Records<'_>, limit: Option<usize>) -> Result<History, OpsError> {
+    let mut runs: BTreeMap<String, HistoryRun> = BTreeMap::new();
+    let mut warnings = Vec::new();
+    if let Some(journals) = records.journals {
+        for run in journals.runs()? {
+            let summary = match journal::summary(journals, &run) {
+                Ok(Some(summary)) => summary,
+                Ok(None) => continue,
+                // One file that cannot be read must not take the whole list away.
+                Err(error) => {
+                    warnings.push(format!("run {run} is not listed: {error}"));
+                    continue;
+                }
+            };
+            let mut listed = run_of(&summary.head, "journal");
+            listed.set_outcomes(&summary.outcomes);
+            listed.planned = Some(summary.head.planned);
+            listed.undoable = summary.undoable;
+            listed.complete = Some(summary.is_complete);
+            listed.stop = summary.stop;
+            runs.insert(run, listed);
+        }
+    }
+    let ledger = records.ledger()?;
+    if let (Some(ledger), Some(look)) = (&ledger, records.look.as_mut()) {
+        for run in look.reader.ledger_runs(ledger, LEDGER_RUNS)? {
+            match runs.get_mut(&run.row.run_id) {
+                Some(known) => known.recorded_in.push("ledger".to_owned()),
+                None => {
+                    let mut head = head_of(&run.row, look)?;
+                    head.time = time_of(&run.row);
+                    let mut listed = run_of(&head, "ledger");
+                    listed.moved = run.moved;
+                    listed.undoable = run.undoable;
+                    runs.insert(run.row.run_id.clone(), listed);
+                }
+            }
+        }
+    }
+    link(&mut runs);
+    let all = runs.len();
+    let mut runs: Vec<HistoryRun> = runs.into_values().collect();
+    runs.sort_by(|a, b| (b.store_time, &b.run_id).cmp(&(a.store_time, &a.run_id)));
+    runs.truncate(limit.unwrap_or(usize::MAX));
+    let ledger = ledger.map(|ledger| format!("{}.{}", ledger.table.schema, ledger.table.name));
+    Ok(History {
+        schema: "jobdoctor.history/v1",
+        journal: records.journals.map(|journals| journals.path().display().to_string()),
+        ledger,
+        warnings,
+        summary: HistorySummary { runs: all as u64, returned: runs.len() as u64, truncated: runs.len() < all },
+        runs,
+    })
+}
+
+/// Tells the runs that were taken back by which.
+fn link(runs: &mut BTreeMap<String, HistoryRun>) {
+    let undone: Vec<(String, String)> =
+        runs.values().filter_map(|run| Some((run.undoes.clone()?, run.run_id.clone()))).collect();
+    for (run, by) in undone {
+        if let Some(run) = runs.get_mut(&run) {
+            run.undone_by.push(by);
+        }
+    }
+}
+
+/// A run for a document, without what became of its jobs.
+pub(super) fn run_of(head: &Head, source: &str) -> HistoryRun {
+    HistoryRun {
+        run_id: head.run_id.clone(),
+        store_time: head.time,
+        command: head.command.clone(),
+        target: HistoryTarget {
+            engine: head.target.engine.clone(),
+            preset: head.target.preset.clone(),
+            name: head.target.name.clone(),
+            database: head.target.database.clone(),
+            table: head.target.table.clone(),
+        },
+        actor: head.actor.user.clone().or_else(|| head.actor.uid.map(|uid| uid.to_string())),
+        host: head.host.clone(),
+        reason: head.reason.clone(),
+        planned: None,
+        moved: 0,
+        outcomes: None,
+        undoable: 0,
+        undoes: head.undoes.clone(),
+        undone_by: Vec::new(),
+        complete: None,
+        stop: None,
+        recorded_in: vec![source.to_owned()],
+    }
+}
+
+impl HistoryRun {
+    /// Takes the counts of a journal over.
+    pub(super) fn set_outcomes(&mut self, outcomes: &BTreeMap<Outcome, u64>) {
+        self.moved = outcomes.get(&Outcome::Moved).copied().unwrap_or(0);
+        self.outcomes = Some(Outcomes::of(outcomes));
+    }
+}

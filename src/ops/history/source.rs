@@ -1,0 +1,97 @@
+use crate::journal::{Directory, is_run_id};
+use crate::ops::{Look, OpsError};
+use crate::spec::LedgerSpec;
+use crate::store::{StoreError, StoreErrorKind};
+use std::collections::BTreeSet;
+
+/// So many runs are named where one is meant and several fit.
+const SHOWN: usize = 5;
+
+/// Where records are looked for.
+pub struct Records<'a> {
+    /// The journals of this host; `None` where it cannot be told where they are.
+    pub journals: Option<&'a Directory>,
+    /// A look at a database, if one is at hand.
+    pub look: Option<&'a mut Look>,
+}
+
+impl Records<'_> {
+    /// The ledger of the database at hand, if it has one that can be read.
+    ///
+    /// # Errors
+    /// When there is one that this role may not read, or that is not what this program makes.
+    pub(in crate::ops) fn ledger(&self) -> Result<Option<LedgerSpec>, OpsError> {
+        let Some(ledger) = self.look.as_ref().and_then(|look| look.spec.ledger.clone()) else { return Ok(None) };
+        let name = format!("{}.{}", ledger.table.schema, ledger.table.name);
+        if !ledger.lacks.is_empty() {
+            let message = format!("the ledger {name} lacks columns: {}", ledger.lacks.join(", "));
+            return Err(StoreError::new(StoreErrorKind::Unfit, message)
+                .hint("it was made by something else: rename it, and make the ledger with `jobdoctor init --ledger`")
+                .into());
+        }
+        if !ledger.may_read {
+            let role = self.look.as_ref().and_then(|look| look.live.role.clone()).unwrap_or_default();
+            let grant = format!(
+                "GRANT SELECT ON {} TO {}",
+                crate::spec::ident::qualified(&ledger.table.schema, &ledger.table.name),
+                crate::spec::ident::quoted(&role)
+            );
+            let message = format!("may not read the ledger {name}");
+            return Err(StoreError::new(StoreErrorKind::Denied, message).hint(grant).into());
+        }
+        Ok(Some(ledger))
+    }
+
+    /// The run that is meant: its whole id, or as much of the beginning as no other run shares.
+    ///
+    /// # Errors
+    /// When no run is called that, or several are.
+    pub(in crate::ops) fn find(&mut self, prefix: &str) -> Result<String, OpsError> {
+        let mut found: BTreeSet<String> = BTreeSet::new();
+        if let Some(journals) = self.journals {
+            found.extend(journals.runs()?.into_iter().filter(|run| run.starts_with(prefix)));
+        }
+        if found.contains(prefix) {
+            return Ok(prefix.to_owned());
+        }
+        let ledger = match self.ledger() {
+            // What this host has a journal of can be told without the ledger.
+            Err(_) if !found.is_empty() => None,
+            ledger => ledger?,
+        };
+        if let (Some(ledger), Some(look)) = (ledger, self.look.as_mut()) {
+            let ids = look.reader.ledger_run_ids(&ledger, prefix, SHOWN + 1)?;
+            found.extend(ids.into_iter().filter(|run| is_run_id(run)));
+        }
+        if found.contains(prefix) {
+            return Ok(prefix.to_owned());
+        }
+        let mut runs = found.iter();
+        match (runs.next(), runs.next()) {
+            (Some(only), None) => Ok(only.clone()),
+            (None, _) => Err(self.unknown(prefix).into()),
+            (Some(_), Some(_)) => {
+                let shown: Vec<&str> = found.iter().take(SHOWN).map(String::as_str).collect();
+                let more = if found.len() > SHOWN { ", ..." } else { "" };
+                Err(OpsError::usage(
+                    format!("several runs begin with {prefix}: {}{more}", shown.join(", ")),
+                    "say more of the id",
+                ))
+            }
+        }
+    }
+
+    fn unknown(&self, prefix: &str) -> StoreError {
+        let journal = match self.journals {
+            Some(journals) => format!("in {}", journals.path().display()),
+            None => "on this host, where there is no place for journals (HOME is not set)".to_owned(),
+        };
+        let ledger = match self.look.as_ref().map(|look| look.spec.ledger.is_some()) {
+            Some(true) => ", and none in the ledger",
+            Some(false) => ", and the database has no ledger",
+            None => "",
+        };
+        StoreError::new(StoreErrorKind::Missing, format!("there is no run {prefix} {journal}{ledger}"))
+            .hint("`jobdoctor history` lists the runs; a run of another host is known there, or in the ledger (--db)")
+    }
+}

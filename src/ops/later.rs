@@ -1,0 +1,67 @@
+//! Jobs that go back for later than now.
+
+use super::OpsError;
+use super::session::Look;
+use crate::model::{Move, Step};
+use crate::policy::Later;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
+use std::time::Duration;
+
+impl Look {
+    /// From here on, jobs of this look that go back do so for later: the plan says which state they come to then.
+    ///
+    /// # Errors
+    /// A usage error where a job of this queue would run at once all the same, or never.
+    pub fn return_later(&mut self, later: &Later) -> Result<(), OpsError> {
+        if !later.is_asked() {
+            return Ok(());
+        }
+        let flag = if later.delay.is_some() { "--delay" } else { "--jitter" };
+        let delayed = self.spec.delayed_requeue().map_err(|why| {
+            OpsError::usage(
+                format!("{flag}: a job of preset {} cannot be given back for later: {why}", self.spec.preset),
+                "leave --delay and --jitter out, in the config file too; --limit N gives back a few at a time",
+            )
+        })?;
+        self.spec.moves.insert(Move::Requeue, delayed);
+        Ok(())
+    }
+}
+
+/// Deals out the waits of a run, batch by batch.
+pub(super) struct Waits {
+    later: Later,
+    /// Jobs that go back in the whole run, and those that have been dealt with.
+    of: usize,
+    dealt: usize,
+}
+
+impl Waits {
+    /// For a run of these steps.
+    pub(super) fn new(later: Later, steps: impl Iterator<Item = io::Result<Step>>) -> io::Result<Waits> {
+        let mut of = 0;
+        if later.is_asked() {
+            for step in steps {
+                of += usize::from(step?.r#move == Move::Requeue);
+            }
+        }
+        Ok(Waits { later, of, dealt: 0 })
+    }
+
+    /// For the next batch, of so many jobs.
+    pub(super) fn next(&mut self, r#move: Move, count: usize) -> Vec<Duration> {
+        if r#move != Move::Requeue {
+            return Vec::new();
+        }
+        let waits = self.later.waits(self.dealt, count, self.of, chance);
+        self.dealt += count;
+        waits
+    }
+}
+
+/// A number from 0 to below 1 that nobody can foresee.
+fn chance() -> f64 {
+    let bits = RandomState::new().build_hasher().finish() >> 11;
+    bits as f64 / (1_u64 << 53) as f64
+}

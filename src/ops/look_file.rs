@@ -1,0 +1,170 @@
+//! A look that is saved, and compared by the next run.
+
+use super::OpsError;
+use super::session::Look;
+use crate::model::Timestamp;
+use crate::policy::{Looks, Seen};
+use crate::report::{Fingerprint, LOOK_SCHEMA, LookedAt, SavedClaim, SavedLook};
+use crate::spec::EARLIEST_MICROS;
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+use std::fs::{File, canonicalize};
+use std::io::{self, BufReader, BufWriter, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The most claims in flight that are kept: a file of some 100 MB.
+const MOST_CLAIMS: usize = 500_000;
+/// The largest file that is read.
+const MOST_BYTES: u64 = 128 << 20;
+
+/// A file with the last look; or the place where the first one will be.
+pub struct LookFile {
+    path: PathBuf,
+    before: Option<SavedLook>,
+}
+
+impl LookFile {
+    /// Reads the file, if it is there. What it holds is checked like anything from outside; an empty one is a first look's.
+    ///
+    /// # Errors
+    /// When it is no regular file, others may write to it, it is too large, or it is no saved look.
+    pub fn read(path: &Path) -> Result<LookFile, OpsError> {
+        let nothing = LookFile { path: path.to_owned(), before: None };
+        let wrong = |why: String| wrong(path, &why);
+        // Neither through a link, which a replaced file would leave behind, nor waiting for a pipe.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match open(path, flags, Mode::empty()) {
+            Ok(file) => File::from(file),
+            Err(Errno::NOENT) => return Ok(nothing),
+            Err(Errno::LOOP) => return Err(wrong("is a link; name the file itself".to_owned())),
+            Err(error) => return Err(wrong(format!("cannot be read: {}", io::Error::from(error)))),
+        };
+        let metadata = file.metadata().map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        if !metadata.is_file() {
+            return Err(wrong("is no file".to_owned()));
+        }
+        if metadata.len() == 0 {
+            return Ok(nothing);
+        }
+        if metadata.len() > MOST_BYTES {
+            return Err(wrong(format!("is larger than {} MiB, so it is no saved look", MOST_BYTES >> 20)));
+        }
+        let saved: SavedLook = serde_json::from_reader(BufReader::new(file)).map_err(|error| {
+            let why: String = error.to_string().chars().take(200).collect();
+            wrong(format!("is no saved look, or not whole: {why}"))
+        })?;
+        if saved.schema != LOOK_SCHEMA {
+            let schema: String = saved.schema.chars().take(60).collect();
+            return Err(wrong(format!("is of the form `{schema}`, not {LOOK_SCHEMA}")));
+        }
+        if metadata.mode() & 0o022 != 0 {
+            let mode = metadata.mode() & 0o777;
+            let why = format!("may be written by others (mode {mode:04o}), and what it says decides who is dead");
+            return Err(wrong(why).hint(format!("chmod 600 {}", path.display())));
+        }
+        if ![0, geteuid().as_raw()].contains(&metadata.uid()) {
+            return Err(wrong("belongs to another user, and what it says decides who is dead".to_owned()));
+        }
+        let plausible = |at: Timestamp| at.micros() >= EARLIEST_MICROS && at <= saved.store_time;
+        if !saved.claims.iter().all(|claim| plausible(claim.since_at) && plausible(claim.progress_since_at)) {
+            return Err(wrong("names times that cannot be right".to_owned()));
+        }
+        Ok(LookFile { path: path.to_owned(), before: Some(saved) })
+    }
+
+    /// The file's name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// True if there was none yet.
+    pub fn is_first(&self) -> bool {
+        self.before.is_none()
+    }
+
+    /// What the last look saw.
+    ///
+    /// # Errors
+    /// When it was taken of another queue.
+    pub fn looks(&self, look: &Look) -> Result<Option<Looks>, OpsError> {
+        let Some(before) = &self.before else { return Ok(None) };
+        let (here, there) = (looked_at(look), &before.target);
+        if here != *there {
+            let name = |target: &LookedAt| {
+                format!("{} {}, table {}, preset {}", target.engine, target.database, target.table, target.preset)
+            };
+            let there: String = name(there).chars().take(400).collect();
+            let why = format!("is a look at {there}, and this is {}", name(&here));
+            return Err(wrong(&self.path, &why).hint("keep one look file for each queue"));
+        }
+        let seen = before.claims.iter().map(|claim| {
+            let seen = Seen {
+                values: claim.values.0,
+                since: claim.since_at,
+                moved: claim.moved,
+                progress: claim.progress.map(|progress| progress.0),
+                progress_since: claim.progress_since_at,
+            };
+            (claim.key.0, seen)
+        });
+        Ok(Some(Looks { taken_at: before.store_time, seen: seen.collect() }))
+    }
+
+    /// Saves what this look saw in place of the last one, whole or not at all. Of two runs at once the last one wins.
+    ///
+    /// # Errors
+    /// When it cannot be written, or would be too large.
+    pub fn save(&self, look: &Look, seen: &Looks) -> Result<(), OpsError> {
+        if seen.seen.len() > MOST_CLAIMS {
+            let (many, most) = (seen.seen.len(), MOST_CLAIMS);
+            return Err(wrong(&self.path, &format!("would have {many} claims in flight, and {most} are the most")));
+        }
+        let mut claims: Vec<SavedClaim> = seen.seen.iter().map(|(key, seen)| saved(key, seen)).collect();
+        claims.sort_by_key(|claim| claim.key.0);
+        let saved =
+            SavedLook { schema: LOOK_SCHEMA.to_owned(), store_time: seen.taken_at, target: looked_at(look), claims };
+        self.replace(&saved).map_err(|error| wrong(&self.path, &format!("cannot be written: {}", error.kind())))
+    }
+
+    fn replace(&self, saved: &SavedLook) -> io::Result<()> {
+        let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        // Its mode is 0600 from the start.
+        let file = tempfile::Builder::new().prefix(".jobdoctor-look-").tempfile_in(parent.unwrap_or(Path::new(".")))?;
+        let mut out = BufWriter::new(file);
+        serde_json::to_writer(&mut out, saved)?;
+        out.write_all(b"\n")?;
+        let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.as_file().sync_all()?;
+        file.persist(&self.path).map_err(|error| error.error)?;
+        Ok(())
+    }
+}
+
+fn saved(key: &[u8; 16], seen: &Seen) -> SavedClaim {
+    SavedClaim {
+        key: Fingerprint(*key),
+        values: Fingerprint(seen.values),
+        since_at: seen.since,
+        moved: seen.moved,
+        progress: seen.progress.map(Fingerprint),
+        progress_since_at: seen.progress_since,
+    }
+}
+
+fn looked_at(look: &Look) -> LookedAt {
+    let target = &look.target;
+    // One file has many names.
+    let full = if target.engine == "sqlite" { canonicalize(&target.database).ok() } else { None };
+    LookedAt {
+        engine: target.engine.clone(),
+        database: full.map_or_else(|| target.database.clone(), |path| path.display().to_string()),
+        preset: target.preset.clone(),
+        table: target.table.clone(),
+    }
+}
+
+fn wrong(path: &Path, why: &str) -> OpsError {
+    OpsError::File { message: format!("look file {} {why}", path.display()), hint: None }
+}

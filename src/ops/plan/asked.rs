@@ -1,0 +1,56 @@
+use super::saved::saved_policy;
+use super::{Plan, plan, plan_again};
+use crate::ops::OpsError;
+use crate::ops::selection::Selection;
+use crate::ops::session::Look;
+use crate::policy::Policy;
+use crate::report::SavedPlan;
+
+/// What a plan is asked to be about.
+pub enum Asked {
+    /// The claims of a selection.
+    Selection(Box<Selection>),
+    /// The jobs of a plan in a file; and what to call that file.
+    Saved(String, Box<SavedPlan>),
+}
+
+impl Asked {
+    /// Drafts the plan.
+    ///
+    /// # Errors
+    /// See [`plan`] and [`plan_again`].
+    pub fn plan(&self, look: &mut Look, policy: &Policy) -> Result<Plan, OpsError> {
+        match self {
+            Asked::Selection(selection) => plan(look, selection, policy),
+            Asked::Saved(name, saved) => plan_again(look, name, saved, policy),
+        }
+    }
+
+    /// The same for a second look: the limit has cut the first plan already, and a job that is not in that one must not push
+    /// out one that is.
+    pub(in crate::ops) fn plan_without_limit(&self, look: &mut Look, policy: &Policy) -> Result<Plan, OpsError> {
+        match self {
+            Asked::Selection(selection) => plan(look, &Selection { limit: None, ..(**selection).clone() }, policy),
+            Asked::Saved(..) => self.plan(look, policy),
+        }
+    }
+
+    /// How the claims are judged: as the plan in the file was, over what is in force now.
+    ///
+    /// # Errors
+    /// When what the file says of it makes no sense.
+    pub fn policy(&self, policy: Policy) -> Result<Policy, OpsError> {
+        match self {
+            Asked::Selection(_) => Ok(policy),
+            Asked::Saved(name, saved) => saved_policy(name, &saved.policy, policy),
+        }
+    }
+
+    /// True if jobs were named, each of which somebody waits to hear of.
+    pub fn is_by_name(&self) -> bool {
+        match self {
+            Asked::Selection(selection) => selection.is_by_name(),
+            Asked::Saved(..) => true,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+use crate::model::Claim;
+use crate::policy::{Allowed, Judgement, Rule, Verdict};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// Kinds that are remembered; more make no better warning.
+const MOST_KINDS: usize = 100;
+
+/// By which thresholds steps were judged, and which kinds they touch with them.
+#[derive(Default)]
+pub(super) struct Rests {
+    /// Sources of liveness, and how long they were allowed to be silent.
+    silences: BTreeSet<(&'static str, Allowed)>,
+    /// Sources of liveness, whether they have a threshold or, as a lease, none.
+    sources: BTreeSet<&'static str>,
+    /// Steps that rest on how long a job runs and on nothing better: of which queue and kind, and what was allowed.
+    runs: BTreeMap<(Option<String>, Option<String>), Limits>,
+}
+
+/// What was limited, and how.
+type Limits = BTreeSet<(Limit, Allowed)>;
+
+/// What is limited where a step rests on how long a job runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Limit {
+    /// The age of its claim: the table shows nothing else.
+    Age,
+    /// Its run time.
+    MaxRuntime,
+}
+
+impl Limit {
+    /// The key in the config file.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Limit::Age => "older",
+            Limit::MaxRuntime => "max_runtime",
+        }
+    }
+}
+
+impl Rests {
+    /// Takes the judgement of a step in.
+    pub(super) fn add(&mut self, claim: &Claim, judgement: &Judgement) {
+        self.sources.extend(judgement.liveness);
+        if let (Some(source), Some(allowed)) = (judgement.liveness, judgement.allowed) {
+            self.silences.insert((source, allowed));
+        }
+        let Verdict::Stuck(reasons) = &judgement.verdict else { return };
+        let fires = |rule: Rule| reasons.iter().any(|reason| reason.rule == rule);
+        let by_age = judgement.allowed.filter(|_| fires(Rule::ClaimAge)).map(|allowed| (Limit::Age, allowed));
+        let by_run_time = || judgement.overrun.map(|allowed| (Limit::MaxRuntime, allowed));
+        let by_trouble = by_run_time().filter(|_| !judgement.verdict.is_death() && fires(Rule::MaxRuntime));
+        let Some(limit) = by_age.or(by_trouble) else { return };
+        let whose = (claim.queue.clone(), claim.kind.clone());
+        if self.runs.len() < MOST_KINDS || self.runs.contains_key(&whose) {
+            self.runs.entry(whose).or_default().insert(limit);
+        }
+    }
+
+    /// How long that source was allowed to be silent: each threshold that counted.
+    pub(super) fn silences(&self, source: &str) -> impl Iterator<Item = Allowed> {
+        self.silences.iter().filter(move |(known, _)| *known == source).map(|(_, allowed)| *allowed)
+    }
+
+    /// True if a step rests on that source.
+    pub(super) fn has(&self, source: &str) -> bool {
+        self.sources.contains(source)
+    }
+
+    /// The longest silence that any of those sources was allowed.
+    pub(super) fn longest_silence(&self, sources: &[&'static str]) -> Option<Duration> {
+        let known = self.silences.iter().filter(|(source, _)| sources.contains(source));
+        known.map(|(_, allowed)| allowed.span).max()
+    }
+
+    /// The limits on run times, by kind; or by queue where `by_kind` is false, because the table tells no kinds.
+    pub(super) fn limits(&self, by_kind: bool) -> BTreeMap<Option<String>, Limits> {
+        let mut limits: BTreeMap<_, Limits> = BTreeMap::new();
+        for ((queue, kind), known) in &self.runs {
+            limits.entry(if by_kind { kind } else { queue }.clone()).or_default().extend(known);
+        }
+        limits
+    }
+}

@@ -1,0 +1,332 @@
+//! What a run does, recorded: the intent of each batch ahead of its commit and the result after it, in the journal of this
+//! host; and where the queue has a ledger, there too.
+
+use crate::journal::{
+    Actor, Directory, Entry, Head, Intent, JournalError, Line, StepEnd, Target, Writer, key_to_json, values_to_json,
+};
+use crate::model::{Change, LedgerRow, Outcome, RowChange, Step, StepResult, Timestamp};
+use crate::report::{self, StepJob};
+use crate::spec::QueueSpec;
+use crate::store::{Recorder, StoreError, StoreErrorKind};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Whether a run keeps a journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Keep {
+    /// It does not.
+    #[default]
+    Off,
+    /// It does where it can; where not, it says so and goes on.
+    IfPossible,
+    /// Without one nothing is written.
+    Required,
+}
+
+/// Who runs it, why, and where that is kept.
+#[derive(Debug, Clone, Default)]
+pub struct Record {
+    /// The command.
+    pub command: &'static str,
+    /// Who runs it.
+    pub actor: Actor,
+    /// On which host.
+    pub host: Option<String>,
+    /// Why, in the words of who runs it.
+    pub reason: Option<String>,
+    /// Whether a journal is kept.
+    pub keep: Keep,
+    /// Where journals are; `None` where that cannot be told.
+    pub directory: Option<Directory>,
+}
+
+impl Record {
+    /// What is written with each job, where the queue keeps its last error.
+    pub(super) fn words(&self, run_id: &str) -> String {
+        let words = format!("jobdoctor: worker presumed dead (run {run_id})");
+        self.reason.as_ref().map_or(words.clone(), |reason| format!("{words}: {reason}"))
+    }
+}
+
+/// The parts of a head that a run knows of its queue.
+pub(super) fn target(target: &report::Target, spec: &QueueSpec, identity: Option<String>) -> Target {
+    Target {
+        engine: target.engine.clone(),
+        preset: target.preset.clone(),
+        variants: target.variants.clone(),
+        name: target.name.clone(),
+        database: target.database.clone(),
+        identity,
+        table: target.table.clone(),
+        key: spec.claim.key.iter().map(|column| column.name.clone()).collect(),
+    }
+}
+
+/// What a run is about: for its head.
+pub(super) struct About {
+    pub(super) run_id: String,
+    pub(super) time: Timestamp,
+    pub(super) target: Target,
+    pub(super) columns: Vec<String>,
+    pub(super) undoes: Option<String>,
+    pub(super) digest: Option<String>,
+    pub(super) planned: u64,
+}
+
+/// The record of one run, being made.
+pub(super) struct Recording {
+    head: Head,
+    keep: Keep,
+    journal: Option<Writer>,
+    has_ledger: bool,
+    batch: u64,
+    moved: u64,
+    /// Moved jobs that no record could give back.
+    lost: u64,
+    /// Why there is no journal, or not all of it.
+    trouble: Option<String>,
+}
+
+impl Recording {
+    /// Begins one. Nothing is made before there is something to tell.
+    pub(super) fn begin(record: &Record, about: About, has_ledger: bool) -> Recording {
+        let head = Head {
+            schema: "jobdoctor.journal/v1".to_owned(),
+            run_id: about.run_id,
+            time: about.time,
+            command: record.command.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            actor: record.actor.clone(),
+            host: record.host.clone(),
+            reason: record.reason.clone(),
+            undoes: about.undoes,
+            target: about.target,
+            columns: about.columns,
+            digest: about.digest,
+            planned: about.planned,
+        };
+        let mut trouble = None;
+        let journal = match (&record.directory, record.keep) {
+            (_, Keep::Off) => None,
+            (None, _) => {
+                trouble =
+                    Some("HOME is not set, so there is no place for it; JOBDOCTOR_STATE_DIR names one".to_owned());
+                None
+            }
+            (Some(directory), _) => {
+                Writer::new(directory.clone(), head.clone()).map_err(|error| trouble = Some(error.to_string())).ok()
+            }
+        };
+        Recording { head, keep: record.keep, journal, has_ledger, batch: 0, moved: 0, lost: 0, trouble }
+    }
+
+    /// Why nothing may be written, if so: the journal is required, and could not be kept.
+    pub(super) fn refusal(&self) -> Option<String> {
+        if self.keep != Keep::Required {
+            return None;
+        }
+        let trouble = match &self.journal {
+            Some(journal) => journal.ready().err().map(|error| error.to_string()),
+            None => self.trouble.clone(),
+        };
+        trouble.map(|trouble| format!("the journal is required (journal = \"required\"), and {trouble}"))
+    }
+
+    /// What is told of a batch whose steps look like this.
+    pub(super) fn batch(&mut self, steps: Vec<Entry>) -> BatchRecorder<'_> {
+        self.batch += 1;
+        BatchRecorder { recording: self, steps, is_told: false, lost: 0 }
+    }
+
+    /// Takes down how the steps of the last batch ended.
+    pub(super) fn ended(&mut self, ends: Vec<StepEnd>) {
+        let line = Line::Result { batch: self.batch, steps: ends };
+        self.tell(&line, false);
+    }
+
+    /// Takes down how the run ended.
+    pub(super) fn finish(&mut self, outcomes: &BTreeMap<Outcome, u64>, stop: Option<&StoreError>) {
+        let stop = stop.map(|stop| stop.message.clone());
+        if self.journal.as_ref().is_some_and(Writer::is_begun) {
+            self.tell(&Line::End { outcomes: outcomes.clone(), stop }, true);
+        }
+    }
+
+    fn tell(&mut self, line: &Line, sync: bool) {
+        // After a gap, what follows could not be told apart from what is whole.
+        let Some(journal) = self.journal.as_mut().filter(|_| self.trouble.is_none()) else { return };
+        if let Err(error) = journal.write_if_begun(line, sync) {
+            self.give_up(&error);
+        }
+    }
+
+    fn give_up(&mut self, error: &JournalError) {
+        self.trouble.get_or_insert_with(|| error.to_string());
+        if self.journal.as_ref().is_some_and(|journal| !journal.is_begun()) {
+            self.journal = None;
+        }
+    }
+
+    /// The journal's file, if there is one.
+    pub(super) fn path(&self) -> Option<String> {
+        let journal = self.journal.as_ref().filter(|journal| journal.is_begun());
+        journal.map(|journal| journal.path().display().to_string())
+    }
+
+    /// Whether every job that was moved could be given back.
+    pub(super) fn is_whole(&self) -> bool {
+        self.lost == 0
+    }
+
+    /// Whether a record is kept at all.
+    pub(super) fn keeps(&self) -> bool {
+        self.has_ledger || self.journal.is_some()
+    }
+
+    /// What is to be said about it afterwards. Nothing where nothing was written: a sweep that is idle says nothing.
+    pub(super) fn warning(&self) -> Option<String> {
+        let trouble = self.trouble.as_ref().filter(|_| self.moved > 0)?;
+        Some(match (self.has_ledger, self.path()) {
+            (true, _) => {
+                format!("the ledger has this run, but this host's journal has not, or not all of it: {trouble}")
+            }
+            (false, None) => format!("this run is not recorded and cannot be taken back: {trouble}"),
+            (false, Some(path)) => {
+                format!("not all of this run is recorded in {path}, and the rest cannot be taken back: {trouble}")
+            }
+        })
+    }
+}
+
+/// What the store tells of one batch.
+pub(super) struct BatchRecorder<'r> {
+    recording: &'r mut Recording,
+    /// The steps of the batch, without what becomes of their rows.
+    steps: Vec<Entry>,
+    /// Whether the store has told of it.
+    is_told: bool,
+    /// Jobs of it that no record could give back.
+    lost: u64,
+}
+
+impl BatchRecorder<'_> {
+    fn entries(&self, changes: &[Change]) -> Vec<Entry> {
+        let entry = |change: &Change| {
+            let step = self.steps.get(change.step)?;
+            Some(Entry { row: change.row.clone(), ..step.clone() })
+        };
+        changes.iter().filter_map(entry).collect()
+    }
+
+    /// Counts what was committed, once that is known.
+    pub(super) fn committed(self, results: &[StepResult]) {
+        let is_done = |result: &&StepResult| matches!(result.outcome, Outcome::Moved | Outcome::Unknown);
+        let done = results.iter().filter(is_done).count() as u64;
+        self.recording.moved += done;
+        self.recording.lost += if self.is_told { self.lost.min(done) } else { done };
+    }
+}
+
+impl Recorder for BatchRecorder<'_> {
+    fn keeps(&self) -> bool {
+        self.recording.keeps()
+    }
+
+    fn ledger(&mut self, at: Timestamp, changes: &[Change]) -> Vec<LedgerRow> {
+        let head = &self.recording.head;
+        self.entries(changes).into_iter().map(|entry| ledger_row(head, at, entry)).collect()
+    }
+
+    fn intent(&mut self, at: Timestamp, changes: &[Change]) -> Result<(), StoreError> {
+        let entries = self.entries(changes);
+        self.is_told = true;
+        let without_row = changes.iter().filter(|change| change.row.is_none()).count() as u64;
+        let recording = &mut *self.recording;
+        let in_journal = match &mut recording.journal {
+            Some(journal) if recording.trouble.is_none() => {
+                let line = Line::Intent(Intent { batch: recording.batch, at, changes: entries });
+                match journal.write(&line, true) {
+                    Ok(()) => true,
+                    Err(error) if recording.keep == Keep::Required => {
+                        let message = format!("the journal is required (journal = \"required\"), and {error}");
+                        return Err(StoreError::new(StoreErrorKind::Refused, message).hint(error.hint()));
+                    }
+                    Err(error) => {
+                        recording.give_up(&error);
+                        false
+                    }
+                }
+            }
+            _ => false,
+        };
+        self.lost = if in_journal || recording.has_ledger { without_row } else { changes.len() as u64 };
+        Ok(())
+    }
+}
+
+fn ledger_row(head: &Head, at: Timestamp, entry: Entry) -> LedgerRow {
+    let values = |row: &RowChange, pick: fn(&crate::model::ValueChange) -> &crate::model::Cell| {
+        values_to_json(row.values.iter().map(|value| (value.column.as_str(), pick(value)))).to_string()
+    };
+    let row = entry.row.as_ref();
+    let actor = head.actor.user.clone().or_else(|| head.actor.uid.map(|uid| uid.to_string()));
+    LedgerRow {
+        run_id: head.run_id.clone(),
+        moved_at: at,
+        command: head.command.clone(),
+        version: head.version.clone(),
+        actor,
+        host: head.host.clone(),
+        reason: head.reason.clone(),
+        undoes: head.undoes.clone(),
+        preset: head.target.preset.clone(),
+        job_table: head.target.table.clone(),
+        job_id: entry.id.clone(),
+        job_key: key_to_json(&entry.key).to_string(),
+        key_columns: Value::from(head.target.key.clone()).to_string(),
+        queue: entry.queue.clone(),
+        kind: entry.kind.clone(),
+        owner: entry.owner.clone(),
+        r#move: entry.r#move.name().to_owned(),
+        state_before: entry.state_before.clone(),
+        state_after: entry.state_after.clone(),
+        attempts_before: entry.attempts_before,
+        attempts_after: entry.attempts_after,
+        rules: entry.rules.join(","),
+        before: row.map(|row| values(row, |value| &value.before)),
+        after: row.map(|row| values(row, |value| &value.after)),
+        fingerprint_before: row.map(|row| row.before.0.clone()),
+        fingerprint_after: row.map(|row| row.after.0.clone()),
+    }
+}
+
+/// The steps of a batch as a record tells of them.
+pub(super) fn entries(steps: &[Step], jobs: &[StepJob]) -> Vec<Entry> {
+    let entry = |(n, (step, job)): (usize, (&Step, &StepJob))| Entry {
+        step: n,
+        id: job.job.id.clone(),
+        key: step.key.clone(),
+        queue: job.job.queue.clone(),
+        kind: job.job.kind.clone(),
+        owner: job.job.owner.clone(),
+        r#move: step.r#move,
+        state_before: job.job.state.clone(),
+        state_after: job.state_after.clone(),
+        attempts_before: job.job.attempts,
+        attempts_after: job.attempts_after,
+        rules: job.job.reasons.iter().map(|reason| reason.rule.clone()).collect(),
+        row: None,
+    };
+    steps.iter().zip(jobs).enumerate().map(entry).collect()
+}
+
+/// How the steps of a batch ended, as a record tells of it.
+pub(super) fn ends<'i>(ids: impl Iterator<Item = &'i String>, results: &[StepResult]) -> Vec<StepEnd> {
+    let end = |(id, result): (&String, &StepResult)| StepEnd {
+        id: id.clone(),
+        outcome: result.outcome,
+        sqlstate: result.error.as_ref().and_then(|error| error.sqlstate.clone()),
+        constraint: result.error.as_ref().and_then(|error| error.constraint.clone()),
+    };
+    ids.zip(results).map(end).collect()
+}

@@ -1,0 +1,206 @@
+use crate::model::{Cell, Claim, Timestamp};
+use crate::ops::OpsError;
+use crate::ops::selection::Selection;
+use crate::ops::session::Look;
+use crate::policy::{Judgement, Policy, Verdict, judge};
+use crate::report::{QueueStats, StateCount, Stats, StatsSummary};
+use crate::spec::{EARLIEST_MICROS, QueueSpec, StateSource, StateValue};
+use crate::store::{Tally, Wanted};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Counts jobs by queue and state, and tells how old the oldest are that are in flight. The counts come from one statement over
+/// the whole table, the rest from the claims, all in one snapshot.
+///
+/// # Errors
+/// When the store cannot be read, or the selection makes no sense for this queue.
+pub fn stats(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<Stats, OpsError> {
+    selection.check(&look.spec, policy)?;
+    let now = look.now();
+    let spec = &look.spec;
+    let mut counts = Counts::default();
+    for tally in look.reader.tally(spec, !selection.kinds.patterns().is_empty())? {
+        if selection.queues.admits(tally.queue.as_deref()) && selection.kinds.admits(tally.kind.as_deref()) {
+            counts.add(spec, tally);
+        }
+    }
+    look.reader.scan(spec, &Wanted::All, &mut |claim| {
+        if selection.admits(&claim) {
+            let judgement = judge(spec, &claim, policy, now);
+            counts.queues.entry(claim.queue.clone()).or_default().see(&claim, &judgement, now);
+        }
+    })?;
+    let is_told = matches!(spec.claim.state, StateSource::Column(_));
+    let findings = counts.findings(spec, is_told);
+    let queues: Vec<QueueStats> =
+        counts.queues.into_iter().map(|(queue, counts)| counts.finish(queue, spec, is_told)).collect();
+    Ok(Stats {
+        schema: "jobdoctor.stats/v1",
+        store_time: now,
+        target: look.target.clone(),
+        filter: selection.filter(policy),
+        summary: total(&queues),
+        findings,
+        queues,
+    })
+}
+
+#[derive(Default)]
+struct Counts {
+    queues: BTreeMap<Option<String>, Queue>,
+    /// States that the preset does not have.
+    unfamiliar: BTreeSet<String>,
+}
+
+impl Counts {
+    fn add(&mut self, spec: &QueueSpec, tally: Tally) {
+        let name = spec.states.name_of(&tally.state);
+        let meaning = meaning(spec, &tally.state);
+        if meaning.is_none() {
+            self.unfamiliar.insert(name.clone());
+        }
+        let queue = self.queues.entry(tally.queue).or_default();
+        *queue.states.entry((meaning, name)).or_default() += tally.rows;
+    }
+
+    fn findings(&self, spec: &QueueSpec, is_told: bool) -> Vec<String> {
+        let mut findings = Vec::new();
+        if !is_told {
+            findings.push(format!(
+                "preset {}: a row's place is its state, so only jobs in flight are counted here",
+                spec.preset
+            ));
+        }
+        if !self.unfamiliar.is_empty() {
+            let states: Vec<&str> = self.unfamiliar.iter().map(String::as_str).take(20).collect();
+            findings.push(format!(
+                "rows are in states that preset {} does not have: {}",
+                spec.preset,
+                states.join(", ")
+            ));
+        }
+        findings
+    }
+}
+
+/// What a state means. `None` for one that the preset does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Meaning {
+    Waiting,
+    InFlight,
+    Done,
+    Failed,
+    Cancelled,
+}
+
+impl Meaning {
+    fn name(self) -> &'static str {
+        match self {
+            Meaning::Waiting => "waiting",
+            Meaning::InFlight => "in_flight",
+            Meaning::Done => "done",
+            Meaning::Failed => "failed",
+            Meaning::Cancelled => "cancelled",
+        }
+    }
+}
+
+fn meaning(spec: &QueueSpec, stored: &Cell) -> Option<Meaning> {
+    let states = &spec.states;
+    // As text: a state that is declared as an integer arrives cast.
+    let text = stored.to_text();
+    let holds = |list: &[StateValue]| list.iter().any(|state| state.stored.to_text() == text);
+    [
+        (&states.waiting, Meaning::Waiting),
+        (&states.in_flight, Meaning::InFlight),
+        (&states.done, Meaning::Done),
+        (&states.failed, Meaning::Failed),
+        (&states.cancelled, Meaning::Cancelled),
+    ]
+    .into_iter()
+    .find_map(|(list, meaning)| holds(list).then_some(meaning))
+}
+
+/// One queue.
+#[derive(Default)]
+struct Queue {
+    states: BTreeMap<(Option<Meaning>, String), u64>,
+    in_flight: u64,
+    stuck: u64,
+    unknown: u64,
+    oldest_in_flight: Option<f64>,
+    oldest_stuck: Option<f64>,
+}
+
+impl Queue {
+    fn see(&mut self, claim: &Claim, judgement: &Judgement, now: Timestamp) {
+        self.in_flight += 1;
+        // A time that no claim can have makes its verdict unknown, and says nothing about ages.
+        let claimed = claim.claimed_at.at().filter(|at| at.micros() >= EARLIEST_MICROS);
+        longest(&mut self.oldest_in_flight, claimed.map(|at| now.since(at).as_secs_f64()));
+        match judgement.verdict {
+            Verdict::Healthy => {}
+            Verdict::Stuck(_) => {
+                self.stuck += 1;
+                longest(&mut self.oldest_stuck, judgement.silence.map(|silence| silence.as_secs_f64()));
+            }
+            Verdict::Unknown(_) => self.unknown += 1,
+        }
+    }
+
+    fn finish(self, queue: Option<String>, spec: &QueueSpec, is_told: bool) -> QueueStats {
+        let of = |wanted: Option<Meaning>| {
+            let states = self.states.iter().filter(|((meaning, _), _)| *meaning == wanted);
+            is_told.then(|| states.map(|(_, rows)| rows).sum())
+        };
+        let states = self.states.iter().map(|((meaning, state), jobs)| StateCount {
+            state: state.clone(),
+            meaning: meaning.map(|meaning| meaning.name().to_owned()),
+            jobs: *jobs,
+        });
+        let place = || spec.in_flight_names().first().cloned().unwrap_or_default();
+        let in_place = || StateCount { state: place(), meaning: Some("in_flight".to_owned()), jobs: self.in_flight };
+        QueueStats {
+            waiting: of(Some(Meaning::Waiting)),
+            in_flight: self.in_flight,
+            stuck: self.stuck,
+            unknown: self.unknown,
+            done: of(Some(Meaning::Done)),
+            failed: of(Some(Meaning::Failed)),
+            cancelled: of(Some(Meaning::Cancelled)),
+            other: of(None),
+            oldest_in_flight_seconds: self.oldest_in_flight,
+            oldest_stuck_seconds: self.oldest_stuck,
+            states: if is_told { states.collect() } else { vec![in_place()] },
+            queue,
+        }
+    }
+}
+
+fn longest(known: &mut Option<f64>, seconds: Option<f64>) {
+    *known = match (*known, seconds) {
+        (Some(known), Some(seconds)) => Some(f64::max(known, seconds)),
+        (known, seconds) => known.or(seconds),
+    };
+}
+
+fn total(queues: &[QueueStats]) -> StatsSummary {
+    let mut total = StatsSummary { queues: queues.len() as u64, ..StatsSummary::default() };
+    let add = |sum: &mut Option<u64>, jobs: Option<u64>| {
+        if let Some(jobs) = jobs {
+            *sum.get_or_insert(0) += jobs;
+        }
+    };
+    for queue in queues {
+        add(&mut total.waiting, queue.waiting);
+        total.in_flight += queue.in_flight;
+        total.stuck += queue.stuck;
+        total.unknown += queue.unknown;
+        add(&mut total.done, queue.done);
+        add(&mut total.failed, queue.failed);
+        add(&mut total.cancelled, queue.cancelled);
+        add(&mut total.other, queue.other);
+        longest(&mut total.oldest_in_flight_seconds, queue.oldest_in_flight_seconds);
+        longest(&mut total.oldest_stuck_seconds, queue.oldest_stuck_seconds);
+    }
+    total
+}

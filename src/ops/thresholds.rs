@@ -1,0 +1,63 @@
+//! The operator's thresholds: whether they fit a queue, what the pre-filter must know of them, and how documents repeat them.
+
+use super::OpsError;
+use crate::model::Timestamp;
+use crate::policy::{Policy, Threshold};
+use crate::report::FilterThreshold;
+use crate::spec::{QueueSpec, SpecError};
+use crate::store::Cutoffs;
+
+/// Where the pre-filter cuts for that policy.
+pub fn cutoffs(now: Timestamp, policy: &Policy) -> Cutoffs {
+    Cutoffs {
+        shortest_older: policy.thresholds.shortest_older(),
+        max_runtime: policy.thresholds.shortest_max_runtime(),
+        ..Cutoffs::at(now, policy.older)
+    }
+}
+
+/// Refuses thresholds that could never count here: whoever wrote them relies on them.
+///
+/// # Errors
+/// An entry about queues or kinds where the preset tells none; a maximum run time where it does not tell since when jobs run.
+pub(super) fn fit(spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
+    let thresholds = &policy.thresholds;
+    let misfit = |what: &str, why: String| {
+        let document = format!("{what} of target {}", thresholds.target);
+        Err(OpsError::Spec(SpecError::whole(&document, why)))
+    };
+    for (n, entry) in thresholds.entries.iter().enumerate() {
+        let what = format!("threshold {}", n + 1);
+        for (key, globs, is_known) in
+            [("queue", &entry.queue, spec.claim.queue.is_some()), ("kind", &entry.kind, spec.claim.kind.is_some())]
+        {
+            if !globs.patterns().is_empty() && !is_known {
+                let why = format!("preset {} does not tell the {key} of a job, so this would never count", spec.preset);
+                return misfit(&what, why);
+            }
+        }
+    }
+    if thresholds.shortest_max_runtime().is_some() && spec.claim.claimed_at.is_none() {
+        let why =
+            format!("preset {} does not tell when a job was claimed, so nobody knows how long it runs", spec.preset);
+        return misfit("max_runtime", why);
+    }
+    Ok(())
+}
+
+/// What documents repeat of them: those that count.
+pub(super) fn filter(policy: &Policy) -> Vec<FilterThreshold> {
+    if policy.restart.is_some() {
+        return Vec::new();
+    }
+    let thresholds = &policy.thresholds;
+    let one = |(n, entry): (usize, &Threshold)| FilterThreshold {
+        number: n as u64 + 1,
+        queue: entry.queue.patterns().first().cloned(),
+        kind: entry.kind.patterns().first().cloned(),
+        older_seconds: entry.older.filter(|_| !thresholds.overruled).map(|older| older.as_secs_f64()),
+        max_runtime_seconds: entry.max_runtime.map(|max| max.as_secs_f64()),
+    };
+    let entries = thresholds.entries.iter().enumerate().map(one);
+    entries.filter(|entry| entry.older_seconds.is_some() || entry.max_runtime_seconds.is_some()).collect()
+}

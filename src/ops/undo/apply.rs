@@ -1,0 +1,177 @@
+//! Gives rows back batch by batch, each a short transaction of its own, as a plan is applied.
+
+use super::UndoPlan;
+use crate::journal::Entry;
+use crate::model::{Move, Outcome, Restore, RestoreBatch, StepResult};
+use crate::ops::OpsError;
+use crate::ops::record::{Recording, ends};
+use crate::report::{RowError, Spool, UndoStep};
+use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
+use std::collections::BTreeMap;
+use std::io;
+use std::time::Duration;
+
+/// Rows a batch; see `ops/apply.rs`.
+const BATCH: usize = 500;
+/// Lets workers in between two batches.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// What became of it.
+pub(super) struct Applied {
+    /// The steps with their outcomes, in order.
+    pub(super) steps: Spool<UndoStep>,
+    /// How many ended how; they add up to the steps.
+    pub(super) outcomes: BTreeMap<Outcome, u64>,
+    /// Why it stopped before the end, if it did.
+    pub(super) stop: Option<StoreError>,
+    /// What went wrong beside it.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Does it.
+///
+/// # Errors
+/// When the store cannot be opened for writing. Nothing was written then.
+pub(super) fn apply(
+    store: &dyn Store,
+    limits: &Limits,
+    plan: &UndoPlan,
+    jobs: &Spool<UndoStep>,
+    recording: &mut Recording,
+) -> Result<Applied, OpsError> {
+    let applied = Applied { steps: Spool::default(), outcomes: BTreeMap::new(), stop: None, warnings: Vec::new() };
+    let writer = store.writer(limits)?;
+    let mut run = Run { plan, limits, recording, writer, waiting: BTreeMap::new(), batches: 0, applied };
+    for (n, (row, job)) in plan.rows.iter().zip(jobs.iter()).enumerate() {
+        match (row, job) {
+            (Ok((r#move, restore, entry)), Ok(job)) => run.take(n, r#move, restore, entry, job),
+            (Err(error), _) | (_, Err(error)) => {
+                run.fail(&error);
+                break;
+            }
+        }
+    }
+    Move::ALL.into_iter().for_each(|r#move| run.flush(r#move));
+    Ok(run.finish(jobs.len() as u64))
+}
+
+struct Waiting {
+    place: usize,
+    restore: Restore,
+    entry: Entry,
+    job: UndoStep,
+}
+
+struct Run<'a> {
+    plan: &'a UndoPlan,
+    limits: &'a Limits,
+    recording: &'a mut Recording,
+    writer: Box<dyn Writer>,
+    /// Rows that wait until their move has a batch together; a batch is of one move and one set of columns.
+    waiting: BTreeMap<Move, Vec<Waiting>>,
+    batches: usize,
+    applied: Applied,
+}
+
+impl Run<'_> {
+    fn take(&mut self, place: usize, r#move: Move, restore: Restore, entry: Entry, job: UndoStep) {
+        let names = |restore: &Restore| restore.values.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        let others = self.waiting.get(&r#move).and_then(|waiting| waiting.first());
+        if others.is_some_and(|first| names(&first.restore) != names(&restore)) {
+            self.flush(r#move);
+        }
+        let waiting = self.waiting.entry(r#move).or_default();
+        waiting.push(Waiting { place, restore, entry, job });
+        if waiting.len() == BATCH {
+            self.flush(r#move);
+        }
+    }
+
+    fn flush(&mut self, r#move: Move) {
+        let Some(waiting) = self.waiting.remove(&r#move).filter(|waiting| !waiting.is_empty()) else { return };
+        let (mut rows, mut entries, mut jobs) = (Vec::new(), Vec::new(), Vec::new());
+        for (n, one) in waiting.into_iter().enumerate() {
+            rows.push(one.restore);
+            entries.push(taken_back(n, one.entry));
+            jobs.push((one.place, one.job));
+        }
+        let results = self.results(r#move, &rows, entries, &jobs);
+        for ((place, mut job), result) in jobs.into_iter().zip(results) {
+            *self.applied.outcomes.entry(result.outcome).or_default() += 1;
+            job.outcome = Some(result.outcome.name().to_owned());
+            job.error = result.error.map(|error| RowError {
+                sqlstate: error.sqlstate,
+                constraint: error.constraint,
+                message: error.message,
+            });
+            if let Err(error) = self.applied.steps.push(i64::try_from(place).unwrap_or(i64::MAX), &job) {
+                self.fail(&error);
+            }
+        }
+    }
+
+    fn fail(&mut self, error: &io::Error) {
+        let message = format!("the temporary file of a long list failed: {error}");
+        self.applied.stop.get_or_insert_with(|| StoreError::new(StoreErrorKind::Other, message));
+    }
+
+    fn results(
+        &mut self,
+        r#move: Move,
+        rows: &[Restore],
+        entries: Vec<Entry>,
+        jobs: &[(usize, UndoStep)],
+    ) -> Vec<StepResult> {
+        let not_tried = || rows.iter().map(|_| StepResult::of(Outcome::NotTried)).collect();
+        if self.applied.stop.is_some() {
+            return not_tried();
+        }
+        if let Some(stop) = self.time_is_up() {
+            self.applied.stop = Some(stop);
+            return not_tried();
+        }
+        if self.batches > 0 {
+            std::thread::sleep(PAUSE);
+        }
+        self.batches += 1;
+        let mut recorder = self.recording.batch(entries);
+        let done = self.writer.restore(&self.plan.spec, &RestoreBatch { r#move, rows }, &mut recorder);
+        recorder.committed(&done.results);
+        self.recording.ended(ends(jobs.iter().map(|(_, job)| &job.id), &done.results));
+        self.applied.stop = done.stop;
+        self.applied.warnings.extend(done.warnings);
+        done.results
+    }
+
+    fn time_is_up(&self) -> Option<StoreError> {
+        if self.limits.interrupt.is_raised() {
+            return Some(StoreError::new(StoreErrorKind::Interrupted, "interrupted"));
+        }
+        self.limits.left().is_zero().then(|| StoreError::new(StoreErrorKind::TimedOut, "the time limit ran out"))
+    }
+
+    fn finish(mut self, planned: u64) -> Applied {
+        let counted: u64 = self.applied.outcomes.values().sum();
+        let missed = planned.saturating_sub(counted);
+        if missed > 0 {
+            *self.applied.outcomes.entry(Outcome::NotTried).or_default() += missed;
+        }
+        self.applied.steps.sort();
+        self.recording.finish(&self.applied.outcomes, self.applied.stop.as_ref());
+        self.applied
+    }
+}
+
+/// What a record says of a step that takes another one back: from where that one led to where it began.
+fn taken_back(step: usize, entry: Entry) -> Entry {
+    Entry {
+        step,
+        state_before: entry.state_after,
+        state_after: entry.state_before,
+        attempts_before: entry.attempts_after,
+        attempts_after: entry.attempts_before,
+        rules: Vec::new(),
+        row: None,
+        ..entry
+    }
+}

@@ -1,0 +1,110 @@
+//! Takes a run back: every job that nobody has touched since is what it was before, in the columns that the run wrote.
+
+mod apply;
+mod plan;
+
+use super::guard::Guard;
+use super::history::Records;
+use super::record::{About, Record, Recording, target};
+use super::{Look, OpsError};
+use crate::model::Outcome;
+use crate::report::{Outcomes, Undo};
+use crate::store::{Limits, Store, StoreError, StoreErrorKind};
+use apply::{Applied, apply};
+pub use plan::{UndoPlan, undo_plan};
+
+/// What is asked about taking a run back.
+pub struct UndoOrder<'a> {
+    /// False for a dry run.
+    pub apply: bool,
+    /// What keeps it from being done.
+    pub guard: Guard<'a>,
+    /// The id of this run, which is one like any other.
+    pub run_id: String,
+    /// Who runs it, why, and where that is kept.
+    pub record: Record,
+}
+
+/// The document, and why the run ended early, if it did.
+pub struct Undone {
+    /// The document.
+    pub document: Undo,
+    /// What stopped it.
+    pub stop: Option<StoreError>,
+    /// What went wrong beside it.
+    pub after: Vec<String>,
+}
+
+/// Prints what would be taken back, or does it.
+///
+/// # Errors
+/// When it could not be begun; nothing was written then.
+pub fn undo(store: &dyn Store, limits: &Limits, mut plan: UndoPlan, order: &UndoOrder<'_>) -> Result<Undone, OpsError> {
+    let planned = plan.jobs.len() as u64;
+    let left = plan.left.len() as u64;
+    let mut refused = (planned == 0 && left > 0).then(|| {
+        format!("run {} cannot be taken back: what it did is not recorded in a way that could be reversed", plan.undoes)
+    });
+    if order.apply && refused.is_none() {
+        refused = order.guard.refusal_of(planned);
+        let caution = || store.caution().filter(|caution| caution.forbids_writing).map(|caution| caution.refusal());
+        refused = refused.or_else(caution);
+    }
+    let about = About {
+        run_id: order.run_id.clone(),
+        time: plan.store_time,
+        target: target(&plan.target, &plan.spec, plan.identity.take()),
+        columns: plan.spec.row.iter().map(|column| column.name.clone()).collect(),
+        undoes: Some(plan.undoes.clone()),
+        digest: None,
+        planned,
+    };
+    let mut recording = Recording::begin(&order.record, about, plan.spec.ledger.is_some());
+    if order.apply && refused.is_none() && planned > 0 {
+        refused = recording.refusal();
+    }
+    let mut applies = order.apply && refused.is_none();
+    let (mut stop, mut after, mut outcomes) = (None, Vec::new(), applies.then(Outcomes::default));
+    let mut steps = std::mem::take(&mut plan.jobs);
+    if applies && planned > 0 {
+        let Applied { steps: ended, outcomes: counts, stop: stopped, warnings } =
+            apply(store, limits, &plan, &steps, &mut recording)?;
+        let not_tried = counts.get(&Outcome::NotTried).copied().unwrap_or(0);
+        match stopped {
+            Some(error) if not_tried == planned && error.kind == StoreErrorKind::Refused => {
+                (applies, refused, outcomes) = (false, Some(error.message), None);
+            }
+            Some(error) if not_tried == planned => return Err(OpsError::Store(error)),
+            ended_early => {
+                stop = ended_early;
+                after = warnings;
+                after.extend(recording.warning());
+                outcomes = Some(Outcomes::of(&counts));
+                steps = ended;
+            }
+        }
+    }
+    plan.summary.outcomes = outcomes;
+    let document = Undo {
+        schema: "jobdoctor.undo/v1",
+        store_time: plan.store_time,
+        target: plan.target,
+        undoes: plan.undoes,
+        recorded_in: plan.source.to_owned(),
+        applied: applies,
+        run_id: applies.then(|| order.run_id.clone()),
+        journal: recording.path(),
+        undoable: planned > 0 && recording.keeps() && recording.is_whole(),
+        summary: plan.summary,
+        refused,
+        warnings: plan.warnings,
+        steps,
+        left: plan.left,
+    };
+    Ok(Undone { document, stop, after })
+}
+
+/// What a look is to an undo: without one there is nothing to compare.
+fn look<'r>(records: &'r mut Records<'_>) -> Result<&'r mut Look, OpsError> {
+    records.look.as_deref_mut().ok_or_else(|| OpsError::usage("no database is at hand", "name it with --db"))
+}

@@ -1,0 +1,181 @@
+use super::look;
+use crate::journal::Entry;
+use crate::model::{Move, Outcome, Restore, Timestamp};
+use crate::ops::OpsError;
+use crate::ops::history::{Kept, Loaded, Now, Records, belongs, load, now_of, undone_by};
+use crate::report::{Spool, Target, UndoLeft, UndoStep, UndoSummary};
+use crate::spec::{QueueSpec, SpecError};
+
+/// Jobs that are looked at in one go.
+const LOOKED_AT: usize = 500;
+
+/// What is to be taken back, as a value. Nothing in it can write.
+pub struct UndoPlan {
+    pub(super) spec: QueueSpec,
+    pub(super) store_time: Timestamp,
+    pub(super) target: Target,
+    pub(super) identity: Option<String>,
+    /// The run.
+    pub(super) undoes: String,
+    /// `journal` or `ledger`.
+    pub(super) source: &'static str,
+    /// The rows as they are to be, with the move that is taken back; and in the same order what a record says of the job, and
+    /// what documents do.
+    pub(super) rows: Spool<(Move, Restore, Entry)>,
+    pub(super) jobs: Spool<UndoStep>,
+    pub(super) left: Spool<UndoLeft>,
+    pub(super) summary: UndoSummary,
+    pub(super) warnings: Vec<String>,
+}
+
+impl UndoPlan {
+    /// How many jobs there are to give back.
+    pub fn len(&self) -> u64 {
+        self.summary.planned
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Drafts what taking a run back would do.
+///
+/// # Errors
+/// When there is no such run, its record cannot be read, or it was on another queue than the one at hand.
+pub fn undo_plan(records: &mut Records<'_>, prefix: &str) -> Result<UndoPlan, OpsError> {
+    let run_id = records.find(prefix)?;
+    let Loaded { head, steps, source, .. } = load(records, &run_id)?;
+    let mut warnings = Vec::new();
+    let undone = undone_by(records, &run_id);
+    if !undone.is_empty() {
+        warnings.push(format!("run {run_id} was taken back already, or in part: by {}", undone.join(", ")));
+    }
+    let look = look(records)?;
+    belongs(look, &run_id, &head.target)?;
+    let columns: Vec<&str> = look.spec.row.iter().map(|column| column.name.as_str()).collect();
+    if !head.columns.is_empty() && head.columns != columns {
+        warnings.push(format!(
+            "the columns of table {} that can be read here are not those of that run, so every row counts as changed",
+            look.target.table
+        ));
+    }
+    let mut plan = UndoPlan {
+        spec: look.spec.clone(),
+        store_time: look.now(),
+        target: look.target.clone(),
+        identity: look.reader.identity()?,
+        undoes: run_id,
+        source,
+        rows: Spool::default(),
+        jobs: Spool::default(),
+        left: Spool::default(),
+        summary: UndoSummary::default(),
+        warnings,
+    };
+    let mut waiting = Vec::new();
+    for kept in steps.iter() {
+        waiting.push(kept?);
+        if waiting.len() == LOOKED_AT {
+            plan.take(look, std::mem::take(&mut waiting))?;
+        }
+    }
+    plan.take(look, waiting)?;
+    plan.summary.planned = plan.jobs.len() as u64;
+    plan.summary.left = plan.left.len() as u64;
+    Ok(plan)
+}
+
+impl UndoPlan {
+    fn take(&mut self, look: &mut crate::ops::Look, kept: Vec<Kept>) -> Result<(), OpsError> {
+        let may_have_moved = |kept: &Kept| kept.outcome.is_none_or(|outcome| outcome == Outcome::Moved);
+        let mut recorded: Vec<(Option<Outcome>, Entry)> = Vec::new();
+        for kept in kept.into_iter().filter(may_have_moved) {
+            match kept.entry {
+                Some(entry) => recorded.push((kept.outcome, entry)),
+                None => self.left.push(0, &unrecorded(kept.id))?,
+            }
+        }
+        let kept = recorded;
+        let entries: Vec<&Entry> = kept.iter().map(|(_, entry)| entry).collect();
+        let now = now_of(look, &entries)?;
+        for ((outcome, entry), now) in kept.into_iter().zip(now) {
+            match (now, outcome) {
+                (None, _) => self.left.push(0, &left(&entry))?,
+                // It was killed before it came to this one: there is nothing to take back.
+                (Some((Now::NotMoved, _)), None) => {}
+                (Some((now, state)), _) => self.add(entry, now, state)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, entry: Entry, now: Now, state_seen: Option<String>) -> Result<(), OpsError> {
+        let Some(row) = &entry.row else { return Ok(()) };
+        let known = self.spec.recorded(entry.r#move).unwrap_or_default();
+        if let Some(value) = row.values.iter().find(|value| !known.iter().any(|column| column.name == value.column)) {
+            let message = format!(
+                "column {} of job {} is none that a {} of preset {} writes here",
+                value.column, entry.id, entry.r#move, self.spec.preset
+            );
+            return Err(SpecError::whole(&format!("run {}", self.undoes), message).into());
+        }
+        let seen = match now {
+            Now::Untouched => {
+                self.summary.untouched += 1;
+                Now::Untouched
+            }
+            Now::Gone => {
+                self.summary.gone += 1;
+                Now::Gone
+            }
+            Now::NotMoved | Now::Changed => {
+                self.summary.changed += 1;
+                now
+            }
+        };
+        let job = UndoStep {
+            id: entry.id.clone(),
+            queue: entry.queue.clone(),
+            kind: entry.kind.clone(),
+            owner: entry.owner.clone(),
+            r#move: entry.r#move.name().to_owned(),
+            state: entry.state_after.clone(),
+            state_after: entry.state_before.clone(),
+            attempts: entry.attempts_after,
+            attempts_after: entry.attempts_before,
+            // Of a job that was moved, this means that somebody has taken it back already.
+            seen: if seen == Now::NotMoved { "as_before" } else { seen.name() }.to_owned(),
+            state_seen,
+            outcome: None,
+            error: None,
+        };
+        let restore = Restore {
+            key: entry.key.clone(),
+            now: row.after.clone(),
+            was: row.before.clone(),
+            values: row.values.iter().map(|value| (value.column.clone(), value.before.clone())).collect(),
+        };
+        self.jobs.push(0, &job)?;
+        self.rows.push(0, &(entry.r#move, restore, entry))?;
+        Ok(())
+    }
+}
+
+fn unrecorded(id: String) -> UndoLeft {
+    let detail = "what it was before is not recorded: the journal of that run has gaps".to_owned();
+    UndoLeft { id, r#move: None, state: None, detail }
+}
+
+fn left(entry: &Entry) -> UndoLeft {
+    UndoLeft {
+        id: entry.id.clone(),
+        r#move: Some(entry.r#move.name().to_owned()),
+        state: Some(entry.state_after.clone()),
+        detail: format!(
+            "this {} was more than one UPDATE of one table, or its columns could not be read",
+            entry.r#move
+        ),
+    }
+}

@@ -1,0 +1,63 @@
+use super::judge::judge;
+use super::rules::Policy;
+use super::verdict::Verdict;
+use crate::model::{Claim, Timestamp};
+use crate::spec::{QueueSpec, StateSource, StepSpec, Touch};
+
+/// How a job stands that went back to the queue a while ago.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Afterwards {
+    /// Nobody has taken it yet.
+    Waiting,
+    /// A worker has it again, and shows life.
+    PickedUp,
+    /// A worker has it again, and is dead too.
+    StuckAgain,
+    /// Nobody has it, and the table does not say whether it waits or has ended.
+    NotInFlight,
+    /// It ended well.
+    Finished,
+    /// It ended badly, or was cancelled.
+    Failed,
+    /// Its row is gone: many libraries delete the jobs that have finished, and people delete jobs.
+    Gone,
+}
+
+impl Afterwards {
+    /// True if nothing more is to be seen of it.
+    pub fn is_end(self) -> bool {
+        matches!(self, Afterwards::Finished | Afterwards::Failed | Afterwards::Gone)
+    }
+}
+
+/// How a job stands, by what a look found under its key: the claim, and whether it is in flight. The job was moved, so that
+/// a claim in flight is a new one.
+pub fn afterwards(spec: &QueueSpec, found: Option<(&Claim, bool)>, policy: &Policy, now: Timestamp) -> Afterwards {
+    match found {
+        None if returns_by_delete(spec) => Afterwards::NotInFlight,
+        None => Afterwards::Gone,
+        Some((claim, true)) => match judge(spec, claim, policy, now).verdict {
+            verdict @ Verdict::Stuck(_) if verdict.is_death() => Afterwards::StuckAgain,
+            _ => Afterwards::PickedUp,
+        },
+        Some((claim, false)) => {
+            let states = &spec.states;
+            let is = |list: &[crate::spec::StateValue]| list.iter().any(|state| state.name == claim.state);
+            match &spec.claim.state {
+                StateSource::Column(_) if is(&states.waiting) => Afterwards::Waiting,
+                StateSource::Column(_) if is(&states.done) => Afterwards::Finished,
+                StateSource::Column(_) if is(&states.failed) || is(&states.cancelled) => Afterwards::Failed,
+                _ => Afterwards::NotInFlight,
+            }
+        }
+    }
+}
+
+/// Whether a job that goes back to the queue loses the row under whose key it is looked up: the claim is a row of its own.
+fn returns_by_delete(spec: &QueueSpec) -> bool {
+    let deletes = |step: &StepSpec| match step {
+        StepSpec::Sql { sql, .. } => sql.touches().contains(&(Touch::Delete, spec.claim.lock_table.as_str())),
+        StepSpec::Update(_) => false,
+    };
+    spec.moves.get(&crate::model::Move::Requeue).is_some_and(|moved| moved.steps.iter().any(deletes))
+}

@@ -1,0 +1,298 @@
+//! Events in words. What is read first is what fell silent, for how long, and how many jobs it is about.
+
+use super::find::{Hung, Lost, window};
+use super::holder::{Holder, Part};
+use super::tally::Tally;
+use super::{Event, EventKind};
+use crate::model::{Timestamp, age};
+use std::collections::BTreeMap;
+
+/// Names and queues listed in one line.
+const LISTED: usize = 3;
+
+/// See [`EventKind::AllSilent`].
+pub fn all_silent(lost: &[Lost<'_>], now: Timestamp) -> Event {
+    let mut event = about(EventKind::AllSilent, lost);
+    let whom = match (event.hosts, event.owners) {
+        (Some(hosts), _) => format!(" of {}", counted(hosts, "host")),
+        (None, Some(owners)) => format!(" of {}", counted(owners, "owner")),
+        (None, None) => String::new(),
+    };
+    event.text = format!(
+        "every owner went silent {}: {}{whom}; more likely the database, the network or a deploy than the workers",
+        between(event.since, event.until, now),
+        counted(event.jobs, "job")
+    );
+    event
+}
+
+/// The same of a queue that does not say who holds a job.
+pub fn all_claims_silent(tally: &Tally, now: Timestamp) -> Event {
+    let text = format!(
+        "everything in flight went silent {}: {}; more likely the database, the network or a deploy than the workers",
+        between(tally.oldest, tally.newest, now),
+        counted(tally.jobs, "job")
+    );
+    Event { text, since: tally.oldest, until: tally.newest, ..bare(EventKind::AllSilent, tally) }
+}
+
+/// See [`EventKind::Vanished`] and [`EventKind::Silent`].
+pub fn gone(what: EventKind, lost: &[Lost<'_>], kind: Option<&str>, now: Timestamp) -> Event {
+    let mut event = about(what, lost);
+    let mut names: Vec<&str> = lost.iter().map(|lost| lost.name).collect();
+    names.sort_unstable();
+    let parts: Vec<&Part> = lost.iter().flat_map(|lost| &lost.holder.parts).collect();
+    let hosts = lost.iter().filter(|lost| lost.is_host).count();
+    let who = match (names.as_slice(), hosts) {
+        ([name], 0) => format!("owner {name}"),
+        ([name], _) => format!("host {name}"),
+        (_, 0) => counted(lost.len() as u64, "owner"),
+        (_, hosts) if hosts == lost.len() => counted(hosts as u64, "host"),
+        _ => counted(lost.len() as u64, "host or owner").replace("host or owners", "hosts and owners"),
+    };
+    event.kind = kind.map(str::to_owned).or_else(|| one_kind(&parts).map(str::to_owned));
+    let told = match what {
+        EventKind::Vanished => format!("{who} vanished {}", between(event.since, event.until, now)),
+        _ => {
+            let verb = if names.len() == 1 { "shows" } else { "show" };
+            format!("{who} {verb} no life {}", silent_for(event.until, now))
+        }
+    };
+    let list = if names.len() > 1 { format!(", held by {}", listed(&names)) } else { String::new() };
+    let doubt = match (what, lost.iter().any(|lost| lost.holder.unknown > 0)) {
+        (EventKind::Vanished, _) => "",
+        (_, true) => "; some of what it holds cannot be judged",
+        (_, false) => "; judged by age alone, so slow looks like dead",
+    };
+    event.text = format!("{told}: {}{}{list}{doubt}", jobs(event.jobs, event.kind.as_deref()), queues(&parts));
+    event
+}
+
+/// See [`EventKind::Hangs`]: a kind on several owners.
+pub fn kind_hangs(kind: &str, hung: &Hung<'_>, now: Timestamp) -> Event {
+    let (owners, hosts) = (hung.owners.len() as u64, hung.hosts.len() as u64);
+    let whom = if hosts > 1 { counted(hosts, "living host") } else { counted(owners, "living owner") };
+    let text = format!("kind {kind} hangs on {whom}: {}{}", counted(hung.tally.jobs, "job"), claimed(&hung.tally, now));
+    let only =
+        |names: &std::collections::BTreeSet<&str>| names.first().filter(|_| names.len() == 1).map(|n| (*n).to_owned());
+    Event {
+        text,
+        kind: Some(kind.to_owned()),
+        host: only(&hung.hosts),
+        since: hung.tally.first_claim,
+        until: hung.tally.last_claim,
+        hosts: (hosts > 0).then_some(hosts),
+        owners: Some(owners),
+        ..bare(EventKind::Hangs, &hung.tally)
+    }
+}
+
+/// The same: several jobs of one owner.
+pub fn owner_hangs(name: &str, owner: &Holder, parts: &[&Part], tally: &Tally, now: Timestamp) -> Event {
+    let kind = one_kind(parts);
+    let of_kind = kind.map_or_else(String::new, |kind| format!(" (kind {kind})"));
+    let claims = owner.claims.max(tally.jobs);
+    let share = if claims == tally.jobs { "all".to_owned() } else { grouped(tally.jobs) };
+    let text = format!(
+        "owner {name} lives, but {share} of its {} hang{of_kind}{}",
+        counted(claims, "job"),
+        claimed(tally, now)
+    );
+    Event {
+        text,
+        kind: kind.map(str::to_owned),
+        host: owner.host.clone(),
+        owner: Some(name.to_owned()),
+        since: tally.first_claim,
+        until: tally.last_claim,
+        hosts: owner.host.as_ref().map(|_| 1),
+        owners: Some(1),
+        ..bare(EventKind::Hangs, tally)
+    }
+}
+
+/// Stuck jobs of one kind in a queue that does not say who holds them.
+pub fn of_kind(kind: Option<&str>, tally: &Tally, parts: &[&Part], now: Timestamp) -> Event {
+    let when = silent_for(tally.newest, now);
+    let doubt = if tally.by_age == tally.jobs { "; judged by age alone, so slow looks like dead" } else { "" };
+    let verb = if tally.jobs == 1 { "shows" } else { "show" };
+    let text = format!("{}{} {verb} no life {when}{doubt}", jobs(tally.jobs, kind), queues(parts));
+    Event {
+        text,
+        kind: kind.map(str::to_owned),
+        since: tally.oldest,
+        until: tally.newest,
+        ..bare(EventKind::Silent, tally)
+    }
+}
+
+/// Something that the ownership data lies about.
+pub fn lie(kind: EventKind, tally: &Tally, owner: Option<&str>, owners: Option<u64>) -> Event {
+    let jobs = counted(tally.jobs, "job");
+    let (is, are) = if tally.jobs == 1 { ("is", "its") } else { ("are", "their") };
+    let text = match (kind, owner) {
+        (EventKind::OwnerMissing, Some(owner)) => format!("{jobs} {is} held by owner {owner}, which has no row"),
+        (EventKind::OwnerMissing, None) => {
+            let owners = owners.map_or_else(|| "owners".to_owned(), |owners| counted(owners, "owner"));
+            format!("{jobs} {is} held by {owners} without a row")
+        }
+        (EventKind::OwnerRestarted, Some(owner)) => {
+            format!("{jobs} {is} older than the process that now goes by the name of {are} owner, {owner}")
+        }
+        (EventKind::OwnerRestarted, None) => {
+            format!("{jobs} {is} older than the process that now goes by the name of {are} owner")
+        }
+        (EventKind::NoClaimTime, _) => format!("{jobs} {is} in flight without a claim time that can be read"),
+        _ => format!("{jobs} {is} in flight without an owner"),
+    };
+    Event {
+        text,
+        owner: owner.map(str::to_owned),
+        since: tally.oldest,
+        until: tally.newest,
+        owners,
+        ..bare(kind, tally)
+    }
+}
+
+/// An event of which only the count is known yet.
+fn bare(what: EventKind, tally: &Tally) -> Event {
+    Event {
+        what,
+        text: String::new(),
+        host: None,
+        owner: None,
+        kind: None,
+        since: None,
+        until: None,
+        jobs: tally.jobs,
+        hosts: None,
+        owners: None,
+    }
+}
+
+/// An event about these holders, but for its words.
+fn about(kind: EventKind, lost: &[Lost<'_>]) -> Event {
+    let (since, until) = window(lost);
+    let mut hosts: Vec<&str> = lost
+        .iter()
+        .filter_map(|lost| if lost.is_host { Some(lost.name) } else { lost.holder.host.as_deref() })
+        .collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    let owners = lost.iter().map(|lost| if lost.is_host { lost.holder.owners } else { 1 }).sum();
+    let only = match lost {
+        [only] => Some(only),
+        _ => None,
+    };
+    Event {
+        host: hosts.first().filter(|_| hosts.len() == 1).map(|host| (*host).to_owned()),
+        owner: only.filter(|lost| !lost.is_host).map(|lost| lost.name.to_owned()),
+        since,
+        until,
+        hosts: (!hosts.is_empty()).then_some(hosts.len() as u64),
+        owners: Some(owners),
+        ..bare(kind, &Tally::of(lost.iter().map(|lost| &lost.tally)))
+    }
+}
+
+fn jobs(n: u64, kind: Option<&str>) -> String {
+    let jobs = counted(n, "job");
+    kind.map_or_else(|| jobs.clone(), |kind| format!("{jobs} of kind {kind}"))
+}
+
+/// The kind of all of them, if it is one.
+fn one_kind<'e>(parts: &[&'e Part]) -> Option<&'e str> {
+    let (first, rest) = parts.split_first()?;
+    first.kind.as_deref().filter(|kind| rest.iter().all(|part| part.kind.as_deref() == Some(kind)))
+}
+
+/// How many are in which queue, most first; nothing where it is one queue.
+fn queues(parts: &[&Part]) -> String {
+    let mut sums: BTreeMap<Option<&str>, u64> = BTreeMap::new();
+    for part in parts {
+        *sums.entry(part.queue.as_deref()).or_default() += part.tally.jobs;
+    }
+    if sums.len() < 2 {
+        return String::new();
+    }
+    let mut sums: Vec<(Option<&str>, u64)> = sums.into_iter().collect();
+    sums.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    let shown: Vec<String> =
+        sums.iter().take(LISTED).map(|(queue, n)| format!("{} {}", queue.unwrap_or("no queue"), grouped(*n))).collect();
+    let more = if sums.len() > LISTED { ", ..." } else { "" };
+    format!(" ({}{more})", shown.join(", "))
+}
+
+/// Some of the names, and how many more.
+fn listed(names: &[&str]) -> String {
+    match names.len().saturating_sub(LISTED) {
+        0 => names.join(", "),
+        more => format!(
+            "{} and {} more",
+            names.iter().take(LISTED).copied().collect::<Vec<_>>().join(", "),
+            grouped(more as u64)
+        ),
+    }
+}
+
+/// Since when the jobs are held.
+fn claimed(tally: &Tally, now: Timestamp) -> String {
+    match tally.first_claim {
+        Some(first) if tally.jobs > 1 => format!(", the first claimed {}", at(first, now)),
+        Some(first) => format!(", claimed {}", at(first, now)),
+        None => String::new(),
+    }
+}
+
+/// An instant for people: how long ago first, which is what counts at night.
+fn at(time: Timestamp, now: Timestamp) -> String {
+    format!("{} ago, at {} UTC", age(now.since(time)), clock(time, now))
+}
+
+fn between(first: Option<Timestamp>, last: Option<Timestamp>, now: Timestamp) -> String {
+    match (first, last) {
+        (Some(first), Some(last)) => {
+            let (from, to) = (clock(first, now), clock(last, now));
+            if from == to {
+                return at(last, now);
+            }
+            format!("{} ago, between {from} and {to} UTC", age(now.since(last)))
+        }
+        _ => "at a time that nothing tells".to_owned(),
+    }
+}
+
+/// For how long, and since when.
+fn silent_for(last: Option<Timestamp>, now: Timestamp) -> String {
+    match last {
+        Some(last) => format!("for {}, since {} UTC", age(now.since(last)), clock(last, now)),
+        None => "at all".to_owned(),
+    }
+}
+
+/// The time of day in UTC; with the day where it is not today's.
+fn clock(time: Timestamp, now: Timestamp) -> String {
+    let part = |time: Timestamp, form: &str| {
+        jiff::Timestamp::from_microsecond(time.micros()).map(|time| time.strftime(form).to_string()).unwrap_or_default()
+    };
+    if part(time, "%F") == part(now, "%F") { part(time, "%T") } else { part(time, "%F %T") }
+}
+
+/// A number with its noun, which takes an s.
+fn counted(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// A number with its thousands set apart.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}

@@ -1,0 +1,199 @@
+//! What is known beside the row: a list of living owners, and what earlier looks saw.
+
+use super::{Bench, Opinion};
+use crate::model::{LockSign, Reading, Timestamp, age};
+use crate::policy::roster::{Living, Standing};
+use crate::policy::stillness::Stood;
+use crate::policy::verdict::{Check, CheckResult, Proves, Reason, Rule};
+use crate::spec::{EARLIEST_MICROS, FUTURE_TOLERANCE, Liveness, silence_allowed};
+use std::time::Duration;
+
+/// What judged, in documents: the list of living owners.
+const ROSTER: &str = "roster";
+/// What judged, in documents: whether a heartbeat has changed between looks.
+const CHANGE: &str = "change";
+/// What judged, in documents: whether the columns that show progress have changed between looks.
+const PROGRESS: &str = "progress";
+
+impl Bench<'_> {
+    /// Asked first: an owner that is not on the list is dead, whatever its row still says.
+    pub(super) fn roster(&mut self) {
+        let Some(living) = &self.policy.living else { return };
+        let standing = living.says(self.claim, self.now);
+        let detail = said(standing, &self.owner_name());
+        let opinion = match standing {
+            Standing::Missing if self.holds_lock() => Opinion::Alive(format!("{detail}, but a session holds its lock")),
+            Standing::Missing => self.unless_younger(Rule::Roster, detail, self.silence()),
+            Standing::NoOwner | Standing::NoClaimTime => Opinion::Silent(format!("{detail}; the sources are asked")),
+            Standing::Listed | Standing::ClaimedLater | Standing::BeatLater => Opinion::Alive(detail),
+        };
+        let (result, detail) = match opinion {
+            Opinion::Dead(rule, detail) => {
+                self.liveness = Some(ROSTER);
+                self.reasons.push(Reason { rule, detail: detail.clone() });
+                (CheckResult::Fires, detail)
+            }
+            Opinion::Alive(detail) => (CheckResult::Clear, detail),
+            Opinion::Silent(detail) | Opinion::Lost(detail) => (CheckResult::NoValue, detail),
+        };
+        self.note(Rule::Roster, "owner", self.owner_name(), result, detail);
+    }
+
+    /// A restart sweep of all owners that are not on the list: nothing but the list counts.
+    pub(super) fn restart_by_roster(&mut self, living: &Living) {
+        let standing = living.says(self.claim, self.now);
+        let detail = said(standing, &self.owner_name());
+        match standing {
+            Standing::Listed | Standing::Missing => {}
+            Standing::NoOwner | Standing::NoClaimTime | Standing::ClaimedLater | Standing::BeatLater => {
+                self.lack(detail.clone());
+            }
+        }
+        let dead = standing == Standing::Missing;
+        if dead && self.holds_lock() {
+            // Nobody can declare a session dead that holds a lock at this moment.
+            self.lack("a living session holds its lock: stop that process first".to_owned());
+        }
+        self.ask(Rule::Roster, "owner", self.owner_name(), dead, detail);
+    }
+
+    /// Where a heartbeat's clock cannot be right, its value says nothing, but its change does. True if that has judged.
+    pub(super) fn judged_by_change(&mut self) -> bool {
+        let (None, Some(stood)) = (self.liveness, self.stood()) else { return false };
+        let Some(allowed) = self.clock_is_wrong() else { return false };
+        let dead = stood.still >= allowed;
+        let detail = match (dead, stood.moved) {
+            (true, _) => format!("nothing changed for {} of looking, allowed {}", age(stood.still), age(allowed)),
+            (false, true) if stood.still.is_zero() => {
+                format!("its clock is wrong, but it showed life since the look {} ago", age(stood.last_look))
+            }
+            (false, true) => format!("its clock is wrong, but it was seen to show life {} ago", age(stood.still)),
+            (false, false) => {
+                let so_far = format!("nothing changed for {} of looking so far", age(stood.still));
+                self.note(Rule::StoodStill, "all signs of life", "-".to_owned(), CheckResult::NoValue, so_far);
+                return false;
+            }
+        };
+        self.liveness = Some(CHANGE);
+        self.ask(Rule::StoodStill, "all signs of life", age(stood.still), dead, detail);
+        true
+    }
+
+    /// Asked before the age of the claim, which is the worst evidence there is: whether the owner is on the list, and whether
+    /// the job makes progress.
+    pub(super) fn better_than_age(&mut self, allowed: Option<Duration>) {
+        if self.liveness.is_some() {
+            return;
+        }
+        let living = self.policy.living.as_ref();
+        if living.is_some_and(|living| living.says(self.claim, self.now) == Standing::Listed) {
+            self.liveness = Some(ROSTER);
+            return;
+        }
+        let Some(stood) = self.stood() else { return };
+        let (Some(still), Some(allowed)) = (stood.progress, allowed) else { return };
+        let dead = still >= allowed;
+        let detail = match still.is_zero() {
+            true => format!("it made progress since the look {} ago", age(stood.last_look)),
+            false => format!("no progress for {} of looking, allowed {}", age(still), age(allowed)),
+        };
+        self.liveness = Some(PROGRESS);
+        self.ask(Rule::StoodStill, &self.progress_columns(), age(still), dead, detail);
+    }
+
+    /// A living owner whose job does not get on.
+    pub(super) fn no_progress(&mut self) {
+        let Some(still) = self.stood().and_then(|stood| stood.progress) else { return };
+        // Age shows no life, and progress has been asked already.
+        let owner_lives = self.liveness.is_some_and(|by| by != "age" && by != PROGRESS)
+            && self.reasons.iter().all(|reason| reason.rule.proves() == Proves::Trouble);
+        let Some(allowed) = self.first_threshold().filter(|_| owner_lives) else { return };
+        let detail = format!("no progress for {} of looking, allowed {}", age(still), age(allowed));
+        self.ask(Rule::NoProgress, &self.progress_columns(), age(still), still >= allowed, detail);
+    }
+
+    fn stood(&self) -> Option<Stood> {
+        self.policy.looks.as_ref()?.stood(self.claim, self.now)
+    }
+
+    /// The threshold of the heartbeat, if there is one, and it or the claim time cannot be right by the store's clock, and
+    /// nothing else stands against judging by change.
+    fn clock_is_wrong(&self) -> Option<Duration> {
+        let mut allowed = None;
+        let mut wrong = self.is_off(&self.claim.claimed_at);
+        for (source, sign) in self.spec.liveness.iter().zip(&self.claim.signs) {
+            match (source, &sign.at) {
+                // What does not fit its declaration is no question of clocks.
+                (_, Reading::Unfit { .. }) => return None,
+                (Liveness::Lease { .. }, Reading::At(end)) if *end >= self.now || self.is_off(&sign.at) => return None,
+                (Liveness::Lock { .. }, _) if matches!(sign.lock, LockSign::Held | LockSign::OutOfSight) => {
+                    return None;
+                }
+                (Liveness::Heartbeat { .. } | Liveness::Owner { .. }, Reading::At(at)) => {
+                    let is_off = self.is_off(&sign.at);
+                    let span = silence_allowed(source, self.older_span(), sign.silent_after);
+                    if !is_off && span.is_some_and(|span| self.now.since(*at) <= span) {
+                        // A fresh heartbeat is life, whatever else is wrong.
+                        return None;
+                    }
+                    wrong |= is_off;
+                    allowed = allowed.or(span);
+                }
+                (Liveness::Age { .. }, at) => wrong |= self.is_off(at),
+                _ => {}
+            }
+        }
+        let unfit = matches!(self.claim.claimed_at, Reading::Unfit { .. });
+        allowed.filter(|_| wrong && !unfit)
+    }
+
+    /// Too early or too late to be true.
+    fn is_off(&self, reading: &Reading) -> bool {
+        let off = |at: Timestamp| at.micros() < EARLIEST_MICROS || at > self.now.plus(FUTURE_TOLERANCE);
+        reading.at().is_some_and(off)
+    }
+
+    fn first_threshold(&self) -> Option<Duration> {
+        let sources = self.spec.liveness.iter().zip(&self.claim.signs);
+        let mut known =
+            sources.filter_map(|(source, sign)| silence_allowed(source, self.older_span(), sign.silent_after));
+        self.older_span().or_else(|| known.next())
+    }
+
+    fn holds_lock(&self) -> bool {
+        self.claim.signs.iter().any(|sign| sign.lock == LockSign::Held)
+    }
+
+    pub(super) fn owner_name(&self) -> String {
+        self.claim.owner.as_ref().map_or_else(|| "(no owner)".to_owned(), |owner| owner.name.clone())
+    }
+
+    fn progress_columns(&self) -> String {
+        let named = self.spec.claim.progress.iter().map(|expr| match expr {
+            crate::spec::Expr::Column(column) => column.to_string(),
+            crate::spec::Expr::Sql(_) => "(expression)".to_owned(),
+        });
+        named.collect::<Vec<_>>().join(", ")
+    }
+
+    fn note(&mut self, rule: Rule, column: &str, value: String, result: CheckResult, detail: String) {
+        self.checks.push(Check { rule: rule.name(), column: column.to_owned(), value, result, detail });
+    }
+}
+
+fn said(standing: Standing, owner: &str) -> String {
+    match standing {
+        Standing::Listed => format!("owner {owner} is on the list of living owners"),
+        Standing::Missing => format!("owner {owner} is not on the list of living owners"),
+        Standing::NoOwner => "the claim names no owner, so no list tells whether it is dead".to_owned(),
+        Standing::ClaimedLater => {
+            format!("owner {owner} is not on the list of living owners, but claimed the job after the list was made")
+        }
+        Standing::BeatLater => {
+            format!("owner {owner} is not on the list of living owners, but showed life after the list was made")
+        }
+        Standing::NoClaimTime => {
+            format!("owner {owner} is not on the list of living owners, but may have claimed the job after it was made")
+        }
+    }
+}

@@ -1,0 +1,382 @@
+use crate::model::{Claim, Owner, Timestamp};
+use crate::spec::FUTURE_TOLERANCE;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// River's default client id cuts its host's name here (`maxHostLength`), and no library that is known cuts shorter.
+const LONG_NAME: usize = 60;
+/// Kubernetes and Linux cut a host's name here; a pod's own name may be longer.
+const HOST_NAME: usize = 63;
+
+/// A list of living owners, as somebody outside of the database knows them.
+///
+/// An owner that is on the list by mistake keeps its jobs until the next run; one that is missing by mistake loses them while
+/// it works. So matching is as generous as it can be without taking `web10` for `web1`.
+#[derive(Debug, Clone, Default)]
+pub struct Roster {
+    /// How many lines named somebody.
+    named: usize,
+    /// Entries as they were written, in small letters: they match an owner's id or name.
+    whole: BTreeSet<String>,
+    /// Entries that may be a host, with their first label as key.
+    hosts: BTreeMap<String, Vec<String>>,
+    /// Entries that are one process of a host: the host's first label, then host and process.
+    processes: BTreeMap<String, Vec<(String, String)>>,
+}
+
+/// A list that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RosterError {
+    /// No entry at all.
+    Empty,
+    /// It is a table for people, with a line of titles.
+    Titles,
+}
+
+/// A list, and since when it tells nothing.
+#[derive(Debug, Clone)]
+pub struct Living {
+    /// The list.
+    pub roster: Arc<Roster>,
+    /// When it was made, by the store's clock. Whoever came later cannot be on it.
+    pub made_at: Timestamp,
+}
+
+impl fmt::Display for RosterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            RosterError::Empty => "is empty, and would call every owner dead",
+            RosterError::Titles => "begins with a line of column titles, so its lines are no names",
+        })
+    }
+}
+
+impl std::error::Error for RosterError {}
+
+impl Roster {
+    /// Reads a list: one owner a line, as host (`web1`, `web1.example.com`, `pod/web-7f9c`), as `host:pid`, or as the exact
+    /// id. Blank lines and lines that begin with `#` are skipped, and so is white space around an entry. The first word of a line
+    /// is an entry too, without quotes and commas around it.
+    ///
+    /// # Errors
+    /// When there is no entry, or the first line holds the titles of a table.
+    pub fn parse(text: &str) -> Result<Roster, RosterError> {
+        let mut roster = Roster::default();
+        let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+        for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            if roster.whole.is_empty() && line.split_whitespace().nth(1).is_some() && line.starts_with("NAME ") {
+                return Err(RosterError::Titles);
+            }
+            roster.named += usize::from(!roster.whole.contains(&line.to_lowercase()));
+            roster.add(line);
+            // A comment or another column may stand behind the name; and matching errs towards alive.
+            let first = line.split_whitespace().next().unwrap_or_default();
+            let bare = first.trim_matches(['"', '\'', ',', ';']);
+            if bare != line && !bare.is_empty() {
+                roster.add(bare);
+            }
+        }
+        if roster.whole.is_empty() { Err(RosterError::Empty) } else { Ok(roster) }
+    }
+
+    /// How many different entries there are.
+    pub fn len(&self) -> usize {
+        self.named
+    }
+
+    /// True if there is none; [`Roster::parse`] never gives such a list.
+    pub fn is_empty(&self) -> bool {
+        self.whole.is_empty()
+    }
+
+    /// A few entries, for messages.
+    pub fn examples(&self) -> Vec<&str> {
+        self.whole.iter().take(3).map(String::as_str).collect()
+    }
+
+    /// True if the owner is on the list. It is, if an entry
+    /// - is its id or its name;
+    /// - is its host, or a part of its id between separators, as a whole: `web1` is not `web10`. A short name and the full
+    ///   one are the same host, and so is a name in which dots are written as underscores;
+    /// - is `host:pid`, and names its host and its process; an owner that names no process may be any of its host.
+    ///
+    /// Upper and lower case are the same.
+    pub fn lists(&self, owner: &Owner) -> bool {
+        let (id, name) = (owner.id.to_lowercase(), owner.name.to_lowercase());
+        if self.whole.contains(&id) || self.whole.contains(&name) {
+            return true;
+        }
+        let host = owner.host.as_ref().map(|host| host.to_lowercase());
+        // Where the preset knows the host, nothing else of the id is one; only what stands before a hard separator may be.
+        let parts: Vec<&str> = match &host {
+            Some(host) => [host.as_str()].into_iter().chain(heads(&id)).collect(),
+            None => parts(&id).chain(parts(&name)).collect(),
+        };
+        let is_free = host.is_none();
+        parts.iter().any(|part| self.has_host(part, is_free) || self.has_process(part, &name, is_free))
+    }
+
+    fn add(&mut self, entry: &str) {
+        let entry = entry.to_lowercase();
+        // `kubectl get pods -o name` writes `pod/web-7f9c`.
+        let bare = entry.rsplit('/').next().unwrap_or_default().trim_end_matches('.').to_owned();
+        if !self.whole.insert(entry) {
+            return;
+        }
+        let process = bare.rsplit_once(':').filter(|(host, pid)| {
+            !host.is_empty() && !pid.is_empty() && pid.chars().all(|c| c.is_ascii_digit()) && !is_address(&bare)
+        });
+        match process {
+            Some((host, pid)) => {
+                let host = dotted(host);
+                self.processes.entry(label(&host).to_owned()).or_default().push((host, pid.to_owned()));
+            }
+            None if bare.is_empty() => {}
+            None => {
+                let host = dotted(&bare);
+                self.hosts.entry(label(&host).to_owned()).or_default().push(host.clone());
+                if let Some(cut) = cut(&host) {
+                    self.hosts.entry(label(&cut).to_owned()).or_default().push(cut);
+                }
+            }
+        }
+    }
+
+    /// `is_free`: nobody says what the owner's host is, and `web1-4211` may be a process of `web1`.
+    fn has_host(&self, part: &str, is_free: bool) -> bool {
+        let found =
+            |host: &str| self.hosts.get(label(host)).is_some_and(|known| known.iter().any(|k| same_host(k, host)));
+        let part = dotted(part);
+        // Libraries cut long names, each at its own length: one as long as that may be the beginning of any that begins so.
+        let begins = |part: &str| self.hosts.values().flatten().any(|known| known.starts_with(part));
+        found(&part)
+            || (part.len() >= LONG_NAME && begins(&part))
+            || (is_free && numbered(&part).is_some_and(|(host, _)| found(host)))
+    }
+
+    fn has_process(&self, part: &str, name: &str, is_free: bool) -> bool {
+        let found = |host: &str, runs: &dyn Fn(&str) -> bool| {
+            let known = self.processes.get(label(host));
+            known.is_some_and(|known| known.iter().any(|(k, pid)| same_host(k, host) && runs(pid)))
+        };
+        let rest = name.replacen(part, " ", 1);
+        let mut numbers = rest.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty()).peekable();
+        // An owner that names no process may be any of its host.
+        let names_none = numbers.peek().is_none() && !is_free;
+        let numbers: Vec<&str> = numbers.collect();
+        let part = dotted(part);
+        found(&part, &|pid| names_none || numbers.contains(&pid))
+            || (is_free && numbered(&part).is_some_and(|(host, n)| found(host, &|pid| pid == n)))
+    }
+}
+
+impl Living {
+    /// What the list says of a claim. A heartbeat that is ahead of the store's clock says nothing against it: its own clock is
+    /// wrong.
+    pub fn says(&self, claim: &Claim, now: Timestamp) -> Standing {
+        let Some(owner) = &claim.owner else { return Standing::NoOwner };
+        if self.roster.lists(owner) {
+            return Standing::Listed;
+        }
+        match claim.claimed_at.at() {
+            None => Standing::NoClaimTime,
+            Some(at) if at > self.made_at => Standing::ClaimedLater,
+            Some(_) => {
+                let soonest = now.plus(FUTURE_TOLERANCE);
+                let later = claim.heartbeat.at().is_some_and(|beat| beat > self.made_at && beat <= soonest);
+                if later { Standing::BeatLater } else { Standing::Missing }
+            }
+        }
+    }
+}
+
+/// Where a claim's owner stands with a list of living owners.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It is on the list.
+    Listed,
+    /// It is not: it was dead when the list was made.
+    Missing,
+    /// The claim names no owner.
+    NoOwner,
+    /// It is not on the list, but claimed the job after the list was made.
+    ClaimedLater,
+    /// It is not on the list, but showed life after the list was made.
+    BeatLater,
+    /// It is not on the list, and nothing says whether it claimed the job before the list was made.
+    NoClaimTime,
+}
+
+/// What stands before each separator that no host's name holds.
+fn heads(id: &str) -> impl Iterator<Item = &str> {
+    id.match_indices([':', '/', '@', '#', ' ']).filter_map(|(at, _)| id.get(..at)).filter(|head| !head.is_empty())
+}
+
+/// What stands between separators that no host's name holds, and whatever comes before one of them.
+fn parts(id: &str) -> impl Iterator<Item = &str> {
+    id.split([':', '/', '@', '#', ' ', ',', ';', '|']).filter(|part| !part.is_empty()).chain(heads(id))
+}
+
+/// A host's name with dots where some libraries write underscores.
+fn dotted(host: &str) -> String {
+    host.replace('_', ".")
+}
+
+/// A name that ends in a hyphen and a number, cut there.
+fn numbered(part: &str) -> Option<(&str, &str)> {
+    part.rsplit_once('-').filter(|(_, n)| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
+}
+
+/// The part of a host's name before the first dot.
+fn label(host: &str) -> &str {
+    host.split('.').next().unwrap_or_default()
+}
+
+fn is_address(host: &str) -> bool {
+    host.parse::<IpAddr>().is_ok()
+}
+
+/// True if two names, in small letters, may mean one host: they are equal, or one is the other with a domain behind it.
+fn same_host(a: &str, b: &str) -> bool {
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let with_domain = || {
+        let is_number = short.chars().all(|c| c.is_ascii_digit() || c == '.');
+        !is_number && long.strip_prefix(short).is_some_and(|rest| rest.starts_with('.'))
+    };
+    short == long || (!short.is_empty() && with_domain())
+}
+
+/// What becomes of a pod's name that is too long for a host; `None` if it is not.
+fn cut(host: &str) -> Option<String> {
+    let cut = host.get(..HOST_NAME).filter(|_| host.len() > HOST_NAME && !host.contains('.'))?;
+    Some(cut.trim_end_matches(['-', '.']).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn roster(text: &str) -> Roster {
+        Roster::parse(text).unwrap()
+    }
+
+    fn owner(id: &str, host: Option<&str>) -> Owner {
+        Owner { id: id.to_owned(), name: id.to_owned(), host: host.map(str::to_owned) }
+    }
+
+    /// How each kind of owner is written, and by which entries it is meant.
+    #[test]
+    fn on_the_list() {
+        let cases = [
+            ("web1", "web1:4211", Some("web1")),
+            ("web1", "web1", Some("web1")),
+            ("WEB1", "web1:4211", Some("web1")),
+            ("web1", "WEB1:4211", Some("WEB1")),
+            ("web1:4211", "web1:4211", Some("web1")),
+            ("web1:4211", "web1.example.com:4211", Some("web1.example.com")),
+            ("web1:4211", "web1:4211:thread-3", Some("web1")),
+            ("web1:12", "host:web1 pid:12", Some("web1")),
+            ("web1:4211", "web1", Some("web1")),
+            ("web1.example.com", "web1:4211", Some("web1")),
+            ("web1.example.com.", "web1:4211", Some("web1")),
+            ("web1", "web1.example.com:4211", Some("web1.example.com")),
+            ("web1.example.com", "web1_example_com_2026_11_20T10_00_00_000000", Some("web1_example_com")),
+            ("web1", "web1_example_com_2026_11_20T10_00_00_000000", Some("web1_example_com")),
+            ("pod/web-7f9c-x2x4z", "web-7f9c-x2x4z:1", Some("web-7f9c-x2x4z")),
+            ("default/pod/web-7f9c-x2x4z", "web-7f9c-x2x4z", None),
+            ("3f0e8f5c-5d5e-4f9a-9a3e-0f5a3a0e7b11", "3F0E8F5C-5D5E-4F9A-9A3E-0F5A3A0E7B11", None),
+            ("10.0.0.7", "10.0.0.7:4211", None),
+            ("fe80::1", "fe80::1", None),
+            // Where nobody says what the host is.
+            ("web1", "web1-4211", None),
+            ("web1:4211", "web1-4211", None),
+            ("web-7", "web-7-4211", None),
+            ("web1", "celery@web1", None),
+            ("web1", "worker:web1:3", None),
+            ("web1", "web1/3", None),
+            ("web1", "web1#3", None),
+            ("web1", "web1_3", None),
+            ("web1.example.com", "web1:4211", None),
+            ("worker 7 (blue)", "worker 7 (blue)", None),
+            ("a/b", "a/b", None),
+        ];
+        for (entry, id, host) in cases {
+            assert!(roster(entry).lists(&owner(id, host)), "{entry} means {id}");
+        }
+    }
+
+    #[test]
+    fn not_on_the_list() {
+        let cases = [
+            ("web1", "web10:4211", Some("web10")),
+            ("web1", "web10:4211", None),
+            ("web10", "web1:4211", Some("web1")),
+            ("web10", "web1:4211", None),
+            ("web1", "web10", None),
+            ("web1", "web1x", None),
+            ("web1", "xweb1", None),
+            ("web", "web1", None),
+            ("web", "web-7f9c-x2x4z", None),
+            ("web1:4211", "web1:4212", Some("web1")),
+            ("web1:421", "web1:4211", Some("web1")),
+            ("web1:1", "web1:4211", Some("web1")),
+            ("web12:12", "web12:7", Some("web12")),
+            ("web1:4211", "web1-4212", None),
+            ("web1:4211", "web2:4211", None),
+            ("web1:4211", "web2", Some("web2")),
+            ("web1.a.example.com", "web1.b.example.com:1", Some("web1.b.example.com")),
+            ("web.1", "web.10", None),
+            ("web.1", "web.2:4", None),
+            ("10.0.0.1", "10.0.0.10:4", None),
+            ("10.0.0.1", "mail:10", None),
+            ("10.0.0", "10.0.0.1", None),
+            ("web-7", "web-7-12:44", Some("web-7-12")),
+            ("pod/web-1", "pod:web-10", None),
+            ("3", "33", None),
+            ("web1", "web1*", None),
+        ];
+        for (entry, id, host) in cases {
+            assert!(!roster(entry).lists(&owner(id, host)), "{entry} does not mean {id}");
+        }
+    }
+
+    /// A pod's name may have 253 letters, its host's name 63.
+    #[test]
+    fn a_pod_whose_name_is_too_long_for_a_host() {
+        let pod = format!("pod/{}-x7k2p", "a".repeat(60));
+        let host = "a".repeat(60) + "-x7";
+        assert!(roster(&pod).lists(&owner(&format!("{host}:1"), Some(host.as_str()))));
+        let pod = format!("pod/{}-x7k2p", "a".repeat(62));
+        assert!(roster(&pod).lists(&owner(&"a".repeat(62), None)), "a hyphen at the end is dropped too");
+    }
+
+    #[test]
+    fn what_is_in_the_list() {
+        let roster = roster("\u{feff}# living\r\n\r\n  pod/web-1 \r\nweb-2\r\n\tweb-1:7\nweb-2\n");
+        assert_eq!((roster.len(), roster.examples()), (3, vec!["pod/web-1", "web-1:7", "web-2"]));
+        assert!(roster.lists(&owner("web-1:99", Some("web-1"))));
+        for line in ["web-2 # rack 4", "web-2   1/1   Running   0   3d", "web-2,", "\"web-2\"", "pod/web-2\tx"] {
+            assert!(self::roster(line).lists(&owner("web-2:99", Some("web-2"))), "{line}");
+            assert_eq!(self::roster(line).len(), 1, "{line}");
+        }
+        // River cuts its host's name at 60.
+        let long = "checkout-worker-production-eu-central-1-7d9f8b6c5d-abcde-x2x4";
+        assert!(self::roster(&format!("pod/{long}")).lists(&owner("x", long.get(..60))));
+        assert!(!self::roster(&format!("pod/{long}")).lists(&owner("x", long.get(..50))));
+        for text in ["", "\n\n", "# nobody\r\n", "   \t"] {
+            assert_eq!(Roster::parse(text).unwrap_err(), RosterError::Empty);
+        }
+        assert_eq!(Roster::parse("NAME   READY   STATUS\nweb-1   1/1   Running\n").unwrap_err(), RosterError::Titles);
+        assert!(Roster::parse("NAME\n").is_ok(), "somebody may be called so");
+    }
+
+    /// The twin that a careless matching would be: it takes web10 for web1.
+    #[test]
+    fn a_bare_prefix_would_be_caught() {
+        let bare_prefix = |entry: &str, id: &str| id.starts_with(entry);
+        assert!(bare_prefix("web1", "web10:4211") && !roster("web1").lists(&owner("web10:4211", Some("web10"))));
+        assert!(bare_prefix("web1:421", "web1:4211") && !roster("web1:421").lists(&owner("web1:4211", Some("web1"))));
+    }
+}

@@ -1,0 +1,220 @@
+//! The operator's thresholds: one for all claims, or one for those of a queue or a kind.
+
+use super::rules::Policy;
+use super::scope::Globs;
+use crate::model::{Claim, age};
+use crate::spec::{Liveness, MaxRuntime, QueueSpec, SilentAfter};
+use std::time::Duration;
+
+/// What the config file says of a target's thresholds. Without a word of it, as by default, each source has its own.
+#[derive(Debug, Clone, Default)]
+pub struct Thresholds {
+    /// The target's name.
+    pub target: String,
+    /// `[[target.NAME.threshold]]`, in order: of those that match a claim, the first that has the value counts.
+    pub entries: Vec<Threshold>,
+    /// `max_runtime` of the target, for what no entry says otherwise.
+    pub max_runtime: Option<Duration>,
+    /// True if a flag has said how long a silence is allowed, for every claim: then no entry's `older` counts.
+    pub overruled: bool,
+}
+
+/// One entry: whose claims, and what is allowed to them.
+#[derive(Debug, Clone, Default)]
+pub struct Threshold {
+    /// Claims of queues that match; by default of any.
+    pub queue: Globs,
+    /// Claims of kinds that match; by default of any.
+    pub kind: Globs,
+    /// How long they may be silent.
+    pub older: Option<Duration>,
+    /// How long they may run.
+    pub max_runtime: Option<Duration>,
+}
+
+/// How long something is allowed, and who says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Allowed {
+    /// So long.
+    pub span: Duration,
+    /// Who says so.
+    pub set_by: SetBy,
+}
+
+/// Who says what is allowed. Flags come before the config file, and that before the preset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SetBy {
+    /// `--older`.
+    Flag,
+    /// The target.
+    Target,
+    /// This entry of the target's thresholds, counted from 1.
+    Entry(usize),
+    /// The row itself.
+    Row,
+    /// The preset.
+    Preset,
+}
+
+impl Threshold {
+    /// True for claims that it is about. One whose queue or kind is not known matches no pattern.
+    fn is_about(&self, queue: Option<&str>, kind: Option<&str>) -> bool {
+        self.queue.admits(queue) && self.kind.admits(kind)
+    }
+}
+
+impl Thresholds {
+    /// The shortest silence that an entry allows; `None` where none counts. The pre-filter must let through whatever is
+    /// silent for longer than that.
+    pub fn shortest_older(&self) -> Option<Duration> {
+        self.entries.iter().filter(|_| !self.overruled).filter_map(|entry| entry.older).min()
+    }
+
+    /// The shortest run time that the target or an entry allows.
+    pub fn shortest_max_runtime(&self) -> Option<Duration> {
+        self.entries.iter().filter_map(|entry| entry.max_runtime).chain(self.max_runtime).min()
+    }
+
+    /// The first matching entry that has the value, counted from 1.
+    fn find(
+        &self,
+        queue: Option<&str>,
+        kind: Option<&str>,
+        value: impl Fn(&Threshold) -> Option<Duration>,
+    ) -> Option<Allowed> {
+        let matching = self.entries.iter().enumerate().filter(|(_, entry)| entry.is_about(queue, kind));
+        let mut known =
+            matching.filter_map(|(n, entry)| Some(Allowed { span: value(entry)?, set_by: SetBy::Entry(n + 1) }));
+        known.next()
+    }
+}
+
+impl Policy {
+    /// The same under `--older`, which counts for every claim whatever the config file says.
+    #[must_use]
+    pub fn with_older(mut self, flag: Option<Duration>) -> Policy {
+        if flag.is_some() {
+            self.older = flag;
+            self.thresholds.overruled = true;
+        }
+        self
+    }
+
+    /// How long the operator allows claims of that queue and kind to be silent; `None` leaves each source its own.
+    pub fn older_for(&self, queue: Option<&str>, kind: Option<&str>) -> Option<Allowed> {
+        let thresholds = &self.thresholds;
+        let entry = thresholds.find(queue, kind, |entry| entry.older).filter(|_| !thresholds.overruled);
+        let is_of_target = !thresholds.overruled && !thresholds.target.is_empty();
+        let set_by = if is_of_target { SetBy::Target } else { SetBy::Flag };
+        entry.or(self.older.map(|span| Allowed { span, set_by }))
+    }
+
+    /// How long a claim may run: the row's own word, else an entry's, else the target's, else the preset's.
+    pub(super) fn max_runtime_for(&self, spec: &QueueSpec, claim: &Claim) -> Option<Allowed> {
+        let said = |set_by: SetBy| move |span: Duration| Allowed { span, set_by };
+        let on_row = matches!(spec.rules.max_runtime, Some(MaxRuntime::Column(_)));
+        let row = claim.max_runtime.filter(|_| on_row).map(said(SetBy::Row));
+        let find = || self.thresholds.find(claim.queue.as_deref(), claim.kind.as_deref(), |entry| entry.max_runtime);
+        row.or_else(find)
+            .or(self.thresholds.max_runtime.map(said(SetBy::Target)))
+            .or(claim.max_runtime.map(said(SetBy::Preset)))
+    }
+
+    /// What to call a threshold or a maximum run time that a sentence is about; `key` is its name in the config file.
+    pub fn names(&self, preset: &str, allowed: Allowed, key: &str) -> String {
+        let (span, target) = (age(allowed.span), &self.thresholds.target);
+        match allowed.set_by {
+            SetBy::Flag => format!("--{key} {span}"),
+            SetBy::Target => format!("{key} {span} of target {target}"),
+            SetBy::Entry(n) => format!("{key} {span} of threshold {n} of target {target}"),
+            SetBy::Row => format!("the {span} of the row"),
+            SetBy::Preset => format!("the {span} of preset {preset}"),
+        }
+    }
+
+    /// What is added to a sentence about a threshold or a maximum run time that the config file has said: which one.
+    pub fn said_by(&self, set_by: SetBy, key: &str) -> String {
+        let target = &self.thresholds.target;
+        match set_by {
+            SetBy::Entry(n) => format!(" (threshold {n} of target {target})"),
+            SetBy::Target => format!(" ({key} of target {target})"),
+            SetBy::Flag | SetBy::Row | SetBy::Preset => String::new(),
+        }
+    }
+}
+
+/// Who says how long that source may be silent, where the operator says nothing.
+pub(super) fn own_word(source: &Liveness) -> SetBy {
+    match source.silent_after() {
+        Some(SilentAfter::Column(_)) => SetBy::Row,
+        _ => SetBy::Preset,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn minutes(n: u64) -> Option<Duration> {
+        Some(Duration::from_secs(n * 60))
+    }
+
+    fn globs(pattern: &str) -> Globs {
+        if pattern.is_empty() { Globs::default() } else { Globs::new(&[pattern.to_owned()]).unwrap() }
+    }
+
+    fn entry(queue: &str, kind: &str, older: Option<Duration>, max_runtime: Option<Duration>) -> Threshold {
+        Threshold { queue: globs(queue), kind: globs(kind), older, max_runtime }
+    }
+
+    fn policy() -> Policy {
+        Policy {
+            older: minutes(5),
+            thresholds: Thresholds {
+                target: "shop".to_owned(),
+                entries: vec![
+                    entry("media", "", None, minutes(90)),
+                    entry("m*", "Resize*", minutes(120), None),
+                    entry("media", "", minutes(30), minutes(60)),
+                ],
+                max_runtime: minutes(600),
+                overruled: false,
+            },
+            ..Policy::default()
+        }
+    }
+
+    fn older(policy: &Policy, queue: Option<&str>, kind: Option<&str>) -> Option<(u64, SetBy)> {
+        policy.older_for(queue, kind).map(|allowed| (allowed.span.as_secs() / 60, allowed.set_by))
+    }
+
+    #[test]
+    fn the_first_entry_that_matches_and_has_the_value_counts() {
+        let policy = policy();
+        assert_eq!(older(&policy, Some("media"), Some("ResizeVideo")), Some((120, SetBy::Entry(2))));
+        assert_eq!(older(&policy, Some("media"), Some("Other")), Some((30, SetBy::Entry(3))));
+        assert_eq!(older(&policy, Some("media"), None), Some((30, SetBy::Entry(3))));
+        assert_eq!(older(&policy, Some("mail"), None), Some((5, SetBy::Target)));
+        assert_eq!(older(&policy, None, None), Some((5, SetBy::Target)));
+        assert_eq!(policy.thresholds.shortest_older(), minutes(30));
+        assert_eq!(policy.thresholds.shortest_max_runtime(), minutes(60));
+    }
+
+    #[test]
+    fn a_flag_beats_them_all() {
+        let policy = policy().with_older(minutes(1));
+        assert_eq!(older(&policy, Some("media"), Some("ResizeVideo")), Some((1, SetBy::Flag)));
+        assert_eq!(policy.thresholds.shortest_older(), None);
+        // It says nothing about how long a job may run.
+        assert_eq!(policy.thresholds.shortest_max_runtime(), minutes(60));
+        assert_eq!(older(&self::policy().with_older(None), None, None), Some((5, SetBy::Target)));
+    }
+
+    #[test]
+    fn nothing_said_is_nothing_allowed_or_forbidden() {
+        assert_eq!(Policy::default().older_for(Some("mail"), None), None);
+        assert_eq!(Policy::default().thresholds.shortest_max_runtime(), None);
+        let flag = Policy { older: minutes(5), ..Policy::default() };
+        assert_eq!(older(&flag, None, None), Some((5, SetBy::Flag)));
+    }
+}

@@ -1,0 +1,33 @@
+use crate::model::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What is likely to have happened to several jobs at once, or what their ownership data lies about: a guess for people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Event {
+    /// `all_silent` (everything in flight went silent within minutes), `vanished` (hosts or owners of which every claim is
+    /// dead), `silent` (the same by age alone, or with claims that nobody can judge), `hangs` (stuck jobs of owners that
+    /// live); and lies: `no_owner`, `owner_missing`, `owner_restarted`, `no_claim_time`. A stuck job is part of one event at
+    /// most, but for `no_claim_time`.
+    pub event: String,
+    /// In words.
+    pub text: String,
+    /// The host it befell, if it was one.
+    pub host: Option<String>,
+    /// The owner it befell, if it was one.
+    pub owner: Option<String>,
+    /// The kind of work, if it befell one.
+    pub kind: Option<String>,
+    /// When it began: the last sign of life of the first that went; of what hangs the first claim; of a lie the oldest sign.
+    #[schemars(with = "Option<String>")]
+    pub since_at: Option<Timestamp>,
+    /// When it was complete: the last sign of life of the last that went; of what hangs the last claim; of a lie the newest.
+    #[schemars(with = "Option<String>")]
+    pub until_at: Option<Timestamp>,
+    /// How many stuck jobs it is about, whatever the limit; of `no_claim_time` unknown ones too.
+    pub jobs: u64,
+    /// On how many hosts; null where owners name none.
+    pub hosts: Option<u64>,
+    /// Of how many owners; null where there are none, or more than are told apart.
+    pub owners: Option<u64>,
+}

@@ -1,0 +1,89 @@
+use crate::model::Timestamp;
+use serde::de::{Error as _, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// The name of a saved look's form.
+pub const LOOK_SCHEMA: &str = "jobdoctor.look/v1";
+
+/// `jobdoctor.look/v1`: a look that was saved, for the next run to compare with. It holds fingerprints only, no text of the
+/// queue's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedLook {
+    /// [`LOOK_SCHEMA`].
+    pub schema: String,
+    /// The store's own time of that look.
+    pub store_time: Timestamp,
+    /// Which queue.
+    pub target: LookedAt,
+    /// The claims that were in flight.
+    pub claims: Vec<SavedClaim>,
+}
+
+/// Which queue a look was taken of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LookedAt {
+    /// `postgres` or `sqlite`.
+    pub engine: String,
+    /// The database, without its secrets; a file by its full path.
+    pub database: String,
+    /// The preset or mapping.
+    pub preset: String,
+    /// The table whose rows are the jobs.
+    pub table: String,
+}
+
+/// One claim, as it was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedClaim {
+    /// The fingerprint of its key.
+    pub key: Fingerprint,
+    /// The fingerprint of all that shows life.
+    pub values: Fingerprint,
+    /// Since when that has been so.
+    pub since_at: Timestamp,
+    /// Whether it was seen to become so.
+    pub moved: bool,
+    /// The fingerprint of the columns that show progress.
+    pub progress: Option<Fingerprint>,
+    /// Since when that has been so.
+    pub progress_since_at: Timestamp,
+}
+
+/// Sixteen bytes, as 32 hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fingerprint(pub [u8; 16]);
+
+impl Serialize for Fingerprint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", u128::from_be_bytes(self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Fingerprint {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Hex;
+        impl Visitor<'_> for Hex {
+            type Value = Fingerprint;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("32 hexadecimal digits")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Fingerprint, E> {
+                let digits = text.len() == 32 && text.chars().all(|c| c.is_ascii_hexdigit());
+                let number = u128::from_str_radix(text, 16).ok().filter(|_| digits);
+                number
+                    .map(|number| Fingerprint(number.to_be_bytes()))
+                    .ok_or_else(|| E::custom("not 32 hexadecimal digits"))
+            }
+        }
+        deserializer.deserialize_str(Hex).map_err(D::Error::custom)
+    }
+}

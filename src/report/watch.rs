@@ -1,0 +1,80 @@
+use super::{Event, Filter, Job, StaleSummary, Target};
+use crate::model::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// `jobdoctor.stale-watch/v1`: one line of `stale --watch -o jsonl`. First a head; of each look what appeared and what is
+/// gone, then the look itself.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum WatchLine<'a> {
+    /// The first line.
+    Head(WatchHead<'a>),
+    /// A finding that the look before did not have; in the first look, every one.
+    Appeared(&'a Job),
+    /// A finding that the look before had and this one has not, as it was then. What became of it is not looked for.
+    Gone(&'a Job),
+    /// The end of a look, and its counts.
+    Look(WatchLook<'a>),
+    /// A look that failed; nothing is known of the time since the last one. It is tried again.
+    Failed(WatchFailed),
+}
+
+/// See [`WatchLine::Head`].
+#[derive(Serialize, JsonSchema)]
+pub struct WatchHead<'a> {
+    /// `jobdoctor.stale-watch/v1`.
+    pub schema: &'static str,
+    /// Which queue.
+    pub target: &'a Target,
+    /// What was asked for.
+    pub filter: &'a Filter,
+    /// The pause between two looks.
+    pub interval_seconds: f64,
+}
+
+/// See [`WatchLine::Look`].
+#[derive(Serialize, JsonSchema)]
+pub struct WatchLook<'a> {
+    /// The store's own time of this look.
+    #[schemars(with = "String")]
+    pub store_time: Timestamp,
+    /// How many appeared.
+    pub appeared: u64,
+    /// How many are gone.
+    pub gone: u64,
+    /// The counts.
+    pub summary: &'a StaleSummary,
+    /// What is likely to have happened.
+    pub events: &'a [Event],
+    /// What keeps this look from being trusted whole.
+    pub warnings: &'a [String],
+}
+
+/// See [`WatchLine::Failed`].
+#[derive(Serialize, JsonSchema)]
+pub struct WatchFailed {
+    /// The exit code that `stale` would have ended with.
+    pub code: u8,
+    /// A word for it.
+    pub kind: String,
+    /// What happened.
+    pub message: String,
+    /// The store's time of the last look that did not fail.
+    #[schemars(with = "Option<String>")]
+    pub last_look_at: Option<Timestamp>,
+    /// For how long there has been none, by this machine's clock.
+    pub without_look_seconds: f64,
+}
+
+impl WatchLine<'_> {
+    /// Writes it as a line.
+    ///
+    /// # Errors
+    /// When the writer fails.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer(&mut *out, self)?;
+        out.write_all(b"\n")
+    }
+}

@@ -1,0 +1,206 @@
+//! Step three of a batch: what was done is recorded, in the transaction that did it and before it commits.
+
+use super::session::Session;
+use super::sql;
+use super::{StoreError, StoreErrorKind};
+use crate::model::{Cell, Change, Fingerprint, Key, LedgerRow, RowChange, RowImage, Timestamp, ValueChange};
+use crate::spec::{Column, LedgerSpec, QueueSpec};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+
+/// Is told of each batch what it is about to commit.
+pub trait Recorder {
+    /// False if nothing is recorded: then rows are not read for it.
+    fn keeps(&self) -> bool;
+
+    /// What the ledger is to hold of these changes. Asked only where the queue has a ledger; the rows are added in the same
+    /// transaction.
+    fn ledger(&mut self, at: Timestamp, changes: &[Change]) -> Vec<LedgerRow>;
+
+    /// The changes, right before the commit; `at` is the transaction's own clock. A transaction that has moved nothing is not
+    /// told of; one that is tried again is told of again.
+    ///
+    /// # Errors
+    /// When it must be recorded and cannot be: the transaction is rolled back.
+    fn intent(&mut self, at: Timestamp, changes: &[Change]) -> Result<(), StoreError>;
+}
+
+/// Records nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unrecorded;
+
+impl Recorder for Unrecorded {
+    fn keeps(&self) -> bool {
+        false
+    }
+
+    fn ledger(&mut self, _at: Timestamp, _changes: &[Change]) -> Vec<LedgerRow> {
+        Vec::new()
+    }
+
+    fn intent(&mut self, _at: Timestamp, _changes: &[Change]) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+/// Reads the rows of these keys, one by one; by their number.
+pub(super) fn images<S: Session + ?Sized>(
+    session: &mut S,
+    spec: &QueueSpec,
+    columns: &[&Column],
+    keys: &[&Key],
+    lock: Option<bool>,
+) -> Result<BTreeMap<usize, RowImage>, StoreError> {
+    let mut found = BTreeMap::new();
+    if keys.is_empty() {
+        return Ok(found);
+    }
+    let statement = sql::images(spec, session.dialect(), columns, keys, lock);
+    session.each(&statement, &mut |row| {
+        let Some((Cell::Integer(n), rest)) = row.split_first() else { return };
+        let Some((values, whole)) = rest.split_at_checked(columns.len()) else { return };
+        if let Some(n) = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1)) {
+            let fingerprint = fingerprint(&spec.row, whole);
+            found.insert(n, RowImage { values: values.to_vec(), fingerprint });
+        }
+    })?;
+    Ok(found)
+}
+
+/// Of the names of all columns and the values in them, each with its length and kind, so that no two rows run together to the
+/// same bytes.
+pub fn fingerprint(columns: &[Column], cells: &[Cell]) -> Fingerprint {
+    let mut hash = Sha256::new();
+    let mut add = |kind: u8, bytes: &[u8]| {
+        hash.update([kind]);
+        hash.update((bytes.len() as u64).to_be_bytes());
+        hash.update(bytes);
+    };
+    columns.iter().for_each(|column| add(b'c', column.name.as_bytes()));
+    for cell in cells {
+        match cell {
+            Cell::Null => add(b'0', &[]),
+            Cell::Integer(n) => add(b'i', &n.to_be_bytes()),
+            Cell::Real(n) => add(b'r', &n.to_bits().to_be_bytes()),
+            Cell::Text(text) => add(b't', text.as_bytes()),
+            Cell::BrokenText(bytes) => add(b'u', bytes),
+            Cell::Bytes(bytes) => add(b'b', bytes),
+            Cell::Instant(micros) => add(b'z', &micros.to_be_bytes()),
+            Cell::WallClock(micros) => add(b'w', &micros.to_be_bytes()),
+            Cell::Infinity => add(b'+', &[]),
+            Cell::NegativeInfinity => add(b'-', &[]),
+        }
+    }
+    Fingerprint(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// What became of the rows, from how they were before and how they are now.
+pub(super) fn changes(
+    columns: &[&Column],
+    before: &BTreeMap<usize, RowImage>,
+    after: &BTreeMap<usize, RowImage>,
+    moved: &[usize],
+) -> Vec<Change> {
+    let change = |(n, step): (usize, &usize)| {
+        let row = before.get(step).zip(after.get(&n)).map(|(before, after)| RowChange {
+            values: columns
+                .iter()
+                .zip(before.values.iter().zip(&after.values))
+                .map(|(column, (before, after))| ValueChange {
+                    column: column.name.clone(),
+                    before: before.clone(),
+                    after: after.clone(),
+                })
+                .collect(),
+            before: before.fingerprint.clone(),
+            after: after.fingerprint.clone(),
+        });
+        Change { step: *step, row }
+    };
+    moved.iter().enumerate().map(change).collect()
+}
+
+/// Adds the ledger's rows, then tells the recorder: the last thing before the commit.
+pub(super) fn record<S: Session + ?Sized>(
+    session: &mut S,
+    spec: &QueueSpec,
+    recorder: &mut dyn Recorder,
+    at: Timestamp,
+    changes: &[Change],
+) -> Result<(), StoreError> {
+    if changes.is_empty() || !recorder.keeps() {
+        return Ok(());
+    }
+    if let Some(ledger) = &spec.ledger {
+        let rows = recorder.ledger(at, changes);
+        add(session, ledger, &rows)?;
+    }
+    recorder.intent(at, changes)
+}
+
+fn add<S: Session + ?Sized>(session: &mut S, ledger: &LedgerSpec, rows: &[LedgerRow]) -> Result<(), StoreError> {
+    let dialect = session.dialect();
+    let name = dialect.table(&ledger.table);
+    if !ledger.lacks.is_empty() {
+        let message = format!("the ledger {name} lacks columns: {}", ledger.lacks.join(", "));
+        return Err(StoreError::new(StoreErrorKind::Unfit, message)
+            .hint("rename or drop that table, and make the ledger anew with `jobdoctor init --ledger`"));
+    }
+    // The jobs are locked by now: what stands in the way of the ledger is not waited for any longer than in a move.
+    session.begin_acting(false)?;
+    for statement in sql::ledger_inserts(dialect, ledger, rows) {
+        session.execute(&statement).map_err(|error| match error.kind {
+            StoreErrorKind::Denied => {
+                let role = session.role().unwrap_or_else(|| "(this role)".to_owned());
+                let message = format!("may not write to the ledger {name}: {}", error.message);
+                let error = StoreError { message, ..error };
+                error.hint(format!("GRANT INSERT, SELECT ON {name} TO {role}"))
+            }
+            // A constraint that somebody has put on it is no fault of a job's row.
+            StoreErrorKind::RowData => StoreError {
+                kind: StoreErrorKind::Unfit,
+                message: format!("the ledger {name} refuses what is written there: {}", error.message),
+                ..error
+            },
+            _ => error,
+        })?;
+    }
+    session.end_acting()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns(names: &[&str]) -> Vec<Column> {
+        let column = |name: &&str| Column { alias: "j".into(), name: (*name).into(), type_name: String::new() };
+        names.iter().map(column).collect()
+    }
+
+    #[test]
+    fn rows_that_look_alike_have_other_fingerprints() {
+        let two = columns(&["a", "b"]);
+        let rows = [
+            vec![Cell::Null, Cell::Null],
+            vec![Cell::Text(String::new()), Cell::Null],
+            vec![Cell::Null, Cell::Text(String::new())],
+            vec![Cell::Integer(0), Cell::Null],
+            vec![Cell::Real(0.0), Cell::Null],
+            vec![Cell::Real(-0.0), Cell::Null],
+            vec![Cell::Text("0".into()), Cell::Null],
+            vec![Cell::Bytes(b"0".to_vec()), Cell::Null],
+            vec![Cell::BrokenText(b"0".to_vec()), Cell::Null],
+            vec![Cell::Text("ab".into()), Cell::Text("c".into())],
+            vec![Cell::Text("a".into()), Cell::Text("bc".into())],
+            vec![Cell::Instant(1), Cell::Null],
+            vec![Cell::WallClock(1), Cell::Null],
+            vec![Cell::Integer(1), Cell::Null],
+            vec![Cell::Infinity, Cell::Null],
+            vec![Cell::NegativeInfinity, Cell::Null],
+        ];
+        let prints: std::collections::BTreeSet<String> = rows.iter().map(|row| fingerprint(&two, row).0).collect();
+        assert_eq!(prints.len(), rows.len());
+        assert_ne!(fingerprint(&two, &rows[0]), fingerprint(&columns(&["a", "c"]), &rows[0]), "another column");
+        assert_eq!(fingerprint(&two, &rows[0]), fingerprint(&two, &rows[0].clone()));
+    }
+}

@@ -1,0 +1,128 @@
+//! Values as literals that nothing on the way reads as anything else: not the shell, whatever its line begins with, not a
+//! terminal, not a client with another encoding. Everything outside of ASCII's printable characters is escaped.
+
+use crate::model::{Cell, Engine};
+
+/// A value as SQL.
+///
+/// # Errors
+/// What has no literal, and why.
+pub(super) fn literal(engine: Engine, cell: &Cell) -> Result<String, String> {
+    match (engine, cell) {
+        (_, Cell::Null) => Ok("NULL".to_owned()),
+        (Engine::Postgres, cell) => postgres(&cell.to_string()),
+        (Engine::Sqlite, Cell::Integer(n)) => Ok(n.to_string()),
+        (Engine::Sqlite, Cell::Real(x)) => Ok(real(*x)),
+        (Engine::Sqlite, Cell::Bytes(bytes)) => Ok(blob(bytes)),
+        // Only a database in UTF-8 hands these out, so the bytes are what is stored.
+        (Engine::Sqlite, Cell::BrokenText(bytes)) => Ok(format!("CAST({} AS TEXT)", blob(bytes))),
+        (Engine::Sqlite, Cell::Infinity | Cell::NegativeInfinity) => Ok("NULL".to_owned()),
+        (Engine::Sqlite, cell) => Ok(sqlite(&cell.to_string())),
+    }
+}
+
+fn plain(c: char) -> bool {
+    c == ' ' || c.is_ascii_graphic()
+}
+
+/// In the escape syntax wherever it matters: that reads the same whatever `standard_conforming_strings` says.
+fn postgres(text: &str) -> Result<String, String> {
+    if text.contains('\0') {
+        return Err("a text holds a NUL character, which Postgres has no literal for".to_owned());
+    }
+    if text.chars().all(|c| plain(c) && c != '\\') {
+        return Ok(quoted(text));
+    }
+    let escaped = |c: char| match c {
+        '\\' => "\\\\".to_owned(),
+        '\'' => "''".to_owned(),
+        '\n' => "\\n".to_owned(),
+        '\t' => "\\t".to_owned(),
+        c if plain(c) => c.to_string(),
+        c if u32::from(c) <= 0xffff => format!("\\u{:04x}", u32::from(c)),
+        c => format!("\\U{:08x}", u32::from(c)),
+    };
+    Ok(format!("E'{}'", text.chars().map(escaped).collect::<String>()))
+}
+
+/// There are no escapes in SQLite; `char()` stands for what cannot be shown, a hundred characters at a time, because
+/// neither its arguments nor the depth of an expression are without limit.
+fn sqlite(text: &str) -> String {
+    if text.chars().all(plain) {
+        return quoted(text);
+    }
+    let chars: Vec<char> = text.chars().collect();
+    let part = |chars: &[char]| match chars.iter().all(|c| plain(*c)) {
+        true => quoted(&chars.iter().collect::<String>()),
+        false => {
+            let points: Vec<String> = chars.iter().map(|c| u32::from(*c).to_string()).collect();
+            format!("char({})", points.join(", "))
+        }
+    };
+    format!("({})", chars.chunks(100).map(part).collect::<Vec<_>>().join(" || "))
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+fn blob(bytes: &[u8]) -> String {
+    format!("X'{}'", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+}
+
+/// Not in decimals where there is anything behind the point: not every version of SQLite reads those to the last bit. The
+/// whole part and the rest in parts of 2^-52 are exact, and so is their sum.
+fn real(x: f64) -> String {
+    let whole = x.trunc();
+    match x {
+        x if x.is_nan() => "NULL".to_owned(),
+        x if x.is_infinite() => if x > 0.0 { "9e999" } else { "-9e999" }.to_owned(),
+        // Both casts are of numbers that are whole and in range.
+        x if x != whole && x.abs() >= 1.0 => {
+            format!("({} + {} / {PARTS:?})", whole as i64, ((x - whole) * PARTS) as i64)
+        }
+        x => format!("{x:?}"),
+    }
+}
+
+const PARTS: f64 = 4_503_599_627_370_496.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTILE: &str = "a'b\\'c\n\\! echo x\n.shell echo y\n:name :'x' $$ \u{1b}[2J \u{202e}é\u{1f600}";
+
+    #[test]
+    fn nothing_but_printable_ascii_comes_out() {
+        for engine in [Engine::Postgres, Engine::Sqlite] {
+            let out = literal(engine, &Cell::Text(HOSTILE.to_owned())).unwrap();
+            assert!(out.chars().all(plain), "{out}");
+        }
+        assert_eq!(
+            literal(Engine::Postgres, &Cell::Text(HOSTILE.to_owned())).unwrap(),
+            "E'a''b\\\\''c\\n\\\\! echo x\\n.shell echo y\\n:name :''x'' $$ \\u001b[2J \\u202e\\u00e9\\U0001f600'"
+        );
+        assert_eq!(literal(Engine::Sqlite, &Cell::Text("é\n'".to_owned())).unwrap(), "(char(233, 10, 39))");
+        assert_eq!(literal(Engine::Sqlite, &Cell::Text("it's".to_owned())).unwrap(), "'it''s'");
+    }
+
+    #[test]
+    fn every_kind_of_value_has_its_own_spelling_on_sqlite() {
+        let spelled = |cell: Cell| literal(Engine::Sqlite, &cell).unwrap();
+        assert_eq!(spelled(Cell::Null), "NULL");
+        assert_eq!(spelled(Cell::Integer(i64::MIN)), "-9223372036854775808");
+        assert_eq!(spelled(Cell::Real(0.1)), "0.1");
+        assert_eq!(spelled(Cell::Real(1.5)), "(1 + 2251799813685248 / 4503599627370496.0)");
+        assert_eq!(spelled(Cell::Real(f64::NEG_INFINITY)), "-9e999");
+        assert_eq!(spelled(Cell::Bytes(vec![0, 255])), "X'00ff'");
+        assert_eq!(spelled(Cell::BrokenText(vec![0xff, 0x27])), "CAST(X'ff27' AS TEXT)");
+        assert_eq!(spelled(Cell::Text("a\0b".to_owned())), "(char(97, 0, 98))");
+    }
+
+    #[test]
+    fn what_has_no_literal_is_refused() {
+        let error = literal(Engine::Postgres, &Cell::Text("a\0b".to_owned())).unwrap_err();
+        assert!(error.contains("NUL"), "{error}");
+    }
+}

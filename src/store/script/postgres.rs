@@ -1,0 +1,236 @@
+//! A batch for psql.
+
+use super::inline::Inline;
+use super::{Place, Work, ended};
+use crate::model::{Batch, Cell, Engine, Move, Timestamp, Witness};
+use crate::spec::ident::quoted;
+use crate::spec::{MoveSpec, OwnerRowSpec, QueueSpec, Rows};
+use crate::store::StoreError;
+use crate::store::sql::{self, Statement};
+
+pub(super) const SETTINGS: &str = "\\set ON_ERROR_STOP on\n\\set AUTOCOMMIT on\n\\encoding UTF8\n";
+pub(super) const RUN: &str = "psql -X -v ON_ERROR_STOP=1 -f FILE DATABASE";
+pub(super) const NEEDS: &str = "the rights that jobdoctor needs, and TEMPORARY on the database";
+
+/// As the program sets them, see `store/postgres/session.rs`; but a person may take a while between two statements.
+const BEGIN: &str = "\
+BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED;
+SET LOCAL standard_conforming_strings = on;
+SET LOCAL \"TimeZone\" = 'UTC';
+SET LOCAL \"DateStyle\" = 'ISO, YMD';
+SET LOCAL \"IntervalStyle\" = 'postgres';
+SET LOCAL extra_float_digits = 1;
+SET LOCAL bytea_output = 'hex';
+SET LOCAL row_security = off;
+SET LOCAL statement_timeout = '10min';
+SET LOCAL lock_timeout = '5s';
+SET LOCAL idle_in_transaction_session_timeout = '1min';
+SET CONSTRAINTS ALL IMMEDIATE;
+";
+
+/// The batch as text.
+pub(super) fn batch(spec: &QueueSpec, moved: &MoveSpec, batch: &Batch<'_>, place: Place) -> Result<String, StoreError> {
+    let work = Work::new(spec, moved, batch);
+    let mut text = BEGIN.to_owned();
+    text.push_str(&paths(spec));
+    text.push_str("\n-- the jobs as they were judged\n");
+    text.push_str(&work.steps());
+    if let Some(row) = &spec.owner.row {
+        text.push_str(&work.witnesses(row)?);
+    }
+    text.push_str("\n-- those that still are, locked; all others are left alone\n");
+    let verify = sql::verify(spec, &work.inline, batch.r#move, moved.locks_for_update, &[]);
+    text.push_str(&kept("jobdoctor_verified", "n", &verify, "SELECT v.n FROM pg_temp.jobdoctor_verified AS v"));
+    if let Some(asked) = &spec.claim.guard {
+        text.push_str("\n-- and that no worker keeps for itself in another way\n");
+        let guard = sql::guard(spec, &work.inline, asked, &[]);
+        let passed = "SELECT g.n FROM pg_temp.jobdoctor_guarded AS g WHERE g.passed = 1";
+        text.push_str(&kept("jobdoctor_guarded", "n, passed", &guard, passed));
+    }
+    text.push_str("\n-- the move\n");
+    text.push_str(&work.acts());
+    if batch.r#move == Move::Requeue && !spec.notify.is_empty() {
+        text.push_str("\n-- workers are woken when it is committed\n");
+        text.push_str(&work.wake());
+    }
+    text.push_str(&format!(
+        "\nSELECT '{} of {}' AS batch, {planned} AS planned, count(*) AS moved, {planned} - count(*) AS left_alone\n  \
+         FROM pg_temp.jobdoctor_steps;\nCOMMIT;\n",
+        place.number,
+        place.of,
+        planned = batch.steps.len()
+    ));
+    work.finish(text)
+}
+
+/// Our own statements find only the system's names; the move's triggers and functions also the queue's and the role's own.
+fn paths(spec: &QueueSpec) -> String {
+    let of_queue = Some(&spec.schema).filter(|schema| !schema.is_empty()).map(|schema| quoted(schema));
+    let of_queue = of_queue.map(|schema| format!(", '{}'", schema.replace('\'', "''"))).unwrap_or_default();
+    let body = format!(
+        "BEGIN\n  PERFORM pg_catalog.set_config('jobdoctor.path', pg_catalog.concat_ws(', ', 'pg_catalog'{of_queue},\n    \
+         NULLIF(pg_catalog.current_setting('search_path'), ''), 'pg_temp'), true);\nEND"
+    );
+    format!("{}SET LOCAL search_path = pg_catalog, pg_temp;\n", block(&body))
+}
+
+/// Rows of ours that come back from a statement, and nothing left of the others.
+fn kept(table: &str, columns: &str, statement: &Statement, which: &str) -> String {
+    format!(
+        "{}DELETE FROM pg_temp.jobdoctor_steps AS s WHERE s.n NOT IN ({which});\n",
+        ended(&format!("CREATE TEMPORARY TABLE {table} ({columns}) ON COMMIT DROP AS\n{}", statement.sql))
+    )
+}
+
+/// A block of the server's own language.
+fn block(body: &str) -> String {
+    let tag = tag("jobdoctor", body);
+    format!("DO {tag}\n{body} {tag};\n")
+}
+
+/// A dollar quote that does not occur in the text.
+fn tag(name: &str, text: &str) -> String {
+    let longer = (0..).map(|n| if n == 0 { format!("${name}$") } else { format!("${name}{n}$") });
+    longer.into_iter().find(|tag| !text.contains(tag.as_str())).unwrap_or_default()
+}
+
+fn execute(sql: &str) -> String {
+    let tag = tag("sql", sql);
+    format!("  EXECUTE {tag}\n{sql}\n  {tag}")
+}
+
+impl Work<'_> {
+    /// The batch's table: keys, fences, witnesses, queues.
+    fn steps(&self) -> String {
+        let types = self.spec.claim.key.iter().enumerate().map(|(n, column)| {
+            let name = Some(column.type_name.as_str()).filter(|name| !name.is_empty()).unwrap_or("text");
+            format!("k{} {name}", n + 1)
+        });
+        let has_owners = self.spec.owner.row.is_some();
+        let owners = ["owner text", "owner_image text", "owner_is_absent boolean"];
+        let columns = std::iter::once("n bigint".to_owned())
+            .chain(types)
+            .chain(["fence text".to_owned(), "queue text".to_owned()])
+            .chain(owners.iter().filter(|_| has_owners).map(|column| (*column).to_owned()));
+        let columns = columns.collect::<Vec<_>>().join(", ");
+        let rows = self.batch.steps.iter().enumerate().map(|(n, step)| {
+            let mut values = vec![(n + 1).to_string()];
+            // As text in the key's own type, whatever it is.
+            values.extend(step.key.0.iter().map(|cell| self.inline.literal(cell)));
+            values.push(self.inline.literal(&Cell::Text(step.fence.0.clone())));
+            values.push(self.inline.literal(&step.queue.clone().map_or(Cell::Null, Cell::Text)));
+            let witness = match &step.witness {
+                Witness::None => ["NULL".to_owned(), "NULL".to_owned(), "false".to_owned()],
+                Witness::Absent => ["NULL".to_owned(), "NULL".to_owned(), "true".to_owned()],
+                Witness::Row { key, image } => {
+                    let image = self.inline.literal(&Cell::Text(image.0.clone()));
+                    [self.inline.literal(key), image, "false".to_owned()]
+                }
+            };
+            values.extend(witness.into_iter().filter(|_| has_owners));
+            format!("  ({})", values.join(", "))
+        });
+        let rows = rows.collect::<Vec<_>>().join(",\n");
+        format!(
+            "CREATE TEMPORARY TABLE jobdoctor_steps ({columns}) ON COMMIT DROP;\n\
+             INSERT INTO pg_temp.jobdoctor_steps VALUES\n{rows};\nANALYZE pg_temp.jobdoctor_steps;\n"
+        )
+    }
+
+    /// The owners' rows that verdicts rested on, locked against their heartbeats.
+    fn witnesses(&self, row: &OwnerRowSpec) -> Result<String, StoreError> {
+        let owners = Inline::of_owners(Engine::Postgres);
+        let locked = sql::witnesses(self.spec, &owners, row, &[]).sql;
+        let writers = sql::witness_writers(self.spec, &owners, row).sql;
+        if let Some(why) = owners.problem() {
+            return Err(super::cannot(why));
+        }
+        Ok(format!(
+            "\n-- the rows of their owners, and whether they are what they were\n{}\
+             DELETE FROM pg_temp.jobdoctor_steps AS s WHERE s.owner IS NOT NULL AND NOT EXISTS\n  \
+             (SELECT FROM pg_temp.jobdoctor_owners AS o WHERE o.id = s.owner AND o.image = s.owner_image);\n\
+             -- an owner without a row may be about to get one\n{}",
+            ended(&format!("CREATE TEMPORARY TABLE jobdoctor_owners (id, image) ON COMMIT DROP AS\n{locked}")),
+            ended(&format!("DELETE FROM pg_temp.jobdoctor_steps AS s WHERE s.owner_is_absent AND (\n{writers}\n) > 0")),
+        ))
+    }
+
+    /// The preset's statements, each with the number of rows that it must touch; on no rows at all, none of them.
+    fn acts(&self) -> String {
+        // The clock of the script is in SQL; this one is not used.
+        let acts = sql::acts(
+            self.spec,
+            &self.inline,
+            self.moved,
+            &[],
+            (Timestamp::EPOCH, Timestamp::EPOCH),
+            self.batch.reason,
+        );
+        let mut body =
+            "DECLARE\n  wanted bigint := (SELECT count(*) FROM pg_temp.jobdoctor_steps);\n  touched bigint;\n\
+                        BEGIN\n  IF wanted = 0 THEN RETURN; END IF;\n"
+                .to_owned();
+        body.push_str(
+            "  PERFORM pg_catalog.set_config('search_path', pg_catalog.current_setting('jobdoctor.path'), true),\n    \
+             pg_catalog.set_config('lock_timeout', '100ms', true);\n",
+        );
+        for act in acts {
+            body.push_str(&execute(&act.statement.sql));
+            body.push_str(";\n");
+            let differs = match act.rows {
+                Rows::Each => "<>",
+                Rows::AtMostEach => ">",
+                Rows::Any => continue,
+            };
+            body.push_str(&format!(
+                "  GET DIAGNOSTICS touched = ROW_COUNT;\n  IF touched {differs} wanted THEN\n    \
+                 RAISE EXCEPTION 'the statement touched % rows instead of %: this batch is taken back', touched, wanted;\n  \
+                 END IF;\n"
+            ));
+        }
+        body.push_str(
+            "  PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),\n    \
+             pg_catalog.set_config('lock_timeout', '5s', true);\n",
+        );
+        if let Some(check) = sql::state_check(self.spec, &self.inline, self.moved, &[]) {
+            body.push_str(&execute(&check.sql));
+            body.push_str(
+                " INTO touched;\n  IF touched <> wanted THEN\n    \
+                 RAISE EXCEPTION '% of % rows came to the state: a trigger changed the others', touched, wanted;\n  \
+                 END IF;\n",
+            );
+        }
+        body.push_str("END");
+        block(&body)
+    }
+
+    /// The wake-ups, once for each queue that got jobs back. Postgres sends them when the transaction is committed; that one
+    /// fails is no reason to take anything back.
+    fn wake(&self) -> String {
+        let mut body = "BEGIN\n".to_owned();
+        for statement in sql::notifications(self.spec, &self.inline, None, 0) {
+            let all = format!(
+                "SELECT woken.* FROM (SELECT s.queue, count(*) AS moved FROM pg_temp.jobdoctor_steps AS s GROUP BY s.queue)\n  \
+                 AS jobdoctor_moved CROSS JOIN LATERAL (\n{}\n) AS woken",
+                statement.sql
+            );
+            body.push_str(&execute(&all));
+            body.push_str(";\n");
+        }
+        body.push_str(
+            "EXCEPTION WHEN OTHERS THEN\n  RAISE WARNING 'waking the workers failed, they will poll: %', SQLERRM;\nEND",
+        );
+        block(&body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dollar_quote_that_is_in_the_text_is_not_taken() {
+        assert_eq!(tag("sql", "SELECT 1"), "$sql$");
+        assert_eq!(tag("sql", "SELECT '$sql$', '$sql1$'"), "$sql2$");
+    }
+}

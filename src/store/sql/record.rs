@@ -1,0 +1,100 @@
+//! What is read of a row for the record, and how it is set back.
+
+use super::builder::{Param, Sql, Statement, column_sql};
+use super::dialect::Dialect;
+use crate::model::{Cell, Engine, Key, Restore};
+use crate::spec::ident::quoted;
+use crate::spec::{Column, QueueSpec};
+
+/// Bound values a statement: engines have limits on their number.
+const VALUES: usize = 10_000;
+
+/// Reads rows by key: number (from 1), the columns named, then what the fingerprint of the whole row is made of. With `lock`
+/// the rows are locked without waiting, as for a change of key columns if it says so.
+pub fn images(
+    spec: &QueueSpec,
+    dialect: &dyn Dialect,
+    columns: &[&Column],
+    keys: &[&Key],
+    lock: Option<bool>,
+) -> Statement {
+    let mut sql = Sql::new(dialect);
+    sql.push("SELECT w.n");
+    for column in columns {
+        sql.push(&format!(", {}", dialect.as_text(&column_sql(column))));
+    }
+    let whole: Vec<String> = spec.row.iter().map(column_sql).collect();
+    dialect.whole(&whole).iter().for_each(|part| sql.push(&format!(", {part}")));
+    sql.push(" FROM ");
+    let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
+    dialect.wanted(&mut sql, &spec.claim.key, &rows);
+    sql.push(&format!(" CROSS JOIN {} AS {} WHERE ", table(spec, dialect), quoted(&spec.claim.lock)));
+    for (n, column) in spec.claim.key.iter().enumerate() {
+        let and = if n > 0 { " AND " } else { "" };
+        sql.push(&format!("{and}{} = w.k{}", column_sql(column), n + 1));
+    }
+    if let Some(for_update) = lock {
+        sql.push(&dialect.lock(&spec.claim.lock, for_update));
+    }
+    sql.finish()
+}
+
+/// The statements that set rows back, each with the number of rows it must touch. All rows name the same columns.
+pub fn restores(
+    spec: &QueueSpec,
+    dialect: &dyn Dialect,
+    columns: &[&Column],
+    rows: &[&Restore],
+) -> Vec<(Statement, u64)> {
+    let width = spec.claim.key.len() + columns.len();
+    let chunks = rows.chunks((VALUES / width.max(1)).max(1));
+    chunks.map(|rows| (restored(spec, dialect, columns, rows), rows.len() as u64)).collect()
+}
+
+fn restored(spec: &QueueSpec, dialect: &dyn Dialect, columns: &[&Column], rows: &[&Restore]) -> Statement {
+    let (key, lock) = (&spec.claim.key, quoted(&spec.claim.lock));
+    let mut sql = Sql::new(dialect);
+    sql.push(&format!("UPDATE {} AS {lock} SET ", table(spec, dialect)));
+    for (n, column) in columns.iter().enumerate() {
+        let comma = if n > 0 { ", " } else { "" };
+        sql.push(&format!("{comma}{} = jobdoctor_was.c{}", quoted(&column.name), n + 1));
+    }
+    // Names for the columns of VALUES, in the one way that both engines have.
+    let names = (1..=key.len()).map(|n| format!("k{n}")).chain((1..=columns.len()).map(|n| format!("c{n}")));
+    let names: Vec<String> = names.enumerate().map(|(n, name)| format!("column{} AS {name}", n + 1)).collect();
+    sql.push(&format!(" FROM (SELECT {} FROM (VALUES ", names.join(", ")));
+    for (n, row) in rows.iter().enumerate() {
+        sql.push(if n > 0 { ", (" } else { "(" });
+        let values = row.key.0.iter().chain(row.values.iter().map(|(_, value)| value));
+        for (at, (value, column)) in values.zip(key.iter().chain(columns.iter().copied())).enumerate() {
+            if at > 0 {
+                sql.push(", ");
+            }
+            exact(&mut sql, dialect, value, column);
+        }
+        sql.push(")");
+    }
+    sql.push(") AS jobdoctor_values) AS jobdoctor_was WHERE ");
+    for (n, column) in key.iter().enumerate() {
+        let and = if n > 0 { " AND " } else { "" };
+        sql.push(&format!("{and}{} = jobdoctor_was.k{}", column_sql(column), n + 1));
+    }
+    sql.finish()
+}
+
+/// A recorded value on its way back: text that is read by the column's own type on Postgres, the value itself on SQLite.
+fn exact(sql: &mut Sql<'_>, dialect: &dyn Dialect, value: &Cell, column: &Column) {
+    match dialect.engine() {
+        Engine::Sqlite => sql.bind(Param::Cell(value.clone())),
+        Engine::Postgres => {
+            sql.bind(Param::Cell(value.to_text().map_or(Cell::Null, Cell::Text)));
+            if !column.type_name.is_empty() {
+                sql.push(&format!("::{}", column.type_name));
+            }
+        }
+    }
+}
+
+fn table(spec: &QueueSpec, dialect: &dyn Dialect) -> String {
+    spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table)).unwrap_or_default()
+}

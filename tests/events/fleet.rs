@@ -1,0 +1,116 @@
+//! A fleet of workers on the reference schema, on either engine, at work or not.
+
+use crate::support::cli::Doctor;
+use crate::support::postgres::{TestDatabase, fresh};
+
+/// One claim of the fleet. Ages lie half a unit away from where their words would change.
+#[derive(Clone)]
+pub struct At {
+    pub queue: &'static str,
+    pub kind: &'static str,
+    pub owner: Option<String>,
+    /// Seconds since it was claimed.
+    pub claimed: Option<i64>,
+    /// Seconds since its last heartbeat.
+    pub beat: Option<i64>,
+    /// Seconds since its deadline.
+    pub deadline: Option<i64>,
+}
+
+/// A claim whose worker was last heard of so many seconds ago.
+pub fn at(queue: &'static str, kind: &'static str, owner: &str, claimed: i64, beat: i64) -> At {
+    At { queue, kind, owner: Some(owner.to_owned()), claimed: Some(claimed), beat: Some(beat), deadline: None }
+}
+
+/// A queue somewhere.
+pub struct Queue {
+    pub doctor: Doctor,
+    pub url: String,
+    database: Option<TestDatabase>,
+}
+
+impl Queue {
+    /// Runs a statement; `ago(n)` in it is the instant so many seconds ago.
+    pub fn sql(&self, sql: &str) {
+        let spelled = |ago: &dyn Fn(&str) -> String| {
+            let mut parts = sql.split("ago(");
+            let first = parts.next().unwrap().to_owned();
+            parts.fold(first, |out, part| {
+                let (seconds, rest) = part.split_once(')').unwrap();
+                format!("{out}{}{rest}", ago(seconds))
+            })
+        };
+        match &self.database {
+            Some(database) => {
+                let sql = spelled(&|seconds| format!("(date_trunc('second', now()) - interval '{seconds} seconds')"));
+                database.client().batch_execute(&sql).unwrap();
+            }
+            None => self.doctor.sql(&self.url, &spelled(&|seconds| format!("(unixepoch() - {seconds})"))),
+        }
+    }
+
+    /// Puts claims in; ids go on from what is there.
+    pub fn put(&self, claims: &[At]) {
+        let text =
+            |text: &Option<String>| text.as_ref().map_or("NULL".to_owned(), |t| format!("'{}'", t.replace('\'', "''")));
+        let time = |seconds: Option<i64>| seconds.map_or("NULL".to_owned(), |seconds| format!("ago({seconds})"));
+        for some in claims.chunks(200) {
+            let rows: Vec<String> = some
+                .iter()
+                .map(|at| {
+                    format!(
+                        "('{}', '{}', 'RUNNING', {}, {}, {}, {})",
+                        at.queue,
+                        at.kind,
+                        text(&at.owner),
+                        time(at.claimed),
+                        time(at.beat),
+                        time(at.deadline)
+                    )
+                })
+                .collect();
+            self.sql(&format!(
+                "INSERT INTO jobs (queue, kind, status, owner_id, claimed_at, heartbeat_at, deadline_at) VALUES {}",
+                rows.join(", ")
+            ));
+        }
+    }
+
+    /// The lines that stand above the table, with clocks taken out.
+    #[track_caller]
+    pub fn events(&self, more: &[&str]) -> String {
+        let ran = self.doctor.run(&[&["stale", "--db", &self.url, "--summary"], more].concat()).exits(0);
+        let whole = ran.whole();
+        let text = whole.strip_prefix("[stdout]\n").unwrap_or_default();
+        text.split("[stderr]").next().unwrap_or_default().to_owned()
+    }
+}
+
+/// Runs a test on an empty queue of each engine.
+pub fn on_both(test: impl Fn(&Queue)) {
+    let doctor = Doctor::new();
+    doctor.run(&["init", "--db", "queue.db"]).exits(0);
+    test(&Queue { doctor, url: "queue.db".to_owned(), database: None });
+    let (doctor, database) = (Doctor::new(), fresh());
+    doctor.run(&["init", "--db", &database.url()]).exits(0);
+    test(&Queue { doctor, url: database.url(), database: Some(database) });
+}
+
+/// The incident of the README: one host vanished, one kind hangs everywhere, and one is slow but healthy.
+pub fn incident() -> Vec<At> {
+    let mut claims = Vec::new();
+    for n in 0..312 {
+        let queue = if n < 300 { "web" } else { "mail" };
+        claims.push(at(queue, "SendInvoice", &format!("host-7:{}", n % 5), 11_130 + n % 20, 7830 + n % 20));
+    }
+    for host in 0..6 {
+        for n in 0..3 {
+            claims.push(at("media", "ResizeVideo", &format!("host-{host}:1"), 11_130 + n, 10_950 + n));
+        }
+        for _ in 0..4 {
+            claims.push(at("web", "SendInvoice", &format!("host-{host}:1"), 30, 3));
+        }
+        claims.push(at("reports", "MonthlyReport", &format!("host-{host}:2"), 20_000, 2));
+    }
+    claims
+}

@@ -1,0 +1,198 @@
+//! What is taken for one fault, and what is not.
+
+use super::fleet::{At, at, incident, on_both};
+use crate::support::cli::Doctor;
+use insta::assert_snapshot;
+
+#[test]
+fn a_host_that_vanished_a_kind_that_hangs_and_one_that_is_only_slow() {
+    on_both(|queue| {
+        queue.put(&incident());
+        let said = queue.events(&[]);
+        assert_snapshot!("incident", said);
+        assert!(!said.contains("MonthlyReport"), "{said}");
+    });
+}
+
+#[test]
+fn every_owner_at_once_is_more_likely_something_they_share() {
+    on_both(|queue| {
+        let mut claims = Vec::new();
+        for host in 0..6 {
+            for n in 0..52 {
+                claims.push(at("web", "SendInvoice", &format!("host-{host}:{}", n % 3), 11_130 + n, 7830 + 5 * host));
+            }
+        }
+        queue.put(&claims);
+        assert_snapshot!("all_silent", queue.events(&[]));
+        // One that lives, and it is another story.
+        queue.put(&[at("web", "SendInvoice", "host-9:1", 30, 2)]);
+        assert_snapshot!("all_but_one", queue.events(&[]));
+    });
+}
+
+/// What has piled up over days is no common fault, though nothing else is in flight.
+#[test]
+fn what_died_at_different_times_is_told_apart() {
+    on_both(|queue| {
+        let of =
+            |host: i64| at("web", "SendInvoice", &format!("old-{host}:1"), 4000 * host + 11_130, 4000 * host + 7830);
+        queue.put(&(0..4).flat_map(|host| [of(host), of(host)]).collect::<Vec<_>>());
+        let said = queue.events(&[]);
+        assert_eq!(said.lines().count(), 4, "{said}");
+        assert!(said.lines().all(|line| line.contains("vanished") && line.ends_with("2 jobs of kind SendInvoice")));
+        assert!(said.starts_with("host old-0 "), "the newest first: {said}");
+    });
+}
+
+#[test]
+fn one_job_alone_is_no_event() {
+    on_both(|queue| {
+        queue.put(&[at("web", "SendInvoice", "a:1", 11_130, 7830), at("mail", "SendMail", "b:1", 90_030, 90_000)]);
+        queue.put(&[at("web", "SendInvoice", "c:1", 30, 3)]);
+        assert_eq!(queue.events(&[]), "2 stuck jobs stand alone\n");
+    });
+}
+
+#[test]
+fn pods_that_went_together_are_one_line_though_each_held_one_job() {
+    on_both(|queue| {
+        let pod = |n: i64| {
+            at("web", if n % 4 == 0 { "Other" } else { "SendInvoice" }, &format!("pod-{n:02}:1"), 11_130, 7830 + n)
+        };
+        queue.put(&(0..40).map(pod).collect::<Vec<_>>());
+        queue.put(&[at("web", "SendInvoice", "alive:1", 900, 2)]);
+        assert_snapshot!("pods", queue.events(&[]));
+    });
+}
+
+/// Workers that die one after the other of the same kind of job.
+#[test]
+fn a_kind_that_kills_its_workers() {
+    on_both(|queue| {
+        let worker = |n: i64| at("media", "ResizeVideo", &format!("node:{n}"), 4000 * n + 11_130, 4000 * n + 7830);
+        queue.put(&(0..5).map(worker).collect::<Vec<_>>());
+        queue.put(&[at("web", "SendInvoice", "node:99", 30, 2)]);
+        assert_snapshot!("killers", queue.events(&[]));
+    });
+}
+
+/// An owner that holds something alive is not gone, whatever else it holds.
+#[test]
+fn an_owner_that_lives_hangs() {
+    on_both(|queue| {
+        let mut claims = vec![at("web", "A", "web1:1", 11_130, 7830), at("web", "B", "web1:1", 11_131, 7830)];
+        claims.push(at("web", "C", "web1:1", 30, 2));
+        // In trouble, but its own heartbeat is fresh: twice, so that it is no job alone.
+        let late = At { deadline: Some(1000), ..at("web", "D", "web2:1", 11_130, 2) };
+        claims.extend([late.clone(), late]);
+        queue.put(&claims);
+        assert_snapshot!("living_owners", queue.events(&[]));
+    });
+}
+
+/// What a filter leaves out still shows who is alive, and who is not.
+#[test]
+fn a_filter_does_not_make_anyone_dead_or_alive() {
+    on_both(|queue| {
+        queue.put(&[at("mail", "A", "web1:1", 11_130, 7830), at("mail", "A", "web1:1", 11_130, 7830)]);
+        queue.put(&[at("web", "A", "web1:2", 11_130, 7831)]);
+        let said = queue.events(&["--queue", "mail"]);
+        assert!(said.starts_with("host web1 vanished") && said.contains(": 2 jobs of kind A\n"), "{said}");
+        queue.put(&[at("web", "A", "web1:3", 30, 2)]);
+        let said = queue.events(&["--queue", "mail"]);
+        assert!(said.starts_with("owner web1:1 vanished"), "{said}");
+        queue.put(&[at("web", "A", "web1:1", 30, 2)]);
+        let said = queue.events(&["--queue", "mail"]);
+        assert!(said.starts_with("owner web1:1 lives, but 2 of its 3 jobs hang"), "{said}");
+    });
+}
+
+#[test]
+fn where_only_age_tells_nobody_vanished() {
+    on_both(|queue| {
+        let old = |n: i64| At { beat: None, ..at("web", "SendInvoice", "web1:1", 7830 + n, 0) };
+        queue.put(&[old(0), old(1)]);
+        assert_snapshot!("by_age", queue.events(&[]));
+    });
+}
+
+/// A heartbeat ahead of the clock may be life.
+#[test]
+fn what_cannot_be_judged_leaves_a_doubt() {
+    on_both(|queue| {
+        queue.put(&[at("web", "A", "web1:1", 11_130, 7830), at("web", "A", "web1:1", 11_130, 7830)]);
+        queue.put(&[at("web", "A", "web1:1", 11_130, -7000)]);
+        assert_snapshot!("doubt", queue.events(&[]));
+    });
+}
+
+#[test]
+fn lies_of_the_ownership_data() {
+    on_both(|queue| {
+        let nobody = At { owner: None, ..at("web", "A", "", 11_130, 7830) };
+        let timeless = At { claimed: None, ..at("web", "A", "web1:1", 0, 7830) };
+        queue.put(&[nobody.clone(), nobody, timeless.clone(), timeless]);
+        assert_snapshot!("lies", queue.events(&[]));
+    });
+}
+
+const SHOP: &str = "CREATE TABLE packers (name TEXT PRIMARY KEY, seen_at INTEGER, booted_at INTEGER);
+    CREATE TABLE orders (id INTEGER PRIMARY KEY, status TEXT NOT NULL, topic TEXT, worker TEXT, started INTEGER);
+    INSERT INTO packers SELECT 'reborn', unixepoch() - 1, unixepoch() - 60;
+    INSERT INTO orders (status, topic, worker, started) SELECT 'on', 'a', 'gone-1', unixepoch() - 4030;
+    INSERT INTO orders (status, topic, worker, started) SELECT 'on', 'a', 'gone-1', unixepoch() - 4030;
+    INSERT INTO orders (status, topic, worker, started) SELECT 'on', 'b', 'gone-2', unixepoch() - 4030;
+    INSERT INTO orders (status, topic, worker, started) SELECT 'on', 'b', 'reborn', unixepoch() - 4030;
+    INSERT INTO orders (status, topic, worker, started) SELECT 'on', 'b', 'reborn', unixepoch() - 4030;";
+const SHOP_MAPPING: &str = r#"[mapping.shop]
+time     = { default = { sqlite = "epoch s", postgres = "native" } }
+states   = { waiting = ["off"], in_flight = ["on"] }
+attempts = { counted = "not in the table" }
+[mapping.shop.claim]
+table      = "orders"
+key        = "id"
+state      = "status"
+queue      = "topic"
+claimed_at = "started"
+liveness   = [LIVENESS]
+OWNER[mapping.shop.move]
+requeue = { to = "off" }
+"#;
+
+fn shop(liveness: &str, owner: &str) -> Doctor {
+    let doctor = Doctor::new();
+    doctor.sql("shop.db", SHOP);
+    let mapping = SHOP_MAPPING.replace("LIVENESS", liveness).replace("OWNER", owner);
+    std::fs::write(doctor.path("shop.toml"), mapping).unwrap();
+    doctor
+}
+
+fn said(doctor: &Doctor) -> String {
+    let whole = doctor
+        .run(&["stale", "--db", "shop.db", "--config", "shop.toml", "--preset", "shop", "--summary"])
+        .exits(0)
+        .whole();
+    whole.split("[stderr]").next().unwrap().trim_start_matches("[stdout]\n").to_owned()
+}
+
+#[test]
+fn owners_without_a_row_and_owners_that_are_not_who_they_were() {
+    let owner = "[mapping.shop.owner]\nid = 'worker'\ntable = 'packers'\nmatch = { name = 'worker' }\n\
+        heartbeat = 'seen_at'\nstarted = 'booted_at'\nmissing = 'dead'\n";
+    let doctor = shop("{ by = 'owner', silent_after = '2m' }", owner);
+    assert_snapshot!("owners_table", said(&doctor));
+    doctor.sql("shop.db", "DELETE FROM orders WHERE worker = 'gone-2'");
+    assert!(said(&doctor).contains("2 jobs are held by owner gone-1, which has no row"), "{}", said(&doctor));
+}
+
+/// All that can be told then is when, and of what kind.
+#[test]
+fn a_queue_without_owners() {
+    let doctor = shop("{ by = 'age', column = 'started', silent_after = '30m' }", "");
+    assert_snapshot!("no_owners", said(&doctor));
+    let doctor = shop("{ by = 'lease', column = 'started' }", "");
+    assert_snapshot!("no_owners_all_silent", said(&doctor));
+    doctor.sql("shop.db", "INSERT INTO orders (status, topic, started) SELECT 'on', 'a', unixepoch() + 100");
+    assert_snapshot!("no_owners_some_silent", said(&doctor));
+}

@@ -1,0 +1,90 @@
+//! A stall budget where the rows count nothing: the ledger counts, or else the journals of this host.
+
+use crate::support::shop::{Shop, on_both};
+use serde_json::Value;
+
+const HOME_MADE: &str = r#"[mapping.home]
+time     = { default = { sqlite = "epoch s", postgres = "native" } }
+states   = { waiting = ["new"], in_flight = ["busy"], failed = ["dead"] }
+attempts = { counted = "not in the table" }
+[mapping.home.claim]
+table      = "work"
+key        = "id"
+state      = "status"
+claimed_at = "started"
+liveness   = [{ by = "age", column = "started", silent_after = "1m" }]
+[mapping.home.owner]
+id = "worker"
+[mapping.home.move]
+requeue = { to = "new", clear = ["worker", "started"] }
+fail    = { to = "dead" }
+"#;
+
+const ARGUMENTS: [&str; 4] = ["--config", "home.toml", "--preset", "home"];
+
+fn home_made(shop: &Shop) {
+    let time = if shop.is_postgres() { "timestamptz" } else { "integer" };
+    shop.sql(&format!("CREATE TABLE work (id integer PRIMARY KEY, status text, worker text, started {time})"));
+    shop.sql("INSERT INTO work VALUES (1, 'new', NULL, NULL)");
+    std::fs::write(shop.doctor.path("home.toml"), HOME_MADE).unwrap();
+    is_lost(shop);
+}
+
+fn is_lost(shop: &Shop) {
+    shop.sql("UPDATE work SET status = 'busy', worker = 'w1', started = {ago 4000}");
+}
+
+fn reclaim(shop: &Shop, more: &[&str]) -> Value {
+    shop.run(&[&["reclaim", "--json"], &ARGUMENTS[..], more].concat()).exits(0).json()
+}
+
+fn planned(shop: &Shop, budget: &str) -> Value {
+    reclaim(shop, &["--max-stalls", budget])["steps"][0]["move"].clone()
+}
+
+fn counts(shop: &Shop) {
+    assert_eq!((planned(shop, "0"), planned(shop, "1")), ("fail".into(), "requeue".into()));
+    let run = reclaim(shop, &["--apply"])["run_id"].as_str().unwrap().to_owned();
+    is_lost(shop);
+    assert_eq!((planned(shop, "1"), planned(shop, "2")), ("fail".into(), "requeue".into()));
+    // A run that is taken back has lost nobody.
+    shop.sql("UPDATE work SET status = 'new', worker = NULL, started = NULL");
+    shop.run(&[&["undo", &run, "--apply"], &ARGUMENTS[..]].concat()).exits(0);
+    assert_eq!(planned(shop, "1"), "requeue");
+    // Lost twice from here on.
+    for _ in 0..2 {
+        reclaim(shop, &["--apply"]);
+        is_lost(shop);
+    }
+    assert_eq!((planned(shop, "2"), planned(shop, "3")), ("fail".into(), "requeue".into()));
+}
+
+#[test]
+fn the_journals_of_this_host_count() {
+    on_both(|shop| {
+        home_made(shop);
+        counts(shop);
+    });
+}
+
+#[test]
+fn the_ledger_counts_for_every_host() {
+    on_both(|shop| {
+        home_made(shop);
+        shop.run(&[&["init", "--ledger"], &ARGUMENTS[..]].concat()).exits(0);
+        counts(shop);
+        // Another host has no journal of it.
+        std::fs::remove_dir_all(shop.doctor.home(".local")).unwrap();
+        assert_eq!(planned(shop, "2"), "fail");
+    });
+}
+
+/// A budget that nothing counts would never be spent.
+#[test]
+fn where_nothing_counts_a_budget_is_refused() {
+    let mut shop = Shop::on_sqlite();
+    home_made(&shop);
+    shop.doctor = shop.doctor.env("HOME", "");
+    let ran = shop.run(&[&["reclaim", "--max-stalls", "1"], &ARGUMENTS[..]].concat()).exits(2);
+    assert!(ran.stderr.contains("nothing counts how often"), "{ran:#?}");
+}

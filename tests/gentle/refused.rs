@@ -1,0 +1,86 @@
+//! Where a delay or a budget would do nothing, or worse, nothing is done at all.
+
+use crate::cli::scene::{STATE, incident, orphans, simple};
+use crate::support::cli::{Doctor, fails};
+use crate::support::postgres::fresh;
+use insta::assert_snapshot;
+
+#[test]
+fn a_preset_without_a_column_for_it() {
+    let doctor = simple();
+    let sweep = ["sweep", "--restart", "--all-owners", "--db", "queue.db", "--preset", "simple", "--apply"];
+    let before = doctor.rows("queue.db", "SELECT * FROM jobs");
+    let said = |more: &[&str]| fails(&doctor, &[&sweep[..], more].concat(), 2).stderr;
+    assert_snapshot!(said(&["--delay", "30s"]), @r"
+error: --delay: a job of preset simple cannot be given back for later: it has no column in main.jobs that says when a job may run
+hint: leave --delay and --jitter out, in the config file too; --limit N gives back a few at a time
+");
+    assert!(said(&["--jitter", "30s"]).starts_with("error: --jitter: "));
+    assert_eq!(doctor.rows("queue.db", "SELECT * FROM jobs"), before);
+}
+
+/// The preset has the column, and this table lacks it: the same as not having it, never a job that runs at once.
+#[test]
+fn a_table_without_the_optional_column() {
+    let doctor = orphans(3);
+    doctor.sql("queue.db", "ALTER TABLE jobs DROP COLUMN run_at");
+    let before = doctor.rows("queue.db", STATE);
+    let said = fails(&doctor, &["reclaim", "--db", "queue.db", "--delay", "30s", "--apply"], 2).stderr;
+    assert!(said.contains("preset lease") && said.contains("no column in main.jobs"), "{said}");
+    // A dry run is no promise that an apply would break.
+    fails(&doctor, &["reclaim", "--db", "queue.db", "--delay", "30s"], 2);
+    assert_eq!(doctor.rows("queue.db", STATE), before);
+    doctor.run(&["reclaim", "--db", "queue.db", "--apply"]).exits(0);
+}
+
+#[test]
+fn a_queue_whose_workers_would_not_wait() {
+    let (doctor, database) = (Doctor::new(), fresh());
+    database.client().batch_execute(include_str!("../../fixtures/schemas/solid-queue/1.5.0.sql")).unwrap();
+    let said = fails(&doctor, &["reclaim", "--db", &database.url(), "--delay", "30s"], 2).stderr;
+    assert!(said.contains("preset solid-queue") && said.contains("what is ready runs at once"), "{said}");
+    doctor.run(&["reclaim", "--db", &database.url()]).exits(0);
+}
+
+#[test]
+fn flags_that_would_do_nothing() {
+    let doctor = incident();
+    for (flag, value) in [("--delay", "30s"), ("--jitter", "30s"), ("--max-stalls", "1")] {
+        for to in ["fail", "cancel"] {
+            let said = fails(&doctor, &["reclaim", "--db", "queue.db", "--to", to, flag, value, "--apply"], 2).stderr;
+            assert!(said.contains(flag) && said.contains(&format!("--to {to}")), "{said}");
+        }
+        doctor.run(&["reclaim", "--db", "queue.db", "--to", "requeue", flag, value]).exits(0);
+    }
+}
+
+#[test]
+fn values_that_make_no_sense() {
+    let doctor = incident();
+    for arguments in [
+        ["--delay", "8d"],
+        ["--jitter", "7d 1s"],
+        ["--delay", "0s"],
+        ["--delay", "5M"],
+        ["--delay", "-5m"],
+        ["--jitter", "30"],
+        ["--max-stalls", "-1"],
+        ["--max-stalls", "many"],
+    ] {
+        fails(&doctor, &[&["reclaim", "--db", "queue.db"], &arguments[..]].concat(), 2);
+    }
+    assert!(fails(&doctor, &["reclaim", "--db", "queue.db", "--delay", "8d"], 2).stderr.contains("the longest is 7d"));
+}
+
+#[test]
+fn a_budget_that_nothing_counts() {
+    // Without a home there are no journals either, which would count.
+    let doctor = simple().env("HOME", "");
+    let before = doctor.rows("queue.db", "SELECT * FROM jobs");
+    let sweep = ["sweep", "--restart", "--all-owners", "--db", "queue.db", "--preset", "simple"];
+    for apply in [&["--apply"][..], &[]] {
+        let said = fails(&doctor, &[&sweep[..], &["--max-stalls", "1"], apply].concat(), 2).stderr;
+        assert!(said.contains("--max-stalls: nothing counts how often a job of preset simple was lost"), "{said}");
+    }
+    assert_eq!(doctor.rows("queue.db", "SELECT * FROM jobs"), before);
+}

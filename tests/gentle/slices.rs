@@ -1,0 +1,125 @@
+//! What every store must do with waits: each row its own, none lost between two slices.
+
+use crate::support::doctor::{apply, apply_later, built_in, fit, outcomes, steps};
+use crate::support::edit::Value::{Ago, Int, Text};
+use crate::support::edit::{Edit, delete, insert, set};
+use crate::support::labs::{Lab, as_in_memory, for_each_sql_store};
+use crate::support::tables::JOBS;
+use jobdoctor::model::{Outcome, Step};
+use jobdoctor::policy::Policy;
+use jobdoctor::spec::QueueSpec;
+use std::time::Duration;
+
+fn dead(id: i64) -> Edit {
+    insert(
+        "jobs",
+        &[
+            ("id", Int(id)),
+            ("kind", Text("SendMail")),
+            ("status", Text("RUNNING")),
+            ("run_at", Ago(9000)),
+            ("heartbeat_at", Ago(7000)),
+            ("attempts", Int(1)),
+        ],
+    )
+}
+
+fn judged(lab: &dyn Lab, jobs: i64) -> (QueueSpec, Vec<Step>) {
+    lab.create(&[JOBS]);
+    lab.edit(&(1..=jobs).map(dead).collect::<Vec<_>>());
+    let store = lab.store();
+    let spec = fit(&*store, &built_in("lease"));
+    let steps = steps(&*store, &spec, &Policy::default());
+    assert_eq!(steps.len(), usize::try_from(jobs).unwrap());
+    (spec, steps)
+}
+
+/// Now for every other one, later for the rest.
+fn alternating(count: usize) -> Vec<Duration> {
+    (0..count).map(|n| Duration::from_secs(if n % 2 == 0 { 0 } else { 600 + n as u64 })).collect()
+}
+
+#[test]
+fn each_row_waits_as_long_as_it_shall() {
+    as_in_memory(|lab| {
+        let (spec, steps) = judged(lab, 9);
+        let report = apply_later(&*lab.store(), &spec, &steps, &alternating(9));
+        assert_eq!(outcomes(&report), [Outcome::Moved; 9], "{}", lab.name());
+        let rows: Vec<Vec<String>> = (1..=9).map(|id| lab.row(&JOBS, id)).collect();
+        for (n, row) in rows.iter().enumerate() {
+            let expected = if n % 2 == 0 { "run_at=now" } else { "run_at=another time" };
+            assert!(
+                row.contains(&expected.to_owned()) && row.contains(&"status=QUEUED".to_owned()),
+                "{}: {row:?}",
+                lab.name()
+            );
+            assert!(row.contains(&"attempts=2".to_owned()) && row.contains(&"stalls=1".to_owned()), "once: {row:?}");
+        }
+        rows
+    });
+}
+
+/// What happened meanwhile is told apart in the midst of slices as ever.
+#[test]
+fn rows_that_changed_keep_what_they_have() {
+    as_in_memory(|lab| {
+        let (spec, steps) = judged(lab, 8);
+        lab.edit(&[
+            set("jobs", ("id", Int(2)), &[("heartbeat_at", Ago(0))]),
+            delete("jobs", ("id", Int(5))),
+            set("jobs", ("id", Int(8)), &[("status", Text("SUCCEEDED"))]),
+        ]);
+        let before = [2, 8].map(|id| lab.row(&JOBS, id));
+        let ends = outcomes(&apply_later(&*lab.store(), &spec, &steps, &alternating(8)));
+        use Outcome::{Changed, Gone, Moved};
+        assert_eq!(ends, [Moved, Changed, Moved, Moved, Gone, Moved, Moved, Changed], "{}", lab.name());
+        assert_eq!([2, 8].map(|id| lab.row(&JOBS, id)), before, "{}", lab.name());
+        [1, 3, 4, 6, 7].map(|id| lab.row(&JOBS, id))
+    });
+}
+
+/// A key that fell between two slices, the last of one say, would be called moved and still be in flight.
+#[test]
+fn no_row_is_lost_between_slices() {
+    as_in_memory(|lab| {
+        let (spec, steps) = judged(lab, 23);
+        let waits: Vec<Duration> = (0..23).map(|n| Duration::from_secs(n / 5 * 1000)).collect();
+        let moved = outcomes(&apply_later(&*lab.store(), &spec, &steps, &waits));
+        assert_eq!(moved, [Outcome::Moved; 23], "{}", lab.name());
+        let rows: Vec<Vec<String>> = (1..=23).map(|id| lab.row(&JOBS, id)).collect();
+        assert!(rows.iter().all(|row| row.contains(&"status=QUEUED".to_owned())), "{}: {rows:?}", lab.name());
+        rows
+    });
+}
+
+/// The same where one row is refused and the others go in pieces, whose slices are other ones.
+#[test]
+fn each_row_keeps_its_wait_when_one_is_refused() {
+    for_each_sql_store(|lab| {
+        let (spec, steps) = judged(lab, 40);
+        lab.run("UPDATE jobs SET kind = 'k' || id");
+        lab.run("CREATE UNIQUE INDEX one_waiting ON jobs (kind) WHERE status = 'QUEUED'");
+        lab.run("INSERT INTO jobs (id, kind, status) VALUES (100, 'k17', 'QUEUED')");
+        let waits: Vec<Duration> = (1..=40).map(|n| Duration::from_secs(n * 1000)).collect();
+        let ends = outcomes(&apply_later(&*lab.store(), &spec, &steps, &waits));
+        let refused: Vec<usize> = (0..40).filter(|n| ends[*n] == Outcome::Refused).collect();
+        assert_eq!((refused.as_slice(), ends.iter().filter(|end| **end == Outcome::Moved).count()), (&[16][..], 39));
+        for id in (1..=40).filter(|id| *id != 17) {
+            let (early, late) = (lab.ago(-id * 1000 + 60), lab.ago(-id * 1000 - 60));
+            let fits = format!("SELECT run_at BETWEEN {early} AND {late} FROM jobs WHERE id = {id}");
+            assert!(lab.ask(&fits), "{}: {id} waits as long as another", lab.name());
+        }
+        assert!(lab.ask("SELECT status = 'RUNNING' AND attempts = 1 FROM jobs WHERE id = 17"), "{}", lab.name());
+    });
+}
+
+/// A second apply of the same steps moves nothing, whatever they wait for.
+#[test]
+fn one_death_costs_one_attempt_with_waits_too() {
+    as_in_memory(|lab| {
+        let (spec, steps) = judged(lab, 6);
+        apply_later(&*lab.store(), &spec, &steps, &alternating(6));
+        assert_eq!(outcomes(&apply(&*lab.store(), &spec, &steps)), [Outcome::Changed; 6], "{}", lab.name());
+        lab.row(&JOBS, 2)
+    });
+}

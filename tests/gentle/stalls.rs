@@ -1,0 +1,160 @@
+//! The stall budget through the program: with 1, the first loss requeues and the second fails.
+
+use crate::cli::scene::{incident, orphans};
+use crate::support::cli::{Doctor, is_valid};
+use crate::support::postgres::fresh;
+use serde_json::Value;
+
+/// Job 1 of the incident alone, lost so often before.
+fn lost(stalls: &str) -> Doctor {
+    let doctor = incident();
+    doctor.sql("queue.db", "DELETE FROM jobs WHERE id <> 1; UPDATE jobs SET attempts = 0");
+    // A column without NOT NULL, as home-made tables have it.
+    doctor.sql("queue.db", "ALTER TABLE jobs DROP COLUMN stalls; ALTER TABLE jobs ADD COLUMN stalls");
+    doctor.sql("queue.db", &format!("UPDATE jobs SET stalls = {stalls}"));
+    doctor
+}
+
+fn plan(doctor: &Doctor, more: &[&str]) -> Value {
+    let document = doctor.run(&[&["reclaim", "--db", "queue.db", "--json"], more].concat()).exits(0).json();
+    is_valid("reclaim", &document);
+    document
+}
+
+#[test]
+fn the_budget_is_spent_at_its_last_loss_and_not_before() {
+    for (budget, stalls, expected) in [
+        ("0", "0", "fail"),
+        ("1", "0", "requeue"),
+        ("1", "1", "fail"),
+        ("2", "0", "requeue"),
+        ("2", "1", "requeue"),
+        ("2", "2", "fail"),
+        ("2", "3", "fail"),
+        ("2", "NULL", "requeue"),
+        ("0", "NULL", "fail"),
+        ("4294967295", "9", "requeue"),
+        ("3", "9223372036854775807", "fail"),
+    ] {
+        let document = plan(&lost(stalls), &["--max-stalls", budget]);
+        assert_eq!(document["steps"][0]["move"], expected, "{budget} allowed, lost {stalls} times: {document:#}");
+    }
+}
+
+/// Loss after loss, as a job that kills its workers goes through it.
+#[test]
+fn a_job_that_kills_its_workers() {
+    for (budget, ends) in
+        [("0", vec!["FAILED"]), ("1", vec!["QUEUED", "FAILED"]), ("2", vec!["QUEUED", "QUEUED", "FAILED"])]
+    {
+        let doctor = lost("0");
+        let mut seen = Vec::new();
+        while seen.last().is_none_or(|last| last == "QUEUED") {
+            doctor.run(&["sweep", "--db", "queue.db", "--max-stalls", budget, "--apply"]).exits(0);
+            seen.extend(doctor.rows("queue.db", "SELECT status FROM jobs"));
+            // The next worker takes it, and dies too.
+            doctor.sql(
+                "queue.db",
+                "UPDATE jobs SET status = 'RUNNING', attempts = 0, owner_id = 'web9:1', claimed_at = unixepoch() - 9000,
+                 lease_expires_at = unixepoch() - 8000 WHERE status = 'QUEUED'",
+            );
+        }
+        assert_eq!(seen, ends, "{budget} allowed");
+    }
+}
+
+#[test]
+fn it_says_why() {
+    let doctor = lost("3");
+    let document = plan(&doctor, &["--max-stalls", "2"]);
+    let reasons = document["steps"][0]["reasons"].as_array().unwrap();
+    let last = reasons.last().unwrap();
+    assert_eq!((&last["rule"], &last["proves"]), (&"max_stalls".into(), &Value::Null));
+    assert_eq!(last["detail"], "lost 3 times already, 2 allowed");
+    assert_eq!((&document["steps"][0]["stalls"], &document["steps"][0]["state_after"]), (&3.into(), &"FAILED".into()));
+    let table = doctor.run(&["reclaim", "--db", "queue.db", "--max-stalls", "2", "-o", "wide"]).exits(0);
+    assert!(table.stdout.contains("lost 3 times already, 2 allowed"), "{table:#?}");
+    assert!(table.stderr.contains("1 of these jobs was lost before"), "{table:#?}");
+    // Within its budget nothing is said of it but that it was lost.
+    let within = plan(&doctor, &["--max-stalls", "9"]);
+    assert!(within["steps"][0]["reasons"].as_array().unwrap().iter().all(|reason| reason["rule"] != "max_stalls"));
+    assert_eq!(within["warnings"].as_array().unwrap().last().unwrap(), "1 of these jobs was lost before");
+}
+
+#[test]
+fn those_that_were_lost_before_are_counted_as_far_as_the_plan_goes() {
+    let doctor = orphans(9);
+    doctor.sql("queue.db", "UPDATE jobs SET stalls = id % 3");
+    let warning = |more: &[&str]| plan(&doctor, more)["warnings"].as_array().unwrap().last().cloned();
+    assert_eq!(warning(&[]), Some("6 of these jobs were lost before".into()));
+    // Longest silent first: 9, 8, 7.
+    assert_eq!(warning(&["--limit", "3"]), Some("2 of these jobs were lost before".into()));
+    assert_eq!(warning(&["--limit", "1"]), None);
+}
+
+#[test]
+fn everybody_shows_how_often_it_was_lost() {
+    let doctor = lost("3");
+    let stale = doctor.run(&["stale", "--db", "queue.db", "--json"]).exits(0).json();
+    is_valid("stale", &stale);
+    assert_eq!(stale["jobs"][0]["stalls"], 3);
+    let show = doctor.run(&["show", "1", "--db", "queue.db", "--json"]).exits(0).json();
+    is_valid("show", &show);
+    assert_eq!(show["jobs"][0]["stalls"], 3);
+    let facts = doctor.run(&["show", "1", "--db", "queue.db"]).exits(0).stdout;
+    assert!(facts.lines().any(|line| line.starts_with("stalls") && line.ends_with('3')), "{facts}");
+    let wide = doctor.env("COLUMNS", "250").run(&["stale", "--db", "queue.db", "-o", "wide"]).exits(0).stdout;
+    assert!(wide.lines().next().unwrap().ends_with("STALLS"), "{wide}");
+    assert!(wide.lines().nth(1).unwrap().ends_with(" 3"), "{wide}");
+}
+
+#[test]
+fn what_cannot_be_counted_is_held_and_never_unlimited() {
+    for stalls in ["'twice'", "-1", "1.5", "x'00'"] {
+        let doctor = lost(stalls);
+        let document = plan(&doctor, &["--max-stalls", "5"]);
+        assert_eq!(document["summary"]["planned"], 0, "{stalls}: {document:#}");
+        assert_eq!(document["held"][0]["held"]["reason"], "stalls_unreadable", "{stalls}");
+        assert!(document["held"][0]["stalls"].is_null());
+        // Nobody asked, so nobody minds.
+        assert_eq!(plan(&doctor, &[])["steps"][0]["move"], "requeue");
+    }
+}
+
+#[test]
+fn asked_to_go_back_it_is_held() {
+    let doctor = lost("2");
+    let document = plan(&doctor, &["--max-stalls", "2", "--to", "requeue"]);
+    assert_eq!(document["held"][0]["held"]["reason"], "stalls_exhausted");
+    assert_eq!(document["held"][0]["held"]["detail"], "lost 2 times already, 2 allowed: it can only fail");
+    assert_eq!(plan(&doctor, &["--max-stalls", "3", "--to", "requeue"])["steps"][0]["move"], "requeue");
+}
+
+/// Its attempts count as ever: whichever is used up first.
+#[test]
+fn attempts_and_budget_stand_side_by_side() {
+    let doctor = lost("0");
+    doctor.sql("queue.db", "UPDATE jobs SET attempts = 4");
+    let document = plan(&doctor, &["--max-stalls", "9"]);
+    assert_eq!(document["steps"][0]["move"], "fail");
+    assert!(document["steps"][0]["reasons"].as_array().unwrap().iter().all(|reason| reason["rule"] != "max_stalls"));
+    // Somebody wanted it cancelled: that is done, whatever else is used up.
+    doctor.sql("queue.db", "UPDATE jobs SET stalls = 9, cancel_requested_at = unixepoch() - 60");
+    assert_eq!(plan(&doctor, &["--max-stalls", "1"])["steps"][0]["move"], "cancel");
+}
+
+#[test]
+fn on_postgres_with_the_reference_schema() {
+    let (doctor, database) = (Doctor::new(), fresh());
+    let url = database.url();
+    doctor.run(&["init", "--db", &url]).exits(0);
+    let insert = "INSERT INTO jobs (id, status, owner_id, claimed_at, lease_expires_at, stalls)
+        SELECT n, 'RUNNING', 'web1:' || n, now() - interval '3h', now() - interval '2h', n - 1 FROM generate_series(1, 4) AS n";
+    database.client().batch_execute(insert).unwrap();
+    let ran = doctor.run(&["reclaim", "--db", &url, "--max-stalls", "2", "--apply", "--json"]).exits(0);
+    is_valid("reclaim", &ran.json());
+    let rows =
+        database.client().query("SELECT id || ' ' || status || ' ' || stalls FROM jobs ORDER BY id", &[]).unwrap();
+    let rows: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+    assert_eq!(rows, ["1 QUEUED 1", "2 QUEUED 2", "3 FAILED 3", "4 FAILED 4"]);
+}

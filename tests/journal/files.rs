@@ -1,0 +1,190 @@
+//! The journal's files: whose they are, where they lie, and what stands in them.
+
+use super::queue::{Queue, on_both};
+use crate::support::cli::fails;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+
+fn mode(path: &std::path::Path) -> u32 {
+    fs::metadata(path).unwrap().mode() & 0o777
+}
+
+#[test]
+fn they_are_their_users_alone() {
+    let queue = Queue::sqlite();
+    let run = queue.reclaimed();
+    assert_eq!(mode(&queue.journal(&run)), 0o600);
+    assert_eq!(mode(&queue.journals()), 0o700);
+    assert_eq!(fs::read_dir(queue.journals()).unwrap().count(), 1, "one file a run");
+}
+
+#[test]
+fn only_who_writes_makes_one() {
+    on_both(|queue| {
+        for arguments in [
+            &["stale"][..],
+            &["reclaim"],
+            &["reclaim", "--apply", "--max-jobs", "1"],
+            &["reclaim", "--apply", "--queue", "nobody"],
+            &["sweep", "--apply", "--queue", "nobody"],
+            &["check"],
+            &["history"],
+        ] {
+            queue.run(arguments);
+            assert!(!queue.journals().exists(), "{arguments:?}");
+        }
+    });
+}
+
+#[test]
+fn what_stands_in_it() {
+    on_both(|queue| {
+        let run = queue.json(&["reclaim", "--apply", "--reason", "INC-42"], 0)["run_id"].as_str().unwrap().to_owned();
+        let lines = queue.lines(&run);
+        let kinds: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
+        assert_eq!(kinds.first(), Some(&"head"));
+        assert_eq!(kinds.last(), Some(&"end"));
+        // A batch has one kind of move: requeue, fail, cancel. Each intent comes ahead of its result.
+        assert_eq!(kinds[1..7], ["intent", "result", "intent", "result", "intent", "result"]);
+        let head = &lines[0];
+        assert_eq!(head["schema"], "jobdoctor.journal/v1");
+        assert_eq!(
+            (&head["run_id"], &head["command"], &head["reason"]),
+            (&run.into(), &"reclaim".into(), &"INC-42".into())
+        );
+        assert_eq!(head["target"]["engine"], queue.pick("sqlite", "postgres"));
+        assert_eq!(head["target"]["key"], serde_json::json!(["id"]));
+        assert!(head["host"].is_string() && head["actor"]["uid"].is_number() && head["digest"].is_string());
+        let first = lines[1]["changes"].as_array().unwrap().iter().find(|change| change["id"] == "1").unwrap();
+        assert_eq!(first["row"]["before"]["owner_id"], "web1:1");
+        assert_eq!(first["row"]["after"]["owner_id"], serde_json::Value::Null);
+        // Only what the move assigns: never the payload.
+        let text = fs::read_to_string(queue.journals().join(format!("{}.jsonl", lines[0]["run_id"].as_str().unwrap())));
+        assert!(!text.unwrap().contains("it's"), "a payload is in the journal");
+    });
+}
+
+#[test]
+fn where_they_lie() {
+    let queue = Queue::sqlite();
+    let elsewhere = queue.doctor.path("state").display().to_string();
+    let mut command = queue.doctor.command(&["reclaim", "--apply", "--db", "queue.db", "--json", "--limit", "1"]);
+    let ran = command.env("XDG_STATE_HOME", &elsewhere).output().unwrap();
+    let journal =
+        serde_json::from_slice::<serde_json::Value>(&ran.stdout).unwrap()["journal"].as_str().unwrap().to_owned();
+    assert!(journal.starts_with(&format!("{elsewhere}/jobdoctor/journal/")), "{journal}");
+    // A relative one is ignored, as the specification of these directories has it; and ours beats both.
+    let mut command = queue.doctor.command(&["reclaim", "--apply", "--db", "queue.db", "--json", "--limit", "1"]);
+    let ran = command.env("XDG_STATE_HOME", "state").output().unwrap();
+    let journal =
+        serde_json::from_slice::<serde_json::Value>(&ran.stdout).unwrap()["journal"].as_str().unwrap().to_owned();
+    assert!(journal.starts_with(&queue.journals().display().to_string()), "{journal}");
+    let own = queue.doctor.path("own").display().to_string();
+    let mut command = queue.doctor.command(&["reclaim", "--apply", "--db", "queue.db", "--json", "--limit", "1"]);
+    let ran = command.env("XDG_STATE_HOME", &elsewhere).env("JOBDOCTOR_STATE_DIR", &own).output().unwrap();
+    let journal =
+        serde_json::from_slice::<serde_json::Value>(&ran.stdout).unwrap()["journal"].as_str().unwrap().to_owned();
+    assert!(journal.starts_with(&format!("{own}/journal/")), "{journal}");
+}
+
+/// A link in the place of the directory, or of a file, is not followed.
+#[test]
+fn links_are_not_followed() {
+    let queue = Queue::sqlite();
+    fs::create_dir_all(queue.journals().parent().unwrap()).unwrap();
+    fs::create_dir(queue.doctor.path("trap")).unwrap();
+    symlink(queue.doctor.path("trap"), queue.journals()).unwrap();
+    let ran = queue.run(&["reclaim", "--apply"]).exits(0);
+    assert!(ran.stderr.contains("is not recorded"), "{ran:#?}");
+    assert_eq!(fs::read_dir(queue.doctor.path("trap")).unwrap().count(), 0);
+    fs::remove_file(queue.journals()).unwrap();
+
+    let queue = Queue::sqlite();
+    let run = queue.reclaimed();
+    fs::rename(queue.journal(&run), queue.doctor.path("elsewhere")).unwrap();
+    symlink(queue.doctor.path("elsewhere"), queue.journal(&run)).unwrap();
+    let before = queue.dump("jobs");
+    fails(&queue.doctor, &["undo", &run, "--apply", "--db", "queue.db"], 78);
+    assert_eq!(queue.dump("jobs"), before);
+}
+
+/// What others could have written is not believed, and what they could read is not written.
+#[test]
+fn what_is_open_to_others() {
+    let queue = Queue::sqlite();
+    let run = queue.reclaimed();
+    let before = queue.dump("jobs");
+    fs::set_permissions(queue.journal(&run), fs::Permissions::from_mode(0o666)).unwrap();
+    let ran = fails(&queue.doctor, &["undo", &run, "--apply", "--db", "queue.db"], 78);
+    assert!(ran.stderr.contains("0666"), "{ran:#?}");
+    fs::set_permissions(queue.journal(&run), fs::Permissions::from_mode(0o600)).unwrap();
+    fs::set_permissions(queue.journals(), fs::Permissions::from_mode(0o755)).unwrap();
+    queue.run(&["history", &run]).exits(0);
+    queue.run(&["undo", &run]).exits(0);
+    let ran = queue.run(&["undo", &run, "--apply", "--json"]).exits(0);
+    assert_eq!(ran.json()["journal"], serde_json::Value::Null);
+    assert!(ran.stderr.contains("0755"), "{ran:#?}");
+    assert_ne!(queue.dump("jobs"), before);
+    fs::set_permissions(queue.journals(), fs::Permissions::from_mode(0o777)).unwrap();
+    fails(&queue.doctor, &["history", &run, "--db", "queue.db"], 78);
+}
+
+#[test]
+fn what_belongs_to_somebody_else() {
+    if rustix::process::geteuid().as_raw() != 0 {
+        return;
+    }
+    let queue = Queue::sqlite();
+    let run = queue.reclaimed();
+    chown(queue.journal(&run), Some(12345), None).unwrap();
+    let ran = fails(&queue.doctor, &["undo", &run, "--db", "queue.db"], 78);
+    assert!(ran.stderr.contains("12345"), "{ran:#?}");
+}
+
+/// Only the last line may be torn; whatever else is wrong names file and line.
+#[test]
+fn what_nobody_wrote() {
+    let queue = Queue::sqlite();
+    let run = queue.reclaimed();
+    let whole = fs::read_to_string(queue.journal(&run)).unwrap();
+    let path = queue.journal(&run);
+    let before = queue.dump("jobs");
+    let alter = |text: &str, line: &str| {
+        fs::write(&path, text).unwrap();
+        for arguments in [&["undo", &run, "--apply", "--db", "queue.db"][..], &["history", &run]] {
+            let ran = fails(&queue.doctor, arguments, 78);
+            assert!(ran.stderr.contains(&format!("{run}.jsonl, line {line}:")), "{ran:#?}");
+        }
+        assert_eq!(queue.dump("jobs"), before);
+    };
+    let lines: Vec<&str> = whole.lines().collect();
+    alter(&format!("{}\nnonsense\n{}\n", lines[0], lines[1]), "2");
+    alter(&format!("{}\n{}\n", lines[1], lines[2]), "1");
+    alter(&whole.replacen("jobdoctor.journal/v1", "jobdoctor.journal/v9", 1), "1");
+    alter(&format!("{whole}{}\n", lines[1]), &(lines.len() + 1).to_string());
+    alter(&whole.replacen("\"key\":[1]", "\"key\":[{\"bytes\":\"zz\"}]", 1), "2");
+    alter(&whole.replacen("\"step\":0", "\"step\":99", 1), "3");
+    alter(&whole.replacen(&run, "20200101000000-abcdef", 1), "1");
+    alter(&whole.replacen("\"move\":\"", "\"move\":\"x", 1), "2");
+    // A line that was being written when the power went.
+    let torn = &whole[..whole.len() - 20];
+    fs::write(&path, torn).unwrap();
+    let told = queue.json(&["history", &run], 0);
+    assert_eq!((&told["run"]["complete"], &told["run"]["moved"]), (&false.into(), &4.into()));
+    // A column that the move does not write is not written back, whatever the file says.
+    fs::write(&path, whole.replace("\"owner_id\"", "\"payload\"")).unwrap();
+    let ran = fails(&queue.doctor, &["undo", &run, "--apply", "--db", "queue.db"], 78);
+    assert!(ran.stderr.contains("payload"), "{ran:#?}");
+    assert_eq!(queue.dump("jobs"), before);
+}
+
+/// A password is neither in the journal nor in the ledger.
+#[test]
+fn no_secret_is_kept() {
+    let queue = Queue::postgres();
+    queue.run(&["init", "--ledger"]).exits(0);
+    let url = format!("{} password=c4n4ry", queue.db);
+    let document = queue.doctor.run(&["reclaim", "--apply", "--json", "--db", &url]).exits(0).json();
+    let text = fs::read_to_string(queue.journal(document["run_id"].as_str().unwrap())).unwrap();
+    assert!(!text.contains("c4n4ry") && !queue.dump("jobdoctor_ledger").concat().contains("c4n4ry"));
+}

@@ -1,0 +1,131 @@
+//! Runs that were killed: an intent without a result is unknown until the database is asked.
+
+use super::queue::on_both;
+use crate::cli::scene::orphans;
+use crate::support::cli::{rows, until};
+use rustix::process::Signal;
+use serde_json::Value;
+use std::fs;
+
+/// The journal up to and with its last intent, as a kill right after the commit leaves it, or right before.
+fn cut(path: &std::path::Path) {
+    let text = fs::read_to_string(path).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let last = lines.iter().rposition(|line| line.starts_with("{\"type\":\"intent\"")).unwrap();
+    fs::write(path, lines[..=last].join("\n") + "\n").unwrap();
+}
+
+fn unsure(document: &Value) -> [u64; 4] {
+    ["open", "moved", "not_moved", "changed"].map(|name| document["summary"]["unsure"][name].as_u64().unwrap())
+}
+
+#[test]
+fn the_batch_was_committed() {
+    on_both(|queue| {
+        let before = queue.dump("jobs");
+        let run = queue.reclaimed();
+        cut(&queue.journal(&run));
+        let alone = queue.doctor.run(&["history", &run, "--json"]).exits(0).json();
+        assert_eq!(unsure(&alone), [1, 0, 0, 0], "nobody was asked");
+        assert_eq!((&alone["run"]["complete"], &alone["run"]["moved"]), (&false.into(), &3.into()));
+        let told = queue.json(&["history", &run], 0);
+        assert_eq!(unsure(&told), [0, 1, 0, 0]);
+        let last = told["steps"].as_array().unwrap().last().unwrap().clone();
+        assert_eq!((&last["outcome"], &last["compared"]), (&"unknown".into(), &"moved".into()));
+        // What was moved is given back, though the journal does not know that it was.
+        let undone = queue.json(&["undo", &run, "--apply"], 0);
+        assert_eq!(undone["summary"]["outcomes"]["moved"], 4);
+        assert_eq!(queue.dump("jobs"), before);
+    });
+}
+
+#[test]
+fn the_batch_was_not_committed() {
+    on_both(|queue| {
+        let before = queue.dump("jobs");
+        let run = queue.reclaimed();
+        cut(&queue.journal(&run));
+        // The last batch never happened.
+        let last = queue.lines(&run).last().unwrap()["changes"][0]["id"].as_str().unwrap().parse::<i64>().unwrap();
+        let other = queue.json(&["undo", &run, "--apply"], 0)["run_id"].as_str().unwrap().to_owned();
+        assert_eq!(queue.dump("jobs"), before);
+        let told = queue.json(&["history", &run], 0);
+        assert_eq!(unsure(&told), [0, 0, 1, 0]);
+        let planned = queue.json(&["undo", &run], 0);
+        let ids: Vec<&str> =
+            planned["steps"].as_array().unwrap().iter().map(|step| step["id"].as_str().unwrap()).collect();
+        assert!(!ids.contains(&last.to_string().as_str()), "there is nothing to take back of {last}: {ids:?}");
+        assert_eq!(ids.len(), 3);
+        queue.run(&["history", &other]).exits(0);
+    });
+}
+
+#[test]
+fn the_row_was_touched_since() {
+    on_both(|queue| {
+        let run = queue.reclaimed();
+        cut(&queue.journal(&run));
+        let last = queue.lines(&run).last().unwrap()["changes"][0]["id"].as_str().unwrap().to_owned();
+        queue.sql(&format!("UPDATE jobs SET status = 'SUCCEEDED' WHERE id = {last}"));
+        assert_eq!(unsure(&queue.json(&["history", &run], 0)), [0, 0, 0, 1]);
+        queue.sql(&format!("DELETE FROM jobs WHERE id = {last}"));
+        let told = queue.json(&["history", &run], 0);
+        assert_eq!(unsure(&told), [0, 0, 0, 1]);
+        assert_eq!(told["steps"].as_array().unwrap().last().unwrap()["compared"], "gone");
+        let undone = queue.json(&["undo", &run, "--apply"], 3);
+        assert_eq!(undone["summary"]["outcomes"]["moved"], 3);
+    });
+}
+
+/// Killed for good in the middle of it: what the journal and the database say together is what has happened, job by job.
+#[test]
+fn by_sigkill_in_the_middle() {
+    const MANY: u64 = 20_000;
+    for _ in 0..8 {
+        let doctor = orphans(u32::try_from(MANY).unwrap());
+        let watch = doctor.connect("queue.db");
+        let count = |query| rows(&watch, query)[0].parse::<u64>().unwrap();
+        let running = doctor.start(&["reclaim", "--db", "queue.db", "--max-jobs", "99999", "--apply", "-o", "none"]);
+        until("there is a first batch", || count("SELECT EXISTS (SELECT 1 FROM jobs WHERE status = 'QUEUED')") == 1);
+        running.signal(Signal::KILL);
+        let ran = running.wait();
+        let moved = count("SELECT count(*) FROM jobs WHERE status = 'QUEUED'");
+        if ran.signal != Some(9) || moved == MANY {
+            continue;
+        }
+        assert_eq!(moved % 500, 0, "whole batches");
+        let run = doctor.run(&["history", "-o", "name"]).exits(0).stdout.trim().to_owned();
+        let told = doctor.run(&["history", &run, "--db", "queue.db", "--json"]).exits(0).json();
+        let [open, unsure_moved, not_moved, changed] = unsure(&told);
+        assert_eq!((open, changed), (0, 0));
+        assert_eq!(told["run"]["moved"].as_u64().unwrap() + unsure_moved, moved, "{}", told["summary"]);
+        assert!(unsure_moved + not_moved <= 500, "one batch at most");
+        assert_eq!(told["run"]["complete"], false);
+        let undone = doctor.run(&["undo", &run, "--db", "queue.db", "--apply", "--json"]).exits(0).json();
+        assert_eq!(undone["summary"]["outcomes"]["moved"], moved);
+        assert_eq!(count("SELECT count(*) FROM jobs WHERE status = 'RUNNING' AND attempts = 0"), MANY);
+        return;
+    }
+    panic!("never in the middle of it");
+}
+
+/// The server commits, its answer is lost, and it cannot be asked: what became of it is found out later.
+#[test]
+fn the_answer_to_a_commit_was_lost() {
+    use crate::support::proxy::{Cut, Proxy};
+    let queue = super::queue::Queue::postgres();
+    let before = queue.dump("jobs");
+    let database = queue.database().unwrap();
+    let proxy = Proxy::before(database.socket(), Cut::AfterTheServer, false);
+    let url = database.url_through(&proxy.socket());
+    let arguments = ["reclaim", "--db", &url, "--apply", "--to", "requeue", "--id", "1", "--json", "--timeout", "4s"];
+    let document = queue.doctor.run(&arguments).exits(5).json();
+    assert!(proxy.has_cut());
+    let run = document["run_id"].as_str().unwrap();
+    let alone = queue.doctor.run(&["history", run, "--json"]).exits(0).json();
+    assert_eq!((&alone["run"]["outcomes"]["unknown"], unsure(&alone)), (&1.into(), [1, 0, 0, 0]));
+    let told = queue.json(&["history", run], 0);
+    assert_eq!(unsure(&told), [0, 1, 0, 0]);
+    assert_eq!(queue.json(&["undo", run, "--apply"], 0)["summary"]["outcomes"]["moved"], 1);
+    assert_eq!(queue.dump("jobs"), before);
+}

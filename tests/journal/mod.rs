@@ -1,0 +1,12 @@
+//! Record and undo, through the program itself: what a run leaves behind for who comes later, and what of it can be taken back.
+
+mod exact;
+mod files;
+mod history;
+mod killed;
+mod ledger;
+mod queue;
+mod reason;
+mod refusals;
+mod required;
+mod touched;

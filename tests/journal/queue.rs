@@ -1,0 +1,149 @@
+//! One queue of the reference schema, on either engine, with four dead jobs of every kind of value and one living.
+
+use crate::support::cli::{Doctor, Ran};
+use crate::support::postgres::{TestDatabase, fresh};
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+
+/// See the module.
+pub struct Queue {
+    /// Who looks.
+    pub doctor: Doctor,
+    /// What follows `--db`.
+    pub db: String,
+    postgres: Option<TestDatabase>,
+}
+
+/// Every storage class there is, where no verdict rests on it: a NULL, an empty text, a zero, a text where an integer belongs,
+/// a real, a blob, a text that is not UTF-8.
+const SQLITE: &str = "INSERT INTO jobs (id, queue, kind, payload, status, run_at, owner_id, lease_token, claimed_at, heartbeat_at,
+        lease_expires_at, attempts, max_attempts, stalls, cancel_requested_at, error_detail)
+    VALUES (1, 'mail', 'Send', 'it''s', 'RUNNING', 'some day', 'web1:1', 'a', 1577836800, 1577836800, 1577836800, 0, 5, 0, NULL, NULL),
+        (2, 'mail', 'Send', x'00ff', 'CLAIMED', 1.5, 'web1:2', '', 1577836800, NULL, 1577836800, 1, NULL, 0, NULL, ''),
+        (3, 'media', 'Resize', '{}', 'RUNNING', 0, '', NULL, 1577836800, 1577836800, 1577836800, 4, 5, 2, NULL, x'6b00ff'),
+        (4, 'media', 'Resize', '', 'RUNNING', -1, 'web2:1', CAST(x'61ff62' AS TEXT), 1577836800, 1577836800, 1577836800, 0, 5, 0, 1577836800, 'a' || char(10) || 'b'),
+        (5, 'media', 'Resize', '', 'RUNNING', 0, 'web3:1', 'e', unixepoch(), unixepoch(), unixepoch() + 9000, 0, 5, 0, NULL, NULL)";
+
+const POSTGRES: &str = "INSERT INTO jobs (id, queue, kind, payload, status, run_at, owner_id, lease_token, claimed_at, heartbeat_at,
+        lease_expires_at, attempts, max_attempts, stalls, cancel_requested_at, error_detail)
+    VALUES (1, 'mail', 'Send', 'it''s', 'RUNNING', '2020-02-29 23:59:59.999999+00', 'web1:1', 'a', '2020-01-01 00:00:00.000001+02',
+            '2020-01-01', '2020-01-01 00:00:00.123456', 0, 5, 0, NULL, NULL),
+        (2, 'mail', 'Send', '', 'CLAIMED', '-infinity', 'web1:2', '', '2020-01-01', NULL, '2020-01-01', 1, NULL, 0, NULL, ''),
+        (3, 'media', 'Resize', '{}', 'RUNNING', '0044-03-15 12:00:00+00 BC', '', NULL, '2020-01-01', '2020-01-01', '2020-01-01', 4,
+            5, 2, NULL, E'\\\\x00 \\\\N NULL'),
+        (4, 'media', 'Resize', '', 'RUNNING', 'infinity', 'web2:1', '  x  ', '2020-01-01', '2020-01-01', '2020-01-01', 0, 5, 0,
+            '2020-01-01', E'a\nb'),
+        (5, 'media', 'Resize', '', 'RUNNING', now(), 'web3:1', 'e', now(), now(), now() + interval '1 hour', 0, 5, 0, NULL, NULL)";
+
+/// Runs a test on both engines.
+pub fn on_both(test: impl Fn(&Queue)) {
+    test(&Queue::sqlite());
+    test(&Queue::postgres());
+}
+
+impl Queue {
+    /// In a SQLite file.
+    pub fn sqlite() -> Queue {
+        let queue = Queue { doctor: Doctor::new(), db: "queue.db".to_owned(), postgres: None };
+        queue.doctor.run(&["init", "--db", "queue.db"]).exits(0);
+        queue.sql(SQLITE);
+        queue
+    }
+
+    /// In a database of the test server.
+    pub fn postgres() -> Queue {
+        let database = fresh();
+        let queue = Queue { doctor: Doctor::new(), db: database.url(), postgres: Some(database) };
+        queue.run(&["init"]).exits(0);
+        queue.sql(POSTGRES);
+        queue
+    }
+
+    /// The database, where it is one of the test server.
+    pub fn database(&self) -> Option<&TestDatabase> {
+        self.postgres.as_ref()
+    }
+
+    /// Picks the text for this engine.
+    pub fn pick<'t>(&self, sqlite: &'t str, postgres: &'t str) -> &'t str {
+        if self.postgres.is_some() { postgres } else { sqlite }
+    }
+
+    /// Runs the program on it.
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        self.doctor.run(&[arguments, &["--db", &self.db]].concat())
+    }
+
+    /// The document that the program prints.
+    #[track_caller]
+    pub fn json(&self, arguments: &[&str], code: i32) -> Value {
+        self.run(&[arguments, &["--json"]].concat()).exits(code).json()
+    }
+
+    /// Applies `reclaim` to all that is stuck and gives back the run.
+    #[track_caller]
+    pub fn reclaimed(&self) -> String {
+        let document = self.json(&["reclaim", "--apply"], 0);
+        assert_eq!(document["summary"]["outcomes"]["moved"], 4, "{document:#}");
+        document["run_id"].as_str().unwrap().to_owned()
+    }
+
+    /// Statements of somebody else's.
+    pub fn sql(&self, sql: &str) {
+        match &self.postgres {
+            None => self.doctor.sql("queue.db", sql),
+            Some(database) => {
+                database.client().batch_execute(sql).unwrap_or_else(|error| panic!("{error:?} in {sql}"));
+            }
+        }
+    }
+
+    /// The rows of a query that gives one text a row.
+    pub fn rows(&self, query: &str) -> Vec<String> {
+        match &self.postgres {
+            None => self.doctor.rows("queue.db", query),
+            Some(database) => {
+                let rows = database.client().query(query, &[]).unwrap_or_else(|error| panic!("{error:?} in {query}"));
+                rows.iter().map(|row| row.get(0)).collect()
+            }
+        }
+    }
+
+    /// Every row of a table, byte by byte, with its storage classes where the engine has such.
+    pub fn dump(&self, table: &str) -> Vec<String> {
+        if self.postgres.is_some() {
+            return self.rows(&format!("SELECT t::text FROM {table} AS t ORDER BY 1"));
+        }
+        let columns = self.rows(&format!("SELECT name FROM pragma_table_info('{table}')"));
+        let value =
+            |c: &String| format!("'{c}=' || typeof(\"{c}\") || ':' || coalesce(hex(CAST(\"{c}\" AS BLOB)), '-')");
+        let values: Vec<String> = columns.iter().map(value).collect();
+        self.rows(&format!("SELECT {} FROM {table} ORDER BY 1", values.join(" || ' ' || ")))
+    }
+
+    /// The row of one job in a dump.
+    pub fn row(&self, id: i64) -> String {
+        if self.postgres.is_some() {
+            return self.rows(&format!("SELECT t::text FROM jobs AS t WHERE id = {id}")).concat();
+        }
+        let key = format!("id=integer:{}", id.to_string().bytes().map(|b| format!("{b:02X}")).collect::<String>());
+        self.dump("jobs").into_iter().filter(|row| row.starts_with(&format!("{key} "))).collect()
+    }
+
+    /// The directory of its journals.
+    pub fn journals(&self) -> PathBuf {
+        self.doctor.home(".local/state/jobdoctor/journal")
+    }
+
+    /// The journal of a run.
+    pub fn journal(&self, run: &str) -> PathBuf {
+        self.journals().join(format!("{run}.jsonl"))
+    }
+
+    /// Its lines.
+    pub fn lines(&self, run: &str) -> Vec<Value> {
+        let text = fs::read_to_string(self.journal(run)).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}

@@ -1,0 +1,41 @@
+//! A job that is given back for later, with the real library's worker waiting for it.
+
+use super::library::Library;
+use super::looks::{A_WHILE, until_stuck};
+use super::transcript::Transcript;
+use std::time::{Duration, Instant};
+
+/// How much later.
+const DELAY: Duration = Duration::from_secs(10);
+
+/// Worker A is killed in the middle of its job, and the job given back for later. Worker C leaves it alone until then, and
+/// then it runs: at once would be no delay, and never would be the worst of all.
+pub(super) fn given_back_for_later(library: &Library) {
+    let Some(app) = library.application() else { return };
+    let mut told = Transcript::new(&format!("{}: a job is given back for later", library.name));
+    let mut client = app.client();
+    let job = library.enqueue(&app, &["1", "--queue", "a", "--seconds", "600", "--seconds-again", "0.5"], &[]);
+    let mut a = app.work("A", &[&["--queue", "a"], library.first].concat());
+    assert_eq!(a.wait_for("started", 1, A_WHILE), job);
+    a.kill();
+    told.say(&format!("SIGKILL for worker A, which has started {job:?}"));
+    library.make_old(&mut client, &job);
+    until_stuck(&app, &[&["stale"], library.options].concat(), 1);
+    let delay = format!("{}s", DELAY.as_secs());
+    let done = app.document(&[&["reclaim", "--apply", "--delay", &delay], library.options].concat());
+    let reclaimed = Instant::now();
+    assert_eq!(done["summary"]["outcomes"]["moved"], 1, "{done}");
+    assert_eq!(done["steps"][0]["move"], "requeue", "{done}");
+    told.say(&format!("jobdoctor reclaim --apply --delay {delay}: {}", library.state_of(&mut client, &job[0])));
+    let mut c = app.work("C", &[&["--queue", "a"], library.again].concat());
+    c.wait_for("ready", 1, A_WHILE);
+    assert!(reclaimed.elapsed() < DELAY, "worker C takes too long to start: it has to look before the time comes");
+    assert_eq!(c.wait_for("started", 1, DELAY + A_WHILE * 2), job);
+    let waited = reclaimed.elapsed();
+    told.say(&format!("worker C has started it after {:.1} s", waited.as_secs_f64()));
+    // The library may keep whole seconds, and the reclaim itself took a moment.
+    assert!(waited + Duration::from_millis(1500) >= DELAY, "after {waited:?} already");
+    assert_eq!(c.wait_for("finished", 1, A_WHILE), job);
+    told.say("and has finished it");
+    library.ran();
+}

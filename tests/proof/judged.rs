@@ -1,0 +1,187 @@
+//! What earlier looks and lists do to a verdict, for every claim there may be.
+
+use jobdoctor::model::{Cell, Claim, Fence, Key, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp, Witness};
+use jobdoctor::policy::{Living, Looks, Policy, Roster, Rule, Seen, Verdict, judge, key_print, seen};
+use jobdoctor::spec::QueueSpec;
+use proptest::prelude::*;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::property::claims::{ago, claim, now};
+use crate::property::queue::{COLUMNS, lease, resolved, table};
+
+/// The reference schema with a column that shows progress.
+fn with_progress() -> QueueSpec {
+    let mut spec = lease().clone();
+    let catalog = jobdoctor::spec::Catalog::built_in().unwrap();
+    let whole = resolved(catalog.find("lease").unwrap(), vec![table("jobs", &COLUMNS)]);
+    spec.claim.progress = whole.claim.fence.into_iter().take(1).collect();
+    spec
+}
+
+/// A look `last` seconds ago that had seen the claim as it is for `still` seconds then.
+fn stood(claim: &Claim, still: i64, moved: bool) -> Looks {
+    let seen = Seen { moved, ..seen(None, claim, ago(still)) };
+    Looks { taken_at: ago(still.min(5)), seen: HashMap::from([(key_print(claim), seen)]) }
+}
+
+fn policy(older: Option<u64>, looks: Looks) -> Policy {
+    Policy { older: older.map(Duration::from_secs), looks: Some(Arc::new(looks)), ..Policy::default() }
+}
+
+fn rules(verdict: &Verdict) -> Vec<Rule> {
+    match verdict {
+        Verdict::Stuck(reasons) => reasons.iter().map(|reason| reason.rule).collect(),
+        _ => Vec::new(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    /// Nothing that stood still for less than asked is called stuck for it; and what looks say is said the same way twice.
+    #[test]
+    fn standing_still_takes_its_time(
+        claim in claim(), still in 0_i64..20_000, moved in any::<bool>(), older in 1_u64..10_000, progress in any::<bool>(),
+    ) {
+        let (spec, mut claim) = (if progress { with_progress() } else { lease().clone() }, claim);
+        claim.progress = progress.then(|| Fence("7".to_owned()));
+        let policy = policy(Some(older), stood(&claim, still, moved));
+        let judgement = judge(&spec, &claim, &policy, now());
+        let by_still = rules(&judgement.verdict).iter().any(|rule| [Rule::StoodStill, Rule::NoProgress].contains(rule));
+        prop_assert!(!by_still || still as u64 >= older, "{judgement:#?}");
+        prop_assert_eq!(judge(&spec, &claim, &policy, now()), judgement);
+    }
+
+    /// A look never makes a running lease or a fresh heartbeat dead.
+    #[test]
+    fn life_stays_life(
+        claim in claim(), still in 0_i64..100_000, left in 0_i64..1000, silence in 0_i64..300, by_lease in any::<bool>(),
+    ) {
+        let mut claim = claim;
+        claim.progress = Some(Fence("7".to_owned()));
+        if by_lease {
+            claim.signs[0].at = Reading::At(ago(-left));
+        } else {
+            claim.signs[0].at = Reading::Absent;
+            claim.heartbeat = Reading::At(ago(silence));
+            claim.signs[1].at = claim.heartbeat.clone();
+        }
+        let looks = stood(&claim, still, false);
+        let judgement = judge(&with_progress(), &claim, &policy(Some(300), looks), now());
+        prop_assert!(!judgement.verdict.is_death(), "{judgement:#?}");
+    }
+
+    /// A first look judges as without one, and so does a claim that no look has seen.
+    #[test]
+    fn a_claim_that_was_never_seen(claim in claim(), older in proptest::option::of(1_u64..10_000)) {
+        let spec = with_progress();
+        let mut other = claim.clone();
+        other.key = Key(vec![Cell::Text("another".to_owned())]);
+        let plain = Policy { older: older.map(Duration::from_secs), ..Policy::default() };
+        let with = policy(older, stood(&other, 90_000, true));
+        prop_assert_eq!(judge(&spec, &claim, &plain, now()), judge(&spec, &claim, &with, now()));
+    }
+
+    /// A list condemns nobody that is on it, nobody that has no name, and nothing that came after it was made.
+    #[test]
+    fn a_list_condemns_the_missing_only(claim in claim(), made in -100_i64..10_000, listed in any::<bool>()) {
+        let name = claim.owner.as_ref().filter(|_| listed).map_or("somebody-else", |owner| owner.id.as_str());
+        let living = Living { roster: Arc::new(Roster::parse(name).unwrap()), made_at: ago(made) };
+        let policy = Policy { living: Some(living), ..Policy::default() };
+        let judgement = judge(lease(), &claim, &policy, now());
+        if rules(&judgement.verdict).contains(&Rule::Roster) {
+            prop_assert!(!listed && claim.owner.is_some());
+            prop_assert!(claim.claimed_at.at().unwrap() <= ago(made), "{claim:#?}");
+            prop_assert!(judgement.last_sign_at.unwrap() <= ago(made), "{claim:#?}");
+            prop_assert_eq!(judgement.liveness, Some("roster"));
+        }
+    }
+}
+
+/// A claim of the reference schema whose heartbeat is an hour ahead of the store's clock.
+fn ahead() -> Claim {
+    let sign = |at: Reading| Sign { at, silent_after: None, lock: LockSign::Absent };
+    let (claimed_at, heartbeat) = (Reading::At(ago(-3000)), Reading::At(ago(-3600)));
+    Claim {
+        stalls: None,
+        key: Key(vec![Cell::Integer(1)]),
+        state: "RUNNING".to_owned(),
+        queue: None,
+        kind: None,
+        owner: Some(Owner { id: "web1:1".to_owned(), name: "web1:1".to_owned(), host: Some("web1".to_owned()) }),
+        owner_row: OwnerRow::NotAsked,
+        signs: vec![sign(Reading::Absent), sign(heartbeat.clone()), sign(claimed_at.clone())],
+        claimed_at,
+        heartbeat,
+        attempts: Cell::Integer(0),
+        max_attempts: Cell::Null,
+        deadline: Reading::Absent,
+        cancel_requested: false,
+        max_runtime: None,
+        holds: Vec::new(),
+        extra: Vec::new(),
+        progress: None,
+        fence: Fence("as it was".to_owned()),
+        witness: Witness::None,
+    }
+}
+
+fn verdict(claim: &Claim, looks: Looks) -> &'static str {
+    judge(lease(), claim, &policy(None, looks), now()).verdict.name()
+}
+
+/// Thresholds are reached: 5 minutes of looking are 5 minutes of silence at the least.
+#[test]
+fn a_wrong_clock_at_the_threshold() {
+    assert_eq!(verdict(&ahead(), stood(&ahead(), 299, false)), "unknown");
+    assert_eq!(verdict(&ahead(), stood(&ahead(), 299, true)), "healthy");
+    assert_eq!(verdict(&ahead(), stood(&ahead(), 300, false)), "stuck");
+    assert_eq!(verdict(&ahead(), stood(&ahead(), 300, true)), "stuck");
+    let before = Claim { fence: Fence("as it was before".to_owned()), ..ahead() };
+    assert_eq!(verdict(&ahead(), stood(&before, 90_000, false)), "healthy", "it has just changed");
+}
+
+/// The owner's own heartbeat is in another table, and is life as well.
+#[test]
+fn a_witness_that_changes() {
+    let with = |image: &str| Claim {
+        witness: Witness::Row { key: Cell::Integer(7), image: Fence(image.to_owned()) },
+        ..ahead()
+    };
+    assert_eq!(verdict(&with("b"), stood(&with("a"), 90_000, false)), "healthy");
+    assert_eq!(verdict(&with("a"), stood(&with("a"), 90_000, false)), "stuck");
+    assert_eq!(verdict(&Claim { witness: Witness::Absent, ..ahead() }, stood(&with("a"), 90_000, false)), "healthy");
+}
+
+/// What else is wrong with a claim is no question of clocks.
+#[test]
+fn what_looks_cannot_mend() {
+    let still = |claim: &Claim| verdict(claim, stood(claim, 90_000, false));
+    let unfit = || Reading::Unfit { raw: "soon".to_owned(), why: "is text".to_owned() };
+    let mut claim = ahead();
+    claim.signs[0].at = Reading::At(ago(-10));
+    assert_eq!(still(&claim), "unknown", "a running lease");
+    claim.signs[0].at = Reading::At(ago(-90_000_000));
+    assert_eq!(still(&claim), "unknown", "a lease of years");
+    claim.signs[0].at = Reading::At(ago(10));
+    assert_eq!(still(&claim), "stuck", "a lease that has run out is no life");
+    claim.signs[0].at = unfit();
+    assert_eq!(still(&claim), "unknown");
+    assert_eq!(still(&Claim { claimed_at: unfit(), ..ahead() }), "unknown");
+    assert_eq!(still(&Claim { key: Key(vec![Cell::Null]), ..ahead() }), "unknown");
+    let mut no_beat = ahead();
+    (no_beat.heartbeat, no_beat.signs[1].at) = (Reading::Absent, Reading::Absent);
+    assert_eq!(still(&no_beat), "unknown", "without a heartbeat a running job does not change either");
+}
+
+/// The store's clock was put back: nothing has stood still for longer than that clock says.
+#[test]
+fn a_clock_that_was_put_back() {
+    let future =
+        |at: Timestamp| Looks { taken_at: at, seen: HashMap::from([(key_print(&ahead()), seen(None, &ahead(), at))]) };
+    assert_eq!(verdict(&ahead(), future(ago(-90_000))), "unknown");
+    let kept = seen(Some(&seen(None, &ahead(), ago(-90_000))), &ahead(), now());
+    assert_eq!((kept.since, kept.progress_since), (now(), now()));
+}

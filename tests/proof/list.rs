@@ -1,0 +1,259 @@
+//! `--alive-from`: whoever is not on the list is dead.
+
+use super::queue::{Queue, crawls_on_both, ids, on_both, reason, rules};
+use crate::support::cli::{fails, is_valid};
+use std::fs::File;
+use std::os::unix::fs::symlink;
+use std::time::Duration;
+
+/// All of them alive by their leases and heartbeats: web1 has two processes, web10 one; job 4 names nobody.
+fn alive(queue: &Queue) {
+    for (id, owner) in [(1, "'web1:11'"), (2, "'web1:12'"), (3, "'web10:7'"), (4, "NULL"), (5, "'web2.example.com:9'")]
+    {
+        queue.sql(&format!(
+            "INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, heartbeat_at, lease_expires_at)
+            VALUES ({id}, 'mail', 'SendInvoice', 'RUNNING', {owner}, AGO(900), AGO(30), AGO(-900))"
+        ));
+    }
+}
+
+/// What `reclaim` and the restart sweep move, given a list.
+fn moved(list: &str) -> Vec<String> {
+    let mut seen = Vec::new();
+    on_both(|queue| {
+        for (n, command) in [&["reclaim"][..], &["sweep"], &["sweep", "--restart"]].into_iter().enumerate() {
+            queue.sql("DELETE FROM jobs");
+            alive(queue);
+            queue.write("alive.txt", list);
+            let by_file = queue.run(&[command, &["--alive-from", "alive.txt", "--json"]].concat()).exits(0).json();
+            let words = [command, &["--alive-from", "-", "--apply", "--json"]].concat();
+            let document = queue.run_with(&words, list.as_bytes()).exits(0).json();
+            is_valid(command[0], &document);
+            assert_eq!(ids(&document, "steps", rules), ids(&by_file, "steps", rules), "a pipe is as good as a file");
+            assert!(document["filter"]["living_owners"].as_u64().unwrap() > 0);
+            let steps = ids(&document, "steps", rules);
+            let back = queue.rows("SELECT id || ' roster' FROM jobs WHERE status = 'QUEUED' ORDER BY id");
+            assert_eq!(steps, back, "{document:#}");
+            let unknown = ids(&document, "held", reason);
+            let expected = if n == 2 { vec!["4 unknown"] } else { vec![] };
+            assert_eq!(unknown, expected, "whose owner is not named, nobody knows: {document:#}");
+            seen.push(steps);
+        }
+    });
+    seen.dedup();
+    assert_eq!(seen.len(), 1, "all commands and both engines see the same: {seen:#?}");
+    seen.remove(0)
+}
+
+/// Fresh heartbeats and running leases count for nothing: who is not on the list is dead now.
+#[test]
+fn hosts() {
+    assert_eq!(moved("web1\n"), ["3 roster", "5 roster"]);
+    assert_eq!(moved("# the living\r\n\r\n  web10  \r\nweb2\r\n"), ["1 roster", "2 roster"]);
+    assert_eq!(moved("web1.example.com\nweb10\nweb2\n"), [""; 0]);
+}
+
+#[test]
+fn what_kubectl_says() {
+    assert_eq!(moved("pod/web1\npod/web2\n"), ["3 roster"]);
+}
+
+#[test]
+fn processes_and_exact_ids() {
+    assert_eq!(moved("web1:12\nweb2:9\nweb10\n"), ["1 roster"]);
+    assert_eq!(moved("web1:11\nweb2.example.com:9\nweb10:7\n"), ["2 roster"]);
+    assert_eq!(moved("web1:1\nweb10:7\nweb2\n"), ["1 roster", "2 roster"]);
+}
+
+#[test]
+fn stale_lists_them_too() {
+    on_both(|queue| {
+        alive(queue);
+        let document = queue.run_with(&["stale", "--alive-from", "-", "--json"], b"web1\nweb2\n").exits(0).json();
+        is_valid("stale", &document);
+        assert_eq!(ids(&document, "jobs", rules), ["3 roster"]);
+        assert_eq!(document["jobs"][0]["liveness"], "roster");
+        let detail = document["jobs"][0]["reasons"][0]["detail"].as_str().unwrap();
+        assert_eq!(detail, "owner web10:7 is not on the list of living owners");
+    });
+}
+
+/// An empty pipe is a failed command, not a dead fleet.
+#[test]
+fn an_empty_list() {
+    on_both(|queue| {
+        alive(queue);
+        for list in ["", "\n\n", "# nobody\n", " \t\r\n"] {
+            queue.write("alive.txt", list);
+            for command in [&["reclaim"][..], &["sweep"], &["sweep", "--restart"], &["stale"]] {
+                let words = [command, &["--alive-from", "alive.txt", "--db", &queue.url]].concat();
+                let ran = fails(&queue.doctor, &words, 2);
+                assert!(ran.stderr.contains("alive.txt is empty"), "{ran:#?}");
+                assert!(ran.stderr.contains("--all-owners"), "{ran:#?}");
+                let apply: &[&str] = if command[0] == "stale" { &[] } else { &["--apply"] };
+                queue.run_with(&[command, &["--alive-from", "-"], apply].concat(), list.as_bytes()).exits(2);
+            }
+        }
+        assert!(queue.states().iter().all(|state| state.ends_with("RUNNING")));
+        // Nothing at all on standard input is the same.
+        queue.run(&["reclaim", "--alive-from", "-", "--apply"]).exits(2);
+    });
+}
+
+#[test]
+fn a_list_that_cannot_be_used() {
+    on_both(|queue| {
+        alive(queue);
+        let wrong = |code: i32, why: &str| {
+            let ran = fails(&queue.doctor, &["reclaim", "--alive-from", "alive.txt", "--db", &queue.url], code);
+            assert!(ran.stderr.contains("alive.txt") && ran.stderr.contains(why), "{ran:#?}");
+        };
+        wrong(66, "cannot be read");
+        queue.write("alive.txt", b"web1\nweb\xff2\n");
+        wrong(2, "is not UTF-8 (line 2)");
+        queue.write("alive.txt", "NAME   READY   STATUS    RESTARTS   AGE\nweb1   1/1     Running   0          3d\n");
+        wrong(2, "kubectl get pods -o name");
+        File::create(queue.doctor.path("alive.txt")).unwrap().set_len(17 << 20).unwrap();
+        wrong(2, "is longer than 16 MiB");
+        std::fs::remove_file(queue.doctor.path("alive.txt")).unwrap();
+        std::fs::create_dir(queue.doctor.path("alive.txt")).unwrap();
+        wrong(66, "cannot be read");
+        std::fs::remove_dir(queue.doctor.path("alive.txt")).unwrap();
+        // A link is somebody's way to name a file.
+        queue.write("real.txt", "web1\nweb10\nweb2\n\u{1b}[2J\n");
+        symlink("real.txt", queue.doctor.path("alive.txt")).unwrap();
+        queue.run(&["reclaim", "--alive-from", "alive.txt"]).exits(0);
+    });
+}
+
+/// A list of names that no owner has is more likely the wrong list than the death of everybody.
+#[test]
+fn a_list_of_others() {
+    on_both(|queue| {
+        alive(queue);
+        queue.write("alive.txt", "db-0\ndb-1\x1b[31m\n");
+        let planned = queue.run(&["reclaim", "--alive-from", "alive.txt"]).exits(0);
+        assert!(planned.stderr.contains("no owner in flight is on the list of living owners"), "{planned:#?}");
+        assert!(!planned.stderr.contains('\u{1b}'), "{planned:#?}");
+        for command in [&["reclaim"][..], &["sweep", "--restart"]] {
+            let words = [command, &["--alive-from", "alive.txt", "--apply", "--json"]].concat();
+            let refused = queue.run(&words).exits(4).json();
+            assert_eq!(refused["applied"], false);
+            assert!(refused["refused"].as_str().unwrap().contains("--max-jobs"), "{refused:#}");
+            assert!(queue.states().iter().all(|state| state.ends_with("RUNNING")));
+        }
+        let found = queue.run(&["stale", "--alive-from", "alive.txt"]).exits(0);
+        assert!(found.stderr.contains("no owner in flight is on the list"), "{found:#?}");
+        // A whole fleet that was replaced: who has looked says how many.
+        queue.run(&["reclaim", "--alive-from", "alive.txt", "--apply", "--max-jobs", "3"]).exits(4);
+        queue.run(&["reclaim", "--alive-from", "alive.txt", "--apply", "--max-jobs", "4"]).exits(0);
+        assert_eq!(queue.states(), ["1 QUEUED", "2 QUEUED", "3 QUEUED", "4 RUNNING", "5 QUEUED"]);
+        // Nothing left that would be refused.
+        queue.run(&["sweep", "--alive-from", "alive.txt", "--apply"]).exits(0);
+    });
+}
+
+/// Whoever came after the list was made cannot be on it.
+#[test]
+fn claims_and_beats_that_came_later() {
+    on_both(|queue| {
+        queue.sql(
+            "INSERT INTO jobs (id, status, owner_id, claimed_at, heartbeat_at, lease_expires_at) VALUES
+            (1, 'RUNNING', 'new1:1', AGO(1200), AGO(60), AGO(-900)),
+            (2, 'RUNNING', 'new2:1', AGO(60), NULL, AGO(-900)),
+            (3, 'RUNNING', 'old:1', AGO(9000), AGO(8000), AGO(-900)),
+            (4, 'RUNNING', 'web1:1', AGO(9000), AGO(8000), AGO(-900)),
+            (5, 'RUNNING', 'ahead:1', AGO(9000), AGO(-4000), AGO(-900)),
+            (6, 'RUNNING', 'untimed:1', NULL, NULL, AGO(-900))",
+        );
+        queue.write("alive.txt", "web1\n");
+        let file = File::options().write(true).open(queue.doctor.path("alive.txt")).unwrap();
+        let written = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(written - Duration::from_secs(3600)).unwrap();
+        let listed = queue.run(&["stale", "--alive-from", "alive.txt", "-v"]).exits(0);
+        assert!(listed.stderr.contains("is 1h old"), "{listed:#?}");
+        let document = queue.run(&["reclaim", "--alive-from", "alive.txt", "--json"]).exits(0).json();
+        assert_eq!(ids(&document, "steps", rules), ["3 roster"], "{document:#}");
+        let words = ["sweep", "--restart", "--alive-from", "alive.txt", "--apply", "--json"];
+        let document = queue.run(&words).exits(0).json();
+        // A heartbeat from the future is a wrong clock and no sign of life.
+        assert_eq!(ids(&document, "steps", rules), ["3 roster", "5 roster"], "{document:#}");
+        assert_eq!(ids(&document, "held", reason), ["1 unknown", "2 unknown", "6 unknown"], "{document:#}");
+    });
+}
+
+/// Who is on the list is not dead, but its silence still counts; unless all there is to see is age.
+#[test]
+fn the_living_can_be_silent() {
+    on_both(|queue| {
+        queue.sql(
+            "INSERT INTO jobs (id, status, owner_id, claimed_at, heartbeat_at) VALUES
+            (1, 'RUNNING', 'web1:1', AGO(9000), AGO(8000)), (2, 'RUNNING', 'web1:2', AGO(9000), NULL),
+            (3, 'RUNNING', 'web2:1', AGO(9000), NULL)",
+        );
+        queue.write("alive.txt", "web1\n");
+        let found = queue.run(&["stale", "--alive-from", "alive.txt", "--json"]).exits(0).json();
+        assert_eq!(ids(&found, "jobs", rules), ["1 heartbeat_silent", "3 roster"]);
+        let without = queue.run(&["stale", "--json"]).exits(0).json();
+        assert_eq!(ids(&without, "jobs", rules), ["1 heartbeat_silent", "2 claim_age", "3 claim_age"]);
+        // For a restart sweep only the list counts.
+        let swept = queue.run(&["sweep", "--restart", "--alive-from", "alive.txt", "--json"]).exits(0).json();
+        assert_eq!(ids(&swept, "steps", rules), ["3 roster"]);
+    });
+}
+
+#[test]
+fn other_thresholds_still_count() {
+    on_both(|queue| {
+        alive(queue);
+        queue.sql("UPDATE jobs SET heartbeat_at = AGO(600) WHERE id = 5");
+        let words = ["reclaim", "--alive-from", "-", "--older", "5m", "--json"];
+        let document = queue.run_with(&words, b"web1\n").exits(0).json();
+        assert_eq!(ids(&document, "steps", rules), ["5 roster"]);
+    });
+}
+
+/// Where others share the table, a restart sweep by list can be kept to some of them.
+#[test]
+fn narrowed_down() {
+    on_both(|queue| {
+        alive(queue);
+        let words = ["sweep", "--restart", "--owner", "web1*", "--alive-from", "-", "--apply"];
+        queue.run_with(&words, b"web1\n").exits(0);
+        assert_eq!(queue.states(), ["1 RUNNING", "2 RUNNING", "3 QUEUED", "4 RUNNING", "5 RUNNING"]);
+    });
+}
+
+#[test]
+fn a_restart_needs_a_scope_and_a_list_is_one() {
+    on_both(|queue| {
+        let ran = fails(&queue.doctor, &["sweep", "--restart", "--db", &queue.url], 2);
+        assert!(ran.stderr.contains("--alive-from"), "{ran:#?}");
+        queue.write("alive.txt", "web1\n");
+        let wrong = ["sweep", "--restart", "--all-owners", "--alive-from", "alive.txt", "--db", &queue.url];
+        fails(&queue.doctor, &wrong, 2);
+    });
+}
+
+/// The home-made table's mapping does not say how owners name their host.
+#[test]
+fn owners_of_whom_nobody_says_what_the_host_is() {
+    crawls_on_both(false, |queue| {
+        queue.sql(
+            "INSERT INTO crawls (id, status, worker, started) VALUES (1, 'working', 'web1-4211', AGO(60)),
+            (2, 'working', 'web10-1', AGO(60)), (3, 'working', 'crawler@web1.example.com', AGO(60))",
+        );
+        let document = queue.run_with(&["reclaim", "--alive-from", "-", "--json"], b"pod/web1\n").exits(0).json();
+        assert_eq!(ids(&document, "steps", rules), ["2 roster"], "{document:#}");
+    });
+}
+
+#[test]
+fn a_table_that_names_no_owners() {
+    let doctor = crate::support::cli::Doctor::new();
+    doctor
+        .sql("queue.db", "CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT, attempts INTEGER, last_error TEXT)");
+    std::fs::write(doctor.path("alive.txt"), "web1\n").unwrap();
+    let words = ["reclaim", "--preset", "simple", "--db", "queue.db", "--alive-from", "alive.txt"];
+    assert!(fails(&doctor, &words, 2).stderr.contains("does not say who holds a job"));
+}

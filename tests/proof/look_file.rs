@@ -1,0 +1,263 @@
+//! `--look-file`: what stood still since the last look, and what changed.
+
+use super::queue::{Queue, crawls_on_both, ids, on_both, reason, rules};
+use crate::support::cli::is_valid;
+use jobdoctor::model::Timestamp;
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+const LOOK: [&str; 3] = ["--look-file", "look.json", "--json"];
+
+fn stale(queue: &Queue) -> Value {
+    let document = queue.run(&[&["stale"], &LOOK[..]].concat()).exits(0).json();
+    is_valid("stale", &document);
+    document
+}
+
+fn saved(queue: &Queue) -> Value {
+    serde_json::from_slice(&std::fs::read(queue.doctor.path("look.json")).unwrap()).unwrap()
+}
+
+/// Lets time pass for what was saved: each time in the file goes back so far.
+fn later(queue: &Queue, seconds: u64) {
+    let mut look = saved(queue);
+    let back = |value: &mut Value| {
+        let at = Timestamp::parse(value.as_str().unwrap()).unwrap();
+        *value = at.minus(Duration::from_secs(seconds)).to_string().into();
+    };
+    back(&mut look["store_time"]);
+    for claim in look["claims"].as_array_mut().unwrap() {
+        back(&mut claim["since_at"]);
+        back(&mut claim["progress_since_at"]);
+    }
+    queue.write("look.json", look.to_string());
+}
+
+fn stuck(queue: &Queue) -> Vec<String> {
+    ids(&stale(queue), "jobs", rules)
+}
+
+/// A table that shows nothing but age and how far its jobs are.
+#[test]
+fn judged_by_progress() {
+    crawls_on_both(false, |queue| {
+        queue.sql(
+            "INSERT INTO crawls (id, status, worker, started, pages) VALUES (1, 'working', 'a', AGO(9000), 7),
+            (2, 'working', 'b', AGO(9000), NULL), (3, 'working', 'c', AGO(30), 0)",
+        );
+        // The first run judges as it would without, and says that it saved something.
+        let first = queue.run(&["stale", "--look-file", "look.json"]).exits(0);
+        assert!(first.stderr.contains("saved a first look in look.json"), "{first:#?}");
+        assert!(first.stdout.contains("age only"), "{first:#?}");
+        let mode = std::fs::metadata(queue.doctor.path("look.json")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        // The second one compares. Neither has stood still for long.
+        later(queue, 60);
+        queue.sql("UPDATE crawls SET pages = 8 WHERE id = 1");
+        let second = queue.run(&["stale", "--look-file", "look.json"]).exits(0);
+        assert!(!second.stderr.contains("first look"), "{second:#?}");
+        assert_eq!(stuck(queue), [""; 0]);
+        // Job 1 gets on, the others do not.
+        later(queue, 560);
+        queue.sql("UPDATE crawls SET pages = 9 WHERE id = 1");
+        let third = stale(queue);
+        assert_eq!(ids(&third, "jobs", rules), ["2 stood_still", "3 stood_still"], "{third:#}");
+        assert_eq!(third["jobs"][0]["liveness"], "progress");
+        assert_eq!(third["jobs"][0]["reasons"][0]["proves"], "death");
+        assert!(third["filter"]["compared_with_at"].is_string());
+        // Without the file it is age again, which takes the job that gets on.
+        let without = queue.run(&["stale", "--json"]).exits(0).json();
+        assert_eq!(ids(&without, "jobs", rules), ["1 claim_age", "2 claim_age"]);
+        let applied = queue.run(&[&["reclaim", "--apply"], &LOOK[..]].concat()).exits(0).json();
+        is_valid("reclaim", &applied);
+        assert_eq!(applied["summary"]["outcomes"]["moved"], 2);
+        assert!(!applied["warnings"].to_string().contains("age only"), "it is not age that judged");
+        let states = queue.rows("SELECT id || ' ' || status FROM crawls ORDER BY id");
+        assert_eq!(states, ["1 working", "2 new", "3 new"]);
+        // What is no longer in flight is not kept.
+        assert_eq!(saved(queue)["claims"].as_array().unwrap().len(), 3);
+        stale(queue);
+        assert_eq!(saved(queue)["claims"].as_array().unwrap().len(), 1);
+    });
+}
+
+/// A job that was claimed anew begins anew, though it stands where the last one stood.
+#[test]
+fn another_claim_of_the_same_job() {
+    crawls_on_both(false, |queue| {
+        queue.sql("INSERT INTO crawls (id, status, worker, started, pages) VALUES (1, 'working', 'a', AGO(9000), 0)");
+        stale(queue);
+        later(queue, 900);
+        queue.sql("UPDATE crawls SET worker = 'b', started = AGO(700)");
+        assert_eq!(stuck(queue), [""; 0]);
+        later(queue, 590);
+        assert_eq!(stuck(queue), [""; 0]);
+        later(queue, 20);
+        assert_eq!(stuck(queue), ["1 stood_still"]);
+    });
+}
+
+/// Progress between the look and the write is life as well.
+#[test]
+fn the_fence_is_in_the_write() {
+    crawls_on_both(false, |queue| {
+        queue.sql("INSERT INTO crawls (id, status, worker, started, pages) VALUES (1, 'working', 'a', AGO(9000), 0)");
+        stale(queue);
+        later(queue, 900);
+        let words = ["reclaim", "--apply", "--confirm-after", "1s", "--json", "--look-file", "look.json"];
+        let running = queue.first_look(&words);
+        queue.sql("UPDATE crawls SET pages = 1");
+        let ran = crate::support::cli::Ran::of(running.wait_with_output().unwrap()).exits(0);
+        assert_eq!(ids(&ran.json(), "held", reason), ["1 moved_between_looks"]);
+        assert_eq!(queue.rows("SELECT status FROM crawls"), ["working"]);
+    });
+}
+
+/// A table without such columns proves nothing beyond age, and goes on to say so.
+#[test]
+fn age_only_stays_age_only() {
+    crawls_on_both(false, |queue| {
+        let config = std::fs::read_to_string(queue.doctor.path("config.toml")).unwrap();
+        queue.write("config.toml", config.replace("progress   = [\"pages\"]\n", ""));
+        queue.sql(
+            "INSERT INTO crawls (id, status, worker, started, pages) VALUES (1, 'working', 'a', AGO(9000), 7),
+            (2, 'working', 'b', AGO(30), 7)",
+        );
+        let said = queue.run(&["stale", "--look-file", "look.json", "-v"]).exits(0);
+        assert!(said.stderr.contains("a look file proves nothing"), "{said:#?}");
+        later(queue, 9000);
+        let found = queue.run(&["reclaim", "--look-file", "look.json", "--json"]).exits(0).json();
+        assert_eq!(ids(&found, "steps", rules), ["1 claim_age"]);
+        assert!(found["warnings"].to_string().contains("age only"), "{found:#}");
+    });
+}
+
+/// A heartbeat whose clock cannot be right says nothing; its change does.
+#[test]
+fn a_clock_that_is_wrong_is_judged_by_change() {
+    on_both(|queue| {
+        queue.sql(
+            "INSERT INTO jobs (id, status, owner_id, claimed_at, heartbeat_at) VALUES
+            (1, 'RUNNING', 'web1:1', AGO(-3000), AGO(-3600)), (2, 'RUNNING', 'web1:2', AGO(-3000), AGO(-3600)),
+            (3, 'RUNNING', 'web2:1', AGO(100), AGO(20)), (4, 'RUNNING', 'web3:1', AGO(4000), AGO(3600))",
+        );
+        let unknown = |document: &Value| ids(document, "unknown", |_| String::new());
+        let first = stale(queue);
+        assert_eq!(
+            (unknown(&first), ids(&first, "jobs", rules)),
+            (vec!["1 ".to_owned(), "2 ".to_owned()], vec!["4 heartbeat_silent".to_owned()])
+        );
+        later(queue, 100);
+        queue.sql("UPDATE jobs SET heartbeat_at = AGO(-3700) WHERE id = 1");
+        let second = stale(queue);
+        assert_eq!(unknown(&second), ["2 "], "one has changed, the other not yet for long: {second:#}");
+        later(queue, 250);
+        let third = stale(queue);
+        assert_eq!(ids(&third, "jobs", rules), ["2 stood_still", "4 heartbeat_silent"], "{third:#}");
+        assert_eq!(unknown(&third), [""; 0], "seen to move 250s ago: {third:#}");
+        let step = third["jobs"].as_array().unwrap().iter().find(|job| job["id"] == "2").unwrap();
+        assert_eq!(step["liveness"], "change");
+        let applied = queue.run(&[&["reclaim", "--apply"], &LOOK[..]].concat()).exits(0).json();
+        assert_eq!(applied["summary"]["outcomes"]["moved"], 2);
+        assert_eq!(queue.states(), ["1 RUNNING", "2 QUEUED", "3 RUNNING", "4 QUEUED"]);
+        later(queue, 400);
+        assert_eq!(stuck(queue), ["1 stood_still", "3 heartbeat_silent"][..1], "1 has been still too long now");
+    });
+}
+
+/// Never shorter: a running lease is life, however long nothing else changes; and so is a fresh heartbeat.
+#[test]
+fn what_lives_by_its_own_signs_stays_alive() {
+    on_both(|queue| {
+        queue.sql(
+            "INSERT INTO jobs (id, status, owner_id, claimed_at, heartbeat_at, lease_expires_at) VALUES
+            (1, 'RUNNING', 'web1:1', AGO(9000), AGO(9000), AGO(-600)),
+            (2, 'RUNNING', 'web1:2', AGO(9000), AGO(-30), NULL),
+            (3, 'RUNNING', 'web1:3', AGO(9000), AGO(-4000), AGO(-600)),
+            (4, 'RUNNING', 'web1:4', AGO(9000), NULL, AGO(-99999999))",
+        );
+        stale(queue);
+        later(queue, 90000);
+        let second = stale(queue);
+        assert_eq!(ids(&second, "jobs", rules), [""; 0], "{second:#}");
+        let unknown = ids(&second, "unknown", |_| String::new());
+        assert_eq!(unknown, ["3 ", "4 "], "a lease is renewed when it must be, so that it stands still says nothing");
+    });
+}
+
+/// The owner lives, and its job does not get on: trouble, which is listed and left alone unless it is asked for.
+#[test]
+fn no_progress_although_the_owner_lives() {
+    crawls_on_both(true, |queue| {
+        let beat = || queue.sql("UPDATE crawls SET beat = AGO(10)");
+        queue.sql(
+            "INSERT INTO crawls (id, status, worker, started, pages) VALUES (1, 'working', 'a', AGO(9000), 7),
+            (2, 'working', 'a', AGO(9000), 7)",
+        );
+        beat();
+        assert_eq!(stuck(queue), [""; 0]);
+        later(queue, 200);
+        beat();
+        assert_eq!(stuck(queue), [""; 0]);
+        later(queue, 200);
+        beat();
+        queue.sql("UPDATE crawls SET pages = 8 WHERE id = 2");
+        let found = stale(queue);
+        assert_eq!(ids(&found, "jobs", rules), ["1 no_progress"], "{found:#}");
+        assert_eq!(found["jobs"][0]["reasons"][0]["proves"], "trouble");
+        let held = queue.run(&[&["reclaim", "--apply"], &LOOK[..]].concat()).exits(0).json();
+        assert_eq!(ids(&held, "held", reason), ["1 owner_alive"]);
+        let moved = queue.run(&[&["reclaim", "--apply", "--rule", "no_progress"], &LOOK[..]].concat()).exits(0).json();
+        assert_eq!(moved["summary"]["outcomes"]["moved"], 1);
+        assert!(queue.rows("SELECT id || ' ' || status FROM crawls ORDER BY id") == ["1 new", "2 working"]);
+    });
+}
+
+#[test]
+fn a_rule_that_could_never_fire() {
+    crawls_on_both(true, |queue| {
+        let ran = queue.run(&["reclaim", "--rule", "no_progress"]).exits(2);
+        assert!(ran.stderr.contains("--look-file"), "{ran:#?}");
+    });
+    on_both(|queue| {
+        let ran = queue.run(&["reclaim", "--rule", "no_progress", "--look-file", "look.json"]).exits(2);
+        assert!(ran.stderr.contains("names no columns that show progress"), "{ran:#?}");
+        queue.run(&["sweep", "--restart", "--all-owners", "--look-file", "look.json"]).exits(2);
+    });
+}
+
+/// What is asked for narrows what is listed, not what is saved.
+#[test]
+fn a_selection_saves_all_the_same() {
+    crawls_on_both(false, |queue| {
+        queue.sql(
+            "INSERT INTO crawls (id, status, worker, started, pages) VALUES (1, 'working', 'a', AGO(9000), 7),
+            (2, 'working', 'b', AGO(9000), 7)",
+        );
+        for narrow in [&["--owner", "a"][..], &["--id", "1"], &["--limit", "1"]] {
+            queue.run(&[&["stale"], &LOOK[..], narrow].concat()).exits(0);
+            assert_eq!(saved(queue)["claims"].as_array().unwrap().len(), 2);
+        }
+        later(queue, 900);
+        let found = queue.run(&[&["stale", "--id", "1"], &LOOK[..]].concat()).exits(0).json();
+        assert_eq!(ids(&found, "jobs", rules), ["1 stood_still"]);
+    });
+}
+
+/// A list says that the owner lives; then standing still is trouble, not death.
+#[test]
+fn with_a_list() {
+    crawls_on_both(false, |queue| {
+        queue.sql(
+            "INSERT INTO crawls (id, status, worker, started, pages) VALUES (1, 'working', 'a', AGO(9000), 7),
+            (2, 'working', 'b', AGO(9000), 7)",
+        );
+        queue.write("alive.txt", "a\n");
+        let words = [&["stale", "--alive-from", "alive.txt"], &LOOK[..]].concat();
+        queue.run(&words).exits(0);
+        later(queue, 900);
+        let found = queue.run(&words).exits(0).json();
+        assert_eq!(ids(&found, "jobs", rules), ["1 no_progress", "2 roster"], "{found:#}");
+    });
+}

@@ -1,0 +1,93 @@
+//! Whatever the findings are: each stuck job is part of one event or none, no order of reading changes anything, and there
+//! is a bound to what is kept.
+
+use super::claims::{ago, claim, now};
+use super::queue::lease;
+use super::queue_claim;
+use jobdoctor::model::{Claim, Owner, Reading};
+use jobdoctor::policy::{EventKind, Events, Grouped, Policy, Verdict, judge};
+use proptest::prelude::*;
+
+fn grouped(claims: &[Claim]) -> Grouped {
+    let mut events = Events::new(lease());
+    for claim in claims {
+        let judgement = judge(lease(), claim, &Policy::default(), now());
+        if judgement.verdict != Verdict::Healthy {
+            events.add(claim, &judgement, true);
+        }
+    }
+    claims.iter().for_each(|claim| events.holds(claim.owner.as_ref(), 1));
+    events.finish(now())
+}
+
+fn stuck(claims: &[Claim]) -> u64 {
+    let is_stuck =
+        |claim: &&Claim| matches!(judge(lease(), claim, &Policy::default(), now()).verdict, Verdict::Stuck(_));
+    claims.iter().filter(is_stuck).count() as u64
+}
+
+prop_compose! {
+    /// Claims of few owners and kinds, so that some have much in common.
+    fn some()(claim in claim(), host in 0..3_u8, pid in 0..3_u8, kind in 0..3_u8, named in 0..9_u8) -> Claim {
+        let id = format!("host-{host}:{pid}");
+        let owner = Owner { host: Some(format!("host-{host}")), name: id.clone(), id };
+        let kind = (kind > 0).then(|| format!("kind {kind}"));
+        Claim { owner: (named > 0).then_some(owner), kind, ..claim }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn they_add_up_in_any_order(claims in proptest::collection::vec(some(), 0..40)) {
+        let told = grouped(&claims);
+        let of_their_own = told.events.iter().filter(|event| event.what != EventKind::NoClaimTime);
+        let sum: u64 = of_their_own.map(|event| event.jobs).sum();
+        prop_assert_eq!(sum + told.alone, stuck(&claims), "{:#?}", told);
+        prop_assert!(told.events.iter().all(|event| event.jobs > 0 && !event.text.is_empty()));
+        let backwards: Vec<Claim> = claims.into_iter().rev().collect();
+        prop_assert_eq!(grouped(&backwards), told);
+    }
+
+    /// Whoever holds a claim that is alive has not vanished.
+    #[test]
+    fn nobody_alive_has_vanished(claims in proptest::collection::vec(some(), 0..40)) {
+        let told = grouped(&claims);
+        let alive: Vec<&Owner> = claims
+            .iter()
+            .filter(|claim| judge(lease(), claim, &Policy::default(), now()).verdict == Verdict::Healthy)
+            .filter_map(|claim| claim.owner.as_ref())
+            .collect();
+        for event in &told.events {
+            let gone = matches!(event.what, EventKind::Vanished | EventKind::Silent | EventKind::AllSilent);
+            let lives = alive.iter().any(|owner| match &event.owner {
+                Some(name) => *name == owner.name,
+                None => event.host.is_some() && event.host == owner.host && event.kind.is_none(),
+            });
+            prop_assert!(!(gone && lives), "{event:?}");
+            prop_assert!(event.what != EventKind::AllSilent || alive.is_empty(), "{event:?}");
+        }
+    }
+}
+
+/// An owner for every claim, more of them than are told apart: they stand alone, and nothing is said of all.
+#[test]
+fn owners_without_end_are_counted_and_no_more() {
+    let one = |n: i64| {
+        let id = format!("{n}");
+        let mut claim = Claim { owner: Some(Owner { host: None, name: id.clone(), id }), ..queue_claim() };
+        claim.heartbeat = Reading::At(ago(1000 + n % 30));
+        claim.signs[1].at = claim.heartbeat.clone();
+        claim
+    };
+    let few: Vec<Claim> = (0..10_000).map(one).collect();
+    let told = grouped(&few);
+    assert_eq!(
+        (told.events[0].what, told.events[0].jobs, told.events[0].owners),
+        (EventKind::AllSilent, 10_000, Some(10_000))
+    );
+    let many: Vec<Claim> = (0..25_000).map(one).collect();
+    let told = grouped(&many);
+    assert_eq!((told.events[0].what, told.events[0].jobs, told.alone), (EventKind::Vanished, 10_000, 15_000));
+}

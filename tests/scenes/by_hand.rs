@@ -1,0 +1,114 @@
+//! Every scene once more, with the plan's script run through psql in the place of `--apply`: it leaves the same rows, and
+//! wakes the same workers. Times of the write are told as distances from now, so that they may differ.
+
+use super::changes::rows;
+use super::play::{catalog, emptied, notifications, run, session};
+use super::scene::Scene;
+use super::{Stage, stages};
+use crate::support::doctor::limits;
+use crate::support::postgres::{TestDatabase, fresh};
+use crate::support::shells::psql;
+use jobdoctor::model::Move;
+use jobdoctor::ops::{self, Guard, Order, Plan, Selection, Session};
+use jobdoctor::policy::{Lifted, Policy};
+use jobdoctor::spec::Place;
+use jobdoctor::store::{Address, Store, Surroundings, open};
+use postgres::Client;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[test]
+fn a_script_leaves_what_apply_leaves() {
+    let stages = stages();
+    let (next, wrong, moved) = (AtomicUsize::new(0), Mutex::new(Vec::new()), AtomicUsize::new(0));
+    let work = || {
+        let database = fresh();
+        while let Some(stage) = stages.get(next.fetch_add(1, Ordering::SeqCst)) {
+            for scene in stage.scenes.iter().filter(|scene| !scene.expected.contains_key("refusal")) {
+                match compared(&database, stage, scene) {
+                    Ok(changes) => drop(moved.fetch_add(usize::from(changes > 0), Ordering::SeqCst)),
+                    Err(why) => {
+                        let place = format!("{} {}, scene {}", stage.queue, stage.version, scene.name);
+                        wrong.lock().unwrap().push(format!("{place}: {why}"));
+                    }
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    let moved = moved.into_inner();
+    assert!(moved >= 200 || stages.len() < 20, "only {moved} scenes in which anything was moved");
+}
+
+/// How many lines of changes there are, the same both ways.
+fn compared(database: &TestDatabase, stage: &Stage, scene: &Scene) -> Result<usize, String> {
+    let mut refused = 0;
+    let applied = played(database, stage, scene, |store, plan, order| {
+        let done = ops::reclaim(store, &limits(), plan, order).map_err(|error| error.to_string())?;
+        let document = serde_json::to_value(&done.document).unwrap();
+        refused = document["summary"]["outcomes"]["refused"].as_u64().unwrap_or_default();
+        Ok(())
+    })?;
+    let mut failed = None;
+    let by_hand = played(database, stage, scene, |_, plan, order| {
+        let emitted = ops::emit(&limits(), &plan, order).map_err(|error| error.to_string())?;
+        let script: String = emitted.parts.iter().map(|part| part.unwrap()).collect();
+        let ran = psql(database, &script);
+        failed = (ran.code != 0).then_some(ran.stderr);
+        Ok(())
+    })?;
+    match failed {
+        // A script cannot try rows apart: it takes the batch back.
+        Some(_) if refused > 0 && by_hand.len() < applied.len() => Ok(0),
+        Some(said) => Err(format!("psql failed: {said}")),
+        None if by_hand == applied => Ok(applied.len()),
+        None => Err(format!("applied:\n{}\nby hand:\n{}\n", applied.join("\n"), by_hand.join("\n"))),
+    }
+}
+
+/// Plays a scene up to the plan, has something done with it, and tells what changed.
+fn played(
+    database: &TestDatabase,
+    stage: &Stage,
+    scene: &Scene,
+    act: impl FnOnce(&dyn Store, Plan, &Order<'_>) -> Result<(), String>,
+) -> Result<Vec<String>, String> {
+    let mut client = emptied(database);
+    run(&mut client, &stage.schema);
+    run(&mut client, &scene.setup);
+    let others: Vec<Client> = scene.others.iter().map(|sql| session(database, sql)).collect();
+    let mut listener = database.client();
+    for channel in &scene.listen {
+        run(&mut listener, &format!("LISTEN \"{channel}\""));
+    }
+    let before = rows(&mut client);
+    let store = open(&Address::parse(&database.url(), &Surroundings::default()).unwrap());
+    let (place, limits) = (Place { options: scene.options.iter().cloned().collect(), ..Place::default() }, limits());
+    let catalog = catalog(&stage.queue);
+    let looking = Session { store: &*store, catalog, preset: None, place: &place, limits: &limits, target: None };
+    let policy = Policy {
+        older: scene.older.as_deref().map(|older| jobdoctor::model::parse_duration(older).unwrap()),
+        to: scene.to.as_deref().map(|to| Move::ALL.into_iter().find(|known| known.name() == to).unwrap()),
+        ..Policy::default()
+    };
+    let mut look = looking.look().map_err(|error| error.to_string())?;
+    let plan = ops::plan(&mut look, &Selection::default(), &policy).map_err(|error| error.to_string())?;
+    drop(look);
+    run(&mut client, &scene.meanwhile);
+    let order = Order {
+        record: Default::default(),
+        schema: "jobdoctor.reclaim/v1",
+        apply: true,
+        guard: Guard { lifted: Some(Lifted::Target), ..Guard::default() },
+        run_id: "RUN".to_owned(),
+        later: Default::default(),
+    };
+    act(&*store, plan, &order)?;
+    let after = rows(&mut client);
+    let mut lines = before.changes(&after, &scene.text);
+    lines.extend(notifications(&mut listener, scene, after.now));
+    drop(others);
+    Ok(lines)
+}

@@ -1,0 +1,262 @@
+//! Flag before threshold before target before preset; and what is said of entries that cannot be meant.
+
+use super::place::{Place, on_both, with_jobs};
+use crate::support::cli::{Doctor, fails, is_valid};
+use insta::assert_snapshot;
+use serde_json::json;
+
+/// The ids that are listed.
+fn names(place: &Place, more: &[&str]) -> String {
+    let listed = place.run(&[&["stale", "-o", "name"], more].concat()).exits(0).stdout;
+    let mut ids: Vec<&str> = listed.lines().collect();
+    ids.sort_unstable();
+    ids.join(" ")
+}
+
+/// 1 media ResizeVideo, 2 media Other, 3 mail SendInvoice: all claimed 20 minutes ago; 4 mail claimed 2 h ago.
+fn claims(place: &Place) {
+    place.claim("media", "ResizeVideo", 1200);
+    place.claim("media", "Other", 1200);
+    place.claim("mail", "SendInvoice", 1200);
+    place.claim("mail", "SendInvoice", 7200);
+}
+
+#[test]
+fn flag_then_threshold_then_target_then_preset() {
+    with_jobs(|place| {
+        claims(place);
+        place.config("");
+        assert_eq!(names(place, &[]), "4", "the preset allows an hour");
+        place.config("older = \"10m\"");
+        assert_eq!(names(place, &[]), "1 2 3 4", "the target ten minutes");
+        place.config("older = \"10m\"\n[[target.shop.threshold]]\nkind = \"Resize*\"\nolder = \"30m\"");
+        assert_eq!(names(place, &[]), "2 3 4", "a threshold half an hour to one kind");
+        assert_eq!(names(place, &["--older", "1m"]), "1 2 3 4", "a flag counts for all");
+        assert_eq!(names(place, &["--older", "3h"]), "");
+        // One that is shorter than what holds for the others finds claims that the pre-filter of the others would leave out.
+        place.config("[[target.shop.threshold]]\nqueue = \"media\"\nolder = \"10m\"");
+        assert_eq!(names(place, &[]), "1 2 4");
+        place.config(
+            "older = \"3h\"\n[[target.shop.threshold]]\nqueue = \"m{edia,ovie}\"\nkind = \"O*\"\nolder = \"10m\"",
+        );
+        assert_eq!(names(place, &[]), "2");
+        // Of two that match the first counts; one without the value is passed over.
+        place.config(
+            "[[target.shop.threshold]]\nqueue = \"media\"\nmax_runtime = \"5h\"\n\
+             [[target.shop.threshold]]\nkind = \"ResizeVideo\"\nolder = \"10m\"\n\
+             [[target.shop.threshold]]\nqueue = \"media\"\nolder = \"2h\"",
+        );
+        assert_eq!(names(place, &[]), "1 4");
+    });
+}
+
+#[test]
+fn every_command_that_judges_takes_them() {
+    with_jobs(|place| {
+        claims(place);
+        place.config("[[target.shop.threshold]]\nqueue = \"media\"\nolder = \"10m\"");
+        let owners = place.run(&["owners", "--json"]).exits(0).json();
+        assert_eq!(owners["summary"]["stuck"], 3);
+        let stats = place.run(&["stats", "--json"]).exits(0).json();
+        assert_eq!(stats["summary"]["stuck"], 3);
+        for command in ["reclaim", "sweep"] {
+            let planned = place.run(&[command, "--json"]).exits(0).json();
+            is_valid(command, &planned);
+            assert_eq!(planned["summary"]["planned"], 3, "{command}");
+        }
+        let moved = place.run(&["sweep", "--apply", "--json"]).exits(0).json();
+        assert_eq!(moved["summary"]["outcomes"]["moved"], 3);
+    });
+}
+
+#[test]
+fn show_and_the_documents_say_which_one_counted() {
+    with_jobs(|place| {
+        claims(place);
+        place.config(
+            "older = \"10m\"\nmax_runtime = \"15m\"\n[[target.shop.threshold]]\nkind = \"None\"\nolder = \"1m\"\n\
+             [[target.shop.threshold]]\nkind = \"Resize*\"\nolder = \"2h\"\nmax_runtime = \"3h\"",
+        );
+        let checks = |id: &str, more: &[&str]| {
+            let shown = place.run(&[&["show", id, "--json"], more].concat()).exits(0).json();
+            let checks = shown["jobs"][0]["checks"].as_array().unwrap().clone();
+            let of = |rule: &str| {
+                let check = checks.iter().find(|check| check["rule"] == rule).unwrap();
+                check["detail"].as_str().unwrap().to_owned()
+            };
+            (of("age"), of("max_runtime"))
+        };
+        let (age, run) = checks("1", &[]);
+        assert!(age.ends_with("allowed 2h (threshold 2 of target shop)"), "{age}");
+        assert!(run.ends_with("allowed 3h (threshold 2 of target shop)"), "{run}");
+        let (age, run) = checks("2", &[]);
+        assert!(age.ends_with("allowed 10m (older of target shop)"), "{age}");
+        assert!(run.ends_with("allowed 15m (max_runtime of target shop)"), "{run}");
+        let (age, run) = checks("1", &["--older", "5m"]);
+        assert!(age.ends_with("allowed 5m"), "{age}");
+        assert!(run.ends_with("allowed 3h (threshold 2 of target shop)"), "a flag says nothing of run times: {run}");
+
+        let found = place.run(&["stale", "--json"]).exits(0).json();
+        is_valid("stale", &found);
+        let null = serde_json::Value::Null;
+        assert_eq!(
+            found["filter"]["thresholds"],
+            json!([
+                {"number": 1, "queue": null, "kind": "None", "older_seconds": 60.0, "max_runtime_seconds": null},
+                {"number": 2, "queue": null, "kind": "Resize*", "older_seconds": 7200.0, "max_runtime_seconds": 10800.0},
+            ])
+        );
+        assert_eq!(
+            (&found["filter"]["older_seconds"], &found["filter"]["max_runtime_seconds"]),
+            (&600.0.into(), &900.0.into())
+        );
+        let found = place.run(&["stale", "--older", "5m", "--json"]).exits(0).json();
+        let left = &found["filter"]["thresholds"];
+        assert_eq!(
+            left,
+            &json!([{"number": 2, "queue": null, "kind": "Resize*", "older_seconds": null, "max_runtime_seconds": 10800.0}])
+        );
+        let swept = place.run(&["sweep", "--restart", "--all-owners", "--json"]).exits(0).json();
+        assert_eq!((&swept["filter"]["thresholds"], &swept["filter"]["max_runtime_seconds"]), (&json!([]), &null));
+    });
+}
+
+#[test]
+fn a_maximum_run_time_is_trouble_and_counts_where_the_row_says_nothing() {
+    with_jobs(|place| {
+        // Their lease runs, so nothing proves death.
+        place.sql(
+            "INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, lease_expires_at, max_runtime_seconds) VALUES
+                (1, 'media', 'ResizeVideo', 'RUNNING', 'web1:1', {7200 s ago}, {-3600 s ago}, NULL),
+                (2, 'media', 'ResizeVideo', 'RUNNING', 'web1:1', {7200 s ago}, {-3600 s ago}, 86400),
+                (3, 'mail', 'SendInvoice', 'RUNNING', 'web1:1', {7200 s ago}, {-3600 s ago}, NULL),
+                (4, 'mail', 'SendInvoice', 'RUNNING', 'web1:1', {7200 s ago}, {-3600 s ago}, 60);",
+        );
+        place.config("");
+        assert_eq!(names(place, &[]), "4");
+        place.config("[[target.shop.threshold]]\nqueue = \"media\"\nmax_runtime = \"1h\"");
+        assert_eq!(names(place, &[]), "1 4");
+        place.config("max_runtime = \"90m\"\n[[target.shop.threshold]]\nqueue = \"media\"\nmax_runtime = \"3h\"");
+        assert_eq!(names(place, &[]), "3 4");
+        let planned = place.run(&["reclaim", "--json"]).exits(0).json();
+        assert_eq!((&planned["summary"]["planned"], &planned["summary"]["held"]), (&0.into(), &2.into()));
+        assert_eq!(planned["held"][0]["held"]["reason"], "owner_alive");
+        let planned = place.run(&["reclaim", "--rule", "max_runtime", "--json"]).exits(0).json();
+        assert_eq!(planned["summary"]["planned"], 2);
+        let warnings = planned["warnings"].to_string();
+        assert!(warnings.contains("may still be running"), "{warnings}");
+    });
+}
+
+#[test]
+fn a_threshold_below_the_librarys_own_is_said_by_its_name() {
+    with_jobs(|place| {
+        claims(place);
+        place.config("older = \"30m\"\n[[target.shop.threshold]]\nqueue = \"media\"\nolder = \"10m\"");
+        let planned = place.run(&["reclaim", "--json"]).exits(0).json();
+        let warnings: Vec<&str> = planned["warnings"].as_array().unwrap().iter().filter_map(|w| w.as_str()).collect();
+        assert!(warnings.contains(&"older 30m of target shop is shorter than the 1h of preset lease"), "{warnings:#?}");
+        let entry = "older 10m of threshold 1 of target shop is shorter than the 1h of preset lease";
+        assert!(warnings.contains(&entry), "{warnings:#?}");
+        let planned = place.run(&["reclaim", "--older", "5m", "--json"]).exits(0).json();
+        assert!(planned["warnings"].to_string().contains("--older 5m is shorter than the 1h of preset lease"));
+    });
+}
+
+#[test]
+fn env_shows_them() {
+    let place = Doctor::new();
+    std::fs::write(
+        place.path("config.toml"),
+        "[target.shop]\ndb = \"q.db\"\nmax_runtime = \"1d\"\n\
+         [[target.shop.threshold]]\nqueue = \"mail*\"\nkind = \"Send*\"\nolder = \"90s\"\nmax_runtime = \"1h 30m\"\n\
+         [[target.shop.threshold]]\nkind = \"Resize*\"\nolder = \"2h\"\n",
+    )
+    .unwrap();
+    let shown = place.run(&["env", "--config", "config.toml"]).exits(0).stdout;
+    let lines: Vec<&str> = shown.lines().filter(|l| l.contains("threshold") || l.contains("max_runtime")).collect();
+    assert_snapshot!(lines.join("\n"), @r"
+    max_runtime    1day                                                       target shop of config.toml
+    threshold 1    queue mail*, kind Send*, older 1m 30s, max_runtime 1h 30m  target shop of config.toml
+    threshold 2    kind Resize*, older 2h                                     target shop of config.toml
+    ");
+}
+
+/// What is wrong with a config file of these lines.
+fn complaint(lines: &str) -> String {
+    let doctor = Doctor::new();
+    std::fs::write(doctor.path("config.toml"), format!("[target.shop]\ndb = \"q.db\"\n{lines}\n")).unwrap();
+    fails(&doctor, &["stale", "--config", "config.toml"], 78).stderr
+}
+
+#[test]
+fn entries_that_cannot_be_meant() {
+    let entry = |lines: &str| complaint(&format!("[[target.shop.threshold]]\n{lines}"));
+    let said = [
+        entry("older = \"5m\""),
+        entry("queue = \"mail\""),
+        entry("queue = \"ma[il\"\nolder = \"5m\""),
+        entry("queues = \"mail\"\nolder = \"5m\""),
+        entry("kind = \"A\"\nolder = \"0s\""),
+        entry("kind = \"A\"\nmax_runtime = \"11y\""),
+        entry("kind = \"\"\nolder = \"5m\""),
+        entry("kind = [\"A\"]\nolder = \"5m\""),
+        complaint("threshold = \"5m\""),
+        complaint("thresholds = []"),
+        complaint("max_run_time = \"5m\""),
+        complaint("max_runtime = 300"),
+    ];
+    assert_snapshot!(said.concat());
+}
+
+#[test]
+fn entries_that_could_never_count_here() {
+    on_both(|place| {
+        let time = place.pick("INTEGER", "timestamptz");
+        place.sql(&format!("CREATE TABLE work (id INTEGER PRIMARY KEY, status TEXT, worker TEXT, seen {time})"));
+        let mapping = "[mapping.work]\ntime = { default = { sqlite = \"epoch s\", postgres = \"native\" } }\n\
+            states = { waiting = [\"new\"], in_flight = [\"busy\"] }\n\
+            claim = { table = \"work\", key = \"id\", state = \"status\", liveness = [{ by = \"heartbeat\", column = \"seen\", silent_after = \"5m\" }] }\n\
+            move = { requeue = { to = \"new\" } }\n";
+        let complaint = |lines: &str| {
+            place.config(&format!("preset = \"work\"\n{lines}\n{mapping}"));
+            let ran = fails(&place.doctor, &["stale", "--config", "config.toml"], 78);
+            assert_eq!(place.run(&["reclaim", "--apply"]).exits(78).stdout, "");
+            ran.stderr
+        };
+        let said = complaint("[[target.shop.threshold]]\nqueue = \"mail\"\nolder = \"5m\"");
+        assert_eq!(
+            said.lines().next(),
+            Some(
+                "error: threshold 1 of target shop: preset work does not tell the queue of a job, so this would never count"
+            )
+        );
+        let said = complaint("[[target.shop.threshold]]\nkind = \"A\"\nolder = \"5m\"");
+        assert!(said.contains("does not tell the kind of a job"), "{said}");
+        let said = complaint("max_runtime = \"5m\"");
+        assert_eq!(
+            said.lines().next(),
+            Some(
+                "error: max_runtime of target shop: preset work does not tell when a job was claimed, so nobody knows how long it runs"
+            )
+        );
+    });
+}
+
+/// A claim whose queue is not known is of no queue that a pattern could mean, not even `*`.
+#[test]
+fn a_claim_without_a_queue_falls_back_to_the_target() {
+    on_both(|place| {
+        let time = place.pick("INTEGER", "timestamptz");
+        place.sql(&format!(
+            "CREATE TABLE jobs (id INTEGER PRIMARY KEY, queue TEXT, kind TEXT, status TEXT, owner_id TEXT, claimed_at {time});
+            INSERT INTO jobs VALUES (1, NULL, NULL, 'RUNNING', 'web1:1', {{1200 s ago}}),
+                (2, 'mail', NULL, 'RUNNING', 'web1:1', {{1200 s ago}}),
+                (3, '', 'A', 'RUNNING', 'web1:1', {{1200 s ago}});"
+        ));
+        place.config("preset = \"lease\"\n[[target.shop.threshold]]\nqueue = \"*\"\nolder = \"10m\"");
+        assert_eq!(names(place, &[]), "2 3");
+        place.config("preset = \"lease\"\nolder = \"10m\"\n[[target.shop.threshold]]\nkind = \"*\"\nolder = \"30m\"");
+        assert_eq!(names(place, &[]), "1 2");
+    });
+}

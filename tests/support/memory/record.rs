@@ -1,0 +1,55 @@
+//! What a record keeps of a row.
+
+use super::database::{Database, Row};
+use jobdoctor::model::{Cell, Change, Key, Outcome, RowChange, RowImage, ValueChange};
+use jobdoctor::spec::{Column, QueueSpec};
+use jobdoctor::store::fingerprint;
+
+/// The rows of the claim's table, by key.
+pub fn rows(database: &Database, spec: &QueueSpec) -> Vec<(Key, Row)> {
+    let rows = database.rows(spec.tables[&spec.claim.lock_table].name.as_str());
+    rows.iter().map(|row| (key_of(spec, row), row.clone())).collect()
+}
+
+/// The key of a row.
+pub fn key_of(spec: &QueueSpec, row: &Row) -> Key {
+    Key(spec.claim.key.iter().map(|column| row[column.name.as_str()].clone()).collect())
+}
+
+/// A row as a record keeps it.
+pub fn image(spec: &QueueSpec, columns: &[&Column], row: &Row) -> RowImage {
+    let cell = |column: &Column| row[column.name.as_str()].clone();
+    let whole: Vec<Cell> = spec.row.iter().map(cell).collect();
+    RowImage {
+        values: columns.iter().map(|column| cell(column)).collect(),
+        fingerprint: fingerprint(&spec.row, &whole),
+    }
+}
+
+/// What became of the rows that were moved; without columns, only that they were.
+pub fn changes<'k>(
+    spec: &QueueSpec,
+    columns: Option<&[&Column]>,
+    before: &[(Key, Row)],
+    after: &[(Key, Row)],
+    steps: impl Iterator<Item = (&'k Key, &'k Outcome)>,
+) -> Vec<Change> {
+    let find = |rows: &[(Key, Row)], key: &Key| rows.iter().find(|(known, _)| known == key).unwrap().1.clone();
+    let change = |(step, (key, _)): (usize, (&Key, &Outcome))| {
+        let row = columns.map(|columns| {
+            let (before, after) = (image(spec, columns, &find(before, key)), image(spec, columns, &find(after, key)));
+            let value = |(column, (before, after)): (&&Column, (&Cell, &Cell))| ValueChange {
+                column: column.name.clone(),
+                before: before.clone(),
+                after: after.clone(),
+            };
+            RowChange {
+                values: columns.iter().zip(before.values.iter().zip(&after.values)).map(value).collect(),
+                before: before.fingerprint,
+                after: after.fingerprint,
+            }
+        });
+        Change { step, row }
+    };
+    steps.enumerate().filter(|(_, (_, outcome))| **outcome == Outcome::Moved).map(change).collect()
+}

@@ -1,0 +1,49 @@
+//! The shells that people run a script in: psql and sqlite3, as their users have them but for their own start files.
+
+use super::cli::Ran;
+use super::postgres::{TestDatabase, USER};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Runs a script as its heading says.
+pub fn psql(database: &TestDatabase, script: &str) -> Ran {
+    psql_as(database, USER, script)
+}
+
+/// The same as another role.
+pub fn psql_as(database: &TestDatabase, role: &str, script: &str) -> Ran {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), script).unwrap();
+    let ran = Command::new("psql")
+        .env_clear()
+        .env("PATH", path())
+        .env("HOME", "/nonexistent")
+        .args(["-X", "-v", "ON_ERROR_STOP=1", "-U", role, "-d", database.name(), "-h"])
+        .arg(database.socket())
+        .arg("-f")
+        .arg(file.path())
+        .output()
+        .expect("psql: tests/run installs it");
+    Ran::of(ran)
+}
+
+/// Runs a script as its heading says.
+pub fn sqlite3(database: &Path, script: &str) -> Ran {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), script).unwrap();
+    let ran = Command::new("sqlite3")
+        .env_clear()
+        .env("PATH", path())
+        .env("HOME", "/nonexistent")
+        .arg("-bail")
+        .arg(database)
+        .stdin(fs::File::open(file.path()).unwrap())
+        .output()
+        .expect("sqlite3: tests/run installs it");
+    Ran::of(ran)
+}
+
+fn path() -> &'static str {
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin"
+}

@@ -1,0 +1,108 @@
+//! The clock of the machine that the program runs on is wrong.
+
+use crate::support::cli::Doctor;
+use crate::support::shop::Shop;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Puts itself between a program and the clock.
+const SHIM: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+
+static long ahead(void) { const char *by = getenv("CLOCK_AHEAD"); return by ? atol(by) : 0; }
+
+int clock_gettime(clockid_t clock, struct timespec *at) {
+    static int (*real)(clockid_t, struct timespec *);
+    if (!real) real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+    int result = real(clock, at);
+    if (result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) at->tv_sec += ahead();
+    return result;
+}
+
+int gettimeofday(struct timeval *restrict at, void *restrict zone) {
+    (void)zone;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    at->tv_sec = now.tv_sec;
+    at->tv_usec = now.tv_nsec / 1000;
+    return 0;
+}
+
+time_t time(time_t *at) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (at) *at = now.tv_sec;
+    return now.tv_sec;
+}
+"#;
+
+/// Compiled; whoever builds the program has a C compiler, for SQLite.
+fn shim(directory: &Path) -> PathBuf {
+    let (source, library) = (directory.join("clock.c"), directory.join("clock.so"));
+    std::fs::write(&source, SHIM).expect("write the shim");
+    let made = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).arg("-ldl").output();
+    let made = made.expect("run cc");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    library
+}
+
+fn instant(document: &Value) -> i64 {
+    let seconds = document["store_time"].as_str().expect("a store time");
+    let sql = format!("SELECT unixepoch('{seconds}')");
+    let clock = rusqlite::Connection::open_in_memory().expect("SQLite");
+    clock.query_row(&sql, [], |row| row.get(0)).expect("an instant")
+}
+
+#[test]
+fn the_local_clock_is_an_hour_off_the_database_and_the_verdict_is_the_same() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let library = shim(directory.path());
+    let skewed =
+        |by: i64| Doctor::new().env("LD_PRELOAD", library.display().to_string()).env("CLOCK_AHEAD", by.to_string());
+    // A file has no clock but that of whoever opens it: so this shows that the program does see the wrong time.
+    let file = Shop::on_sqlite();
+    file.run(&["init"]).exits(0);
+    let seen = |by: i64| instant(&skewed(by).run(&["stale", "--json", "--db", &file.address()]).exits(0).json());
+    let (behind, ahead) = (seen(-3600), seen(3600));
+    assert!((7_190..7_260).contains(&(ahead - behind)), "{behind} and {ahead}: the shim does nothing");
+
+    let shop = Shop::on_postgres();
+    shop.run(&["init"]).exits(0);
+    // Dead for ten minutes; alive, by a lease and by a heartbeat; and one whose heartbeat makes no sense.
+    shop.sql(
+        "INSERT INTO jobs (id, status, owner_id, lease_token, claimed_at, heartbeat_at, lease_expires_at) VALUES
+         (1, 'RUNNING', 'web1:1', 'a', {ago 900}, {ago 660}, {ago 600}),
+         (2, 'RUNNING', 'web1:2', 'b', {ago 900}, {ago 5}, {ago -55}),
+         (3, 'RUNNING', 'web1:3', 'c', {ago 900}, {ago 5}, NULL),
+         (4, 'RUNNING', 'web1:4', 'd', {ago 900}, {ago -3600}, NULL)",
+    );
+    let (url, mut said) = (shop.address(), Vec::new());
+    for by in [0, -3600, 3600] {
+        let document = skewed(by).run(&["stale", "--json", "--db", &url]).exits(0).json();
+        let ids = |list: &str| -> Vec<String> {
+            document[list]
+                .as_array()
+                .expect("a list")
+                .iter()
+                .map(|job| format!("{} {}", job["id"], job["verdict"]))
+                .collect()
+        };
+        let silence = document["jobs"][0]["silence_seconds"].as_f64().expect("a silence");
+        assert!((659.0..720.0).contains(&silence), "{by}: silent for {silence} s");
+        said.push((ids("jobs"), ids("unknown")));
+    }
+    assert_eq!(said[0].0, ["\"1\" \"stuck\""]);
+    assert_eq!(said[0].1, ["\"4\" \"unknown\""]);
+    assert!(said.iter().all(|each| *each == said[0]), "{said:#?}");
+    for by in [-3600, 3600] {
+        skewed(by).run(&["reclaim", "--apply", "--db", &url]).exits(0);
+        assert_eq!(shop.states(), ["1 QUEUED 1", "2 RUNNING 0", "3 RUNNING 0", "4 RUNNING 0"], "{by}");
+    }
+    // What was written, was written by the database's clock too.
+    assert_eq!(shop.rows("SELECT abs(extract(epoch FROM run_at - now())) < 60 FROM jobs WHERE id = 1"), ["t"]);
+}

@@ -1,0 +1,75 @@
+//! How far it is: on a terminal, after a second, and without a trace at the end.
+
+use crate::cli::scene::{incident, orphans};
+use crate::cli::signals::SLOW_MAPPING;
+use crate::support::cli::Doctor;
+use crate::support::pty::{On, OnTerminal, plain};
+use rustix::process::Signal;
+use std::time::{Duration, Instant};
+
+const SIZE: (u16, u16) = (100, 30);
+
+/// Jobs whose moves take some milliseconds each.
+fn slow_to_move() -> Doctor {
+    let doctor = orphans(1200);
+    doctor.sql(
+        "queue.db",
+        "CREATE TRIGGER slow AFTER UPDATE ON jobs BEGIN
+            SELECT max(i) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+            SELECT i FROM n); END",
+    );
+    doctor
+}
+
+#[test]
+fn reading_is_shown_after_a_second_and_leaves_nothing_behind() {
+    let doctor = incident();
+    std::fs::write(doctor.path("slow.toml"), SLOW_MAPPING).unwrap();
+    let slow = ["stale", "--db", "queue.db", "--config", "slow.toml", "--preset", "slow"];
+    let begun = Instant::now();
+    let terminal = OnTerminal::start(&doctor, &slow, SIZE, On::Both);
+    while !terminal.written().contains("looking for claims") {
+        assert!(begun.elapsed() < Duration::from_secs(25), "{:?}", terminal.written());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert!(begun.elapsed() >= Duration::from_secs(1), "not before a second has passed");
+    terminal.signal(Signal::INT);
+    let (end, written) = terminal.end();
+    assert_eq!(end, Err(2), "{written:?}");
+    let after = written.rsplit("looking for claims").next().unwrap();
+    assert!(after.contains("\x1b[2K"), "the line is cleared: {written:?}");
+    assert!(plain(&written).contains("error: interrupted"), "{written:?}");
+}
+
+#[test]
+fn applying_shows_how_many_of_how_many() {
+    for on in [On::Both, On::Stderr] {
+        let doctor = slow_to_move();
+        let (end, written) =
+            OnTerminal::start(&doctor, &["reclaim", "--db", "queue.db", "--max-jobs", "9999", "--apply"], SIZE, on)
+                .end();
+        assert_eq!(end, Ok(0), "{written}");
+        assert!(written.contains(" of 1,200 tried, ") && written.contains(" moved"), "{written:?}");
+        assert!(written.contains("500 of 1,200 tried, 500 moved"), "{written:?}");
+        assert_eq!(doctor.rows("queue.db", "SELECT DISTINCT status FROM jobs"), ["QUEUED"]);
+    }
+}
+
+#[test]
+fn nothing_is_drawn_where_nobody_watches_or_quiet_was_asked_for() {
+    let quick = incident();
+    let (end, written) = OnTerminal::start(&quick, &["stale", "--db", "queue.db", "-o", "none"], SIZE, On::Both).end();
+    assert_eq!((end, written.as_str()), (Ok(0), ""), "what is quick draws nothing");
+    let doctor = slow_to_move();
+    let quiet = ["reclaim", "--db", "queue.db", "--max-jobs", "9999", "--apply", "-q"];
+    let (end, written) = OnTerminal::start(&doctor, &quiet, SIZE, On::Stderr).end();
+    assert_eq!((end, written.as_str()), (Ok(0), ""));
+    let doctor = slow_to_move();
+    let ran = doctor.run(&["reclaim", "--db", "queue.db", "--max-jobs", "9999", "--apply", "-o", "json"]).exits(0);
+    assert!(!ran.stderr.contains("tried,"), "{ran:#?}");
+    let doctor = slow_to_move().env("TERM", "dumb");
+    let (end, written) =
+        OnTerminal::start(&doctor, &["reclaim", "--db", "queue.db", "--max-jobs", "9999", "--apply"], SIZE, On::Stderr)
+            .end();
+    assert!(end == Ok(0) && !written.contains("tried,"), "{written:?}");
+}
