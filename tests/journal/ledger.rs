@@ -261,3 +261,39 @@ fn a_row_that_nobody_of_ours_wrote() {
         queue.run(&["undo", &run, "--apply"]).exits(0);
     });
 }
+
+/// The disk was full when the intent was to be written: what became of each job is known, but not what it was before.
+fn lose_the_intents(queue: &Queue, run: &str) {
+    let path = queue.journal(run);
+    let whole = fs::read_to_string(&path).unwrap();
+    let rest: Vec<&str> = whole.lines().filter(|line| !line.contains("\"type\":\"intent\"")).collect();
+    assert!(rest.len() < whole.lines().count(), "{whole}");
+    fs::write(&path, format!("{}\n", rest.join("\n"))).unwrap();
+}
+
+#[test]
+fn gaps_of_the_journal_are_filled_from_the_ledger() {
+    on_both(|queue| {
+        queue.run(&["init", "--ledger"]).exits(0);
+        let before = queue.dump("jobs");
+        let run = queue.reclaimed();
+        lose_the_intents(queue, &run);
+        queue.run(&["undo", &run, "--apply"]).exits(0);
+        assert_eq!(queue.dump("jobs"), before);
+    });
+}
+
+/// And where there is none, the jobs are listed as such: never "nothing to give back".
+#[test]
+fn gaps_that_nothing_fills_are_listed() {
+    on_both(|queue| {
+        let run = queue.reclaimed();
+        let after = queue.dump("jobs");
+        lose_the_intents(queue, &run);
+        let planned = queue.json(&["undo", &run], 0);
+        assert_eq!((&planned["summary"]["planned"], &planned["summary"]["left"]), (&0.into(), &4.into()));
+        assert!(planned["left"][0]["detail"].as_str().unwrap().contains("not recorded"), "{planned}");
+        queue.json(&["undo", &run, "--apply"], 4);
+        assert_eq!(queue.dump("jobs"), after);
+    });
+}

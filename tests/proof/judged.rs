@@ -1,7 +1,7 @@
 //! What earlier looks and lists do to a verdict, for every claim there may be.
 
 use jobdoctor::model::{Cell, Claim, Fence, Key, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp, Witness};
-use jobdoctor::policy::{Living, Looks, Policy, Roster, Rule, Seen, Verdict, judge, key_print, seen};
+use jobdoctor::policy::{Globs, Living, Looks, Policy, Roster, Rule, Seen, Threshold, Verdict, judge, key_print, seen};
 use jobdoctor::spec::QueueSpec;
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -184,4 +184,19 @@ fn a_clock_that_was_put_back() {
     assert_eq!(verdict(&ahead(), future(ago(-90_000))), "unknown");
     let kept = seen(Some(&seen(None, &ahead(), ago(-90_000))), &ahead(), now());
     assert_eq!((kept.since, kept.progress_since), (now(), now()));
+}
+
+/// The threshold of the claim's own kind is the one that counts here too, be it longer or shorter than the target's.
+#[test]
+fn a_wrong_clock_under_the_threshold_of_its_kind() {
+    let resize = || Claim { kind: Some("Resize".to_owned()), ..ahead() };
+    let under = |older: u64| {
+        let kind = Globs::new(&["Resize".to_owned()]).unwrap();
+        let entry = Threshold { kind, older: Some(Duration::from_secs(older)), ..Threshold::default() };
+        let mut policy = policy(Some(300), stood(&resize(), 600, false));
+        policy.thresholds.entries = vec![entry];
+        judge(lease(), &resize(), &policy, now()).verdict.name()
+    };
+    assert_eq!(under(500), "stuck");
+    assert_eq!(under(18_000), "unknown", "five hours are allowed, and it was looked at for ten minutes");
 }
