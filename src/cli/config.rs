@@ -4,11 +4,12 @@ use super::args::parse_between_looks;
 use super::args::parse_wait;
 use super::error::CliError;
 use super::exit::Exit;
+use super::rules::{RuleMove, rules, too_long};
 use super::secret::may_hold_password;
 use super::thresholds::thresholds;
 use crate::model::parse_duration;
 use crate::ops::Keep;
-use crate::policy::{Rule, Threshold};
+use crate::policy::{StateLimit, Threshold};
 use crate::spec::{Field, Fields, Node, Preset, SpecError, Value, did_you_mean};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -48,7 +49,9 @@ pub struct Target {
     /// How far two looks must lie apart before a job is moved.
     pub confirm_after: Option<Duration>,
     /// Rules about trouble to act on.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<RuleMove>,
+    /// How long a job may be in a state.
+    pub too_long: Vec<StateLimit>,
     /// True if nothing may be applied.
     pub read_only: bool,
     /// False keeps the brake from being pulled.
@@ -165,7 +168,6 @@ fn option((name, field): (String, Field<'_>)) -> Result<(String, String), SpecEr
 pub(super) const KEEP: [(&str, Keep); 3] = [("on", Keep::IfPossible), ("off", Keep::Off), ("required", Keep::Required)];
 
 fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
-    let rules: Vec<(&str, Rule)> = Rule::ALL.iter().map(|rule| (rule.name(), *rule)).collect();
     let target = Target {
         db: fields.text("db")?,
         preset: fields.text("preset")?,
@@ -182,10 +184,8 @@ fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
             Some(written) => Some(parse_between_looks(&written.text).map_err(|why| written.error(why))?),
             None => None,
         },
-        rules: match fields.take("rules") {
-            Some(field) => field.items()?.into_iter().map(|item| item.word(&rules)).collect::<Result<_, _>>()?,
-            None => Vec::new(),
-        },
+        rules: rules(fields.take("rules"))?,
+        too_long: too_long(fields.take("too_long"))?,
         read_only: fields.take("read_only").map(Field::boolean).transpose()?.unwrap_or(false),
         brake: fields.take("brake").map(Field::boolean).transpose()?,
         max_jobs: fields.take("max_jobs").map(Field::count).transpose()?,

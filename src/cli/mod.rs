@@ -18,6 +18,7 @@ mod plan_file;
 mod present;
 mod progress;
 mod record;
+mod rules;
 mod secret;
 mod settings;
 mod shown;

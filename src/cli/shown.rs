@@ -13,8 +13,6 @@ impl Settings {
         let (args, target) = (&self.args, &self.target);
         let path = |path: &Path| path.display().to_string();
         let number = |number: Option<u64>| number.map(|number| number.to_string());
-        let rules: Vec<&str> = target.rules.iter().map(|rule| rule.name()).collect();
-        let rules = (!rules.is_empty()).then(|| rules.join(", "));
         let config = self.config.as_ref();
         let config_origin = match config {
             Some((_, origin)) => (*origin).to_owned(),
@@ -35,7 +33,7 @@ impl Settings {
             self.one("older", "", None, &target.older.map(duration)),
             self.one("max_runtime", "", None, &target.max_runtime.map(duration)),
             self.one("confirm_after", "", None, &target.confirm_after.map(duration)),
-            self.one("rules", "", None, &rules),
+            self.one("rules", "", None, &self.shown_rules()),
             self.one("read_only", "", None, &yes(target.read_only)),
             self.one("brake", "", None, &target.brake.map(|brake| brake.to_string())),
             self.one("max_jobs", "", None, &number(target.max_jobs)),

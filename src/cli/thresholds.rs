@@ -35,7 +35,7 @@ fn threshold(mut fields: Fields<'_>) -> Result<Threshold, SpecError> {
     Ok(Threshold { queue: queue.unwrap_or_default(), kind: kind.unwrap_or_default(), older, max_runtime })
 }
 
-fn glob(fields: &mut Fields<'_>, key: &'static str) -> Result<Option<Globs>, SpecError> {
+pub(super) fn glob(fields: &mut Fields<'_>, key: &'static str) -> Result<Option<Globs>, SpecError> {
     let Some(written) = fields.take(key).map(Field::written).transpose()? else { return Ok(None) };
     Globs::new(std::slice::from_ref(&written.text)).map(Some).map_err(|why| written.error(why.0))
 }
@@ -50,7 +50,9 @@ impl Settings {
             max_runtime: target.max_runtime,
             overruled: false,
         };
-        Policy { older: target.older, thresholds, max_stalls: target.max_stalls, ..Policy::default() }.with_older(older)
+        let policy = Policy { older: target.older, thresholds, max_stalls: target.max_stalls, ..Policy::default() };
+        let moves = target.rules.iter().filter_map(|(rule, r#move)| Some((*rule, (*r#move)?))).collect();
+        Policy { moves, too_long: self.too_long(), ..policy }.with_older(older)
     }
 
     /// The entries, each as a setting.
@@ -68,6 +70,6 @@ impl Settings {
     }
 }
 
-fn spelled(span: Duration) -> String {
+pub(super) fn spelled(span: Duration) -> String {
     humantime::format_duration(span).to_string()
 }

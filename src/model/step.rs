@@ -13,11 +13,15 @@ pub enum Move {
     Fail,
     /// To the cancelled state, because somebody had asked for it.
     Cancel,
+    /// To a state of its own for jobs that took too long, where the table has one.
+    TimeOut,
+    /// Nowhere: the job stays as it is, and the queue's workers are told of it once more.
+    Wake,
 }
 
 impl Move {
     /// Every move, in the order in which they are listed to people.
-    pub const ALL: [Move; 3] = [Move::Requeue, Move::Fail, Move::Cancel];
+    pub const ALL: [Move; 5] = [Move::Requeue, Move::Fail, Move::Cancel, Move::TimeOut, Move::Wake];
 
     /// The name used in presets, in JSON and on the command line.
     pub fn name(self) -> &'static str {
@@ -25,6 +29,8 @@ impl Move {
             Move::Requeue => "requeue",
             Move::Fail => "fail",
             Move::Cancel => "cancel",
+            Move::TimeOut => "time_out",
+            Move::Wake => "wake",
         }
     }
 }

@@ -8,6 +8,7 @@ use super::reclaim::Order;
 use super::record::{Recording, ends, entries};
 use crate::model::{Batch, Move, Outcome, Step, StepResult};
 use crate::report::{self, RowError, Spool, StepJob};
+use crate::spec::QueueSpec;
 use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
 use std::io;
@@ -45,8 +46,9 @@ pub(super) fn apply(
     let reason = order.reason();
     let mut run = Run {
         plan,
+        spec: &plan.claims.spec,
         reason: &reason,
-        waits: Waits::new(order.later, plan.steps.iter())?,
+        waits: Waits::new(order.later, plan.claims.steps.iter())?,
         recording,
         limits,
         writer: store.writer(limits)?,
@@ -55,16 +57,21 @@ pub(super) fn apply(
         under_way: UnderWay::begin(&*plan.progress, Work::Applying(plan.len() as u64)),
         applied: Applied { steps: Spool::default(), outcomes: BTreeMap::new(), stop: None, warnings: Vec::new() },
     };
-    for (n, (step, job)) in plan.steps.iter().zip(plan.jobs.iter()).enumerate() {
-        match (step, job) {
-            (Ok(step), Ok(job)) => run.take(n, step, job),
-            (Err(error), _) | (_, Err(error)) => {
-                run.fail(&error);
-                break;
+    let mut first = 0;
+    for part in plan.parts() {
+        run.spec = &part.spec;
+        for (n, (step, job)) in part.steps.iter().zip(part.jobs.iter()).enumerate() {
+            match (step, job) {
+                (Ok(step), Ok(job)) => run.take(first + n, step, job),
+                (Err(error), _) | (_, Err(error)) => {
+                    run.fail(&error);
+                    break;
+                }
             }
         }
+        Move::ALL.into_iter().for_each(|r#move| run.flush(r#move));
+        first += part.steps.len();
     }
-    Move::ALL.into_iter().for_each(|r#move| run.flush(r#move));
     Ok(run.finish())
 }
 
@@ -73,6 +80,8 @@ type Waiting = (usize, (Step, StepJob));
 
 struct Run<'a> {
     plan: &'a Plan,
+    /// That of the part which is carried out.
+    spec: &'a QueueSpec,
     reason: &'a str,
     waits: Waits,
     recording: &'a mut Recording,
@@ -144,10 +153,11 @@ impl Run<'_> {
             std::thread::sleep(PAUSE);
         }
         self.batches += 1;
-        let waits = self.waits.next(r#move, steps.len());
+        // What waits already has waited for long enough.
+        let waits = if self.spec.waits { Vec::new() } else { self.waits.next(r#move, steps.len()) };
         let batch = Batch { r#move, steps, reason: self.reason, waits: &waits };
         let mut recorder = self.recording.batch(entries(steps, jobs));
-        let done = self.writer.apply(&self.plan.spec, &batch, &mut recorder);
+        let done = self.writer.apply(self.spec, &batch, &mut recorder);
         recorder.committed(&done.results);
         self.recording.ended(ends(jobs.iter().map(|job| &job.job.id), &done.results));
         self.under_way.batch(steps.len(), done.results.iter().filter(|r| r.outcome == Outcome::Moved).count());

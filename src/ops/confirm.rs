@@ -37,12 +37,12 @@ pub fn confirm(
     let (mut look, apart) = second_look(look_again, limits, &first, after)?;
     let mut second = asked.plan_without_limit(&mut look, policy)?;
     let mut unconfirmed: HashMap<String, [u8; 32]> = HashMap::new();
-    for step in first.steps.iter() {
+    for step in first.claims.steps.iter() {
         let step = step?;
         unconfirmed.insert(name(&step.key), print(&step)?);
     }
     let (mut steps, mut jobs, mut digest) = (Spool::default(), Spool::default(), Digest::default());
-    for (step, job) in second.steps.iter().zip(second.jobs.iter()) {
+    for (step, job) in second.claims.steps.iter().zip(second.claims.jobs.iter()) {
         let (step, job): (Step, StepJob) = (step?, job?);
         let key = name(&step.key);
         if unconfirmed.get(&key) == Some(&print(&step)?) {
@@ -54,7 +54,7 @@ pub fn confirm(
         }
     }
     let mut moved: Vec<StepJob> = Vec::new();
-    for (step, job) in first.steps.iter().zip(first.jobs.iter()) {
+    for (step, job) in first.claims.steps.iter().zip(first.claims.jobs.iter()) {
         if unconfirmed.contains_key(&name(&step?.key)) {
             moved.push(job?);
         }
@@ -63,7 +63,7 @@ pub fn confirm(
     steps.sort();
     jobs.sort();
     second.warnings = if steps.is_empty() { Vec::new() } else { first.warnings };
-    (second.steps, second.jobs, second.digest) = (steps, jobs, digest.finish());
+    (second.claims.steps, second.claims.jobs, second.digest) = (steps, jobs, digest.finish());
     (second.filter, second.beyond_limit, second.not_found) = (first.filter, first.beyond_limit, first.not_found);
     second.confirmed_after = Some(apart);
     Ok(second)

@@ -15,7 +15,7 @@ pub(super) fn job(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, draft:
         state: claim.state.clone(),
         owner: claim.owner.as_ref().map(|owner| owner.name.clone()),
         host: claim.owner.as_ref().and_then(|owner| owner.host.clone()),
-        claimed_at: claim.claimed_at.at(),
+        claimed_at: claim.claimed_at.at().filter(|_| !spec.waits),
         last_sign_at: judgement.last_sign_at,
         silence_seconds: judgement.silence.map(|silence| silence.as_secs_f64()),
         lease_expires_at: lease.and_then(|(_, sign)| sign.at.at()),

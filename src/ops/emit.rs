@@ -2,10 +2,11 @@
 
 use super::OpsError;
 use super::apply::BATCH;
-use super::plan::Plan;
+use super::plan::{Part, Plan};
 use super::reclaim::Order;
 use crate::model::{Batch, Move, Step};
 use crate::report::Spool;
+use crate::spec::QueueSpec;
 use crate::store::script::{self, Heading, Place};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
@@ -28,8 +29,7 @@ pub fn emit(limits: &Limits, plan: &Plan, order: &Order<'_>) -> Result<Emitted, 
     if let Some(why) = order.guard.refusal_of_script(plan) {
         return Err(StoreError::new(StoreErrorKind::Refused, format!("{why}; there is no script of it")).into());
     }
-    let counts = counts(plan)?;
-    let batches = counts.values().map(|count| count.div_ceil(BATCH as u64)).sum();
+    let (counts, batches) = counts(plan)?;
     let reason = order.reason();
     let brake = order.guard.brake(plan);
     let mut warnings = plan.warnings.clone();
@@ -46,47 +46,47 @@ pub fn emit(limits: &Limits, plan: &Plan, order: &Order<'_>) -> Result<Emitted, 
         batches,
         warnings: &warnings,
     };
-    let mut run = Run {
-        plan,
-        reason: &reason,
-        limits,
-        emitted: Emitted { parts: Spool::default(), batches, warnings: Vec::new() },
-    };
-    run.push(&script::heading(&plan.spec, &heading))?;
-    let mut waiting: BTreeMap<Move, Vec<Step>> = BTreeMap::new();
-    for step in plan.steps.iter() {
-        let step = step?;
-        let steps = waiting.entry(step.r#move).or_default();
-        steps.push(step);
-        if let [Step { r#move, .. }, ..] = steps.as_slice()
-            && steps.len() == BATCH
-        {
-            run.batch(*r#move, steps)?;
-            steps.clear();
-        }
-    }
-    for (r#move, steps) in waiting.iter().filter(|(_, steps)| !steps.is_empty()) {
-        run.batch(*r#move, steps)?;
-    }
+    let mut run =
+        Run { reason: &reason, limits, emitted: Emitted { parts: Spool::default(), batches, warnings: Vec::new() } };
+    run.push(&script::heading(&plan.claims.spec, &heading))?;
+    plan.parts().try_for_each(|part| run.part(part))?;
     Ok(Emitted { warnings, ..run.emitted })
 }
 
 struct Run<'a> {
-    plan: &'a Plan,
     reason: &'a str,
     limits: &'a Limits,
     emitted: Emitted,
 }
 
 impl Run<'_> {
-    fn batch(&mut self, r#move: Move, steps: &[Step]) -> Result<(), OpsError> {
+    fn part(&mut self, part: &Part) -> Result<(), OpsError> {
+        let mut waiting: BTreeMap<Move, Vec<Step>> = BTreeMap::new();
+        for step in part.steps.iter() {
+            let step = step?;
+            let steps = waiting.entry(step.r#move).or_default();
+            steps.push(step);
+            if let [Step { r#move, .. }, ..] = steps.as_slice()
+                && steps.len() == BATCH
+            {
+                self.batch(&part.spec, *r#move, steps)?;
+                steps.clear();
+            }
+        }
+        for (r#move, steps) in waiting.iter().filter(|(_, steps)| !steps.is_empty()) {
+            self.batch(&part.spec, *r#move, steps)?;
+        }
+        Ok(())
+    }
+
+    fn batch(&mut self, spec: &QueueSpec, r#move: Move, steps: &[Step]) -> Result<(), OpsError> {
         if self.limits.interrupt.is_raised() {
             return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted").into());
         }
         let batch = Batch { r#move, steps, reason: self.reason, waits: &[] };
         // The heading is the first part, so that the first batch is number 1.
         let place = Place { number: self.emitted.parts.len() as u64, of: self.emitted.batches };
-        let text = script::batch(&self.plan.spec, &batch, place)?;
+        let text = script::batch(spec, &batch, place)?;
         self.push(&text)
     }
 
@@ -95,13 +95,18 @@ impl Run<'_> {
     }
 }
 
-/// How many steps of each move.
-fn counts(plan: &Plan) -> Result<BTreeMap<Move, u64>, OpsError> {
-    let mut counts = BTreeMap::new();
-    for step in plan.steps.iter() {
-        *counts.entry(step?.r#move).or_default() += 1;
+/// How many steps of each move, and how many batches that makes: one holds steps of one part and one move.
+fn counts(plan: &Plan) -> Result<(BTreeMap<Move, u64>, u64), OpsError> {
+    let (mut all, mut batches) = (BTreeMap::new(), 0);
+    for part in plan.parts() {
+        let mut counts: BTreeMap<Move, u64> = BTreeMap::new();
+        for step in part.steps.iter() {
+            *counts.entry(step?.r#move).or_default() += 1;
+        }
+        batches += counts.values().map(|count| count.div_ceil(BATCH as u64)).sum::<u64>();
+        counts.into_iter().for_each(|(r#move, count)| *all.entry(r#move).or_default() += count);
     }
-    Ok(counts)
+    Ok((all, batches))
 }
 
 fn in_words(counts: &BTreeMap<Move, u64>) -> String {

@@ -33,11 +33,11 @@ impl Watch {
     /// # Errors
     /// When the temporary file of a long plan cannot be read.
     pub fn of(plan: &Plan) -> Result<Watch, OpsError> {
-        let keys = plan.steps.iter().map(|step| {
+        let keys = plan.claims.steps.iter().map(|step| {
             let step = step?;
             Ok((step.r#move == Move::Requeue).then_some(step.key))
         });
-        Ok(Watch { spec: plan.spec.clone(), keys: keys.collect::<Result<_, OpsError>>()? })
+        Ok(Watch { spec: plan.claims.spec.clone(), keys: keys.collect::<Result<_, OpsError>>()? })
     }
 
     /// Those that were moved.

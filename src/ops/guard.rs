@@ -30,7 +30,7 @@ impl Guard<'_> {
             up: measured.up,
             lifted: self.lifted,
         };
-        Brake::on(plan.len() as u64, measured.gauge.as_ref(), &circumstances)
+        Brake::on(plan.claims.steps.len() as u64, measured.gauge.as_ref(), &circumstances)
     }
 
     /// Why the plan is not executed, if so.

@@ -55,16 +55,17 @@ pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order
         plan.warnings.push(format!("{why}. It is applied only with --max-jobs"));
     }
     let planned = plan.len() as u64;
+    let waiting = planned - plan.claims.steps.len() as u64;
     let about = About {
         run_id: order.run_id.clone(),
         time: plan.store_time,
-        target: target(&plan.target, &plan.spec, plan.identity.take()),
-        columns: plan.spec.row.iter().map(|column| column.name.clone()).collect(),
+        target: target(&plan.target, &plan.claims.spec, plan.identity.take()),
+        columns: plan.claims.spec.row.iter().map(|column| column.name.clone()).collect(),
         undoes: None,
         digest: Some(plan.digest.clone()),
         planned,
     };
-    let mut recording = Recording::begin(&order.record, about, plan.spec.ledger.is_some());
+    let mut recording = Recording::begin(&order.record, about, plan.claims.spec.ledger.is_some());
     if order.apply && refused.is_none() && !plan.is_empty() {
         refused = recording.refusal();
     }
@@ -79,7 +80,7 @@ pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order
             Some(error) if !committed && error.kind == StoreErrorKind::Refused => {
                 applies = false;
                 refused = Some(error.message);
-                (std::mem::take(&mut plan.jobs), None)
+                (plan.take_jobs()?, None)
             }
             Some(error) if !committed => return Err(OpsError::Store(error)),
             ended => {
@@ -90,7 +91,7 @@ pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order
             }
         }
     } else {
-        (std::mem::take(&mut plan.jobs), applies.then(Default::default))
+        (plan.take_jobs()?, applies.then(Default::default))
     };
     let document = Reclaim {
         schema: order.schema,
@@ -107,6 +108,7 @@ pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order
         summary: ReclaimSummary {
             in_flight: plan.in_flight,
             planned,
+            waiting,
             held: plan.held.len() as u64,
             beyond_limit: plan.beyond_limit,
             outcomes,

@@ -4,7 +4,7 @@
 use crate::journal::{
     Actor, Directory, Entry, Head, Intent, JournalError, Line, StepEnd, Target, Writer, key_to_json, values_to_json,
 };
-use crate::model::{Change, LedgerRow, Outcome, RowChange, Step, StepResult, Timestamp};
+use crate::model::{Change, LedgerRow, Move, Outcome, RowChange, Step, StepResult, Timestamp};
 use crate::report::{self, StepJob};
 use crate::spec::QueueSpec;
 use crate::store::{Recorder, StoreError, StoreErrorKind};
@@ -240,7 +240,9 @@ impl Recorder for BatchRecorder<'_> {
     fn intent(&mut self, at: Timestamp, changes: &[Change]) -> Result<(), StoreError> {
         let entries = self.entries(changes);
         self.is_told = true;
-        let without_row = changes.iter().filter(|change| change.row.is_none()).count() as u64;
+        // A wake-up changes no row, so there is none to be given back.
+        let wakes = |change: &Change| self.steps.get(change.step).is_some_and(|step| step.r#move == Move::Wake);
+        let without_row = changes.iter().filter(|change| change.row.is_none() && !wakes(change)).count() as u64;
         let recording = &mut *self.recording;
         let in_journal = match &mut recording.journal {
             Some(journal) if recording.trouble.is_none() => {

@@ -2,7 +2,10 @@ use super::OpsError;
 use super::progress::{Progress, Silent};
 use crate::model::{Cell, Engine, Timestamp};
 use crate::report;
-use crate::spec::{Catalog, LEDGER, LiveSchema, Place, Preset, QueueSpec, SpecError, StateSource, detect, resolve};
+use crate::spec::{
+    Catalog, LEDGER, LiveSchema, Place, Preset, QueueSpec, SpecError, StateSource, Waits, detect, resolve,
+    resolve_waiting,
+};
 use crate::store::{Caution, Limits, Reader, Store, StoreError};
 use std::rc::Rc;
 
@@ -53,6 +56,18 @@ impl Session<'_> {
     /// # Errors
     /// When the store cannot be read, no queue or more than one is recognised, or the tables do not fit the preset.
     pub fn look(&self) -> Result<Look, OpsError> {
+        self.look_at(None)
+    }
+
+    /// Begins a look at jobs that wait.
+    ///
+    /// # Errors
+    /// As [`Session::look`]; and where there is no such state, or no such column.
+    pub fn look_at_waiting(&self, waits: &Waits) -> Result<Look, OpsError> {
+        self.look_at(Some(waits))
+    }
+
+    fn look_at(&self, waits: Option<&Waits>) -> Result<Look, OpsError> {
         let engine = self.store.engine();
         let named = self.preset.map(|name| self.catalog.find(name)).transpose()?;
         let mut reader = self.store.reader(self.limits)?;
@@ -63,9 +78,12 @@ impl Session<'_> {
         };
         let spec = {
             let mut ask = |sql: &str| reader.ask(sql);
-            resolve::<StoreError>(preset, &live, self.place, &mut ask)?
+            match waits {
+                None => resolve::<StoreError>(preset, &live, self.place, &mut ask)?,
+                Some(waits) => resolve_waiting::<StoreError>(preset, &live, self.place, waits, &mut ask)?,
+            }
         };
-        if named.is_none() {
+        if named.is_none() && waits.is_none() {
             states_are_known(reader.as_mut(), &live, &spec)?;
         }
         let table = spec.tables.get(&spec.claim.lock_table);

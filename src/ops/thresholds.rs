@@ -1,6 +1,7 @@
 //! The operator's thresholds: whether they fit a queue, what the pre-filter must know of them, and how documents repeat them.
 
 use super::OpsError;
+use super::too_long;
 use crate::model::Timestamp;
 use crate::policy::{Policy, Threshold};
 use crate::report::FilterThreshold;
@@ -11,7 +12,13 @@ use crate::store::Cutoffs;
 pub fn cutoffs(now: Timestamp, policy: &Policy) -> Cutoffs {
     Cutoffs {
         shortest_older: policy.thresholds.shortest_older(),
-        max_runtime: policy.thresholds.shortest_max_runtime(),
+        // Both are about how long ago the claim was made.
+        max_runtime: policy
+            .thresholds
+            .shortest_max_runtime()
+            .into_iter()
+            .chain(policy.too_long.shortest_in_flight())
+            .min(),
         ..Cutoffs::at(now, policy.older)
     }
 }
@@ -42,7 +49,7 @@ pub(super) fn fit(spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
             format!("preset {} does not tell when a job was claimed, so nobody knows how long it runs", spec.preset);
         return misfit("max_runtime", why);
     }
-    Ok(())
+    policy.too_long.entries.iter().try_for_each(|entry| too_long::fits(spec, entry).map_err(OpsError::Spec))
 }
 
 /// What documents repeat of them: those that count.

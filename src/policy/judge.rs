@@ -20,13 +20,16 @@ pub fn judge(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -
     if claim.key.0.iter().any(Cell::is_null) {
         bench.lack("its key is NULL, so it cannot be told from others".to_owned());
     }
-    if policy.restart.is_some() {
+    if spec.waits {
+        bench.too_long();
+    } else if policy.restart.is_some() {
         bench.restart();
     } else {
         bench.roster();
         bench.liveness();
         bench.owner_restarted();
         bench.trouble();
+        bench.too_long();
         bench.no_progress();
     }
     bench.judgement()
@@ -155,7 +158,9 @@ impl<'a> Bench<'a> {
             self.checks.push(Check { rule: name, column: place, value, result, detail });
         }
         self.better_than_age(self.older_span());
-        if self.liveness.is_none() {
+        // How long it may be in its state is something to judge by, too.
+        let has_limit = self.policy.too_long.limit(claim).is_some() && claim.claimed_at.at().is_some();
+        if self.liveness.is_none() && !has_limit {
             self.lack(match (spec.liveness.len(), spec.advice_only()) {
                 (0, Some(why)) => why.to_owned(),
                 (0, None) => {
@@ -340,6 +345,32 @@ impl<'a> Bench<'a> {
             let value = max.map_or_else(|| "-".to_owned(), |max| age(max.span));
             self.ask(Rule::MaxRuntime, "maximum run time", value, over, detail);
         }
+    }
+
+    /// Nobody says that the owner is dead: the config file says that this is enough.
+    fn too_long(&mut self) {
+        let Some(limit) = self.policy.too_long.limit(self.claim) else { return };
+        let Some(since) = &self.spec.claim.claimed_at else { return };
+        let implausible = match self.spec.waits {
+            // One that is due later is a job that is not late.
+            true => self.must_be_plausible(since, &self.claim.claimed_at, None),
+            false => None,
+        };
+        let held = self.claim.claimed_at.at().filter(|at| *at < self.now).map(|at| self.now.since(at));
+        let (over, detail) = match (implausible, held) {
+            (Some(why), _) => (false, why),
+            (None, None) => (false, format!("nothing tells since when it is in {}", limit.state.text)),
+            (None, Some(held)) => {
+                let by = self.policy.too_long.name(limit);
+                let (state, span, allowed) = (&limit.state.text, age(held), age(limit.after));
+                let detail = match self.spec.waits {
+                    true => format!("waits in {state}, {span} past {}, allowed {allowed} ({by})", since.column.name),
+                    false => format!("in {state} for {span}, allowed {allowed} ({by})"),
+                };
+                (held > limit.after, detail)
+            }
+        };
+        self.ask(Rule::TooLong, &since.column.to_string(), shown(&self.claim.claimed_at), over, detail);
     }
 
     fn restart(&mut self) {

@@ -14,6 +14,7 @@ mod scope;
 mod stalls;
 mod stillness;
 mod thresholds;
+mod too_long;
 mod verdict;
 
 pub use afterwards::{Afterwards, afterwards};
@@ -30,4 +31,5 @@ pub use scope::{Globs, RestartScope, ScopeError};
 pub use stalls::why_failed;
 pub use stillness::{Looks, Print, Seen, Stood, key_print, seen};
 pub use thresholds::{Allowed, SetBy, Threshold, Thresholds};
+pub use too_long::{StateLimit, TooLong};
 pub use verdict::{Check, CheckResult, Judgement, Proves, Reason, Rule, Verdict};

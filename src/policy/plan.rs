@@ -95,18 +95,25 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
         Verdict::Unknown(lacking) => return held(HeldReason::Unknown, lacking.join("; ")),
         Verdict::Stuck(reasons) => reasons,
     };
-    let acts = |rule: Rule| rule.proves() == Proves::Death || policy.act_on.contains(&rule);
+    // A limit for a state is in the config file for no other reason than to be acted on.
+    let acts = |rule: Rule| rule.proves() == Proves::Death || rule == Rule::TooLong || policy.act_on.contains(&rule);
     let Some(reason) = reasons.iter().find(|reason| acts(reason.rule)) else {
         let details: Vec<&str> = reasons.iter().map(|reason| reason.detail.as_str()).collect();
         return held(HeldReason::OwnerAlive, format!("{}, but its owner shows life", details.join("; ")));
     };
-    let past_deadline = reason.rule == Rule::DeadlinePassed;
+    let by_rule = match reason.rule {
+        Rule::TooLong => policy.too_long.limit(claim).map(|limit| limit.r#move),
+        rule => policy.moves.get(&rule).copied(),
+    };
     let mut lost = None;
-    let r#move = match policy.to {
-        Some(to) => to,
-        None if claim.cancel_requested && offers(spec, Move::Cancel) => Move::Cancel,
-        None if past_deadline || is_exhausted(spec, claim, Move::Requeue)? => Move::Fail,
-        None => {
+    let r#move = match (policy.to, by_rule) {
+        (Some(to), _) => to,
+        (None, _) if claim.cancel_requested && offers(spec, Move::Cancel) => Move::Cancel,
+        // A requeue counts attempts and losses, whoever asks for it.
+        (None, Some(by_rule)) if by_rule != Move::Requeue => by_rule,
+        (None, None) if reason.rule == Rule::DeadlinePassed => Move::Fail,
+        (None, _) if is_exhausted(spec, claim, Move::Requeue)? => Move::Fail,
+        (None, _) => {
             lost = spent(claim, policy)?;
             if lost.is_some() { Move::Fail } else { Move::Requeue }
         }

@@ -2,9 +2,10 @@ use super::roster::Living;
 use super::scope::RestartScope;
 use super::stillness::Looks;
 use super::thresholds::Thresholds;
+use super::too_long::TooLong;
 use super::verdict::Rule;
 use crate::model::{Move, Timestamp};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +18,10 @@ pub struct Policy {
     pub thresholds: Thresholds,
     /// Rules about trouble that `reclaim` and `sweep` act on.
     pub act_on: BTreeSet<Rule>,
+    /// What is done where such a rule fires, if not what is usual.
+    pub moves: BTreeMap<Rule, Move>,
+    /// How long a job may be in a state, and what is done then.
+    pub too_long: TooLong,
     /// The move the operator asked for; `None` lets the rules decide.
     pub to: Option<Move>,
     /// A job that was lost that often before is failed instead of requeued; `None` is no limit.

@@ -34,11 +34,13 @@ pub enum Rule {
     MaxRuntime,
     /// The owner lives, but the job makes no progress between looks.
     NoProgress,
+    /// It has been in its state for longer than the config file allows there.
+    TooLong,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Rule; 14] = [
+    pub const ALL: [Rule; 15] = [
         Rule::LeaseExpired,
         Rule::HeartbeatSilent,
         Rule::OwnerSilent,
@@ -53,6 +55,7 @@ impl Rule {
         Rule::DeadlinePassed,
         Rule::MaxRuntime,
         Rule::NoProgress,
+        Rule::TooLong,
     ];
 
     /// The name used in JSON and after `--rule`.
@@ -72,13 +75,14 @@ impl Rule {
             Rule::DeadlinePassed => "deadline_passed",
             Rule::MaxRuntime => "max_runtime",
             Rule::NoProgress => "no_progress",
+            Rule::TooLong => "too_long",
         }
     }
 
     /// What it proves when it fires.
     pub fn proves(self) -> Proves {
         match self {
-            Rule::DeadlinePassed | Rule::MaxRuntime | Rule::NoProgress => Proves::Trouble,
+            Rule::DeadlinePassed | Rule::MaxRuntime | Rule::NoProgress | Rule::TooLong => Proves::Trouble,
             _ => Proves::Death,
         }
     }

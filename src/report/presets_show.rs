@@ -70,6 +70,8 @@ pub struct PresetQueue {
     pub finished: PresetFinished,
     /// What may be done to a job.
     pub moves: Vec<PresetMove>,
+    /// What a sweep may do to a job that waits for too long, where the config file says so.
+    pub waiting: Vec<PresetMove>,
     /// What keeps a step back.
     pub holds: Vec<PresetHold>,
     /// How workers are woken after a commit.

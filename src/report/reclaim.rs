@@ -58,6 +58,8 @@ pub struct ReclaimSummary {
     pub in_flight: u64,
     /// Steps in the plan.
     pub planned: u64,
+    /// How many of them are of jobs that wait, which nobody holds.
+    pub waiting: u64,
     /// Jobs left alone.
     pub held: u64,
     /// Stuck jobs beyond `--limit`.

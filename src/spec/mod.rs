@@ -22,6 +22,7 @@ mod template;
 mod threshold;
 mod touches;
 mod variant;
+mod waits;
 
 pub use detect::detect;
 pub use error::{SpecError, did_you_mean};
@@ -37,7 +38,8 @@ pub use profile::{
     TableRole, Threshold, TimeProfile, VariantProfile, WakeUp,
 };
 pub use queue::*;
-pub use resolve::{Place, ResolveError, resolve};
+pub use resolve::{Place, ResolveError, resolve, resolve_waiting};
 pub use template::{Marker, Piece, Template, TemplateError, is_name};
 pub use threshold::{EARLIEST_MICROS, FUTURE_TOLERANCE, LEASE_AHEAD, silence_allowed};
 pub use touches::Touch;
+pub use waits::Waits;

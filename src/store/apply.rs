@@ -8,7 +8,7 @@ use super::spread::{act_on, wait};
 use super::sql::{self, Statement};
 use super::{StoreError, StoreErrorKind, Writer};
 use crate::model::{
-    Batch, BatchReport, Cell, Fence, Key, Outcome, RestoreBatch, RowError, StepResult, Timestamp, Witness,
+    Batch, BatchReport, Cell, Fence, Key, Move, Outcome, RestoreBatch, RowError, StepResult, Timestamp, Witness,
 };
 use crate::spec::{MoveSpec, QueueSpec};
 use std::collections::{BTreeMap, BTreeSet};
@@ -311,7 +311,7 @@ impl<S: WriteSession> SqlWriter<S> {
     /// Wakes the workers of each queue that got jobs back to run now; they would look in vain for those that wait. The commit
     /// stands, whatever happens here.
     fn wake(&mut self, spec: &QueueSpec, batch: &Batch<'_>, results: &[StepResult]) -> Vec<String> {
-        if batch.r#move != crate::model::Move::Requeue {
+        if !matches!(batch.r#move, Move::Requeue | Move::Wake) {
             return Vec::new();
         }
         let mut queues: BTreeMap<Option<&str>, usize> = BTreeMap::new();

@@ -336,6 +336,8 @@ pub enum Wanted {
     All,
     /// Those that some rule may call stuck or unknown.
     Suspects(Cutoffs),
+    /// Those whose claim, or whose waiting, began before that instant.
+    Before(Timestamp),
 }
 
 /// From which instants the pre-filter is made.

@@ -83,6 +83,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         let listings = match wanted {
             Wanted::All => sql::all(spec, dialect),
             Wanted::Suspects(cutoffs) => sql::suspects(spec, dialect, cutoffs),
+            Wanted::Before(cut) => sql::begun_before(spec, dialect, *cut),
         };
         for listing in &listings {
             let interrupt = self.interrupt.clone();

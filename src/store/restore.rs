@@ -52,7 +52,7 @@ impl<S: WriteSession> SqlWriter<S> {
 /// The columns that are set back. None but those that the move assigns: what a record says is not believed further than that.
 fn columns<'s>(spec: &'s QueueSpec, batch: &RestoreBatch<'_>) -> Result<Vec<&'s Column>, StoreError> {
     let unfit = |message: String| StoreError::new(StoreErrorKind::Unfit, message);
-    let moved = spec.recorded(batch.r#move);
+    let moved = spec.given_back(batch.r#move);
     let moved =
         moved.ok_or_else(|| unfit(format!("a {} of preset {} cannot be taken back", batch.r#move, spec.preset)))?;
     let named = batch.rows.first().map_or(&[][..], |row| row.values.as_slice());

@@ -1,10 +1,10 @@
 //! The SQL pre-filter never loses what the judge condemns: tables are filled with anything SQLite can hold, and every claim
 //! that a full scan calls stuck or unknown must come through the filter too, exactly once.
 
-use jobdoctor::model::Claim;
+use jobdoctor::model::{Claim, Move};
 use jobdoctor::ops::cutoffs;
-use jobdoctor::policy::{Globs, Policy, Threshold, Thresholds, Verdict, judge};
-use jobdoctor::spec::{Catalog, Place, Preset, QueueSpec, resolve};
+use jobdoctor::policy::{Globs, Policy, StateLimit, Threshold, Thresholds, TooLong, Verdict, judge};
+use jobdoctor::spec::{Catalog, Fields, Node, Place, Preset, QueueSpec, resolve};
 use jobdoctor::store::{Address, Interrupt, Limits, Reader, Wanted, open};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -72,6 +72,24 @@ fn thresholds() -> impl Strategy<Value = Thresholds> {
     })
 }
 
+/// A limit for one state beside each entry that has a maximum run time, and sooner than that.
+fn too_long(thresholds: &Thresholds) -> TooLong {
+    let state = Node::parse("test", "state = 'RUNNING'").and_then(|node| Fields::of("test", "", node));
+    let state = state.and_then(|mut fields| fields.need("state")?.written()).expect("a state");
+    let limit = |(n, entry): (usize, &Threshold)| {
+        Some(StateLimit {
+            number: n + 1,
+            state: state.clone(),
+            queue: entry.queue.clone(),
+            kind: entry.kind.clone(),
+            after: entry.max_runtime? / 2,
+            since: None,
+            r#move: Move::Fail,
+        })
+    };
+    TooLong { target: "shop".to_owned(), entries: thresholds.entries.iter().enumerate().filter_map(limit).collect() }
+}
+
 fn nothing_is_lost(file: &Path, preset: &Preset, older: Option<u64>, thresholds: &Thresholds) {
     let limits = Limits {
         deadline: Instant::now() + Duration::from_secs(60),
@@ -88,7 +106,12 @@ fn nothing_is_lost(file: &Path, preset: &Preset, older: Option<u64>, thresholds:
         let mut ask = |sql: &str| reader.ask(sql);
         resolve(preset, &live, &Place::default(), &mut ask).expect("the preset fits")
     };
-    let policy = Policy { older: older.map(Duration::from_secs), thresholds: thresholds.clone(), ..Policy::default() };
+    let policy = Policy {
+        older: older.map(Duration::from_secs),
+        thresholds: thresholds.clone(),
+        too_long: too_long(thresholds),
+        ..Policy::default()
+    };
     let all = seen(reader.as_mut(), &spec, &Wanted::All, &policy);
     let cutoffs = cutoffs(reader.now(), &policy);
     let suspects = seen(reader.as_mut(), &spec, &Wanted::Suspects(cutoffs), &policy);

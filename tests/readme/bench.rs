@@ -25,6 +25,20 @@ const ORDERS: &str = "
     ('bill', 'working', 'w1', unixepoch() - 1060, unixepoch() - 1000, 4),
     ('pack', 'new', NULL, NULL, NULL, 0)";
 
+/// The jobs of the scheduler's table: one that is well for each that is not.
+const SCHEDULED: &str = "
+    INSERT INTO scheduled_jobs (state, topic, worker, updated_at, approved_at, deadline_at) VALUES
+    ('PENDING', 'mail', NULL, unixepoch() - 30, NULL, NULL),
+    ('PENDING', 'mail', NULL, unixepoch() - 180, NULL, NULL),
+    ('PENDING', 'mail', NULL, unixepoch() - 200, NULL, unixepoch() - 60),
+    ('APPROVAL_REQUIRED', 'refund', NULL, unixepoch() - 90000, NULL, NULL),
+    ('APPROVAL_REQUIRED', 'refund', NULL, unixepoch() - 90000, unixepoch() - 240, NULL),
+    ('SCHEDULED', 'mail', NULL, unixepoch() - 400, NULL, NULL),
+    ('DISPATCHED', 'mail', 'w1', unixepoch() - 10, NULL, NULL),
+    ('DISPATCHED', 'mail', 'w2', unixepoch() - 600, NULL, NULL),
+    ('RUNNING', 'report', 'w1', unixepoch() - 600, NULL, NULL),
+    ('RUNNING', 'report', 'w2', unixepoch() - 1200, NULL, NULL)";
+
 pub(super) struct Bench {
     directory: tempfile::TempDir,
     variables: Vec<(&'static str, String)>,
@@ -50,6 +64,7 @@ impl Bench {
                 "empty" => {}
                 "demo" => bench.must("jobdoctor demo"),
                 "config" => bench.config(),
+                "scheduler" => bench.scheduler(),
                 "postgres" => bench.postgres(JOBS),
                 "incident" => {
                     bench.incident(&frozen());
@@ -82,6 +97,15 @@ impl Bench {
         std::fs::write(config.join("config.toml"), text_of("toml config")).expect("the config file");
         let shop = rusqlite::Connection::open(self.work().join("shop.db")).expect("shop.db");
         shop.execute_batch(&format!("{};{ORDERS}", text_of("sql shop"))).expect("the table of the page");
+    }
+
+    /// The scheduler of docs/sweep.md, with a job in each plight.
+    fn scheduler(&self) {
+        let config = self.directory.path().join("config/jobdoctor");
+        std::fs::create_dir_all(&config).expect("the config directory");
+        std::fs::write(config.join("config.toml"), text_of("toml scheduler")).expect("the config file");
+        let queue = rusqlite::Connection::open(self.work().join("scheduler.db")).expect("scheduler.db");
+        queue.execute_batch(&format!("{}{SCHEDULED}", text_of("sql scheduler"))).expect("the table of the page");
     }
 
     /// Sets an environment variable for all commands.

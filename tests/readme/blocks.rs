@@ -77,10 +77,18 @@ fn truth(blocks: &[Block]) -> Result<Vec<Option<String>>, String> {
         ("text", ["crontab"]) => block.text.lines().try_for_each(cron),
         ("ini", ["unit"]) => unit(&block.text),
         ("toml", ["config"]) => Bench::with(&block.words)?.say("jobdoctor presets | grep orders").map(|_| ()),
+        // The same file is acted out in tests/sweeps.
+        ("toml", ["scheduler"]) => match block.text == include_str!("../../fixtures/scheduler/config.toml") {
+            true => Ok(()),
+            false => Err("it is not fixtures/scheduler/config.toml".to_owned()),
+        },
         // Run with those that need them, in the other files.
-        ("sql", ["shop" | "roles"] | ["worker", "sqlite" | "postgres"] | ["grants", "lease" | "procrastinate"]) => {
-            Ok(())
-        }
+        (
+            "sql",
+            ["shop" | "roles" | "scheduler"]
+            | ["worker", "sqlite" | "postgres"]
+            | ["grants", "lease" | "procrastinate"],
+        ) => Ok(()),
         _ => Err("nobody knows what to do with it: say so behind its language".to_owned()),
     }?;
     Ok(vec![None])

@@ -63,12 +63,14 @@ fn every_key_of_the_config_file_is_there_and_no_other() {
         assert!(keys.remove(tables), "{tables}");
         keys.insert(format!("[{tables}.NAME]"));
     }
-    assert!(keys.remove("threshold"), "threshold");
-    let thresholds = "[[target.NAME.threshold]]".to_owned();
-    assert_eq!(first_column(&section("Config file")), keys.iter().cloned().chain([thresholds]).collect());
+    let tables = ["threshold", "too_long"].map(|key| {
+        assert!(keys.remove(key), "{key}");
+        format!("[[target.NAME.{key}]]")
+    });
+    assert_eq!(first_column(&section("Config file")), keys.iter().cloned().chain(tables).collect());
     // And each one of them is in the example, which is read for true.
     let example = text_of("toml config");
-    assert!(example.contains(".threshold]]"), "the example lacks a threshold");
+    assert!(example.contains(".threshold]]") && example.contains(".too_long]]"), "the example lacks an entry");
     for key in keys {
         let key = key.trim_end_matches("NAME]");
         assert!(example.lines().any(|line| line.starts_with(key)), "the example lacks {key}");

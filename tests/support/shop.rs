@@ -2,6 +2,7 @@
 
 use super::cli::{Doctor, Ran};
 use super::postgres::{TestDatabase, fresh};
+use super::shells::{psql, sqlite3};
 
 /// See the module.
 pub struct Shop {
@@ -35,6 +36,19 @@ impl Shop {
     /// True on Postgres.
     pub fn is_postgres(&self) -> bool {
         self.server.is_some()
+    }
+
+    /// A connection of a worker's; on Postgres alone.
+    pub fn client(&self) -> postgres::Client {
+        self.server.as_ref().expect("this queue is on Postgres").client()
+    }
+
+    /// Runs a script through the engine's own shell.
+    pub fn script(&self, script: &str) -> Ran {
+        match &self.server {
+            Some(server) => psql(server, script),
+            None => sqlite3(&self.doctor.path("queue.db"), script),
+        }
     }
 
     /// Runs the program on this queue.

@@ -1,4 +1,5 @@
 use super::{EmitArgs, GentleArgs, ReasonArgs, VerifyArgs};
+use crate::cli::rules::to_be_switched_on;
 use crate::model::Move;
 use crate::policy::Rule;
 use clap::Args;
@@ -36,16 +37,20 @@ pub struct ActArgs {
 }
 
 fn parse_move(text: &str) -> Result<Move, String> {
-    Move::ALL.into_iter().find(|r#move| r#move.name() == text).ok_or_else(|| "it is requeue, fail or cancel".to_owned())
+    // A claim cannot be woken: somebody holds it.
+    let mut moves = Move::ALL.into_iter().filter(|r#move| *r#move != Move::Wake);
+    moves.find(|r#move| r#move.name() == text).ok_or_else(|| "it is requeue, fail, cancel or time_out".to_owned())
 }
 
 fn parse_trouble(text: &str) -> Result<Rule, String> {
-    let trouble = |rule: &Rule| rule.proves() == crate::policy::Proves::Trouble;
+    if let Some((_, rule)) = to_be_switched_on().find(|(name, _)| *name == text) {
+        return Ok(rule);
+    }
     match Rule::ALL.into_iter().find(|rule| rule.name() == text) {
-        Some(rule) if trouble(&rule) => Ok(rule),
+        Some(Rule::TooLong) => Err("too_long is always acted on; the config file says where it holds".to_owned()),
         Some(rule) => Err(format!("{rule} proves death and is always acted on")),
         None => {
-            let known: Vec<&str> = Rule::ALL.iter().filter(|rule| trouble(rule)).map(|rule| rule.name()).collect();
+            let known: Vec<&str> = to_be_switched_on().map(|(name, _)| name).collect();
             Err(format!("it is one of {}", known.join(", ")))
         }
     }

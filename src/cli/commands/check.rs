@@ -2,7 +2,7 @@ use crate::cli::args::{OutputArgs, StoreArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::settings::Settings;
+use crate::cli::settings::{LOOKING, Settings};
 use crate::ops;
 use crate::render::{Cell, Facts, Format, Tone, json};
 use crate::report::{Check, Severity};
@@ -25,7 +25,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let database = settings.database()?;
     let mut look = context.look_at(&settings, &database, "check")?;
     let setup: Vec<String> = database.warnings().iter().cloned().chain(database.dropped()).collect();
-    let checked = ops::check(&mut look, &setup)?;
+    let limits = settings.limits("check", LOOKING, &context.interrupt, false);
+    let store = database.store()?;
+    let unfit = ops::unfit_limits(&settings.session(store.as_ref(), &limits), &look.spec, &settings.too_long())?;
+    let checked = ops::check(&mut look, &setup, &unfit)?;
     let document = &checked.document;
     if !checked.is_fit {
         let exit = if checked.denied { Exit::NoPermission } else { Exit::Config };

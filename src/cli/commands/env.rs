@@ -40,6 +40,7 @@ fn document(settings: &Settings) -> Result<Env, CliError> {
     let address = database.address.as_ref();
     let mut list = settings.shown(address.map(Address::label));
     list.extend(settings.shown_thresholds());
+    list.extend(settings.shown_limits());
     let engine = match address {
         None => None,
         Some(Address::Sqlite { .. }) => Some("sqlite"),

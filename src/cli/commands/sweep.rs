@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         asked: Asked::Selection(Box::new(selection)),
         format: args.output.format(),
         settings,
-        quiet_when_idle: true,
+        sweeps: true,
         save_plan: None,
     }
     .run(context, |look, beside, policy| match (&scope, beside.list.as_ref().filter(|_| by_list)) {

@@ -23,14 +23,17 @@ pub struct Checked {
 }
 
 /// Finds out whether jobdoctor can do its work here: rights, encodings, indexes, triggers. `setup` is what is not as it
-/// should be about the way the database is reached.
+/// should be about the way the database is reached, `unfit` what the config file asks for in vain.
 ///
 /// # Errors
 /// When the store cannot be read at all.
-pub fn check(look: &mut Look, setup: &[String]) -> Result<Checked, OpsError> {
+pub fn check(look: &mut Look, setup: &[String], unfit: &[String]) -> Result<Checked, OpsError> {
     let mut findings = Findings { list: Vec::new(), denied: false };
     for warning in setup {
         findings.add(Severity::Warning, "setup", warning.clone(), None);
+    }
+    for why in unfit {
+        findings.add(Severity::Error, "too_long", why.clone(), None);
     }
     if look.target.standby.is_some() {
         let fix = "name its primary, or several hosts and target_session_attrs=read-write".to_owned();

@@ -5,6 +5,7 @@ mod rests;
 mod saved;
 mod scope;
 mod undo;
+mod waiting;
 mod warnings;
 
 use super::OpsError;
@@ -26,17 +27,18 @@ use scope::{move_is_offered, scope_is_sound};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
+pub use waiting::plan_waiting;
 use warnings::{lost_before, warnings};
 
 /// What is to be done, as a value: it can be printed, and it can be executed. Nothing in it can write.
 pub struct Plan {
-    pub(in crate::ops) spec: QueueSpec,
+    /// What is done about claims.
+    pub(in crate::ops) claims: Part,
+    /// What is done about jobs that wait; a sweep's alone.
+    pub(in crate::ops) waiting: Vec<Part>,
     pub(in crate::ops) store_time: Timestamp,
     pub(in crate::ops) target: Target,
     pub(in crate::ops) filter: Filter,
-    /// What is done, with the fences; and, in the same order, the jobs as documents show them.
-    pub(in crate::ops) steps: Spool<Step>,
-    pub(in crate::ops) jobs: Spool<StepJob>,
     pub(in crate::ops) held: Spool<HeldJob>,
     pub(in crate::ops) in_flight: u64,
     pub(in crate::ops) beyond_limit: u64,
@@ -57,10 +59,36 @@ pub struct Plan {
     pub(in crate::ops) undoable: bool,
 }
 
+/// The steps that go by one spec.
+pub(in crate::ops) struct Part {
+    /// The queue, or one of its waiting states.
+    pub(in crate::ops) spec: QueueSpec,
+    /// What is done, with the fences.
+    pub(in crate::ops) steps: Spool<Step>,
+    /// The jobs as documents show them, in the same order.
+    pub(in crate::ops) jobs: Spool<StepJob>,
+}
+
 impl Plan {
     /// How many steps there are.
     pub fn len(&self) -> usize {
-        self.steps.len()
+        self.parts().map(|part| part.steps.len()).sum()
+    }
+
+    /// Its parts, in the order in which they are carried out.
+    pub(in crate::ops) fn parts(&self) -> impl Iterator<Item = &Part> {
+        std::iter::once(&self.claims).chain(&self.waiting)
+    }
+
+    /// All jobs, as documents show them.
+    pub(in crate::ops) fn take_jobs(&mut self) -> Result<Spool<StepJob>, OpsError> {
+        let mut jobs = std::mem::take(&mut self.claims.jobs);
+        for (n, part) in self.waiting.iter().enumerate() {
+            for job in part.jobs.iter() {
+                jobs.push(n as i64, &job?)?;
+            }
+        }
+        Ok(jobs)
     }
 
     /// The beginning of the digest, which is what people copy.
@@ -85,7 +113,7 @@ impl Plan {
 
     /// True if there is nothing to do.
     pub fn is_empty(&self) -> bool {
-        self.steps.is_empty()
+        self.parts().all(|part| part.steps.is_empty())
     }
 }
 
@@ -165,12 +193,11 @@ fn finish(
     let final_moves = undo::final_moves(&look.spec, &moves);
     warnings.extend(final_moves.iter().cloned());
     Ok(Plan {
-        spec: look.spec.clone(),
+        claims: Part { spec: look.spec.clone(), steps, jobs },
+        waiting: Vec::new(),
         store_time: look.now(),
         target: look.target.clone(),
         filter: selection.filter(policy),
-        steps,
-        jobs,
         held,
         in_flight,
         beyond_limit: beyond_limit as u64,

@@ -15,8 +15,8 @@ impl Plan {
     /// # Errors
     /// When the temporary file of a long plan cannot be read.
     pub fn to_save(&self) -> Result<SavedPlan, OpsError> {
-        let mut steps = Vec::with_capacity(self.steps.len());
-        for (step, job) in self.steps.iter().zip(self.jobs.iter()) {
+        let mut steps = Vec::with_capacity(self.claims.steps.len());
+        for (step, job) in self.claims.steps.iter().zip(self.claims.jobs.iter()) {
             let (step, job) = (step?, job?.job);
             steps.push(SavedStep {
                 id: job.id,

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 
 /// The moves among these that cannot be taken back, each with why.
 pub(super) fn final_moves(spec: &QueueSpec, moves: &BTreeSet<Move>) -> Vec<String> {
-    let is_final = |r#move: &&Move| spec.recorded(**r#move).is_none();
+    // Where nothing was changed there is nothing to take back.
+    let is_final = |r#move: &&Move| **r#move != Move::Wake && spec.recorded(**r#move).is_none();
     let why = |r#move: &Move| {
         if spec.moves.get(r#move).is_some_and(|moved| moved.is_one_update()) {
             return format!("a {move} cannot be undone here: this role may not read every column that it writes");

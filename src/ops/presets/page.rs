@@ -99,6 +99,7 @@ fn queue(profile: &Profile) -> PresetQueue {
         },
         finished: finished(profile),
         moves: profile.moves.iter().map(a_move).collect(),
+        waiting: profile.waiting.iter().map(a_move).collect(),
         holds: profile
             .holds
             .iter()

@@ -93,6 +93,8 @@ impl UndoPlan {
         let mut recorded: Vec<(Option<Outcome>, Entry)> = Vec::new();
         for kept in kept.into_iter().filter(may_have_moved) {
             match kept.entry {
+                // Nothing was changed, so nothing is to be taken back.
+                Some(entry) if entry.r#move == Move::Wake => {}
                 Some(entry) => recorded.push((kept.outcome, entry)),
                 None => self.left.push(0, &unrecorded(kept.id))?,
             }
@@ -113,7 +115,7 @@ impl UndoPlan {
 
     fn add(&mut self, entry: Entry, now: Now, state_seen: Option<String>) -> Result<(), OpsError> {
         let Some(row) = &entry.row else { return Ok(()) };
-        let known = self.spec.recorded(entry.r#move).unwrap_or_default();
+        let known = self.spec.given_back(entry.r#move).unwrap_or_default();
         if let Some(value) = row.values.iter().find(|value| !known.iter().any(|column| column.name == value.column)) {
             let message = format!(
                 "column {} of job {} is none that a {} of preset {} writes here",

@@ -54,6 +54,8 @@ pub struct Document {
     pub(in crate::spec) finished: Option<FinishedDoc>,
     pub(in crate::spec) sql: BTreeMap<String, Template>,
     pub(in crate::spec) moves: Vec<(Move, MoveDoc)>,
+    /// What is done to jobs that wait, by `[waiting]`.
+    pub(in crate::spec) waiting: Vec<(Move, MoveDoc)>,
     pub(in crate::spec) holds: Vec<HoldDoc>,
     pub(in crate::spec) notify: Vec<NotifyDoc>,
     /// By name.
@@ -116,6 +118,7 @@ impl Document {
             rules: root.take("rules").map(|field| rules(field.table()?)).transpose()?.unwrap_or_default(),
             sql: fragments(root.take("sql"))?,
             moves: root.take("move").map(|field| moves(field.table()?)).transpose()?.unwrap_or_default(),
+            waiting: root.take("waiting").map(|field| moves(field.table()?)).transpose()?.unwrap_or_default(),
             holds: named(root.take("hold"), hold)?,
             notify: named(root.take("notify"), notify)?,
             cautions: root.take("caution").map(Field::text_table).transpose()?.unwrap_or_default(),

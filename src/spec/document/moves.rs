@@ -45,15 +45,19 @@ pub(in crate::spec) enum NotifyDoc {
     Sql((Written, Template)),
 }
 
+/// The moves that a preset writes out, by their keys. A wake-up is the preset's `[notify]`.
+const WRITTEN: [Move; 4] = [Move::Requeue, Move::Fail, Move::Cancel, Move::TimeOut];
+
 pub(super) fn moves(mut fields: Fields<'_>) -> Result<Vec<(Move, MoveDoc)>, SpecError> {
     if let Some(refused) = fields.text("refused")? {
         fields.finish()?;
         let none = || MoveDoc { refused: Some(refused.clone()), ..MoveDoc::default() };
-        return Ok(Move::ALL.into_iter().map(|r#move| (r#move, none())).collect());
+        let moves = [Move::Requeue, Move::Fail, Move::Cancel];
+        return Ok(moves.into_iter().map(|r#move| (r#move, none())).collect());
     }
     let mut moves = Vec::new();
-    for (r#move, key) in [(Move::Requeue, "requeue"), (Move::Fail, "fail"), (Move::Cancel, "cancel")] {
-        if let Some(field) = fields.take(key) {
+    for r#move in WRITTEN {
+        if let Some(field) = fields.take(r#move.name()) {
             moves.push((r#move, a_move(field.table()?)?));
         }
     }

@@ -76,6 +76,8 @@ pub struct Profile {
     pub finished: Option<FinishedProfile>,
     /// What may be done to a job.
     pub moves: Vec<MoveProfile>,
+    /// What may be done to a job that waits.
+    pub waiting: Vec<MoveProfile>,
     /// What keeps a step back.
     pub holds: Vec<HoldProfile>,
     /// How workers are woken.

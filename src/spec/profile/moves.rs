@@ -13,6 +13,16 @@ pub(super) fn moves(document: &Document) -> Vec<MoveProfile> {
     document.moves.iter().map(|(r#move, doc)| a_move(document, *r#move, doc)).collect()
 }
 
+/// What is done to jobs that wait: what authors do not write is that they lose no attempt.
+pub(super) fn waiting(document: &Document) -> Vec<MoveProfile> {
+    let of_one = |(r#move, doc): &(Move, MoveDoc)| {
+        let attempts = doc.attempts.or(Some(AttemptsWord::Keep));
+        // It has waited for long enough: --delay is about claims.
+        MoveProfile { delayed: None, ..a_move(document, *r#move, &MoveDoc { attempts, ..doc.clone() }) }
+    };
+    document.waiting.iter().map(of_one).collect()
+}
+
 fn a_move(document: &Document, r#move: Move, doc: &MoveDoc) -> MoveProfile {
     // What authors do not write out goes into the first UPDATE of the row.
     let mut implied = implied(document, doc);

@@ -33,6 +33,7 @@ impl Preset {
             },
             finished: document.finished.as_ref().map(|finished| self::finished(&document, finished)),
             moves: moves::moves(&document),
+            waiting: moves::waiting(&document),
             holds: document
                 .holds
                 .iter()

@@ -43,6 +43,9 @@ pub struct QueueSpec {
     pub tables: BTreeMap<String, Table>,
     /// The states and what they mean.
     pub states: States,
+    /// True where what is looked at are jobs that wait: their one state stands for the ones in flight, and since when they
+    /// wait for the time of the claim. See [`Waits`](super::Waits).
+    pub waits: bool,
     /// What makes a row a claim, and what is read of it.
     pub claim: ClaimSpec,
     /// Who holds it.
@@ -57,6 +60,8 @@ pub struct QueueSpec {
     pub finished: Finished,
     /// What may be done to a job.
     pub moves: BTreeMap<Move, MoveSpec>,
+    /// What may be done to a job that waits.
+    pub waiting: BTreeMap<Move, MoveSpec>,
     /// Conditions under which a step is kept back.
     pub holds: Vec<Hold>,
     /// How workers are woken after a commit.

@@ -22,6 +22,7 @@ use super::preset::Preset;
 use super::probe::{Ask, Tables, choose};
 use super::queue::*;
 use super::template::{Piece, Template};
+use super::waits::Waits;
 use fragments::Within;
 use place::missing_table;
 use std::collections::BTreeMap;
@@ -62,9 +63,36 @@ pub fn resolve<E>(
     place: &Place,
     ask: Ask<'_, E>,
 ) -> Result<QueueSpec, ResolveError<E>> {
+    resolved(preset, live, place, None, ask)
+}
+
+/// The same for jobs that wait.
+///
+/// # Errors
+/// As [`resolve`]; and when the queue has no such waiting state.
+pub fn resolve_waiting<E>(
+    preset: &Preset,
+    live: &LiveSchema,
+    place: &Place,
+    waits: &Waits,
+    ask: Ask<'_, E>,
+) -> Result<QueueSpec, ResolveError<E>> {
+    resolved(preset, live, place, Some(waits), ask).map(Waits::complete)
+}
+
+fn resolved<E>(
+    preset: &Preset,
+    live: &LiveSchema,
+    place: &Place,
+    waits: Option<&Waits>,
+    ask: Ask<'_, E>,
+) -> Result<QueueSpec, ResolveError<E>> {
     let node = preset.filled_with(preset.for_engine(live.engine)?, &place.options)?;
     let (node, variants) = choose(preset, node, live, place, ask)?;
-    let document = Document::of(&preset.document, &preset.name, node)?;
+    let mut document = Document::of(&preset.document, &preset.name, node)?;
+    if let Some(waits) = waits {
+        waits.turn(&mut document)?;
+    }
     let (schema, tables) = physical_tables(&document, live, place)?;
     let within = (!schema.is_empty()).then_some(schema.as_str());
     if let Some(table) = place.table.as_deref().filter(|table| live.table(within, table).is_none()) {
@@ -167,7 +195,9 @@ impl<'a> Binder<'a> {
                 .collect(),
             finished: self.finished(&claim)?,
             moves: self.moves(&claim, &attempts)?,
+            waiting: self.waiting(&claim, &attempts)?,
             states: document.states.clone(),
+            waits: false,
             claim,
             owner,
             liveness,

@@ -22,6 +22,20 @@ impl Binder<'_> {
         Ok(moves)
     }
 
+    /// What is done to jobs that wait: one that never ran has lost no attempt.
+    pub(super) fn waiting(
+        &self,
+        claim: &ClaimSpec,
+        attempts: &Attempts,
+    ) -> Result<BTreeMap<Move, MoveSpec>, SpecError> {
+        let of_one = |(r#move, doc): &(Move, MoveDoc)| {
+            let attempts_word = doc.attempts.or(Some(AttemptsWord::Keep));
+            let doc = MoveDoc { attempts: attempts_word, ..doc.clone() };
+            Ok((*r#move, self.a_move(&doc, claim, attempts)?))
+        };
+        self.document.waiting.iter().map(of_one).collect()
+    }
+
     pub(super) fn a_move(&self, doc: &MoveDoc, claim: &ClaimSpec, attempts: &Attempts) -> Result<MoveSpec, SpecError> {
         let to = match &doc.to {
             None => StateValue { name: String::new(), stored: Cell::Null },

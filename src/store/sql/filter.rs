@@ -286,7 +286,7 @@ fn has_value(sql: &mut Sql<'_>, time: &TimeColumn) {
     sql.push(")");
 }
 
-fn before(sql: &mut Sql<'_>, time: &TimeColumn, cut: Timestamp) {
+pub(super) fn before(sql: &mut Sql<'_>, time: &TimeColumn, cut: Timestamp) {
     compare(sql, time, "<", time.encodings.before(cut).into_iter().map(|bound| bound.value));
 }
 

@@ -1,8 +1,8 @@
 use super::builder::{Sql, Statement, column_sql};
 use super::dialect::Dialect;
-use super::filter::{Sieve, sieves};
+use super::filter::{Sieve, before, sieves};
 use super::projection::Projection;
-use crate::model::{Cell, Key};
+use crate::model::{Cell, Key, Timestamp};
 use crate::spec::{QueueSpec, StateSource};
 use crate::store::Cutoffs;
 
@@ -25,6 +25,13 @@ pub fn suspects<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, cutoffs:
         .iter()
         .flat_map(|state| sieves.iter().map(move |sieve| listing(spec, dialect, *state, Some(sieve))))
         .collect()
+}
+
+/// The listings of what began before `cut`: one for each in-flight state; none where the table does not tell.
+pub fn begun_before<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, cut: Timestamp) -> Vec<Listing<'s>> {
+    let Some(began) = &spec.claim.claimed_at else { return Vec::new() };
+    let sieve: Sieve<'_> = Box::new(move |sql| before(sql, began, cut));
+    states(spec).into_iter().map(|state| listing(spec, dialect, state, Some(&sieve))).collect()
 }
 
 /// The listings of all claims: one for each in-flight state.

@@ -28,7 +28,7 @@ pub(super) use holders::{holder, holders};
 pub(super) use ledger::{
     ledger_inserts, ledger_losses, ledger_row, ledger_rows, ledger_run, ledger_run_ids, ledger_runs,
 };
-pub(super) use listing::{all, count, find, suspects};
+pub(super) use listing::{all, begun_before, count, find, suspects};
 pub(super) use record::{images, restores};
 pub(super) use tally::tally;
 pub(super) use verify::{guard, reread, verify, witness_writers, witnesses, witnesses_reread};

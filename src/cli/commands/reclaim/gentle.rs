@@ -17,7 +17,7 @@ impl Reclaiming<'_> {
         let (said, target) = (&self.act.gentle, &self.settings.target);
         match self.act.to {
             // What the target says is of jobs that go back; here none does.
-            Some(Move::Fail | Move::Cancel) => Later::default(),
+            Some(Move::Fail | Move::Cancel | Move::TimeOut | Move::Wake) => Later::default(),
             Some(Move::Requeue) | None => {
                 Later { delay: said.delay.or(target.delay), jitter: said.jitter.or(target.jitter) }
             }
@@ -47,7 +47,7 @@ impl Reclaiming<'_> {
             )
             .hint("take them out of the target in the config file, or say --no-config"));
         }
-        let (Some(to @ (Move::Fail | Move::Cancel)), Some(flag)) = (
+        let (Some(to @ (Move::Fail | Move::Cancel | Move::TimeOut)), Some(flag)) = (
             self.act.to,
             [
                 ("--delay", said.delay.is_some()),

@@ -5,6 +5,7 @@ mod following;
 mod gentle;
 mod reclaiming;
 mod said;
+mod waiting;
 
 pub(super) use reclaiming::{Reclaiming, run_id};
 
@@ -80,7 +81,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         confirm: &args.confirm,
         format: args.output.format(),
         settings,
-        quiet_when_idle: false,
+        sweeps: false,
         save_plan: args.plan.save_plan.as_deref(),
     }
     .run(context, |_, _, policy| policy.with_older(args.older.older))

@@ -24,8 +24,9 @@ pub(in crate::cli::commands) struct Reclaiming<'a> {
     pub(in crate::cli::commands) asked: Asked,
     pub(in crate::cli::commands) format: Format,
     pub(in crate::cli::commands) settings: Settings,
-    /// Say nothing without a terminal when nothing was done: cron would mail it.
-    pub(in crate::cli::commands) quiet_when_idle: bool,
+    /// True for a sweep: it sees to jobs that wait, too, and without a terminal it says nothing when nothing was done, because
+    /// cron would mail it.
+    pub(in crate::cli::commands) sweeps: bool,
     /// Where to keep the plan.
     pub(in crate::cli::commands) save_plan: Option<&'a Path>,
 }
@@ -45,7 +46,8 @@ impl Reclaiming<'_> {
         context.say_setup(&database);
         let store = database.store()?;
         let limits = settings.limits(self.name, time, &context.interrupt, self.act.apply);
-        let rules = self.act.rule.iter().chain(&settings.target.rules).copied();
+        let switched_on = settings.target.rules.iter().map(|(rule, _)| rule);
+        let rules = self.act.rule.iter().chain(switched_on).copied();
         let policy =
             Policy { act_on: rules.collect(), to: self.act.to, max_stalls: self.max_stalls(), ..settings.policy(None) };
         if self.act.apply && !settings.target.read_only {
@@ -60,13 +62,13 @@ impl Reclaiming<'_> {
         };
         let mut look = look_again()?;
         context.say_where(&look);
-        if let (true, Some(why)) = (self.quiet_when_idle, look.spec.advice_only()) {
+        if let (true, Some(why)) = (self.sweeps, look.spec.advice_only()) {
             // Silence would look like success for ever.
             let message = format!("nothing can be swept here: {why}");
             return Err(CliError::new(Exit::Config, message));
         }
         let policy = self.asked.policy(refine(&look, &beside, policy))?;
-        let speaks = !self.format.is_machine() && (!self.quiet_when_idle || context.ui.is_watched());
+        let speaks = !self.format.is_machine() && (!self.sweeps || context.ui.is_watched());
         let (policy, wrong_list) = beside.judge(&mut look, policy, context, speaks)?;
         self.must_know_progress(&look)?;
         let plan = self.asked.plan(&mut look, &policy)?;
@@ -74,7 +76,8 @@ impl Reclaiming<'_> {
         let run_id = run_id(&look);
         // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
         drop(look);
-        let plan = self.confirmed(context, &look_again, &limits, plan, &policy)?;
+        let mut plan = self.confirmed(context, &look_again, &limits, plan, &policy)?;
+        self.with_waiting(store.as_ref(), &limits, &mut plan, &policy)?;
         if let Some(path) = self.save_plan {
             plan_file::write(path, &plan.to_save()?)?;
         }
@@ -107,7 +110,7 @@ impl Reclaiming<'_> {
         let summary = &done.document.summary;
         let elsewhere = summary.outcomes.as_ref().is_some_and(|o| o.changed + o.gone == summary.planned);
         let nothing_done = (summary.planned == 0 || elsewhere) && done.document.refused.is_none();
-        let idle = self.quiet_when_idle && nothing_done && !context.ui.is_watched();
+        let idle = self.sweeps && nothing_done && !context.ui.is_watched();
         if !idle || self.format.is_machine() {
             present(&context.ui, self.format, &done.document)?;
         }

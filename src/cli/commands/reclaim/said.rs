@@ -59,8 +59,12 @@ impl Reclaiming<'_> {
     fn say_planned(&self, context: &Context, document: &Reclaim) {
         let summary = &document.summary;
         if !self.format.is_machine() {
+            let waiting = match summary.waiting {
+                0 => String::new(),
+                waiting => format!(" ({} of them waiting)", grouped(waiting)),
+            };
             context.ui.note(&format!(
-                "{} to move, {} left alone, of {} in flight; nothing was written",
+                "{} to move{waiting}, {} left alone, of {} in flight; nothing was written",
                 count(summary.planned, "job", "jobs"),
                 grouped(summary.held),
                 grouped(summary.in_flight)
@@ -110,7 +114,11 @@ impl Reclaiming<'_> {
         ];
         let others: Vec<String> =
             others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(", {} {what}", grouped(*n))).collect();
-        ui.note(&format!("recovered {}{}", count(outcomes.moved, "orphaned job", "orphaned jobs"), others.concat()));
+        let others = others.concat();
+        ui.note(&match document.summary.waiting {
+            0 => format!("recovered {}{others}", count(outcomes.moved, "orphaned job", "orphaned jobs")),
+            _ => format!("moved {}{others}", count(outcomes.moved, "job", "jobs")),
+        });
         if let Some(when) = when(document).filter(|_| outcomes.moved > 0) {
             ui.note(&when);
         }

@@ -9,7 +9,7 @@ pub fn list(document: &Presets) -> Table {
         column("queue", 1, Some(20)),
         column("engines", 4, None),
         column("liveness", 0, Some(16)),
-        column("can", 2, None),
+        column("can", 2, Some(28)),
         column("proof", 3, None),
         column("versions", 5, Some(10)),
     ];

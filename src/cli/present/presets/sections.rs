@@ -1,5 +1,6 @@
 //! What is known of a queue, cut into sections that every queue has in the same order.
 
+use crate::model::Move;
 use crate::report::{PresetDelayed, PresetHold, PresetMove, PresetQueue, PresetStep, PresetTime, PresetWakeUp};
 
 /// A heading and what stands under it.
@@ -64,10 +65,16 @@ pub(super) fn sections(queue: &PresetQueue) -> Vec<Section> {
         section("Attempts", attempts(queue)),
         section("Finished jobs", vec![word("run times", queue.finished.detail.as_str())]),
     ];
-    for kind in ["requeue", "fail", "cancel"] {
+    for kind in ["requeue", "fail", "cancel", "time_out"] {
         let found = queue.moves.iter().find(|r#move| r#move.r#move == kind);
         let lines = found.map_or_else(|| vec![word("never", "this queue has no such thing")], a_move);
-        sections.push(section(kind, lines));
+        // Few tables have a state for it.
+        if kind != "time_out" || found.is_some() {
+            sections.push(section(kind, lines));
+        }
+    }
+    for r#move in &queue.waiting {
+        sections.push(section(&format!("{} of a job that waits", r#move.r#move), a_move(r#move)));
     }
     sections.push(section("Held back", holds(queue)));
     sections.push(section("Waking workers", wake_ups(queue)));
@@ -208,10 +215,8 @@ fn cautions(queue: &PresetQueue) -> Vec<Line> {
 
 fn holds(queue: &PresetQueue) -> Vec<Line> {
     let line = |hold: &PresetHold| {
-        let moves = match hold.moves.len() {
-            3 => "every move".to_owned(),
-            _ => hold.moves.join(", "),
-        };
+        let is_every = hold.moves.len() == Move::ALL.len();
+        let moves = if is_every { "every move".to_owned() } else { hold.moves.join(", ") };
         word(hold.name.replace('_', " "), format!("{moves}: {}; where {}", hold.reason, code(&hold.condition)))
     };
     let guard = queue.guard.as_ref().map(|guard| {

@@ -1,0 +1,113 @@
+//! Jobs that wait for too long, in the plan of a sweep beside its claims.
+
+use super::undo::final_moves;
+use super::{Drafts, Part, Plan};
+use crate::model::{Claim, Move, Step};
+use crate::ops::OpsError;
+use crate::ops::selection::Selection;
+use crate::ops::session::{Look, Session};
+use crate::ops::too_long;
+use crate::policy::{Digest, Policy, TooLong, Verdict, draft, judge};
+use crate::report::Spool;
+use crate::spec::QueueSpec;
+use crate::store::Wanted;
+use std::collections::{BTreeSet, HashSet};
+
+/// Adds what the config file wants done with jobs that wait for too long: a look of its own for each state and column, at no
+/// more rows than are late. Nobody holds such a job, so the brake has nothing to say; `--limit` counts claims first.
+///
+/// # Errors
+/// When the store cannot be read, or an entry does not fit the queue.
+pub fn plan_waiting(
+    session: &Session<'_>,
+    plan: &mut Plan,
+    selection: &Selection,
+    policy: &Policy,
+) -> Result<(), OpsError> {
+    // A job that is late by two columns of its row is moved once: by the entry that comes first.
+    let mut seen = HashSet::new();
+    for (waits, too_long) in too_long::waiting(&plan.claims.spec, &policy.too_long) {
+        let mut look = session.look_at_waiting(&waits)?;
+        too_long::ends(&look.spec, &too_long)?;
+        let mut part = part(&mut look, selection, too_long, plan, &mut seen)?;
+        let room = selection.limit.map(|limit| limit.saturating_sub(plan.len()));
+        let beyond = room.map_or(0, |room| part.steps.truncate(room).min(part.jobs.truncate(room)));
+        plan.beyond_limit += beyond as u64;
+        if !part.steps.is_empty() {
+            plan.waiting.push(part);
+        }
+    }
+    if !plan.waiting.is_empty() {
+        plan.held.sort();
+        plan.digest = digest(plan)?;
+    }
+    Ok(())
+}
+
+fn part(
+    look: &mut Look,
+    selection: &Selection,
+    too_long: TooLong,
+    plan: &mut Plan,
+    seen: &mut HashSet<String>,
+) -> Result<Part, OpsError> {
+    let shortest = too_long.entries.iter().map(|entry| entry.after).min().unwrap_or_default();
+    // What the operator says of claims is about claims.
+    let policy = Policy { too_long, ..Policy::default() };
+    let now = look.now();
+    let spec = look.spec.clone();
+    let mut drafts = Drafts::default();
+    let mut failed = None;
+    let mut consider = |claim: &Claim| {
+        let judgement = judge(&spec, claim, &policy, now);
+        if failed.is_some() || judgement.verdict == Verdict::Healthy || !selection.admits(claim) {
+            return;
+        }
+        if !seen.insert(claim.key.to_string()) {
+            return;
+        }
+        let draft = draft(&spec, claim, &judgement, &policy);
+        failed = drafts.add(&spec, claim, &judgement, &policy, draft).err();
+    };
+    look.reader.scan(&spec, &Wanted::Before(now.minus(shortest)), &mut |claim| consider(&claim))?;
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let Drafts { mut steps, mut jobs, held, .. } = drafts;
+    for job in held.iter() {
+        plan.held.push(i64::MAX, &job?)?;
+    }
+    steps.sort();
+    jobs.sort();
+    said(&spec, &steps_of(&steps)?, plan);
+    Ok(Part { spec, steps, jobs })
+}
+
+fn steps_of(steps: &Spool<Step>) -> Result<BTreeSet<Move>, OpsError> {
+    let mut moves = BTreeSet::new();
+    for step in steps.iter() {
+        moves.insert(step?.r#move);
+    }
+    Ok(moves)
+}
+
+/// What is to be known before these are applied.
+fn said(spec: &QueueSpec, moves: &BTreeSet<Move>, plan: &mut Plan) {
+    let final_moves = final_moves(spec, moves);
+    plan.undoable &= final_moves.is_empty();
+    for why in final_moves {
+        if !plan.warnings.contains(&why) {
+            plan.warnings.push(why);
+        }
+    }
+}
+
+fn digest(plan: &Plan) -> Result<String, OpsError> {
+    let mut digest = Digest::default();
+    for part in plan.parts() {
+        for step in part.steps.iter() {
+            digest.add(&step?);
+        }
+    }
+    Ok(digest.finish())
+}

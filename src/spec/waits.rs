@@ -1,0 +1,58 @@
+use super::SpecError;
+use super::did_you_mean;
+use super::document::Document;
+use super::fields::Written;
+use super::queue::{Exhausted, MoveSpec, QueueSpec};
+use crate::model::{AttemptsChange, Move};
+
+/// Jobs that wait in one state, looked at as claims are: the same rows with other eyes. Nobody holds them, so nothing tells
+/// life from death; what is left is since when they wait, and what `[waiting]` of the preset does to them.
+#[derive(Debug, Clone)]
+pub struct Waits {
+    /// One of the queue's waiting states.
+    pub state: Written,
+    /// The column that says since when; what is NULL there does not wait.
+    pub since: Written,
+}
+
+impl Waits {
+    /// Turns a document about claims into one about these jobs.
+    pub(super) fn turn(&self, document: &mut Document) -> Result<(), SpecError> {
+        let states = &mut document.states;
+        let Some(at) = states.waiting.iter().position(|state| state.name == self.state.text) else {
+            let hint = did_you_mean(&self.state.text, states.waiting.iter().map(|state| state.name.as_str()));
+            return Err(self.state.error(format!("`{}` is not one of the waiting states{hint}", self.state.text)));
+        };
+        let state = states.waiting.remove(at);
+        // Known all the same: a move may lead there.
+        states.waiting.append(&mut states.in_flight);
+        states.in_flight.push(state);
+        document.claim.claimed_at = Some(self.since.clone());
+        document.claim.liveness.clear();
+        document.claim.progress.clear();
+        document.rules = Default::default();
+        document.finished = None;
+        document.cautions.clear();
+        // A job that never ran has used up nothing.
+        document.attempts.exhausted = Exhausted::Leave;
+        document.attempts.stalls = None;
+        Ok(())
+    }
+
+    /// Completes what was resolved from such a document.
+    pub(super) fn complete(mut spec: QueueSpec) -> QueueSpec {
+        spec.moves = std::mem::take(&mut spec.waiting);
+        if let (false, Some(state)) = (spec.notify.is_empty(), spec.states.in_flight.first()) {
+            let stays = MoveSpec {
+                to: state.clone(),
+                attempts: AttemptsChange::Keep,
+                steps: Vec::new(),
+                refused: None,
+                locks_for_update: false,
+                delayed: None,
+            };
+            spec.moves.insert(Move::Wake, stays);
+        }
+        QueueSpec { waits: true, ..spec }
+    }
+}

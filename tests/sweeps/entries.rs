@@ -1,0 +1,120 @@
+//! Entries of `too_long` and `rules` that say too little, or what this queue does not know: an error that says where, before
+//! anything is written.
+
+use super::waiting::{limits, swept};
+use crate::support::cli::fails;
+use crate::support::shop::Shop;
+
+fn lease() -> Shop {
+    let shop = Shop::on_sqlite();
+    shop.run(&["init"]).exits(0);
+    shop
+}
+
+#[test]
+fn what_cannot_be_read() {
+    let shop = lease();
+    for (entry, complaint) in [
+        ("after = \"5m\"\nmove = \"fail\"", "needs `state`"),
+        ("state = \"RUNNING\"\nmove = \"fail\"", "needs `after`"),
+        ("state = \"RUNNING\"\nafter = \"5m\"", "needs `move`"),
+        ("state = \"RUNNING\"\nafter = \"5m\"\nmove = \"retry\"", "too_long[1].move"),
+        ("state = \"RUNNING\"\nafter = \"5M\"\nmove = \"fail\"", "5m"),
+        ("state = \"RUNNING\"\nafter = \"5m\"\nto = \"fail\"", "there is no such key"),
+    ] {
+        limits(&shop, &format!("[[target.shop.too_long]]\n{entry}\n"));
+        let arguments = swept(&["--db", "queue.db"]);
+        let said = fails(&shop.doctor, &arguments, 78).stderr;
+        assert!(said.contains(complaint), "{entry}: {said}");
+        assert!(said.contains("line "), "{entry}: {said}");
+    }
+}
+
+#[test]
+fn what_the_queue_does_not_know() {
+    let shop = lease();
+    for (entry, complaint) in [
+        ("state = \"RUNING\"\nafter = \"5m\"\nmove = \"fail\"", "`RUNNING`?"),
+        ("state = \"SUCCEEDED\"\nafter = \"5m\"\nmove = \"fail\"", "known here: CLAIMED, RUNNING, QUEUED"),
+        ("state = \"RUNNING\"\nsince = \"run_at\"\nafter = \"5m\"\nmove = \"fail\"", "leave `since` out"),
+        ("state = \"RUNNING\"\nafter = \"5m\"\nmove = \"wake\"", "cannot be woken"),
+        ("state = \"QUEUED\"\nafter = \"5m\"\nmove = \"fail\"", "say in `since`"),
+        ("state = \"QUEUED\"\nsince = \"runat\"\nafter = \"5m\"\nmove = \"fail\"", "run_at"),
+        ("state = \"QUEUED\"\nsince = \"run_at\"\nafter = \"5m\"\nmove = \"wake\"", "nobody to tell"),
+        ("state = \"QUEUED\"\nsince = \"run_at\"\nafter = \"5m\"\nmove = \"cancel\"", "[waiting.cancel]"),
+        // The requeue of the reference schema leaves `deadline_at` as it is: it would go on for ever.
+        (
+            "state = \"QUEUED\"\nsince = \"deadline_at\"\nafter = \"5m\"\nmove = \"requeue\"",
+            "every sweep would move it again",
+        ),
+    ] {
+        limits(&shop, &format!("[[target.shop.too_long]]\n{entry}\n"));
+        for command in [
+            swept(&["--db", "queue.db", "--apply"]),
+            vec!["check", "--config", "config.toml", "--target", "shop", "--db", "queue.db"],
+        ] {
+            let said = fails(&shop.doctor, &command, 78).stderr;
+            assert!(said.contains(complaint), "{command:?} with {entry}: {said}");
+            assert!(said.contains("line "), "{command:?} with {entry}: {said}");
+        }
+    }
+}
+
+#[test]
+fn rules_with_a_move_of_their_own() {
+    let shop = lease();
+    for (rules, complaint) in [
+        ("rules = [{ name = \"deadline_passed\" }]", "`move` is missing"),
+        ("rules = [{ name = \"deadline_passed\", move = \"wake\" }]", "rules[1].move"),
+        ("rules = [\"too_long\"]", "rules"),
+        ("rules = [\"lease_expired\"]", "rules"),
+    ] {
+        limits(&shop, &format!("{rules}\n"));
+        let said = fails(&shop.doctor, &swept(&["--db", "queue.db"]), 78).stderr;
+        assert!(said.contains(complaint) && said.contains("line 2"), "{rules}: {said}");
+    }
+    shop.in_flight(1, 1, "'web1:1'", 5);
+    shop.sql("UPDATE jobs SET deadline_at = {ago 60}");
+    for (rules, r#move) in [
+        ("rules = [\"deadline_passed\"]", "fail"),
+        ("rules = [{ name = \"deadline_passed\", move = \"time_out\" }]", "time_out"),
+        ("rules = [{ name = \"deadline_passed\", move = \"requeue\" }]", "requeue"),
+    ] {
+        limits(&shop, &format!("{rules}\n"));
+        let document = shop.run(&swept(&["--json"])).exits(0).json();
+        assert_eq!(document["steps"][0]["move"], r#move, "{rules}");
+    }
+}
+
+#[test]
+fn env_shows_them() {
+    let shop = lease();
+    limits(
+        &shop,
+        "rules = [{ name = \"deadline_passed\", move = \"time_out\" }]\n[[target.shop.too_long]]\nstate = \"QUEUED\"\nqueue = \"m*\"\nsince = \"run_at\"\nafter = \"5m\"\nmove = \"fail\"\n",
+    );
+    let document = shop.run(&["env", "--config", "config.toml", "--target", "shop", "--json"]).exits(0).json();
+    let value = |name: &str| {
+        let list = document["settings"].as_array().unwrap();
+        list.iter().find(|setting| setting["name"] == name).map(|setting| setting["value"].clone()).unwrap()
+    };
+    assert_eq!(value("rules"), "deadline_passed (time_out)");
+    assert_eq!(value("too_long 1"), "state QUEUED, queue m*, after 5m, since run_at, move fail");
+}
+
+/// A queue whose jobs wait elsewhere has no such state.
+#[test]
+fn where_a_place_is_the_state() {
+    let shop = Shop::on_postgres();
+    shop.sql(
+        "CREATE TABLE delayed_jobs (id bigserial PRIMARY KEY, priority int NOT NULL DEFAULT 0, attempts int NOT NULL DEFAULT 0,
+         handler text NOT NULL, last_error text, run_at timestamp, locked_at timestamp, failed_at timestamp, locked_by text,
+         queue text, created_at timestamp, updated_at timestamp)",
+    );
+    limits(
+        &shop,
+        "[[target.shop.too_long]]\nstate = \"waiting\"\nsince = \"run_at\"\nafter = \"5m\"\nmove = \"wake\"\n",
+    );
+    let said = fails(&shop.doctor, &swept(&["--db", &shop.url, "--preset", "delayed-job"]), 78).stderr;
+    assert!(said.contains("known here: locked"), "{said}");
+}
