@@ -89,7 +89,10 @@ fn held<T>(reason: HeldReason, detail: impl Into<String>) -> Result<T, Held> {
 fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Policy) -> Result<Step, Held> {
     let reasons = match &judgement.verdict {
         Verdict::Healthy => {
-            let why = judgement.checks.iter().find(|check| check.result == super::CheckResult::Clear);
+            let mut clear = judgement.checks.iter().filter(|check| check.result == super::CheckResult::Clear);
+            // That nothing is wrong beside says less than what shows life, or how long it may still take.
+            let beside = [Rule::DeadlinePassed.name(), Rule::MaxRuntime.name()];
+            let why = clear.clone().find(|check| !beside.contains(&check.rule)).or_else(|| clear.next());
             return held(HeldReason::Healthy, why.map_or("it shows life", |check| check.detail.as_str()));
         }
         Verdict::Unknown(lacking) => return held(HeldReason::Unknown, lacking.join("; ")),
