@@ -31,6 +31,7 @@ mod stalls;
 mod stats;
 mod survey;
 mod thresholds;
+mod turns;
 mod undo;
 
 pub use check::{Checked, check};
@@ -58,4 +59,5 @@ pub use stalls::CountStalls;
 pub use stats::{runtimes, stats};
 pub use survey::{Survey, survey};
 pub use thresholds::cutoffs;
+pub use turns::{Turns, called_off, pause, tells_of_sweeps};
 pub use undo::{UndoOrder, UndoPlan, Undone, undo, undo_plan};
