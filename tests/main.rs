@@ -10,6 +10,7 @@
 mod brake;
 mod cli;
 mod conformance;
+mod cron;
 mod emit;
 mod events;
 mod files;

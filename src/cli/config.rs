@@ -1,7 +1,6 @@
 //! The config file: targets, and mappings for home-made tables.
 
-use super::args::parse_between_looks;
-use super::args::parse_wait;
+use super::args::{parse_between_looks, parse_hold, parse_pause, parse_wait};
 use super::error::CliError;
 use super::exit::Exit;
 use super::rules::{RuleMove, rules, too_long};
@@ -60,6 +59,10 @@ pub struct Target {
     pub max_jobs: Option<u64>,
     /// A run that moves more jobs than this says so loudly.
     pub warn_above: Option<u64>,
+    /// How long one sweep keeps others off.
+    pub hold: Option<Duration>,
+    /// How long a sweep waits for its turn.
+    pub lock_wait: Option<Duration>,
     /// How much later than now jobs that go back may run.
     pub delay: Option<Duration>,
     /// The window over which they are spread.
@@ -144,9 +147,14 @@ pub(super) fn duration(fields: &mut Fields<'_>, key: &'static str) -> Result<Opt
     parse_duration(&written.text).map(Some).map_err(|why| written.error(why))
 }
 
-fn wait(fields: &mut Fields<'_>, key: &'static str) -> Result<Option<Duration>, SpecError> {
+/// A duration within bounds of its own.
+fn span(
+    fields: &mut Fields<'_>,
+    key: &'static str,
+    parse: fn(&str) -> Result<Duration, String>,
+) -> Result<Option<Duration>, SpecError> {
     let Some(written) = fields.take(key).map(Field::written).transpose()? else { return Ok(None) };
-    parse_wait(&written.text).map(Some).map_err(|why| written.error(why))
+    parse(&written.text).map(Some).map_err(|why| written.error(why))
 }
 
 fn stalls(fields: &mut Fields<'_>) -> Result<Option<u32>, SpecError> {
@@ -180,18 +188,17 @@ fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
         older: duration(&mut fields, "older")?,
         max_runtime: duration(&mut fields, "max_runtime")?,
         thresholds: thresholds(fields.take("threshold"))?,
-        confirm_after: match fields.take("confirm_after").map(Field::written).transpose()? {
-            Some(written) => Some(parse_between_looks(&written.text).map_err(|why| written.error(why))?),
-            None => None,
-        },
+        confirm_after: span(&mut fields, "confirm_after", parse_between_looks)?,
         rules: rules(fields.take("rules"))?,
         too_long: too_long(fields.take("too_long"))?,
         read_only: fields.take("read_only").map(Field::boolean).transpose()?.unwrap_or(false),
         brake: fields.take("brake").map(Field::boolean).transpose()?,
         max_jobs: fields.take("max_jobs").map(Field::count).transpose()?,
         warn_above: fields.take("warn_above").map(Field::count).transpose()?,
-        delay: wait(&mut fields, "delay")?,
-        jitter: wait(&mut fields, "jitter")?,
+        hold: span(&mut fields, "hold", parse_hold)?,
+        lock_wait: span(&mut fields, "lock_wait", parse_pause)?,
+        delay: span(&mut fields, "delay", parse_wait)?,
+        jitter: span(&mut fields, "jitter", parse_wait)?,
         max_stalls: stalls(&mut fields)?,
         timeout: duration(&mut fields, "timeout")?,
         password_file: fields.text("password_file")?,

@@ -3,6 +3,7 @@ use super::commands::Command;
 use super::database::Database;
 use super::environment::Environment;
 use super::error::CliError;
+use super::exit::Exit;
 use super::next::{next_command, same_queue};
 use super::progress::Drawn;
 use super::record::journals;
@@ -41,6 +42,15 @@ impl Context {
             caught: watch(interrupt.clone()),
             interrupt,
             words: arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
+        }
+    }
+
+    /// An error as it is told: where a signal was caught, that is what ended the run.
+    pub fn as_it_ended(&self, error: CliError) -> CliError {
+        match (self.caught.signal(), error.exit) {
+            (None, _) => error,
+            (Some(signal), Exit::Signal(_)) => CliError::new(Exit::Signal(signal), "interrupted; nothing was written"),
+            (Some(signal), _) => CliError { exit: Exit::Signal(signal), ..error },
         }
     }
 

@@ -16,7 +16,7 @@ pub const VARIABLES: [(&str, &str); 52] = [
     ("JOBDOCTOR_CONFIG", "the config file, unless --config names one"),
     ("JOBDOCTOR_DB", "the database, unless --db names one"),
     ("JOBDOCTOR_PASSWORD_FILE", "a file with the password, unless --password-file names one"),
-    ("JOBDOCTOR_STATE_DIR", "where journals are kept, in a directory journal"),
+    ("JOBDOCTOR_STATE_DIR", "where journals are kept, in a directory journal, and locks, in a directory locks"),
     ("JOBDOCTOR_TARGET", "the target of the config file, unless --target names one"),
     ("NO_COLOR", "anything turns colour off"),
     ("PGAPPNAME", "what the connection calls itself, instead of jobdoctor/VERSION COMMAND"),

@@ -6,7 +6,7 @@ use crate::store::{AddressError, StoreError, StoreErrorKind};
 use std::io;
 
 /// Why the program ends without having done what was asked.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct CliError {
     /// How it ends.
     pub exit: Exit,
@@ -35,7 +35,9 @@ pub(super) fn exit_of(kind: StoreErrorKind) -> Exit {
     match kind {
         StoreErrorKind::Missing => Exit::NoInput,
         StoreErrorKind::Unreachable | StoreErrorKind::Lost => Exit::Unavailable,
-        StoreErrorKind::Busy | StoreErrorKind::TimedOut | StoreErrorKind::Conflict => Exit::TryAgain,
+        StoreErrorKind::Busy | StoreErrorKind::OutOfTurn | StoreErrorKind::TimedOut | StoreErrorKind::Conflict => {
+            Exit::TryAgain
+        }
         StoreErrorKind::Refused => Exit::Refused,
         StoreErrorKind::Unknown => Exit::Unknown,
         StoreErrorKind::Denied => Exit::NoPermission,

@@ -1,7 +1,9 @@
 //! The edge: arguments, config, environment, terminal, signals, exit codes. Nothing below knows of any of them.
 
 mod args;
+mod atomic_file;
 mod beside;
+mod boot;
 mod commands;
 mod config;
 mod context;
@@ -18,11 +20,13 @@ mod plan_file;
 mod present;
 mod progress;
 mod record;
+mod report_file;
 mod rules;
 mod secret;
 mod settings;
 mod shown;
 mod signal;
+mod splay;
 mod thresholds;
 mod ui;
 mod watch;
@@ -63,13 +67,7 @@ fn run(arguments: &[OsString]) -> Exit {
     let exit = match commands::run(&cli.command, &context) {
         Ok(exit) => exit,
         Err(error) => {
-            let error = match (context.caught.signal(), error.exit) {
-                (None, _) => error,
-                (Some(signal), Exit::Signal(_)) => {
-                    CliError::new(Exit::Signal(signal), "interrupted; nothing was written")
-                }
-                (Some(signal), _) => CliError { exit: Exit::Signal(signal), ..error },
-            };
+            let error = context.as_it_ended(error);
             context.ui.error(&error);
             error.exit
         }

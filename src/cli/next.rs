@@ -5,8 +5,21 @@ use super::secret::may_hold_password;
 use clap::{Arg, Command};
 
 /// How a command says what it says, and what was this run's alone: the next one chooses anew.
-const OWN: [&str; 10] =
-    ["apply", "color", "exit-code", "expect", "json", "output", "quiet", "summary", "verbose", "watch"];
+const OWN: [&str; 13] = [
+    "apply",
+    "color",
+    "exit-code",
+    "expect",
+    "json",
+    "log-format",
+    "output",
+    "quiet",
+    "report-file",
+    "splay",
+    "summary",
+    "verbose",
+    "watch",
+];
 
 /// A command line that goes on from these words (the command first): the options that the next command knows too, and more
 /// words behind. Left out are those of [`OWN`] and of `dropped`.

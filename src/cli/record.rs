@@ -21,14 +21,24 @@ pub fn journals(environment: &Environment) -> Option<Directory> {
     state_directory(environment).map(|(path, _)| Directory::in_state(&path))
 }
 
+/// The directory of the locks.
+pub fn locks(environment: &Environment) -> Option<Directory> {
+    state_directory(environment).map(|(path, _)| Directory::of_locks(&path))
+}
+
+/// The name of this host.
+pub fn host() -> Option<String> {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    (!host.is_empty()).then_some(host)
+}
+
 /// How a run of that command is recorded.
 pub fn record(command: &'static str, target: &Target, reason: Option<&String>, environment: &Environment) -> Record {
     let user = geteuid();
-    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     Record {
         command,
         actor: Actor { user: User::from_uid(user).ok().flatten().map(|user| user.name), uid: Some(user.as_raw()) },
-        host: (!host.is_empty()).then_some(host),
+        host: host(),
         reason: reason.cloned(),
         keep: target.journal.unwrap_or(Keep::IfPossible),
         directory: journals(environment),

@@ -1,14 +1,18 @@
 //! The only mouth: the report goes to stdout, everything else to stderr, and whatever came from a database is inert.
 
-use super::args::{ColorArg, ToneArgs};
+use super::args::{ColorArg, LogFormat, ToneArgs};
 use super::environment::Environment;
 use super::error::CliError;
 use super::exit::Exit;
 use super::secret::masked;
+use crate::model::Timestamp;
 use crate::render::{Format, Screen, inert, json};
-use crate::report::ErrorDocument;
+use crate::report::{ErrorDocument, LogLine};
 use anstyle::{AnsiColor, Style};
+use std::cell::RefCell;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::rc::Rc;
+use std::time::SystemTime;
 
 /// See the module.
 #[derive(Debug, Clone)]
@@ -21,6 +25,8 @@ pub struct Ui {
     out_is_terminal: bool,
     err_is_terminal: bool,
     err_color: bool,
+    log: LogFormat,
+    run: Rc<RefCell<Option<String>>>,
 }
 
 impl Ui {
@@ -42,6 +48,8 @@ impl Ui {
             out_is_terminal: out_tty,
             err_is_terminal: err_tty,
             err_color: wants_color(tone.color, environment, err_tty),
+            log: tone.log_format,
+            run: Rc::default(),
         }
     }
 
@@ -57,6 +65,8 @@ impl Ui {
             out_is_terminal: false,
             err_is_terminal: false,
             err_color: false,
+            log: LogFormat::Text,
+            run: Rc::default(),
         }
     }
 
@@ -83,7 +93,12 @@ impl Ui {
 
     /// True if stderr may show how far it is.
     pub fn shows_progress(&self) -> bool {
-        self.err_is_terminal && !self.quiet
+        self.err_is_terminal && !self.quiet && self.log == LogFormat::Text
+    }
+
+    /// What the lines of a log from here on are about.
+    pub fn is_run(&self, run: &str) {
+        self.run.replace(Some(run.to_owned()));
     }
 
     /// Writes the report. A reader that has gone away is no error: it has seen what it wanted.
@@ -116,14 +131,14 @@ impl Ui {
     /// A summary line.
     pub fn note(&self, text: &str) {
         if !self.quiet {
-            self.say(Style::new(), "", text);
+            self.say("info", Style::new(), "", text);
         }
     }
 
     /// A line that is drawn again and again, on a terminal alone; an empty one takes it away. What comes from a database does
     /// not belong in it.
     pub fn redraw(&self, text: &str) {
-        if self.err_is_terminal && !self.quiet {
+        if self.shows_progress() {
             let width = terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| usize::from(width.0));
             let text: String = text.chars().take(width.saturating_sub(1)).collect();
             let mut err = io::stderr().lock();
@@ -134,14 +149,14 @@ impl Ui {
     /// What to type next.
     pub fn hint(&self, text: &str) {
         if !self.quiet {
-            self.say(AnsiColor::Cyan.on_default(), "", text);
+            self.say("info", AnsiColor::Cyan.on_default(), "", text);
         }
     }
 
     /// Something an operator should know.
     pub fn warn(&self, text: &str) {
         if !self.quiet {
-            self.say(AnsiColor::Yellow.on_default().bold(), "warning: ", text);
+            self.say("warning", AnsiColor::Yellow.on_default().bold(), "warning: ", text);
         }
     }
 
@@ -155,31 +170,62 @@ impl Ui {
     /// What was found out, for who asked with `--verbose`.
     pub fn detail(&self, text: &str) {
         if self.verbose {
-            self.say(Style::new().dimmed(), "", text);
+            self.say("debug", Style::new().dimmed(), "", text);
         }
     }
 
     /// An error. Machines get a document.
     pub fn error(&self, error: &CliError) {
-        if self.machine {
-            let document = ErrorDocument {
-                schema: "jobdoctor.error/v1",
-                code: error.exit.code(),
-                kind: error.exit.name().to_owned(),
-                message: masked(&error.message),
+        if self.log == LogFormat::Json {
+            let line = LogLine {
+                code: Some(error.exit.code()),
+                kind: Some(error.exit.name()),
                 hints: error.hints.iter().map(|hint| masked(hint)).collect(),
+                ..self.line("error", &error.message)
             };
-            let _ = json(&document, &mut io::stderr().lock());
+            return log(&line);
+        }
+        if self.machine {
+            let _ = json(&Ui::error_document(error), &mut io::stderr().lock());
             return;
         }
-        self.say(AnsiColor::Red.on_default().bold(), "error: ", &error.message);
+        self.say("error", AnsiColor::Red.on_default().bold(), "error: ", &error.message);
         for hint in &error.hints {
-            self.say(AnsiColor::Cyan.on_default(), "hint: ", hint);
+            self.say("info", AnsiColor::Cyan.on_default(), "hint: ", hint);
+        }
+    }
+
+    /// An error as machines get it.
+    pub fn error_document(error: &CliError) -> ErrorDocument {
+        ErrorDocument {
+            schema: "jobdoctor.error/v1",
+            code: error.exit.code(),
+            kind: error.exit.name().to_owned(),
+            message: masked(&error.message),
+            hints: error.hints.iter().map(|hint| masked(hint)).collect(),
+        }
+    }
+
+    fn line(&self, level: &'static str, text: &str) -> LogLine {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok();
+        let micros = now.and_then(|now| i64::try_from(now.as_micros()).ok());
+        LogLine {
+            schema: "jobdoctor.log/v1",
+            time: micros.and_then(Timestamp::from_micros),
+            level,
+            message: masked(text),
+            run: self.run.borrow().clone(),
+            code: None,
+            kind: None,
+            hints: Vec::new(),
         }
     }
 
     /// A stderr that has gone away changes nothing about what was done.
-    fn say(&self, style: Style, label: &str, text: &str) {
+    fn say(&self, level: &'static str, style: Style, label: &str, text: &str) {
+        if self.log == LogFormat::Json {
+            return log(&self.line(level, text));
+        }
         let mut err = io::stderr().lock();
         // Line breaks are ours; anything else that moves the cursor is not.
         let text = masked(text);
@@ -190,6 +236,14 @@ impl Ui {
             (true, _) => writeln!(err, "{style}{label}{style:#}{text}"),
             (false, _) => writeln!(err, "{label}{text}"),
         };
+    }
+}
+
+/// One line, in one piece.
+fn log(line: &LogLine) {
+    if let Ok(mut bytes) = serde_json::to_vec(line) {
+        bytes.push(b'\n');
+        let _ = io::stderr().lock().write_all(&bytes);
     }
 }
 

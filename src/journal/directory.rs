@@ -26,6 +26,11 @@ impl Directory {
         Directory(state.join("journal"))
     }
 
+    /// The one of the locks in that state directory, which is as private as the journals.
+    pub fn of_locks(state: &Path) -> Directory {
+        Directory(state.join("locks"))
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.0
@@ -72,6 +77,17 @@ impl Directory {
         // The name is on the disk too, before anything rests on it.
         sys::fsync(&directory).map_err(|error| JournalError::io("make", &self.file(run_id), error))?;
         Ok(file.into())
+    }
+
+    /// Opens a file for reading and writing that is this user's alone, and makes it if it is not there.
+    pub(super) fn lock_file(&self, name: &str) -> Result<(File, PathBuf), JournalError> {
+        self.ready()?;
+        let (directory, path) = (self.open(true)?, self.0.join(name));
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = sys::openat(&directory, name, flags, Mode::RUSR | Mode::WUSR);
+        let file = File::from(file.map_err(|error| JournalError::io("open", &path, error))?);
+        is_private(&file, &path, true)?;
+        Ok((file, path))
     }
 
     /// Opens the file of a run for reading; `None` if there is none.

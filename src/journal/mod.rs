@@ -2,11 +2,14 @@
 //! of each batch the intent ahead of the commit and the result after it. An intent without a result is what a killed run
 //! leaves behind: only the database knows what became of it.
 //!
+//! Beside the journals are the locks of this host, one a queue.
+//!
 //! Knows nouns only: no database, no queue.
 
 mod directory;
 mod error;
 mod line;
+mod lock;
 mod reader;
 mod value;
 mod writer;
@@ -14,6 +17,7 @@ mod writer;
 pub use directory::{Directory, is_run_id};
 pub use error::JournalError;
 pub use line::{Actor, Counts, Entry, Head, Intent, Line, Outcomes, StepEnd, Target};
+pub use lock::{LockFile, LockNote, Locked};
 pub use reader::{Lines, Recorded, Summary, batches, read, summary};
 pub use value::{from_json, key_from_json, key_to_json, to_json, values_from_json, values_to_json};
 pub use writer::Writer;

@@ -32,6 +32,7 @@ mod stats;
 mod survey;
 mod thresholds;
 mod too_long;
+mod turns;
 mod undo;
 
 pub use check::{Checked, check};
@@ -60,4 +61,5 @@ pub use stats::{runtimes, stats};
 pub use survey::{Survey, survey};
 pub use thresholds::cutoffs;
 pub use too_long::unfit as unfit_limits;
+pub use turns::{Turns, called_off, pause, tells_of_sweeps};
 pub use undo::{UndoOrder, UndoPlan, Undone, undo, undo_plan};

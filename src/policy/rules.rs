@@ -55,6 +55,8 @@ impl Policy {
 pub struct Restart {
     /// Which owners are dead.
     pub scope: RestartScope,
+    /// Only claims made before then are dead, whoever holds them; `None` is any.
+    pub before: Option<Timestamp>,
     /// When the sweep began, by the store's clock: claims made later belong to workers that have just started.
     pub began: Timestamp,
 }

@@ -12,6 +12,7 @@ mod history;
 mod init;
 mod job;
 mod lines;
+mod log;
 mod look;
 mod owners;
 mod presets;
@@ -41,6 +42,7 @@ pub use history::{
 pub use init::Init;
 pub use job::{Held, HeldJob, Job, Reason, RowError, StepJob};
 pub use lines::Lines;
+pub use log::LogLine;
 pub use look::{Fingerprint, LOOK_SCHEMA, LookedAt, SavedClaim, SavedLook};
 pub use owners::{OwnerEntry, Owners, OwnersSummary};
 pub use presets::{PresetEntry, PresetVariantLiveness, Presets};

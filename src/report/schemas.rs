@@ -1,17 +1,18 @@
 use super::{
-    Check, Env, ErrorDocument, History, HistoryOne, Init, Owners, Presets, PresetsShow, Reclaim, SavedPlan, Show,
-    Stale, Stats, StatsRuntimes, Undo, WatchLine,
+    Check, Env, ErrorDocument, History, HistoryOne, Init, LogLine, Owners, Presets, PresetsShow, Reclaim, SavedPlan,
+    Show, Stale, Stats, StatsRuntimes, Undo, WatchLine,
 };
 use schemars::{Schema, schema_for};
 
 /// The documents that have a schema, by the name `jobdoctor schema` knows them under.
-pub const NAMES: [&str; 18] = [
+pub const NAMES: [&str; 19] = [
     "check",
     "env",
     "error",
     "history",
     "history-run",
     "init",
+    "log",
     "owners",
     "plan",
     "presets",
@@ -35,6 +36,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "history" => schema_for!(History),
         "history-run" => schema_for!(HistoryOne),
         "init" => schema_for!(Init),
+        "log" => schema_for!(LogLine),
         "owners" => schema_for!(Owners),
         "plan" => schema_for!(SavedPlan),
         "presets" => schema_for!(Presets),

@@ -6,6 +6,7 @@ use super::record::{Recorder, changes, images, record};
 use super::session::{Commit, Session, query_count};
 use super::spread::{act_on, wait};
 use super::sql::{self, Statement};
+use super::turn::Turn;
 use super::{StoreError, StoreErrorKind, Writer};
 use crate::model::{
     Batch, BatchReport, Cell, Fence, Key, Move, Outcome, RestoreBatch, RowError, StepResult, Timestamp, Witness,
@@ -25,6 +26,15 @@ pub(super) trait WriteSession: Session {
 /// See the module.
 pub(super) struct SqlWriter<S> {
     pub(super) session: S,
+    /// What keeps its batches apart from those of other runs, if that was asked for.
+    pub(super) turn: Option<Turn>,
+}
+
+impl<S> SqlWriter<S> {
+    /// One that takes no turns.
+    pub(super) fn on(session: S) -> SqlWriter<S> {
+        SqlWriter { session, turn: None }
+    }
 }
 
 impl<S: WriteSession> Writer for SqlWriter<S> {
@@ -56,6 +66,10 @@ impl<S: WriteSession> Writer for SqlWriter<S> {
                 }
             }
         }
+    }
+
+    fn take_turns(&mut self, turn: Turn) {
+        self.turn = Some(turn);
     }
 
     fn restore(
@@ -122,7 +136,8 @@ impl<S: WriteSession> SqlWriter<S> {
         recorder: &mut dyn Recorder,
     ) -> Result<Vec<StepResult>, Failure> {
         let now = self.session.begin(&spec.schema)?;
-        let worked = self.work(spec, moved, batch, way, now, recorder);
+        let its_turn = self.its_turn(spec, now).map_err(Failure::Store);
+        let worked = its_turn.and_then(|()| self.work(spec, moved, batch, way, now, recorder));
         let results = match worked {
             Ok(results) => results,
             Err(failure) => {
@@ -131,7 +146,10 @@ impl<S: WriteSession> SqlWriter<S> {
             }
         };
         match self.session.commit() {
-            Commit::Done => Ok(results),
+            Commit::Done => {
+                self.has_had_its_turn();
+                Ok(results)
+            }
             Commit::Failed(error) => {
                 self.session.rollback();
                 Err(error.into())

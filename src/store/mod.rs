@@ -20,6 +20,7 @@ mod session;
 mod spread;
 mod sql;
 mod sqlite;
+mod turn;
 
 pub use address::Address;
 pub use conninfo::{
@@ -31,6 +32,7 @@ pub use open::open;
 pub use record::{Recorder, Unrecorded, fingerprint};
 pub use sql::{Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, ledger_schema, statements};
 pub use sqlite::{CREATED_BY_DEMO, create_demo_file};
+pub use turn::{Turn, held};
 
 use crate::model::{
     Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Owner, Reading, RestoreBatch, RowImage,
@@ -245,6 +247,15 @@ pub trait Reader {
     /// When the statement fails.
     fn ledger_losses(&mut self, ledger: &LedgerSpec, job_table: &str) -> Result<Vec<(String, i64)>, StoreError>;
 
+    /// When a sweep of this queue last moved something, as its ledger tells, if that is no longer ago than so; `None` too
+    /// where there is no ledger.
+    ///
+    /// # Errors
+    /// When the statement fails.
+    fn last_sweep(&mut self, _spec: &QueueSpec, _within: Duration) -> Result<Option<Timestamp>, StoreError> {
+        Ok(None)
+    }
+
     /// Hands over what a ledger holds of one run.
     ///
     /// # Errors
@@ -312,6 +323,11 @@ pub struct Found {
 
 /// The only thing that changes a queue.
 pub trait Writer {
+    /// Has every batch from here on wait for its turn with the queue, where other sessions may be writing at the same time.
+    /// One that does not get it, or comes too soon after another run, ends before it does anything, with
+    /// [`StoreErrorKind::OutOfTurn`] or [`StoreErrorKind::Busy`].
+    fn take_turns(&mut self, _turn: Turn) {}
+
     /// Executes one batch in one short transaction: lock and verify, act, record, commit. Gives exactly one result a step,
     /// in order, whatever happens. Never reports success for a row whose fence did not match, never waits for a row lock.
     ///

@@ -2,6 +2,7 @@
 
 use super::session::{Session, query_count};
 use super::sql::{self, Statement};
+use super::turn::last_sweep;
 use super::{Found, Interrupt, Reader, Run, Standby, StoreError, StoreErrorKind, Tally, Wanted, WantedRuns, record};
 use crate::model::{Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Owner, RowImage, Timestamp};
 use crate::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs};
@@ -223,6 +224,11 @@ impl<S: ReadSession> Reader for SqlReader<S> {
             _ => None,
         };
         Ok(self.session.query(&statement)?.into_iter().filter_map(pair).collect())
+    }
+
+    fn last_sweep(&mut self, spec: &QueueSpec, within: Duration) -> Result<Option<Timestamp>, StoreError> {
+        let now = self.now();
+        last_sweep(&mut self.session, spec, now, within)
     }
 
     fn ledger_rows(

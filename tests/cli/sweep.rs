@@ -10,7 +10,7 @@ fn table() {
 
 #[test]
 fn applied_table() {
-    assert_snapshot!(incident().run(&["sweep", "--db", "queue.db", "--apply"]).whole());
+    assert_snapshot!(incident().run(&["sweep", "--db", "queue.db", "--apply", "-o", "table"]).whole());
 }
 
 #[test]

@@ -200,7 +200,10 @@ fn a_plain_table_is_swept_by_restart_only() {
         let silent = verdicts(&*store, &spec, &Policy::default());
         assert!(silent.iter().all(|line| line.ends_with("unknown; held: Unknown")), "{}: {silent:?}", lab.name());
         let began = crate::support::doctor::look(&*store).now();
-        let sweep = Policy { restart: Some(Restart { scope: RestartScope::AllOwners, began }), ..Policy::default() };
+        let sweep = Policy {
+            restart: Some(Restart { scope: RestartScope::AllOwners, before: None, began }),
+            ..Policy::default()
+        };
         let steps = steps(&*store, &spec, &sweep);
         assert_eq!(outcomes(&apply(&*store, &spec, &steps[..1])), [Outcome::Moved], "{}", lab.name());
         assert_eq!(outcomes(&apply(&*store, &spec, &steps[1..])), [Outcome::Moved], "{}", lab.name());

@@ -130,6 +130,7 @@ fn look(store: &dyn Store, catalog: &Catalog, preset: &str) -> Look {
 
 fn apply(store: &dyn Store, plan: ops::Plan) -> Value {
     let order = Order {
+        turns: None,
         record: Default::default(),
         schema: "jobdoctor.reclaim/v1",
         apply: true,

@@ -98,6 +98,7 @@ fn played(
     drop(look);
     run(&mut client, &scene.meanwhile);
     let order = Order {
+        turns: None,
         record: Default::default(),
         schema: "jobdoctor.reclaim/v1",
         apply: true,

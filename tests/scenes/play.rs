@@ -72,6 +72,7 @@ pub fn play(database: &TestDatabase, catalog: &Catalog, schema: &str, scene: &Sc
         guard: Guard { lifted: Some(Lifted::Target), ..Guard::default() },
         run_id: "RUN".to_owned(),
         later,
+        turns: None,
         record: Default::default(),
     };
     let done = ops::reclaim(&*store, &limits, plan, &order).unwrap_or_else(|error| panic!("{error}"));

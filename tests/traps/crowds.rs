@@ -33,20 +33,20 @@ fn ten_thousand_unreclaimable_rows_are_sorted_before_one_reclaimable_row() {
 }
 
 const JOBS: u32 = 1_500;
-const SWEEPS: usize = 3;
+const RUNS: usize = 3;
 
 /// All have looked before any can write, so that each of them means to move every job.
 #[test]
-fn of_sweeps_in_parallel_the_effects_add_up_to_one_and_the_later_ones_say_so() {
+fn of_runs_in_parallel_the_effects_add_up_to_one_and_the_later_ones_say_so() {
     on_both(|shop| {
         shop.open_to_many();
         for _ in 0..10 {
             shop.sql("DELETE FROM jobs");
             shop.in_flight(1, JOBS, "'web1:' || n", 600);
             let mut holder = shop.hold();
-            let sweep = shop.with_db(&["sweep", "--apply", "--json", "--max-jobs", "5000"]);
-            let waiting: Vec<_> = (0..SWEEPS).map(|_| Waiting::start(&shop.doctor, &sweep)).collect();
-            until("all wait to write", || shop.waiting().is_none_or(|waiting| waiting == SWEEPS));
+            let reclaim = shop.with_db(&["reclaim", "--apply", "--json", "--max-jobs", "5000"]);
+            let waiting: Vec<_> = (0..RUNS).map(|_| Waiting::start(&shop.doctor, &reclaim)).collect();
+            until("all wait to write", || shop.waiting().is_none_or(|waiting| waiting == RUNS));
             holder("COMMIT");
             let ended: Vec<Value> = waiting.into_iter().map(|waiting| waiting.end().json()).collect();
             if ended.iter().any(|document| document["summary"]["planned"] != JOBS) {
@@ -60,10 +60,10 @@ fn of_sweeps_in_parallel_the_effects_add_up_to_one_and_the_later_ones_say_so() {
                 let others = of(document, "changed") + of(document, "locked");
                 assert_eq!(of(document, "moved") + others, u64::from(JOBS), "{}", document["summary"]);
             }
-            assert!(ended.iter().filter(|document| of(document, "moved") < u64::from(JOBS)).count() >= SWEEPS - 1);
+            assert!(ended.iter().filter(|document| of(document, "moved") < u64::from(JOBS)).count() >= RUNS - 1);
             assert_eq!(shop.rows("SELECT DISTINCT status, attempts, stalls FROM jobs"), ["QUEUED 1 1"]);
             let runs: BTreeSet<String> = ended.iter().map(|document| document["run_id"].to_string()).collect();
-            assert_eq!(runs.len(), SWEEPS, "each run has an id of its own");
+            assert_eq!(runs.len(), RUNS, "each run has an id of its own");
             return;
         }
         panic!("they never all look in time");

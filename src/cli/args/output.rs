@@ -1,3 +1,4 @@
+use super::LogFormat;
 use crate::render::Format;
 use clap::{Args, ValueEnum};
 
@@ -6,8 +7,8 @@ use clap::{Args, ValueEnum};
 #[command(next_help_heading = "Output")]
 pub struct ListOutputArgs {
     /// The format
-    #[arg(short, long, value_name = "FORMAT", value_enum, default_value = "table", hide_default_value = true)]
-    pub output: ListFormat,
+    #[arg(short, long, value_name = "FORMAT", value_enum)]
+    pub output: Option<ListFormat>,
     /// Short for --output json
     #[arg(long, conflicts_with = "output")]
     pub json: bool,
@@ -42,6 +43,9 @@ pub struct ToneArgs {
     /// Say what was found out about the database, and warn about how it is set up
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
+    /// How stderr is written; for the commands that have a say in it.
+    #[arg(skip)]
+    pub log_format: LogFormat,
 }
 
 /// See [`ListOutputArgs`].
@@ -89,9 +93,14 @@ pub enum ColorArg {
 }
 
 impl ListOutputArgs {
+    /// True if one was asked for.
+    pub fn is_said(&self) -> bool {
+        self.json || self.output.is_some()
+    }
+
     /// The format that was asked for.
     pub fn format(&self) -> Format {
-        match (self.json, self.output) {
+        match (self.json, self.output.unwrap_or_default()) {
             (true, _) | (_, ListFormat::Json) => Format::Json,
             (_, ListFormat::Table) => Format::Table,
             (_, ListFormat::Wide) => Format::Wide,

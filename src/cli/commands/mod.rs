@@ -138,7 +138,7 @@ impl Command {
             Command::Show(args) => (args.output.tone.clone(), args.output.format()),
             Command::Stale(args) => (args.output.tone.clone(), args.output.format()),
             Command::Stats(args) => (args.output.tone.clone(), args.output.format()),
-            Command::Sweep(args) => (args.output.tone.clone(), args.output.format()),
+            Command::Sweep(args) => (args.tone(), args.output.format()),
             Command::Undo(args) => (args.output.tone.clone(), args.output.format()),
             Command::Completions(_) | Command::Man(_) | Command::Schema(_) => (ToneArgs::default(), Format::Table),
         }

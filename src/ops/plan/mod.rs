@@ -23,7 +23,7 @@ use crate::spec::QueueSpec;
 pub use asked::Asked;
 use gauge::{Measured, measured};
 use rests::Rests;
-use scope::{move_is_offered, scope_is_sound};
+use scope::{claims_have_times, move_is_offered, scope_is_sound};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
@@ -124,6 +124,7 @@ impl Plan {
 pub fn plan(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<Plan, OpsError> {
     if let Some(restart) = &policy.restart {
         scope_is_sound(look, &restart.scope)?;
+        claims_have_times(&look.spec, restart)?;
     }
     move_is_offered(&look.spec, policy)?;
     must_be_counted(look, policy)?;

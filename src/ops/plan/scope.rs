@@ -3,7 +3,7 @@
 use crate::ops::OpsError;
 use crate::ops::selection::hosts_are_named;
 use crate::ops::session::Look;
-use crate::policy::{Policy, RestartScope};
+use crate::policy::{Policy, Restart, RestartScope};
 use crate::spec::QueueSpec;
 use crate::store::Wanted;
 use std::collections::BTreeSet;
@@ -20,6 +20,17 @@ pub(super) fn move_is_offered(spec: &QueueSpec, policy: &Policy) -> Result<(), O
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses an instant that no claim of this queue could be compared with.
+pub(super) fn claims_have_times(spec: &QueueSpec, restart: &Restart) -> Result<(), OpsError> {
+    if restart.before.is_none() || spec.claim.claimed_at.is_some() {
+        return Ok(());
+    }
+    Err(OpsError::usage(
+        format!("--started-before: preset {} does not say when a job was claimed", spec.preset),
+        "say who is dead instead, with --host, --owner, --alive-from or --all-owners",
+    ))
 }
 
 /// Refuses a scope that this queue cannot answer or that is likely to mean less than it matches.

@@ -40,7 +40,7 @@ impl Bench<'_> {
     }
 
     /// A restart sweep of all owners that are not on the list: nothing but the list counts.
-    pub(super) fn restart_by_roster(&mut self, living: &Living) {
+    pub(super) fn restart_by_roster(&mut self, living: &Living, before: Option<Timestamp>) {
         let standing = living.says(self.claim, self.now);
         let detail = said(standing, &self.owner_name());
         match standing {
@@ -49,7 +49,12 @@ impl Bench<'_> {
                 self.lack(detail.clone());
             }
         }
-        let dead = standing == Standing::Missing;
+        let mut dead = standing == Standing::Missing;
+        let mut detail = detail;
+        if let Some(before) = before.filter(|_| dead) {
+            let (is_old, since) = self.started_before(before);
+            (dead, detail) = (is_old, format!("{detail}; {since}"));
+        }
         if dead && self.holds_lock() {
             // Nobody can declare a session dead that holds a lock at this moment.
             self.lack("a living session holds its lock: stop that process first".to_owned());

@@ -53,7 +53,7 @@ impl Store for PostgresStore {
     }
 
     fn writer(&self, limits: &Limits) -> Result<Box<dyn Writer>, StoreError> {
-        Ok(Box::new(SqlWriter { session: PostgresSession::connect(&self.address, limits)? }))
+        Ok(Box::new(SqlWriter::on(PostgresSession::connect(&self.address, limits)?)))
     }
 
     fn create(&self, limits: &Limits, statements: &[String]) -> Result<(), StoreError> {

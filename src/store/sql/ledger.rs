@@ -51,6 +51,26 @@ pub fn ledger_losses(dialect: &dyn Dialect, ledger: &LedgerSpec, job_table: &str
     sql.finish()
 }
 
+/// When that command last moved a job of that table, in runs named like that or later.
+pub fn ledger_last(
+    dialect: &dyn Dialect,
+    ledger: &LedgerSpec,
+    command: &str,
+    job_table: &str,
+    runs_from: &str,
+) -> Statement {
+    let mut sql = Sql::new(dialect);
+    sql.push(&format!("SELECT max(l.moved_at) FROM {} AS l", dialect.table(&ledger.table)));
+    // A run is named after its time, so that the primary key leaves out all that came long before.
+    let conditions =
+        [(" WHERE l.run_id >= ", runs_from), (" AND l.command = ", command), (" AND l.job_table = ", job_table)];
+    for (condition, value) in conditions {
+        sql.push(condition);
+        sql.bind(Param::Cell(Cell::Text(value.to_owned())));
+    }
+    sql.finish()
+}
+
 /// The statements that add rows.
 pub fn ledger_inserts(dialect: &dyn Dialect, ledger: &LedgerSpec, rows: &[LedgerRow]) -> Vec<Statement> {
     let names: Vec<String> = LEDGER_COLUMNS.iter().map(|(name, _)| quoted(name)).collect();

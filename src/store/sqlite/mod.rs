@@ -99,7 +99,7 @@ impl Store for SqliteStore {
 
     fn writer(&self, limits: &Limits) -> Result<Box<dyn Writer>, StoreError> {
         self.may_be_written()?;
-        Ok(Box::new(SqlWriter { session: SqliteSession::for_writing(&self.path, limits, &self.seen)? }))
+        Ok(Box::new(SqlWriter::on(SqliteSession::for_writing(&self.path, limits, &self.seen)?)))
     }
 
     fn create(&self, limits: &Limits, statements: &[String]) -> Result<(), StoreError> {

@@ -19,6 +19,7 @@ impl Reclaiming<'_> {
     /// When the operator has, and it leaves no time for a second look.
     pub(super) fn usual_time(&self) -> Result<Duration, CliError> {
         let usual = if self.act.apply { APPLYING } else { LOOKING };
+        let usual = usual + self.lock_wait();
         let Some(after) = self.confirm_after() else { return Ok(usual) };
         match self.settings.stated_timeout() {
             Some(timeout) if timeout <= after => {

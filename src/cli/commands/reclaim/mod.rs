@@ -1,3 +1,5 @@
+mod brief;
+mod churn;
 mod confirming;
 mod emit;
 mod end;
@@ -5,9 +7,10 @@ mod following;
 mod gentle;
 mod reclaiming;
 mod said;
+mod turns;
 mod waiting;
 
-pub(super) use reclaiming::{Reclaiming, run_id};
+pub(super) use reclaiming::{Reclaiming, Unattended, run_id};
 
 use super::selection::selection;
 use crate::cli::args::{
@@ -81,7 +84,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         confirm: &args.confirm,
         format: args.output.format(),
         settings,
-        sweeps: false,
+        unattended: None,
         save_plan: args.plan.save_plan.as_deref(),
     }
     .run(context, |_, _, policy| policy.with_older(args.older.older))

@@ -1,4 +1,4 @@
-use crate::cli::args::{ActArgs, BesideArgs, ConfirmArgs};
+use crate::cli::args::{ActArgs, BesideArgs, ConfirmArgs, UnattendedArgs};
 use crate::cli::beside::Beside;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
@@ -6,8 +6,9 @@ use crate::cli::exit::Exit;
 use crate::cli::plan_file;
 use crate::cli::present::present;
 use crate::cli::record::record;
+use crate::cli::report_file::ReportFile;
 use crate::cli::settings::Settings;
-use crate::ops::{self, Asked, Guard, Look, Order};
+use crate::ops::{self, Asked, Guard, Look, Order, Reclaimed};
 use crate::policy::{Lifted, Policy};
 use crate::render::Format;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -24,11 +25,22 @@ pub(in crate::cli::commands) struct Reclaiming<'a> {
     pub(in crate::cli::commands) asked: Asked,
     pub(in crate::cli::commands) format: Format,
     pub(in crate::cli::commands) settings: Settings,
-    /// True for a sweep: it sees to jobs that wait, too, and without a terminal it says nothing when nothing was done, because
-    /// cron would mail it.
-    pub(in crate::cli::commands) sweeps: bool,
+    /// For a run that nobody may be watching: without a terminal it says nothing when nothing was done, because cron would
+    /// mail it.
+    pub(in crate::cli::commands) unattended: Option<Unattended<'a>>,
     /// Where to keep the plan.
     pub(in crate::cli::commands) save_plan: Option<&'a Path>,
+}
+
+/// What `sweep` has beside that.
+pub(in crate::cli::commands) struct Unattended<'a> {
+    pub(in crate::cli::commands) args: &'a UnattendedArgs,
+    /// True if it takes turns with other sweeps: all but restart sweeps of some owners, because workers must always start.
+    pub(in crate::cli::commands) takes_turns: bool,
+    pub(in crate::cli::commands) is_restart: bool,
+    /// True if no format was asked for.
+    pub(in crate::cli::commands) is_brief: bool,
+    pub(in crate::cli::commands) report: Option<&'a ReportFile>,
 }
 
 impl Reclaiming<'_> {
@@ -60,20 +72,22 @@ impl Reclaiming<'_> {
             look.return_later(&later)?;
             self.counting(look, context)
         };
-        let mut look = look_again()?;
+        let look = look_again()?;
         context.say_where(&look);
-        if let (true, Some(why)) = (self.sweeps, look.spec.advice_only()) {
+        if let (Some(_), Some(why)) = (&self.unattended, look.spec.advice_only()) {
             // Silence would look like success for ever.
             let message = format!("nothing can be swept here: {why}");
             return Err(CliError::new(Exit::Config, message));
         }
+        let run_id = run_id(&look);
+        context.ui.is_run(&run_id);
+        let (mut look, mut standing) = self.stand_in_line(context, &limits, look, &look_again)?;
         let policy = self.asked.policy(refine(&look, &beside, policy))?;
-        let speaks = !self.format.is_machine() && (!self.sweeps || context.ui.is_watched());
+        let speaks = !self.format.is_machine() && (self.unattended.is_none() || context.ui.is_watched());
         let (policy, wrong_list) = beside.judge(&mut look, policy, context, speaks)?;
         self.must_know_progress(&look)?;
         let plan = self.asked.plan(&mut look, &policy)?;
         context.warn_if_blind(&mut look, plan.in_flight())?;
-        let run_id = run_id(&look);
         // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
         drop(look);
         let mut plan = self.confirmed(context, &look_again, &limits, plan, &policy)?;
@@ -95,6 +109,7 @@ impl Reclaiming<'_> {
             },
             run_id,
             later,
+            turns: standing.turns,
             record: record(self.name, &settings.target, self.act.reason.reason.as_ref(), &context.environment),
         };
         if self.act.emit.emit_sql {
@@ -102,6 +117,7 @@ impl Reclaiming<'_> {
         }
         let mut following = self.following(store.as_ref(), &plan, &policy)?;
         let mut done = ops::reclaim(store.as_ref(), &limits, plan, &order)?;
+        standing.ended(context, &done);
         if self.tells_what_followed() {
             following.run(context, &mut done);
         }
@@ -110,15 +126,31 @@ impl Reclaiming<'_> {
         let summary = &done.document.summary;
         let elsewhere = summary.outcomes.as_ref().is_some_and(|o| o.changed + o.gone == summary.planned);
         let nothing_done = (summary.planned == 0 || elsewhere) && done.document.refused.is_none();
-        let idle = self.sweeps && nothing_done && !context.ui.is_watched();
+        let idle = self.unattended.is_some() && nothing_done && !context.ui.is_watched();
+        let told = self.tell(context, &done, idle);
+        following.run(context, &mut done);
+        let kept = self.keep(&done);
+        told.and(kept)?;
+        Ok(self.exit(&done).worse(following.exit))
+    }
+
+    fn tell(&self, context: &Context, done: &Reclaimed, idle: bool) -> Result<(), CliError> {
+        if self.is_brief(context) {
+            return if idle { Ok(()) } else { self.tell_briefly(context, done) };
+        }
         if !idle || self.format.is_machine() {
             present(&context.ui, self.format, &done.document)?;
         }
         if !idle {
-            self.say(context, &done);
+            self.say(context, done);
         }
-        following.run(context, &mut done);
-        Ok(self.exit(&done).worse(following.exit))
+        Ok(())
+    }
+
+    /// Writes the document into the file that was named for it.
+    fn keep(&self, done: &Reclaimed) -> Result<(), CliError> {
+        let report = self.unattended.as_ref().and_then(|said| said.report);
+        report.map_or(Ok(()), |report| report.write(&done.document))
     }
 
     /// What lifts the brake: a number of jobs on this command line, not one that the config file allows each run.

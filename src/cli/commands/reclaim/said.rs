@@ -70,6 +70,9 @@ impl Reclaiming<'_> {
                 grouped(summary.in_flight)
             ));
         }
+        if let Some(churn) = self.churn(document) {
+            context.ui.warn(&churn);
+        }
         if let Some(when) = when(document).filter(|_| summary.planned > 0 && !self.format.is_machine()) {
             context.ui.note(&when);
         }
@@ -129,12 +132,8 @@ impl Reclaiming<'_> {
         if outcomes.refused > 0 {
             refusals(document).iter().for_each(|refusal| ui.warn(refusal));
         }
-        let above = self.settings.target.warn_above;
-        if let Some(above) = above.filter(|above| outcomes.moved > *above) {
-            ui.warn(&format!(
-                "that is more than {above}: workers die often here (warn_above of target {})",
-                document.target.name.as_deref().unwrap_or("(none)")
-            ));
+        if let Some(churn) = self.churn(document) {
+            ui.warn(&churn);
         }
         if outcomes.unknown > 0 {
             ui.warn("the answer to a commit was lost: look at the jobs of unknown outcome before doing anything else");
@@ -143,7 +142,7 @@ impl Reclaiming<'_> {
 }
 
 /// Which jobs the database refused, by what it said: the table may be too long to find them in.
-fn refusals(document: &Reclaim) -> Vec<String> {
+pub(super) fn refusals(document: &Reclaim) -> Vec<String> {
     const SHOWN: usize = 10;
     let mut by_cause: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for step in document.steps.iter().flatten() {

@@ -16,7 +16,7 @@ impl Reclaiming<'_> {
         policy: &Policy,
     ) -> Result<(), CliError> {
         let Asked::Selection(selection) = &self.asked else { return Ok(()) };
-        if !self.sweeps || policy.restart.is_some() {
+        if self.unattended.is_none() || policy.restart.is_some() {
             return Ok(());
         }
         Ok(ops::plan_waiting(&self.settings.session(store, limits), plan, selection, policy)?)

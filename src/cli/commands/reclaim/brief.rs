@@ -1,0 +1,124 @@
+//! What a sweep did that nobody watched, as a paragraph of plain lines that can be read in a mail.
+
+use super::Reclaiming;
+use super::gentle::when;
+use super::said::refusals;
+use crate::cli::context::Context;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::record::host;
+use crate::cli::secret::masked;
+use crate::ops::Reclaimed;
+use crate::render::{count, grouped, inert};
+use crate::report::{Outcomes, Reclaim};
+use std::collections::BTreeMap;
+
+impl Reclaiming<'_> {
+    /// True if a person is told in a paragraph: nobody watches, and no format was asked for.
+    pub(super) fn is_brief(&self, context: &Context) -> bool {
+        let may_be = self.unattended.as_ref().is_some_and(|said| said.is_brief);
+        may_be && self.act.apply && !context.ui.is_watched()
+    }
+
+    /// Tells it: what was refused is an error.
+    ///
+    /// # Errors
+    /// When stdout cannot be written.
+    pub(super) fn tell_briefly(&self, context: &Context, done: &Reclaimed) -> Result<(), CliError> {
+        let document = &done.document;
+        if let Some(why) = &document.refused {
+            let message = format!("{}: refused: {why}; nothing was written", place(document));
+            let lift = document.brake.lift.as_ref().filter(|_| document.brake.pulled);
+            let lift = lift.map(|lift| context.next_command(self.name, &["--apply", lift]));
+            let error = CliError::new(Exit::Refused, message);
+            context.ui.error(&match lift {
+                Some(lift) => error.hint(format!("if they are dead all the same: {lift}")),
+                None => error,
+            });
+            return Ok(());
+        }
+        let Some(outcomes) = &document.summary.outcomes else { return Ok(()) };
+        let lines = self.lines(context, done, outcomes);
+        context.ui.report(|out| {
+            lines.iter().flat_map(|line| line.lines()).try_for_each(|line| writeln!(out, "{}", inert(&masked(line))))
+        })
+    }
+
+    fn lines(&self, context: &Context, done: &Reclaimed, outcomes: &Outcomes) -> Vec<String> {
+        let document = &done.document;
+        let summary = &document.summary;
+        let mut lines = vec![format!("{}:", place(document))];
+        let moves = tally(document.steps.iter().flatten().filter_map(|step| {
+            step.outcome.as_deref().is_some_and(|outcome| outcome == "moved").then_some(step.job.r#move?)
+        }));
+        let jobs = count(summary.planned, "stuck job", "stuck jobs");
+        lines.push(match outcomes.moved {
+            0 => format!("moved none of {jobs}."),
+            moved => format!("moved {} of {jobs}: {}.", grouped(moved), listed(&moves)),
+        });
+        let others = [
+            (outcomes.changed, "changed meanwhile"),
+            (outcomes.gone, "gone meanwhile"),
+            (outcomes.locked, "locked by another session"),
+            (outcomes.refused, "refused by the database"),
+            (outcomes.not_tried, "not tried"),
+            (outcomes.unknown, "of unknown outcome"),
+        ];
+        let others: Vec<_> = others.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| (what.to_owned(), n)).collect();
+        if !others.is_empty() {
+            lines.push(format!("Not moved: {}.", listed(&others)));
+        }
+        lines.extend(refusals(document));
+        if outcomes.unknown > 0 {
+            let words =
+                "The answer to a commit was lost: look at the jobs of unknown outcome before doing anything else.";
+            lines.push(words.to_owned());
+        }
+        lines.extend(done.stop.as_ref().map(|stop| format!("Stopped early: {stop}.")));
+        let held = tally(document.held.iter().flatten().map(|held| held.held.reason));
+        if !held.is_empty() {
+            lines.push(format!("Left alone: {}.", listed(&held)));
+        }
+        if summary.beyond_limit > 0 {
+            lines.push(format!("{} beyond --limit.", count(summary.beyond_limit, "more job", "more jobs")));
+        }
+        lines.extend(when(document).filter(|_| outcomes.moved > 0).map(|when| format!("{}.", capital(&when))));
+        lines.extend(self.churn(document).map(|churn| format!("{}.", capital(&churn))));
+        lines.extend(done.after.iter().map(|warning| format!("{}.", capital(warning))));
+        if let Some(run) = &document.run_id {
+            lines.push(format!("This was run {run}. More: {}", context.on_same_queue(&["history", run], &[])));
+            if document.undoable && outcomes.moved > 0 {
+                lines.push(format!("To look at taking it back: {}", context.on_same_queue(&["undo", run], &[])));
+            }
+        }
+        lines
+    }
+}
+
+/// Which sweep, of which queue, from where.
+fn place(document: &Reclaim) -> String {
+    let target = &document.target;
+    let name = target.name.as_ref().map_or_else(String::new, |name| format!("target {name}, "));
+    let host = host().map_or_else(String::new, |host| format!(" on {host}"));
+    format!(
+        "sweep{host} of {name}{} {}, table {}, preset {}",
+        target.engine, target.database, target.table, target.preset
+    )
+}
+
+fn tally(words: impl Iterator<Item = String>) -> Vec<(String, u64)> {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    words.for_each(|word| *counts.entry(word).or_default() += 1);
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(word, n)| (std::cmp::Reverse(*n), word.clone()));
+    counts
+}
+
+fn listed(counts: &[(String, u64)]) -> String {
+    counts.iter().map(|(word, n)| format!("{} {word}", grouped(*n))).collect::<Vec<_>>().join(", ")
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,70 @@
+//! How a run takes turns with others on the same queue.
+
+use super::OpsError;
+use super::session::Look;
+use crate::model::{Batch, BatchReport, Timestamp};
+use crate::spec::QueueSpec;
+use crate::store::{Limits, Recorder, StoreError, StoreErrorKind, Turn, Writer, held};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::{Duration, Instant};
+
+/// The shortest and the longest pause before one's turn is asked for again. A batch takes some 20 ms.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(50));
+
+/// What is asked of a run that takes turns.
+#[derive(Debug, Clone, Copy)]
+pub struct Turns {
+    /// It is called off if a sweep of this queue has moved something within that time, as the ledger tells.
+    pub hold: Option<Duration>,
+    /// Until when the first batch may wait for its turn; the others wait for as long as the run may take.
+    pub until: Instant,
+}
+
+impl Turns {
+    /// Has a writer take turns.
+    pub(super) fn begin(&self, writer: &mut dyn Writer) {
+        writer.take_turns(Turn { hold: self.hold });
+    }
+}
+
+/// Applies a batch in its turn. One that is tried again was not begun before. `until` is how long it waits for that.
+pub(super) fn in_turn(
+    writer: &mut dyn Writer,
+    spec: &QueueSpec,
+    batch: &Batch<'_>,
+    recorder: &mut dyn Recorder,
+    limits: &Limits,
+    until: Instant,
+) -> BatchReport<StoreError> {
+    loop {
+        let done = writer.apply(spec, batch, recorder);
+        let waits = done.stop.as_ref().is_some_and(|stop| stop.kind == StoreErrorKind::OutOfTurn);
+        let until = until.min(limits.deadline);
+        if !waits || limits.interrupt.is_raised() || Instant::now() >= until {
+            return done;
+        }
+        std::thread::sleep(pause().min(until.saturating_duration_since(Instant::now())));
+    }
+}
+
+/// A pause that is another one in each run, so that runs which met once do not meet again.
+pub fn pause() -> Duration {
+    let (shortest, longest) = PAUSE;
+    let random = RandomState::new().build_hasher().finish();
+    shortest + (longest - shortest).mul_f64((random % 1000) as f64 / 1000.0)
+}
+
+/// Why a sweep is called off before it is planned, if so: one has moved something within that time, as the ledger tells.
+///
+/// # Errors
+/// When the ledger cannot be read.
+pub fn called_off(look: &mut Look, hold: Duration) -> Result<Option<StoreError>, OpsError> {
+    let (table, now) = (look.target.table.clone(), look.now());
+    let last: Option<Timestamp> = look.reader.last_sweep(&look.spec, hold)?;
+    Ok(last.and_then(|last| held(&table, last, hold, now)))
+}
+
+/// True if the ledger tells every host of a sweep on any of them.
+pub fn tells_of_sweeps(look: &Look) -> bool {
+    look.spec.ledger.as_ref().is_some_and(|ledger| ledger.lacks.is_empty() && ledger.may_read && ledger.may_insert)
+}

@@ -1,0 +1,126 @@
+//! Runs that take turns with a queue. What is written is safe without it, because every step proves its fence; it keeps runs
+//! of several hosts from doing the same work at the same time, and from doing it again too soon.
+
+use super::apply::{SqlWriter, WriteSession};
+use super::session::Session;
+use super::sql;
+use super::{StoreError, StoreErrorKind};
+use crate::model::{Cell, Timestamp, age};
+use crate::spec::{FUTURE_TOLERANCE, QueueSpec};
+use sha2::{Digest as _, Sha256};
+use std::time::Duration;
+
+/// The command whose runs hold off one another.
+const SWEEP: &str = "sweep";
+/// A run is named after the time at which it began, and may take so long until its last row is in the ledger.
+const LONGEST_RUN: Duration = Duration::from_secs(86_400);
+
+/// What a run's batches take turns for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Turn {
+    /// The run is called off if a sweep of this queue has moved something within that time, as its ledger tells. Asked in the
+    /// transaction of the first batch, where no other run can come between.
+    pub hold: Option<Duration>,
+}
+
+/// Why a run is called off: the last sweep was less than `hold` ago. `None` if it was not, or if its time cannot be right
+/// because it is well ahead of `now`.
+pub fn held(table: &str, last: Timestamp, hold: Duration, now: Timestamp) -> Option<StoreError> {
+    let due = last.plus(hold);
+    if due <= now || last > now.plus(FUTURE_TOLERANCE) {
+        return None;
+    }
+    let message = format!(
+        "{table} was swept {} ago, at {last}, and --hold {} keeps the next sweep off until {due}; nothing was written",
+        age(now.since(last)),
+        age(hold)
+    );
+    Some(
+        StoreError::new(StoreErrorKind::Busy, message)
+            .hint("nothing needs to be done: the next run after that does it"),
+    )
+}
+
+impl<S: WriteSession> SqlWriter<S> {
+    /// The first thing in the transaction of a batch.
+    pub(super) fn its_turn(&mut self, spec: &QueueSpec, now: Timestamp) -> Result<(), StoreError> {
+        let Some(turn) = self.turn else { return Ok(()) };
+        let table = job_table(spec);
+        // Where nobody else can write while we do, beginning the transaction was to wait for one's turn.
+        if self.session.shares_writes() {
+            let key = key(spec);
+            let got = self.session.query(&sql::turn(key))?;
+            if got.first().and_then(|row| row.first()) != Some(&Cell::Integer(1)) {
+                let who = self.session.query(&sql::turn_holder(key))?;
+                let who = who.first().and_then(|row| row.first()).and_then(Cell::to_text);
+                let who = who.map_or_else(String::new, |who| format!(" ({who})"));
+                let message = format!("another sweep is writing to {table} at this moment{who}; nothing was written");
+                return Err(StoreError::new(StoreErrorKind::OutOfTurn, message)
+                    .hint("it does the same work; run again later, or let this one wait with --lock-wait 30s"));
+            }
+        }
+        let Some(hold) = turn.hold else { return Ok(()) };
+        let last = last_sweep(&mut self.session, spec, now, hold)?;
+        last.and_then(|last| held(&table, last, hold, now)).map_or(Ok(()), Err)
+    }
+
+    /// After the first batch there is a last sweep within any time: this one.
+    pub(super) fn has_had_its_turn(&mut self) {
+        if let Some(turn) = &mut self.turn {
+            turn.hold = None;
+        }
+    }
+}
+
+/// When a sweep of this queue last moved something, as its ledger tells, if that is no longer ago than so.
+pub(super) fn last_sweep<S: Session + ?Sized>(
+    session: &mut S,
+    spec: &QueueSpec,
+    now: Timestamp,
+    within: Duration,
+) -> Result<Option<Timestamp>, StoreError> {
+    let Some(ledger) = spec.ledger.as_ref().filter(|ledger| ledger.lacks.is_empty() && ledger.may_read) else {
+        return Ok(None);
+    };
+    let earliest = now.minus(within).minus(LONGEST_RUN).to_string();
+    let runs_from: String = earliest.chars().filter(char::is_ascii_digit).take(14).collect();
+    let statement = sql::ledger_last(session.dialect(), ledger, SWEEP, &job_table(spec), &runs_from);
+    Ok(match session.query(&statement)?.first().and_then(|row| row.first()) {
+        Some(Cell::Instant(micros)) => Timestamp::from_micros(*micros),
+        Some(Cell::Text(text)) => Timestamp::parse(text),
+        _ => None,
+    })
+}
+
+/// The table as the ledger names it.
+fn job_table(spec: &QueueSpec) -> String {
+    let table = spec.tables.get(&spec.claim.lock_table);
+    table.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name))
+}
+
+/// The number of the lock: the first eight bytes of SHA-256 of `jobdoctor sweep SCHEMA.TABLE`. docs/cron.md says so too.
+fn key(spec: &QueueSpec) -> i64 {
+    let hash = Sha256::digest(format!("jobdoctor {SWEEP} {}", job_table(spec)));
+    hash.iter().take(8).fold(0i64, |key, byte| (key << 8) | i64::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn held_until_the_time_is_over() {
+        let at = |text: &str| Timestamp::parse(text).unwrap();
+        let (last, hold) = (at("2026-11-20T10:00:00Z"), Duration::from_secs(60));
+        let said = held("main.jobs", last, hold, at("2026-11-20T10:00:20Z")).unwrap();
+        assert_eq!(said.kind, StoreErrorKind::Busy);
+        assert_eq!(
+            said.message,
+            "main.jobs was swept 20s ago, at 2026-11-20T10:00:00Z, and --hold 1m keeps the next sweep off until \
+             2026-11-20T10:01:00Z; nothing was written"
+        );
+        assert!(held("t", last, hold, at("2026-11-20T10:01:00Z")).is_none(), "the time is over");
+        assert!(held("t", last, hold, at("2026-11-20T09:59:30Z")).is_some(), "clocks may differ a little");
+        assert!(held("t", last, hold, at("2026-11-20T09:00:00Z")).is_none(), "and not by an hour");
+    }
+}

@@ -1,0 +1,99 @@
+//! Cron mails whatever is said, every minute: nothing to do is silence, and a failure is one clear paragraph, on stderr, with
+//! its code.
+
+use crate::cli::scene::{calm, incident};
+use crate::support::cli::{Doctor, Ran};
+use crate::support::shop::{Shop, on_both};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+/// Like cron: no terminal, no format.
+fn cron(doctor: &Doctor, more: &[&str]) -> Ran {
+    doctor.run(&[&["sweep", "--apply"], more].concat())
+}
+
+/// One error, with at most a few hints, and nothing else anywhere.
+#[track_caller]
+fn is_one_paragraph(ran: Ran, code: i32, words: &[&str]) {
+    let ran = ran.exits(code);
+    assert_eq!(ran.stdout, "", "{ran:#?}");
+    let mut lines = ran.stderr.lines();
+    assert!(lines.next().is_some_and(|line| line.starts_with("error: ")), "{ran:#?}");
+    assert!(lines.all(|line| line.starts_with("hint: ")), "{ran:#?}");
+    for word in words {
+        assert!(ran.stderr.contains(word), "{word}: {ran:#?}");
+    }
+}
+
+fn is_silent(ran: Ran) {
+    let ran = ran.exits(0);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
+}
+
+#[test]
+fn nothing_to_do_is_silence() {
+    on_both(|shop| {
+        is_silent(shop.run(&["sweep", "--apply"]));
+        shop.in_flight(1, 3, "'web1:7'", 600);
+        assert!(shop.run(&["sweep", "--apply"]).exits(0).stdout.contains("moved 3 of 3"));
+        is_silent(shop.run(&["sweep", "--apply"]));
+        is_silent(shop.run(&["sweep", "--apply", "--lock-wait", "1s", "--warn-above", "1"]));
+    });
+}
+
+/// `check` is where a set-up is told about.
+#[test]
+fn what_check_warns_about_is_no_news() {
+    let doctor = calm();
+    doctor.sql("queue.db", "DROP INDEX jobs_lease");
+    let warned = doctor.run(&["check", "--db", "queue.db"]);
+    assert!(warned.stdout.contains("index"), "{warned:#?}");
+    is_silent(cron(&doctor, &["--db", "queue.db"]));
+    // No place for journals and locks, no ledger for --hold.
+    let doctor = calm().env("HOME", "");
+    is_silent(cron(&doctor, &["--db", "queue.db", "--hold", "60s"]));
+}
+
+#[test]
+fn each_failure_is_one_paragraph() {
+    let doctor = Doctor::new();
+    is_one_paragraph(cron(&doctor, &["--db", "no-such.db"]), 66, &["no-such.db"]);
+    is_one_paragraph(cron(&doctor, &["--db", "postgres://u@127.0.0.1:1/app"]), 69, &["127.0.0.1"]);
+    is_one_paragraph(cron(&doctor, &[]), 2, &["no database is named"]);
+    doctor.sql("empty.db", "CREATE TABLE t (x)");
+    is_one_paragraph(cron(&doctor, &["--db", "empty.db"]), 78, &["no known queue"]);
+    fs::write(doctor.path("c.toml"), "[target.app]\nolderr = \"5m\"\n").expect("a config file");
+    is_one_paragraph(cron(&doctor, &["--config", "c.toml"]), 78, &["olderr", "line 2"]);
+    fs::write(doctor.path("not.db"), "hello, I am no database at all, just some text").expect("a file");
+    is_one_paragraph(cron(&doctor, &["--db", "not.db"]), 66, &["not.db"]);
+    let doctor = incident();
+    fs::write(doctor.path("c.toml"), "[target.app]\ndb = \"queue.db\"\nread_only = true\n").expect("a config file");
+    is_one_paragraph(cron(&doctor, &["--config", "c.toml"]), 4, &["target app is read-only", "nothing was written"]);
+}
+
+#[test]
+fn a_locked_and_a_forbidden_file() {
+    let doctor = incident();
+    let held = doctor.connect("queue.db");
+    held.execute_batch("BEGIN EXCLUSIVE").expect("the lock");
+    is_one_paragraph(cron(&doctor, &["--db", "queue.db", "--timeout", "2s"]), 75, &["queue.db"]);
+    drop(held);
+    if rustix::process::geteuid().is_root() {
+        // Root may write to everything; the servers' refusals are in the tests of roles.
+        return;
+    }
+    fs::set_permissions(doctor.path("queue.db"), fs::Permissions::from_mode(0o444)).expect("chmod");
+    is_one_paragraph(cron(&doctor, &["--db", "queue.db"]), 77, &["may not write"]);
+}
+
+#[test]
+fn a_role_that_may_not() {
+    let shop = Shop::on_postgres();
+    shop.run(&["init"]).exits(0);
+    shop.in_flight(1, 3, "'web1:7'", 600);
+    shop.sql("DO $$ BEGIN CREATE ROLE etiquette LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
+    let url = shop.url.replace("user=doctor", "user=etiquette");
+    is_one_paragraph(cron(&shop.doctor, &["--db", &url]), 77, &["permission denied", "GRANT SELECT"]);
+    shop.sql("GRANT SELECT ON jobs TO etiquette");
+    is_one_paragraph(cron(&shop.doctor, &["--db", &url]), 77, &["permission denied", "jobs"]);
+}

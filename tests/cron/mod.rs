@@ -1,0 +1,13 @@
+//! `sweep` where nobody watches: from cron on several hosts at once, ahead of workers, into files and logs.
+
+mod brief;
+mod churn;
+mod crowd;
+mod etiquette;
+mod hold;
+mod host;
+mod log;
+mod report_file;
+mod splay;
+mod started_before;
+mod turns;

@@ -1,0 +1,214 @@
+//! Who has the lock, who stands back and says so, and that it never outlives its holder.
+
+use super::host::{KEY, locks, on_host, state};
+use crate::support::cli::{Ran, is_valid, until};
+use crate::support::shop::{Shop, on_both};
+use ::postgres::{Client, NoTls};
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::PermissionsExt;
+use std::process::Child;
+
+fn ended(child: Child) -> Ran {
+    Ran::of(child.wait_with_output().expect("it ends"))
+}
+
+/// A sweep of host 0 that has the lock of the host and stays between two looks until it is killed.
+fn long_sweep(shop: &Shop) -> Child {
+    let sweep = on_host(shop, 0, &["sweep", "--apply", "--json", "--confirm-after", "10m"]).spawn().expect("it starts");
+    until("it has signed the lock", || {
+        locks(shop, 0).first().is_some_and(|lock| fs::read_to_string(lock).is_ok_and(|note| note.contains("process")))
+    });
+    sweep
+}
+
+fn kill(mut sweep: Child) {
+    sweep.kill().expect("kill -9");
+    sweep.wait().expect("it ends");
+}
+
+fn orphans(shop: &Shop) {
+    shop.in_flight(1, 3, "'web1:7'", 600);
+}
+
+#[test]
+fn the_second_sweep_of_a_host_stands_back_and_says_why() {
+    let shop = Shop::on_sqlite();
+    shop.run(&["init"]).exits(0);
+    orphans(&shop);
+    let first = long_sweep(&shop);
+    let before = shop.jobs();
+    for format in ["table", "json", "name"] {
+        let ran = ended(on_host(&shop, 0, &["sweep", "--apply", "-o", format]).spawn().expect("it starts")).exits(75);
+        assert_eq!(ran.stdout, "", "never mistaken for nothing found");
+        if format == "json" {
+            let error: serde_json::Value = serde_json::from_str(&ran.stderr).expect("a document");
+            is_valid("error", &error);
+            assert_eq!((&error["code"], &error["kind"]), (&75.into(), &"try_again".into()));
+        }
+        let process = format!("process {}", first.id());
+        for word in ["another sweep of main.jobs", &process, "since 20", "nothing was written", "--lock-wait"] {
+            assert!(ran.stderr.contains(word), "{word}: {ran:#?}");
+        }
+    }
+    // A dry run looks, whoever writes; and another host has a lock of its own.
+    ended(on_host(&shop, 0, &["sweep", "--json"]).spawn().expect("it starts")).exits(0);
+    assert_eq!(shop.jobs(), before);
+    kill(first);
+}
+
+#[test]
+fn a_restart_sweep_of_some_owners_waits_for_nobody() {
+    let shop = Shop::on_sqlite();
+    shop.run(&["init"]).exits(0);
+    orphans(&shop);
+    fs::write(shop.doctor.path("alive.txt"), "web9\n").expect("a list");
+    let first = long_sweep(&shop);
+    let scopes: [&[&str]; 3] =
+        [&["--host", "web2"], &["--owner", "web2:*"], &["--alive-from", "alive.txt", "--host", "web2"]];
+    for scope in scopes {
+        let ran = on_host(&shop, 0, &[&["sweep", "--restart", "--apply"], scope].concat()).output().expect("it runs");
+        assert_eq!(Ran::of(ran).exits(0).stdout, "", "nothing of web2, and no lock in the way");
+    }
+    let all = on_host(&shop, 0, &["sweep", "--restart", "--all-owners", "--apply"]).output().expect("it runs");
+    Ran::of(all).exits(75);
+    for (flag, value) in [("--hold", "60s"), ("--lock-wait", "5s")] {
+        let ran = on_host(&shop, 0, &["sweep", "--restart", "--host", "web1", "--apply", flag, value]).output();
+        let ran = Ran::of(ran.expect("it runs")).exits(2);
+        assert!(ran.stderr.contains(&format!("{flag}: a restart sweep of some owners waits for nobody")), "{ran:#?}");
+    }
+    kill(first);
+}
+
+#[test]
+fn a_killed_sweep_leaves_no_lock() {
+    let shop = Shop::on_sqlite();
+    shop.run(&["init"]).exits(0);
+    orphans(&shop);
+    kill(long_sweep(&shop));
+    let ran = ended(on_host(&shop, 0, &["sweep", "--apply", "--json"]).spawn().expect("it starts")).exits(0);
+    assert_eq!(ran.json()["summary"]["outcomes"]["moved"], 3);
+}
+
+#[test]
+fn one_that_may_wait_does_and_looks_anew() {
+    let shop = Shop::on_sqlite();
+    shop.run(&["init"]).exits(0);
+    orphans(&shop);
+    let first = long_sweep(&shop);
+    let lock = locks(&shop, 0).pop().expect("the lock");
+    let second = on_host(&shop, 0, &["sweep", "--apply", "--json", "--lock-wait", "1m"]).spawn().expect("it starts");
+    let has_open = || {
+        let entries = fs::read_dir(format!("/proc/{}/fd", second.id())).into_iter().flatten().flatten();
+        entries.filter_map(|entry| fs::read_link(entry.path()).ok()).any(|open| open == lock)
+    };
+    until("the second one has come to the lock", has_open);
+    shop.sql("DELETE FROM jobs WHERE id < 3");
+    kill(first);
+    let document = ended(second).exits(0).json();
+    assert_eq!(document["summary"]["planned"], 1, "it has looked after the first one had ended: {document:#}");
+    // Its time ends: the same as without.
+    let file = File::open(&lock).expect("the lock");
+    file.lock().expect("the lock is free");
+    let ran = on_host(&shop, 0, &["sweep", "--apply", "--lock-wait", "1s"]).output().expect("it runs");
+    Ran::of(ran).exits(75);
+}
+
+#[test]
+fn the_lock_of_a_host_is_private_and_where_it_cannot_be_nothing_is_lost() {
+    on_both(|shop| {
+        orphans(shop);
+        let ran = |more: &[&str]| {
+            Ran::of(on_host(shop, 0, &[&["sweep", "--apply", "--json"], more].concat()).output().expect("it runs"))
+        };
+        assert_eq!(ran(&[]).exits(0).json()["summary"]["outcomes"]["moved"], 3);
+        let (lock, mode) =
+            (locks(shop, 0), |path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777);
+        assert_eq!((lock.len(), mode(state(shop, 0).join("locks")), mode(lock[0].clone())), (1, 0o700, 0o600));
+        let name = lock[0].file_name().expect("a name").to_string_lossy().into_owned();
+        assert!(!name.contains("jobs") && !name.contains("queue"), "{name}");
+        // Another name for the same database is the same lock.
+        let file = OpenOptions::new().write(true).open(&lock[0]).expect("the lock");
+        file.lock().expect("it is free");
+        if !shop.is_postgres() {
+            let other = shop.doctor.path("./queue.db").display().to_string();
+            let mut other = shop.doctor.command(&["sweep", "--apply", "--db", &other]);
+            let other = other.env("JOBDOCTOR_STATE_DIR", state(shop, 0)).output().expect("it runs");
+            Ran::of(other).exits(75);
+        }
+        drop(file);
+        // Open to others, it is not used; and nothing rests on it.
+        fs::set_permissions(state(shop, 0).join("locks"), fs::Permissions::from_mode(0o755)).expect("chmod");
+        let again = ran(&["-v"]).exits(0);
+        assert!(again.stderr.contains("going on without a lock on this host"), "{again:#?}");
+        assert_eq!(ran(&[]).exits(0).stderr, "", "cron would mail it every minute");
+    });
+}
+
+/// A session that has the lock of docs/cron.md, as a sweep of another host would.
+fn holder(shop: &Shop) -> Client {
+    let mut client = Client::connect(&shop.url, NoTls).expect("a connection");
+    client.batch_execute("SET application_name = 'jobdoctor/9 sweep'; BEGIN").expect("a transaction");
+    let got = client.query_one(&format!("SELECT pg_try_advisory_xact_lock({KEY})"), &[]).expect("the lock");
+    assert!(got.get::<_, bool>(0));
+    client
+}
+
+#[test]
+fn on_postgres_a_sweep_of_another_host_is_noticed_in_the_transaction() {
+    let shop = Shop::on_postgres();
+    shop.run(&["init"]).exits(0);
+    orphans(&shop);
+    let mut client = holder(&shop);
+    let before = shop.jobs();
+    for format in ["table", "json"] {
+        let ran = on_host(&shop, 0, &["sweep", "--apply", "-o", format]).output().expect("it runs");
+        let ran = Ran::of(ran).exits(75);
+        assert_eq!(ran.stdout, "");
+        for word in ["another sweep is writing to public.jobs", "server process ", "jobdoctor/9 sweep", "--lock-wait"] {
+            assert!(ran.stderr.contains(word), "{word}: {ran:#?}");
+        }
+    }
+    assert_eq!(shop.jobs(), before, "nothing was written");
+    assert!(!state(&shop, 0).join("journal").exists(), "and nothing recorded");
+    // Workers must always start: a restart sweep of a host asks for no lock.
+    let ran = on_host(&shop, 0, &["sweep", "--restart", "--host", "web2", "--apply"]).output().expect("it runs");
+    Ran::of(ran).exits(0);
+    // One that may wait gets its turn as soon as the other one has ended.
+    let waiting = on_host(&shop, 0, &["sweep", "--apply", "--json", "--lock-wait", "1m"]).spawn().expect("it starts");
+    until("it has asked for its turn in vain", || stands_back(&shop));
+    client.batch_execute("COMMIT").expect("the end");
+    assert_eq!(ended(waiting).exits(0).json()["summary"]["outcomes"]["moved"], 3);
+}
+
+/// True while a sweep pauses because it has not got its turn.
+fn stands_back(shop: &Shop) -> bool {
+    let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = 'ROLLBACK' \
+        AND state = 'idle' AND application_name LIKE 'jobdoctor/% sweep'";
+    shop.rows(sql) != ["0"]
+}
+
+/// Later batches do not give up: they pause, and go on.
+#[test]
+fn a_turn_that_is_lost_on_the_way_is_waited_for() {
+    let shop = Shop::on_postgres();
+    shop.run(&["init"]).exits(0);
+    shop.in_flight(1, 3_000, "'web1:7'", 600);
+    // Each batch takes long enough for somebody to stand in line behind it.
+    shop.sql(
+        "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$
+         BEGIN PERFORM pg_catalog.pg_sleep(0.5); RETURN NULL; END $$;
+         CREATE TRIGGER slow AFTER UPDATE ON jobs FOR EACH STATEMENT EXECUTE FUNCTION slow()",
+    );
+    let sweep = on_host(&shop, 0, &["sweep", "--apply", "--json", "--max-jobs", "5000"]).spawn().expect("it starts");
+    let held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted \
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    until("it has its turn", || shop.rows(held) != ["0"]);
+    let mut other = Client::connect(&shop.url, NoTls).expect("a connection");
+    other.batch_execute("BEGIN").expect("a transaction");
+    other.query_one(&format!("SELECT pg_advisory_xact_lock({KEY})"), &[]).expect("the lock, once it is free");
+    until("the sweep has asked for its next turn in vain", || stands_back(&shop));
+    other.batch_execute("COMMIT").expect("the end");
+    let document = ended(sweep).exits(0).json();
+    assert_eq!(document["summary"]["outcomes"]["moved"], 3_000, "{}", document["summary"]);
+    assert_eq!(shop.rows("SELECT DISTINCT status, attempts FROM jobs"), ["QUEUED 1"]);
+}
