@@ -8,11 +8,13 @@ mod check;
 mod env;
 mod error;
 mod event;
+mod health;
 mod history;
 mod init;
 mod job;
 mod lines;
 mod look;
+mod measured;
 mod owners;
 mod presets;
 mod presets_show;
@@ -34,6 +36,7 @@ pub use check::{Check, CheckFinding, Severity};
 pub use env::{Env, EnvSetting};
 pub use error::ErrorDocument;
 pub use event::Event;
+pub use health::{Health, HealthCheck, HealthError, HealthQueue, HealthReason, HealthSummary};
 pub use history::{
     History, HistoryChange, HistoryOne, HistoryOneSummary, HistoryRun, HistoryStep, HistorySummary, HistoryTarget,
     HistoryUnsure,
@@ -42,6 +45,7 @@ pub use init::Init;
 pub use job::{Held, HeldJob, Job, Reason, RowError, StepJob};
 pub use lines::Lines;
 pub use look::{Fingerprint, LOOK_SCHEMA, LookedAt, SavedClaim, SavedLook};
+pub use measured::{Measured, MeasuredQueue, MeasuredState};
 pub use owners::{OwnerEntry, Owners, OwnersSummary};
 pub use presets::{PresetEntry, PresetVariantLiveness, Presets};
 pub use presets_show::{

@@ -1,9 +1,12 @@
 use super::reclaim::Reclaiming;
 use super::selection::selection;
-use crate::cli::args::{ActArgs, BesideArgs, ConfirmArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs};
+use crate::cli::args::{
+    ActArgs, BesideArgs, ConfirmArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs, TextfileArgs,
+};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
+use crate::cli::metrics::Metrics;
 use crate::cli::settings::Settings;
 use crate::ops::Asked;
 use crate::policy::{Policy, Restart, RestartScope};
@@ -38,11 +41,21 @@ pub struct Args {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
+    textfile: TextfileArgs,
+    #[command(flatten)]
     pub(super) output: ListOutputArgs,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    let textfile = args.textfile.textfile.as_deref();
+    let metrics = Metrics::begin("sweep", textfile, &args.store, context)?.of_moves();
+    let result = sweep(args, context, &metrics);
+    metrics.end_beside(context, result)
+}
+
+fn sweep(args: &Args, context: &Context, metrics: &Metrics) -> Result<Exit, CliError> {
     let settings = Settings::resolve(&args.store, &context.environment)?;
+    metrics.is_of(settings.target_name.as_deref());
     let mut selection = selection(&args.select, &IdArgs::default())?;
     // With a list, the list is the scope; hosts and owners narrow it down.
     let by_list = args.restart && args.beside.alive_from.is_some();
@@ -58,6 +71,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         settings,
         quiet_when_idle: true,
         save_plan: None,
+        metrics: Some(metrics),
     }
     .run(context, |look, beside, policy| match (&scope, beside.list.as_ref().filter(|_| by_list)) {
         (Some(scope), _) => {

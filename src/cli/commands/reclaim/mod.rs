@@ -82,6 +82,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         settings,
         quiet_when_idle: false,
         save_plan: args.plan.save_plan.as_deref(),
+        metrics: None,
     }
     .run(context, |_, _, policy| policy.with_older(args.older.older))
 }

@@ -3,6 +3,7 @@ use crate::cli::beside::Beside;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
+use crate::cli::metrics::Metrics;
 use crate::cli::plan_file;
 use crate::cli::present::present;
 use crate::cli::record::record;
@@ -28,6 +29,8 @@ pub(in crate::cli::commands) struct Reclaiming<'a> {
     pub(in crate::cli::commands) quiet_when_idle: bool,
     /// Where to keep the plan.
     pub(in crate::cli::commands) save_plan: Option<&'a Path>,
+    /// Who keeps count for monitoring.
+    pub(in crate::cli::commands) metrics: Option<&'a Metrics>,
 }
 
 impl Reclaiming<'_> {
@@ -69,6 +72,9 @@ impl Reclaiming<'_> {
         let speaks = !self.format.is_machine() && (!self.quiet_when_idle || context.ui.is_watched());
         let (policy, wrong_list) = beside.judge(&mut look, policy, context, speaks)?;
         self.must_know_progress(&look)?;
+        if let (Some(metrics), Asked::Selection(selection)) = (self.metrics, &self.asked) {
+            metrics.measure(&mut look, selection, &policy)?;
+        }
         let plan = self.asked.plan(&mut look, &policy)?;
         context.warn_if_blind(&mut look, plan.in_flight())?;
         let run_id = run_id(&look);
@@ -99,6 +105,7 @@ impl Reclaiming<'_> {
         }
         let mut following = self.following(store.as_ref(), &plan, &policy)?;
         let mut done = ops::reclaim(store.as_ref(), &limits, plan, &order)?;
+        self.metrics.iter().for_each(|metrics| metrics.note(&done.document));
         if self.tells_what_followed() {
             following.run(context, &mut done);
         }
