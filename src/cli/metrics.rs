@@ -82,6 +82,11 @@ impl Metrics {
         Ok(())
     }
 
+    /// Claims that were measured.
+    pub fn in_flight(&self) -> u64 {
+        self.measured.borrow().as_ref().map_or(0, Measured::in_flight)
+    }
+
     /// Notes what was done. What cannot be read back of a long plan is not counted: the report, which needs all of it, will say
     /// why.
     pub fn note(&self, document: &Reclaim) {

@@ -1,11 +1,12 @@
 //! It cannot look: what that is depends on why.
 
 use super::line::said;
-use crate::support::cli::{Doctor, until};
+use crate::support::cli::{Doctor, Ran, until};
 use crate::support::postgres::fresh;
 use crate::support::shop::Shop;
 use rustix::process::Signal;
 use std::fs;
+use std::process::Stdio;
 
 const NOBODY: &str = "postgres://app:c4n4ry@127.0.0.1:1/app";
 
@@ -109,6 +110,33 @@ fn a_signal_is_unknown() {
     running.signal(Signal::TERM);
     let found = said(running.wait());
     assert_eq!(found.state, "UNKNOWN");
+}
+
+/// A thread that cannot be had is a panic in Rust's own library.
+#[test]
+fn a_panic_is_unknown() {
+    let shop = Shop::on_sqlite();
+    shop.run(&["init"]).exits(0);
+    let panics = |words: &[&str]| {
+        let mut command = shop.doctor.command(&shop.with_db(words));
+        Ran::of(command.env("RUST_MIN_STACK", "100000000000000000").output().unwrap())
+    };
+    let found = said(panics(&["health"]));
+    assert_eq!(found.state, "UNKNOWN");
+    assert!(found.text.starts_with("jobdoctor has a defect at ") && found.more.is_empty(), "{found:?}");
+    // The twin: it is a panic, and any other command ends with the code for one.
+    let ran = panics(&["stale"]).exits(70);
+    assert_eq!(ran.stdout, "");
+}
+
+/// Nobody reads what it says, but the code can still be told.
+#[test]
+fn a_line_that_cannot_be_written_is_unknown() {
+    let shop = Shop::on_sqlite();
+    shop.run(&["init"]).exits(0);
+    let mut command = shop.doctor.command(&shop.with_db(&["health"]));
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    assert_eq!(command.stdout(full).stderr(Stdio::null()).status().unwrap().code(), Some(3));
 }
 
 #[test]

@@ -141,6 +141,17 @@ fn a_queue_for_each_tenant() {
     });
 }
 
+/// "Could not look" must never read as "nothing found".
+#[test]
+fn states_that_nobody_knows_are_told() {
+    let shop = Shop::on_sqlite();
+    shop.run(&["init"]).exits(0);
+    shop.in_flight(1, 1, "'web1:1'", 900);
+    shop.sql("PRAGMA ignore_check_constraints = 1; UPDATE jobs SET status = 'ODD'");
+    let ran = shop.run(&["stats", "-o", "prometheus", "--preset", "lease"]).exits(0);
+    assert!(ran.stderr.contains("rows of main.jobs are in states that preset lease does not have: ODD"), "{ran:#?}");
+}
+
 #[test]
 fn other_commands_have_no_metrics() {
     let shop = Shop::on_sqlite();

@@ -84,7 +84,10 @@ fn stats(args: &Args, context: &Context, metrics: &Metrics) -> Result<Option<Sta
     let policy = settings.policy(args.older.older);
     metrics.measure(&mut look, &selection, &policy)?;
     match args.output.format() {
-        Format::Prometheus => Ok(None),
+        Format::Prometheus => {
+            context.warn_if_blind(&mut look, metrics.in_flight())?;
+            Ok(None)
+        }
         _ => Ok(Some(ops::stats(&mut look, &selection, &policy)?)),
     }
 }
