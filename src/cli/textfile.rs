@@ -2,14 +2,17 @@
 
 use super::error::CliError;
 use super::exit::Exit;
+use rustix::process::geteuid;
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 /// A larger file is none of ours: 200 queues take some 200 kB.
 const LARGEST: u64 = 16 << 20;
+/// The bit of a directory's mode.
+const STICKY: u32 = 0o1000;
 /// How a file of ours begins.
 const BEGINNING: &str = "# HELP jobdoctor_";
 
@@ -39,7 +42,7 @@ impl Textfile {
             return Err(CliError::new(Exit::Usage, message)
                 .hint("name a file that is not there yet; only a file of jobdoctor's own metrics is replaced"));
         }
-        textfile.temporary().map_err(|error| textfile.cannot(&error))?;
+        textfile.temporary().and_then(|_| textfile.may_be_replaced()).map_err(|error| textfile.cannot(&error))?;
         Ok(textfile)
     }
 
@@ -70,6 +73,15 @@ impl Textfile {
     /// In the same directory, for a rename is atomic within a file system only; by a name that no collector reads.
     fn temporary(&self) -> io::Result<NamedTempFile> {
         tempfile::Builder::new().prefix(".jobdoctor-metrics-").tempfile_in(self.directory())
+    }
+
+    /// In a sticky directory, like /tmp, others may add files and not replace each other's.
+    fn may_be_replaced(&self) -> io::Result<()> {
+        let Ok(file) = self.path.symlink_metadata() else { return Ok(()) };
+        let directory = self.directory().metadata()?;
+        let user = geteuid().as_raw();
+        let is_free = directory.mode() & STICKY == 0 || [0, file.uid(), directory.uid()].contains(&user);
+        if is_free { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
     }
 
     fn directory(&self) -> &Path {

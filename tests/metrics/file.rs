@@ -3,12 +3,14 @@
 use crate::support::cli::{Doctor, fails, is_valid, until};
 use crate::support::promtool::{accepts_metrics, samples, sum, value};
 use crate::support::shop::{Shop, on_both};
+use crate::support::users::{others, say_what_is_missing};
 use rustix::fs::{CWD, Mode, OFlags, mkfifoat, open};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 fn shop(claims: u32) -> Shop {
     let shop = Shop::on_sqlite();
@@ -61,27 +63,28 @@ fn who_reads_all_the_time_never_sees_half_a_file() {
     shop.sql("UPDATE jobs SET queue = 'a queue with a name of some length, number ' || id");
     let path = shop.doctor.path("q.prom");
     shop.run(&["stats", "-o", "none", "--textfile", "q.prom"]).exits(0);
-    let done = AtomicBool::new(false);
+    let (done, files) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
-            let (mut looks, mut seen) = (0, std::collections::BTreeSet::new());
+            let mut seen = BTreeSet::new();
             while !done.load(Ordering::SeqCst) {
                 let text = fs::read_to_string(&path).unwrap();
                 assert!(text.len() > 100_000, "{} bytes", text.len());
-                assert_eq!(sum(&samples(&text), "in_flight_jobs"), 200.0);
-                let at = value(&samples(&text), "last_run_timestamp_seconds", &[]).unwrap();
-                seen.insert(at.to_string());
-                looks += 1;
+                let samples = samples(&text);
+                assert_eq!(sum(&samples, "in_flight_jobs"), 200.0);
+                seen.insert(value(&samples, "last_run_timestamp_seconds", &[]).unwrap().to_string());
+                files.store(seen.len(), Ordering::SeqCst);
             }
-            (looks, seen.len())
         });
-        for n in 0..15 {
-            let command = if n % 2 == 0 { &["stats", "-o", "none"][..] } else { &["sweep", "-o", "none"] };
+        let mut runs = 0;
+        until("many files were read", || {
+            let command = if runs % 2 == 0 { &["stats", "-o", "none"][..] } else { &["sweep", "-o", "none"] };
             shop.run(&[command, &["--textfile", "q.prom"]].concat()).exits(0);
-        }
+            runs += 1;
+            reader.is_finished() || runs >= 15 && files.load(Ordering::SeqCst) >= 5
+        });
         done.store(true, Ordering::SeqCst);
-        let (looks, different) = reader.join().unwrap();
-        assert!(looks > 1 && different > 1, "{looks} looks at {different} files");
+        reader.join().unwrap();
     });
 }
 
@@ -109,6 +112,37 @@ fn what_is_somebody_elses_stays() {
     // An empty file is what `touch` and `install` leave.
     fs::write(shop.doctor.path("empty.prom"), "").unwrap();
     shop.run(&["stats", "-o", "none", "--textfile", "empty.prom"]).exits(0);
+}
+
+/// In a directory where one may not write, and in one where another's file may not be replaced.
+#[test]
+fn without_the_right_to_write_it_nothing_is_done() {
+    let Some([owner, other]) = others() else {
+        return say_what_is_missing("that a textfile which may not be written keeps a sweep from beginning");
+    };
+    let shop = shop(2);
+    owner.takes(&shop.doctor.path(""));
+    let jobs = shop.jobs();
+    let directory = shop.doctor.path("metrics");
+    fs::create_dir(&directory).unwrap();
+    let file = directory.join("q.prom");
+    let words = shop.with_db(&["sweep", "--apply", "--textfile", "metrics/q.prom"]);
+    for (mode, is_there) in [(0o755, false), (0o755, true), (0o1777, true)] {
+        if is_there {
+            fs::write(&file, "# HELP jobdoctor_up x\n").unwrap();
+        }
+        other.takes(&directory);
+        fs::set_permissions(&directory, fs::Permissions::from_mode(mode)).unwrap();
+        let ran = owner.runs(&shop.doctor, &words).exits(77);
+        assert!(ran.stderr.contains("the textfile metrics/q.prom cannot be written: permission denied"), "{ran:#?}");
+        assert_eq!(shop.jobs(), jobs);
+    }
+    // The twins: a directory for all, and one that is sticky with a file of one's own.
+    for mode in [0o777, 0o1777] {
+        fs::set_permissions(&directory, fs::Permissions::from_mode(mode)).unwrap();
+        owner.runs(&shop.doctor, &words).exits(0);
+        assert_eq!(sum(&samples(&fs::read_to_string(&file).unwrap()), "up"), 1.0);
+    }
 }
 
 /// The directory goes away while the sweep is under way: what it did stays told and done, and its code is its own.

@@ -89,11 +89,11 @@ fn bars_on_80_columns() {
         place.claim("thumbnails", "A", 630);
         assert!(!on_80_columns().contains('█'), "one alone has nothing to be compared with");
         let table = within_a_second(|| {
-            place.sql("DELETE FROM jobs");
-            place.claim("thumbnails", "A", 7230);
-            place.claim("mail", "A", 2630);
-            place.claim("reports", "A", 330);
-            place.claim("calm", "A", 10);
+            place.sql(
+                "DELETE FROM jobs; INSERT INTO jobs (queue, kind, status, owner_id, claimed_at) VALUES
+                ('thumbnails', 'A', 'RUNNING', 'web1:1', {7230 s ago}), ('mail', 'A', 'RUNNING', 'web1:1', {2630 s ago}),
+                ('reports', 'A', 'RUNNING', 'web1:1', {330 s ago}), ('calm', 'A', 'RUNNING', 'web1:1', {10 s ago})",
+            );
             on_80_columns()
         });
         allow_duplicates! {
