@@ -74,6 +74,16 @@ impl Context {
         self.look_at(settings, &database, command)
     }
 
+    /// The same without a word about how the database is reached or what was found there.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn look_quietly(&self, settings: &Settings, command: &str) -> Result<Look, CliError> {
+        let store = settings.database()?.store()?;
+        let limits = settings.limits(command, LOOKING, &self.interrupt, false);
+        Ok(settings.session(store.as_ref(), &limits).look()?)
+    }
+
     /// Begins a look.
     ///
     /// # Errors

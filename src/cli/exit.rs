@@ -1,3 +1,5 @@
+use crate::policy::State;
+
 /// How the program ends. The codes are a contract; the README lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -27,6 +29,8 @@ pub enum Exit {
     Config,
     /// Ended by a signal, after the batch in hand: 130 for SIGINT, 143 for SIGTERM.
     Signal(i32),
+    /// 0 to 3: what a monitoring plugin found. `health` ends in no other way.
+    Health(State),
 }
 
 impl Exit {
@@ -46,6 +50,10 @@ impl Exit {
             Exit::NoPermission => 77,
             Exit::Config => 78,
             Exit::Signal(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
+            Exit::Health(State::Ok) => 0,
+            Exit::Health(State::Warning) => 1,
+            Exit::Health(State::Critical) => 2,
+            Exit::Health(State::Unknown) => 3,
         }
     }
 
@@ -65,6 +73,7 @@ impl Exit {
             Exit::NoPermission => "no_permission",
             Exit::Config => "config",
             Exit::Signal(_) => "signal",
+            Exit::Health(state) => state.name(),
         }
     }
 
@@ -75,10 +84,10 @@ impl Exit {
 
     fn severity(self) -> u8 {
         match self {
-            Exit::Done => 0,
-            Exit::Found => 1,
-            Exit::Partial => 2,
-            Exit::Refused => 3,
+            Exit::Done | Exit::Health(State::Ok) => 0,
+            Exit::Found | Exit::Health(State::Warning) => 1,
+            Exit::Partial | Exit::Health(State::Unknown) => 2,
+            Exit::Refused | Exit::Health(State::Critical) => 3,
             Exit::TryAgain => 4,
             Exit::Usage => 5,
             Exit::NoInput => 6,

@@ -15,8 +15,10 @@ mod generate;
 mod id_list;
 mod input;
 mod list;
+mod metrics;
 mod next;
 mod plan_file;
+mod plugin;
 mod present;
 mod progress;
 mod record;
@@ -27,6 +29,7 @@ mod settings;
 mod shown;
 mod signal;
 mod splay;
+mod textfile;
 mod thresholds;
 mod ui;
 mod watch;
@@ -49,9 +52,12 @@ use std::process::ExitCode;
 /// what was done is said, the process dies by that signal.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let is_plugin = plugin::is_asked(&arguments);
+    let say_defect = if is_plugin { plugin::say_defect } else { ui::Ui::say_defect };
     // A panic is a defect; its report must still end in the code that says so, never in half a document, and show no secret.
-    std::panic::set_hook(Box::new(|info| ui::Ui::say_defect(info.location().map(ToString::to_string).as_deref())));
+    std::panic::set_hook(Box::new(move |info| say_defect(info.location().map(ToString::to_string).as_deref())));
     let exit = std::panic::catch_unwind(|| run(&arguments)).unwrap_or(Exit::Internal);
+    let exit = if is_plugin { plugin::end(exit) } else { exit };
     if let Exit::Signal(signal) = exit {
         signal::die_of(signal);
     }
@@ -73,7 +79,10 @@ fn run(arguments: &[OsString]) -> Exit {
         }
     };
     // The signal that was sent, whichever one the layers below took the interrupt for.
-    context.caught.signal().map_or(exit, Exit::Signal)
+    match exit {
+        Exit::Health(_) => exit,
+        _ => context.caught.signal().map_or(exit, Exit::Signal),
+    }
 }
 
 /// Help and version go to stdout; a mistake goes to stderr, as a document if a document was asked for.
@@ -95,15 +104,20 @@ fn not_parsed(arguments: &[OsString], error: &clap::Error) -> Exit {
             || word.starts_with("-o=json")
     }) || words.windows(2).any(asks);
     // What was typed in the wrong place may be an address, and hold a password.
-    let values =
-        words.iter().map(|word| word.split_once('=').filter(|_| word.starts_with("--")).map_or(word.as_str(), |w| w.1));
-    let hide = |text: String| {
-        values.filter(|value| secret::may_be_a_slip(value)).fold(text, |text, value| text.replace(value, "..."))
+    let value = |word: &String| {
+        word.split_once('=').filter(|_| word.starts_with("--")).map_or(word.clone(), |w| w.1.to_owned())
     };
-    if json {
+    let values: Vec<String> = words.iter().map(value).filter(|value| secret::may_be_a_slip(value)).collect();
+    let hide = |text: String| values.iter().fold(text, |text, value| text.replace(value, "..."));
+    let message = || {
         let text = hide(error.render().to_string());
-        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        ui::Ui::for_machines().error(&CliError::new(Exit::Usage, message).hint("see --help"));
+        text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
+    };
+    if plugin::is_asked(arguments) {
+        return plugin::refuse(&message(), json);
+    }
+    if json {
+        ui::Ui::for_machines().error(&CliError::new(Exit::Usage, message()).hint("see --help"));
     } else {
         let _ = write!(anstream::stderr(), "{}", hide(error.render().ansi().to_string()));
     }

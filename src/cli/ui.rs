@@ -221,6 +221,12 @@ impl Ui {
         }
     }
 
+    /// Something that went wrong beside a run that has ended in its own way: said however quiet it is, and no document, since
+    /// that run has its own.
+    pub fn complain(&self, text: &str) {
+        self.say("error", AnsiColor::Red.on_default().bold(), "error: ", text);
+    }
+
     /// A stderr that has gone away changes nothing about what was done.
     fn say(&self, level: &'static str, style: Style, label: &str, text: &str) {
         if self.log == LogFormat::Json {

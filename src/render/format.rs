@@ -13,14 +13,24 @@ pub enum Format {
     Csv,
     /// Ids alone, one per line.
     Name,
+    /// Prometheus' text format, for metrics alone.
+    Prometheus,
     /// Nothing: the exit code says it all.
     None,
 }
 
 impl Format {
     /// Every format, in the order in which help lists them.
-    pub const ALL: [Format; 7] =
-        [Format::Table, Format::Wide, Format::Json, Format::Jsonl, Format::Csv, Format::Name, Format::None];
+    pub const ALL: [Format; 8] = [
+        Format::Table,
+        Format::Wide,
+        Format::Json,
+        Format::Jsonl,
+        Format::Csv,
+        Format::Name,
+        Format::Prometheus,
+        Format::None,
+    ];
 
     /// The word that selects it.
     pub fn name(self) -> &'static str {
@@ -31,6 +41,7 @@ impl Format {
             Format::Jsonl => "jsonl",
             Format::Csv => "csv",
             Format::Name => "name",
+            Format::Prometheus => "prometheus",
             Format::None => "none",
         }
     }
@@ -47,7 +58,8 @@ mod tests {
 
     #[test]
     fn names_and_readers() {
-        assert_eq!(Format::ALL.map(Format::name), ["table", "wide", "json", "jsonl", "csv", "name", "none"]);
-        assert_eq!(Format::ALL.map(Format::is_machine), [false, false, true, true, true, true, true]);
+        let names = ["table", "wide", "json", "jsonl", "csv", "name", "prometheus", "none"];
+        assert_eq!(Format::ALL.map(Format::name), names);
+        assert_eq!(Format::ALL.map(Format::is_machine), [false, false, true, true, true, true, true, true]);
     }
 }

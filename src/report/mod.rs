@@ -8,12 +8,14 @@ mod check;
 mod env;
 mod error;
 mod event;
+mod health;
 mod history;
 mod init;
 mod job;
 mod lines;
 mod log;
 mod look;
+mod measured;
 mod owners;
 mod presets;
 mod presets_show;
@@ -35,6 +37,7 @@ pub use check::{Check, CheckFinding, Severity};
 pub use env::{Env, EnvSetting};
 pub use error::ErrorDocument;
 pub use event::Event;
+pub use health::{Health, HealthCheck, HealthError, HealthQueue, HealthReason, HealthSummary};
 pub use history::{
     History, HistoryChange, HistoryOne, HistoryOneSummary, HistoryRun, HistoryStep, HistorySummary, HistoryTarget,
     HistoryUnsure,
@@ -44,6 +47,7 @@ pub use job::{Held, HeldJob, Job, Reason, RowError, StepJob};
 pub use lines::Lines;
 pub use log::LogLine;
 pub use look::{Fingerprint, LOOK_SCHEMA, LookedAt, SavedClaim, SavedLook};
+pub use measured::{Measured, MeasuredQueue, MeasuredState};
 pub use owners::{OwnerEntry, Owners, OwnersSummary};
 pub use presets::{PresetEntry, PresetVariantLiveness, Presets};
 pub use presets_show::{

@@ -1,14 +1,15 @@
 use super::{
-    Check, Env, ErrorDocument, History, HistoryOne, Init, LogLine, Owners, Presets, PresetsShow, Reclaim, SavedPlan,
-    Show, Stale, Stats, StatsRuntimes, Undo, WatchLine,
+    Check, Env, ErrorDocument, Health, History, HistoryOne, Init, LogLine, Owners, Presets, PresetsShow, Reclaim,
+    SavedPlan, Show, Stale, Stats, StatsRuntimes, Undo, WatchLine,
 };
 use schemars::{Schema, schema_for};
 
 /// The documents that have a schema, by the name `jobdoctor schema` knows them under.
-pub const NAMES: [&str; 19] = [
+pub const NAMES: [&str; 20] = [
     "check",
     "env",
     "error",
+    "health",
     "history",
     "history-run",
     "init",
@@ -33,6 +34,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "check" => schema_for!(Check),
         "env" => schema_for!(Env),
         "error" => schema_for!(ErrorDocument),
+        "health" => schema_for!(Health),
         "history" => schema_for!(History),
         "history-run" => schema_for!(HistoryOne),
         "init" => schema_for!(Init),

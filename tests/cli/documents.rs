@@ -215,7 +215,9 @@ fn lines_say_what_the_document_says() {
 
 #[test]
 fn schemas_are_schemas() {
-    for name in ["check", "error", "init", "owners", "presets", "presets-show", "reclaim", "show", "stale", "sweep"] {
+    for name in
+        ["check", "error", "health", "init", "owners", "presets", "presets-show", "reclaim", "show", "stale", "sweep"]
+    {
         let schema = Doctor::new().run(&["schema", name]).exits(0).json();
         assert!(jsonschema::meta::is_valid(&schema), "{name}");
         assert_eq!(schema["title"], format!("jobdoctor.{name}/v1"));

@@ -58,13 +58,13 @@ macro_rules! commands {
     };
 }
 
-commands! { check completions demo history init man owners presets reclaim schema show stale stats sweep undo }
+commands! { check completions demo health history init man owners presets reclaim schema show stale stats sweep undo }
 
 #[test]
 fn examples_fit_their_lines() {
     for command in [
-        "", "check", "demo", "history", "init", "owners", "presets", "reclaim", "schema", "show", "stale", "stats",
-        "sweep", "undo",
+        "", "check", "demo", "health", "history", "init", "owners", "presets", "reclaim", "schema", "show", "stale",
+        "stats", "sweep", "undo",
     ] {
         let arguments: Vec<&str> = [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
         let said = Doctor::new().run(&arguments).exits(0).stdout;

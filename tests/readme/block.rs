@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The pages that are written by hand for whoever runs the program.
-pub(super) const PAGES: [&str; 5] =
-    ["README.md", "docs/care.md", "docs/deploy.md", "docs/incident.md", "docs/sweep.md"];
+pub(super) const PAGES: [&str; 6] =
+    ["README.md", "docs/care.md", "docs/deploy.md", "docs/incident.md", "docs/monitoring.md", "docs/sweep.md"];
 
 /// One of them.
 #[derive(Debug, Clone)]
@@ -64,7 +64,7 @@ pub(super) fn blocks_of(page: &'static str) -> Vec<Block> {
 }
 
 /// The text of the one block with that title.
-pub(super) fn text_of(title: &str) -> String {
+pub(crate) fn text_of(title: &str) -> String {
     let mut found = PAGES.into_iter().flat_map(blocks_of).filter(|block| block.title() == title);
     let text = found.next().unwrap_or_else(|| panic!("no page has a block `{title}`")).text;
     assert!(found.next().is_none(), "there are two blocks `{title}`");

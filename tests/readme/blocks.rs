@@ -75,6 +75,10 @@ fn truth(blocks: &[Block]) -> Result<Vec<Option<String>>, String> {
         ("sh", ["cargo"]) => block.text.lines().try_for_each(from_source),
         ("sh", [_, ..]) => Bench::with(&block.words)?.say(&block.text).map(|_| ()),
         ("text", ["crontab"]) => block.text.lines().try_for_each(cron),
+        ("text", ["crontab", "metrics"]) => block.text.lines().try_for_each(metrics),
+        ("text", ["plugin", _]) => plugin(&block.text),
+        // Read by Prometheus' own reader, in tests/metrics.
+        ("yaml", ["rules"]) => Ok(()),
         ("ini", ["unit"]) => unit(&block.text),
         ("toml", ["config"]) => Bench::with(&block.words)?.say("jobdoctor presets | grep orders").map(|_| ()),
         // The same file is acted out in tests/sweeps.
@@ -129,11 +133,40 @@ fn from_source(line: &str) -> Result<(), String> {
 /// Five fields of time, then a command; run from cron it must be silent, or somebody gets a mail. The first run may say what
 /// it did.
 fn cron(line: &str) -> Result<(), String> {
+    cron_in(&Bench::with(&["config".to_owned()])?, line)
+}
+
+fn cron_in(bench: &Bench, line: &str) -> Result<(), String> {
     let command = line.splitn(6, ' ').nth(5).ok_or("a line of a crontab has six fields")?.trim();
-    let bench = Bench::with(&["config".to_owned()])?;
     bench.say(command)?;
     let said = bench.say(command)?;
     if said.is_empty() { Ok(()) } else { Err(format!("cron would mail this every minute: {said}")) }
+}
+
+/// The same of a command that keeps metrics in node_exporter's directory, which this machine need not have.
+fn metrics(line: &str) -> Result<(), String> {
+    let bench = Bench::with(&["config".to_owned()])?;
+    let directory = bench.work().join("metrics");
+    fs::create_dir(&directory).map_err(|error| error.to_string())?;
+    cron_in(&bench, &line.replace("/var/lib/prometheus/node-exporter", "metrics"))?;
+    let files = fs::read_dir(&directory).map_err(|error| error.to_string())?.flatten();
+    let names: Vec<String> = files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
+    if matches!(names.as_slice(), [name] if name.ends_with(".prom")) {
+        Ok(())
+    } else {
+        Err(format!("it leaves {names:?}"))
+    }
+}
+
+/// The configuration of a monitoring system: what it runs must find something, and understand its own arguments.
+fn plugin(text: &str) -> Result<(), String> {
+    let plain = text.replace(['"', ',', '[', ']'], "").replace("silence=", ",silence=").replace(" ,", " ");
+    let command = plain.lines().find_map(|line| line.find("jobdoctor health").and_then(|at| line.get(at..)));
+    let command = command.ok_or("it runs no `jobdoctor health`")?;
+    let said = Bench::with(&["config".to_owned()])?.run(command);
+    let line = String::from_utf8_lossy(&said.stdout).into_owned();
+    let is_found = matches!(said.status.code(), Some(0..=2)) && line.contains(" | 'stuck'=");
+    if is_found { Ok(()) } else { Err(format!("{command}: {}: {line}", said.status)) }
 }
 
 /// The command before the worker's own, with the unit's environment.

@@ -4,7 +4,7 @@
 //! the last word `then` goes on where the block before it ended.
 
 mod bench;
-mod block;
+pub(crate) mod block;
 mod blocks;
 mod copied;
 mod grants;

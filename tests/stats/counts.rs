@@ -60,7 +60,7 @@ fn as_table_csv_names_and_lines() {
         allow_duplicates! {
         assert_snapshot!(table.stdout, @r"
         QUEUE  WAITING  IN FLIGHT  STUCK  UNKNOWN  DONE  FAILED  CANCELLED  OLDEST CLAIM  LONGEST STUCK
-        mail         3          2      1        0     1       2          0        2h 30s         2h 30s
+        mail         3          2      1        0     1       2          0        2h 30s   2h 30s █████
         media        0          1      0        1     0       0          1            0s              -
         ");
         }
@@ -73,6 +73,38 @@ fn as_table_csv_names_and_lines() {
         let types: Vec<&str> = lines.iter().filter_map(|line| line["type"].as_str()).collect();
         assert_eq!(types, ["head", "queue", "queue", "summary"]);
         assert!(lines[0]["findings"].is_array() && lines[0]["filter"].is_object());
+    });
+}
+
+/// Beside the longest silence of each queue, how it compares with the longest of all. It needs no room of its own.
+#[test]
+fn bars_on_80_columns() {
+    with_jobs(|place| {
+        let on_80_columns = || {
+            let mut command = place.doctor.command(&["stats", "--older", "5m", "--db", &place.db]);
+            let ran = command.env("COLUMNS", "80").output().unwrap();
+            String::from_utf8(ran.stdout).unwrap()
+        };
+        place.sql("DELETE FROM jobs");
+        place.claim("thumbnails", "A", 630);
+        assert!(!on_80_columns().contains('█'), "one alone has nothing to be compared with");
+        let table = within_a_second(|| {
+            place.sql(
+                "DELETE FROM jobs; INSERT INTO jobs (queue, kind, status, owner_id, claimed_at) VALUES
+                ('thumbnails', 'A', 'RUNNING', 'web1:1', {7230 s ago}), ('mail', 'A', 'RUNNING', 'web1:1', {2630 s ago}),
+                ('reports', 'A', 'RUNNING', 'web1:1', {330 s ago}), ('calm', 'A', 'RUNNING', 'web1:1', {10 s ago})",
+            );
+            on_80_columns()
+        });
+        allow_duplicates! {
+        assert_snapshot!(table, @r"
+        QUEUE       WAITING  IN FLIGHT  STUCK  UNKNOWN  OLDEST CLAIM  LONGEST STUCK
+        calm              0          1      0        0           10s              -
+        mail              0          1      1        0       43m 50s  43m 50s ██···
+        reports           0          1      1        0        5m 30s   5m 30s █····
+        thumbnails        0          1      1        0        2h 30s   2h 30s █████
+        ");
+        }
     });
 }
 

@@ -11,6 +11,7 @@ pub mod labs;
 pub mod memory;
 pub mod pgbouncer;
 pub mod postgres;
+pub mod promtool;
 pub mod proxy;
 pub mod pty;
 pub mod shells;

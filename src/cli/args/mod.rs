@@ -1,6 +1,7 @@
 //! Options that several commands share, one file for what belongs together. The doc comments are the help texts.
 
 mod act;
+mod alerts;
 mod emit;
 mod gentle;
 mod output;
@@ -9,17 +10,20 @@ mod proof;
 mod reason;
 mod select;
 mod store;
+mod textfile;
 mod unattended;
 mod verify;
 
 pub use act::ActArgs;
+pub use alerts::AlertArgs;
 pub use emit::EmitArgs;
 pub use gentle::{GentleArgs, parse_wait};
-pub use output::{ColorArg, ListOutputArgs, OutputArgs, ToneArgs};
+pub use output::{ColorArg, ListOutputArgs, OutputArgs, StatsOutputArgs, ToneArgs};
 pub use plan::PlanArgs;
 pub use proof::{BesideArgs, ConfirmArgs, parse_between_looks};
 pub use reason::ReasonArgs;
-pub use select::{IdArgs, OlderArgs, SelectArgs};
+pub use select::{ClaimArgs, IdArgs, OlderArgs, SelectArgs};
 pub use store::StoreArgs;
+pub use textfile::TextfileArgs;
 pub use unattended::{LogFormat, UnattendedArgs, parse_hold, parse_pause};
 pub use verify::VerifyArgs;

@@ -30,6 +30,20 @@ pub struct OutputArgs {
     pub tone: ToneArgs,
 }
 
+/// How to say it, for numbers.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct StatsOutputArgs {
+    /// The format
+    #[arg(short, long, value_name = "FORMAT", value_enum, default_value = "table", hide_default_value = true)]
+    pub output: StatsFormat,
+    /// Short for --output json
+    #[arg(long, conflicts_with = "output")]
+    pub json: bool,
+    #[command(flatten)]
+    pub tone: ToneArgs,
+}
+
 /// Colour and volume.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
@@ -64,6 +78,28 @@ pub enum ListFormat {
     Csv,
     /// One id a line
     Name,
+    /// Nothing: the exit code says it all
+    None,
+}
+
+/// See [`StatsOutputArgs`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum StatsFormat {
+    /// Columns that fit the terminal
+    #[default]
+    Table,
+    /// All columns
+    Wide,
+    /// One JSON document
+    Json,
+    /// One JSON object a line
+    Jsonl,
+    /// Comma-separated values with a header
+    Csv,
+    /// One name a line
+    Name,
+    /// Metrics in Prometheus' text format, of what is in flight
+    Prometheus,
     /// Nothing: the exit code says it all
     None,
 }
@@ -108,6 +144,22 @@ impl ListOutputArgs {
             (_, ListFormat::Csv) => Format::Csv,
             (_, ListFormat::Name) => Format::Name,
             (_, ListFormat::None) => Format::None,
+        }
+    }
+}
+
+impl StatsOutputArgs {
+    /// The format that was asked for.
+    pub fn format(&self) -> Format {
+        match (self.json, self.output) {
+            (true, _) | (_, StatsFormat::Json) => Format::Json,
+            (_, StatsFormat::Table) => Format::Table,
+            (_, StatsFormat::Wide) => Format::Wide,
+            (_, StatsFormat::Jsonl) => Format::Jsonl,
+            (_, StatsFormat::Csv) => Format::Csv,
+            (_, StatsFormat::Name) => Format::Name,
+            (_, StatsFormat::Prometheus) => Format::Prometheus,
+            (_, StatsFormat::None) => Format::None,
         }
     }
 }

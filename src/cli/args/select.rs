@@ -13,10 +13,21 @@ pub struct OlderArgs {
     pub older: Option<Duration>,
 }
 
-/// Which claims.
+/// Which claims, and how many.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Which claims")]
 pub struct SelectArgs {
+    #[command(flatten)]
+    pub claims: ClaimArgs,
+    /// The N longest silent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: Option<u32>,
+}
+
+/// Which claims.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Which claims")]
+pub struct ClaimArgs {
     /// Of queues that match (can be repeated)
     #[arg(long, value_name = "GLOB", value_parser = NonEmptyStringValueParser::new())]
     pub queue: Vec<String>,
@@ -32,9 +43,6 @@ pub struct SelectArgs {
     /// In this state, in the queue's own words (can be repeated)
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub state: Vec<String>,
-    /// The N longest silent
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub limit: Option<u32>,
 }
 
 /// Which jobs by name.

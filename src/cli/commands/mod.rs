@@ -4,6 +4,7 @@ mod check;
 mod completions;
 mod demo;
 mod env;
+mod health;
 mod history;
 mod init;
 mod man;
@@ -67,6 +68,15 @@ pub enum Command {
     Demo(demo::Args),
     /// Show every setting in force and where it came from
     Env(env::Args),
+    /// Tell a monitoring system how the queue is, as its plugins do
+    ///
+    /// For Nagios, Icinga and whatever else runs plugins: one line first, performance data behind it, and an exit code of 0
+    /// (ok), 1 (warning), 2 (critical) or 3 (unknown) whatever happens; a mistake in the command line is 3. Claims that nobody
+    /// can judge are a warning. It counts every claim in flight and writes nothing.
+    ///
+    /// Not for liveness probes of workers: a stuck job is no reason to restart a worker that lives, and restarting workers
+    /// because a queue has orphans makes more of them.
+    Health(health::Args),
     /// List what was done, or tell of one run
     History(history::Args),
     /// Create the reference schema, or the ledger
@@ -108,6 +118,7 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, CliError> {
         Command::Completions(args) => completions::run(args, context),
         Command::Demo(args) => demo::run(args, context),
         Command::Env(args) => env::run(args, context),
+        Command::Health(args) => health::run(args, context),
         Command::History(args) => history::run(args, context),
         Command::Init(args) => init::run(args, context),
         Command::Man(args) => man::run(args, context),
@@ -130,6 +141,8 @@ impl Command {
             Command::Check(args) => (args.output.tone.clone(), args.output.format()),
             Command::Demo(args) => (args.tone.clone(), Format::Table),
             Command::Env(args) => (args.output.tone.clone(), args.output.format()),
+            // Whatever is said would stand before the line that must be the first.
+            Command::Health(args) => (ToneArgs { quiet: true, ..ToneArgs::default() }, args.format()),
             Command::History(args) => (args.output.tone.clone(), args.output.format()),
             Command::Init(args) => (args.output.tone.clone(), args.output.format()),
             Command::Owners(args) => (args.output.tone.clone(), args.output.format()),

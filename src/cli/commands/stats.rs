@@ -1,12 +1,14 @@
-use crate::cli::args::{ListOutputArgs, OlderArgs, StoreArgs};
+use crate::cli::args::{OlderArgs, StatsOutputArgs, StoreArgs, TextfileArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
+use crate::cli::metrics::{Metrics, ended};
 use crate::cli::present::present;
+use crate::cli::settings::Settings;
 use crate::model::{age, parse_duration};
 use crate::ops::{self, OpsError, Selection};
 use crate::policy::Globs;
-use crate::render::{count, grouped};
+use crate::render::{Format, count, grouped, inert};
 use crate::report::{Stats, StatsRuntimes};
 use clap::builder::NonEmptyStringValueParser;
 use std::time::Duration;
@@ -22,10 +24,11 @@ const SINCE: Duration = Duration::from_secs(7 * 24 * 3600);
 Examples:
   jobdoctor stats --db queue.db
   jobdoctor stats --db queue.db --runtimes --older 5m         what 5m would have hit
-  jobdoctor stats --db queue.db --runtimes --since 30d --kind 'Resize*'")]
+  jobdoctor stats --db queue.db --runtimes --since 30d --kind 'Resize*'
+  jobdoctor stats --db queue.db -o none --textfile /var/lib/prometheus/node-exporter/queue.prom")]
 pub struct Args {
     /// How long jobs ran that have ended well, by kind, and how many of them the threshold would have hit
-    #[arg(long)]
+    #[arg(long, conflicts_with = "textfile")]
     runtimes: bool,
     /// With --runtimes: jobs that ended within this time [default: 7d]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true, requires = "runtimes")]
@@ -41,31 +44,89 @@ pub struct Args {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
-    pub(super) output: ListOutputArgs,
+    textfile: TextfileArgs,
+    #[command(flatten)]
+    pub(super) output: StatsOutputArgs,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    let globs = |patterns: &[String]| Globs::new(patterns).map_err(OpsError::from);
-    let selection = Selection { queues: globs(&args.queue)?, kinds: globs(&args.kind)?, ..Selection::default() };
-    let (settings, mut look) = context.look(&args.store, "stats")?;
-    let policy = settings.policy(args.older.older);
-    let format = args.output.format();
     if args.runtimes {
-        let document = ops::runtimes(&mut look, &selection, &policy, args.since.unwrap_or(SINCE))?;
-        drop(look);
-        present(&context.ui, format, &document)?;
-        if !format.is_machine() {
-            say_runtimes(context, &document);
-        }
-        return Ok(Exit::Done);
+        return runtimes(args, context);
     }
-    let document = ops::stats(&mut look, &selection, &policy)?;
-    drop(look);
+    let format = args.output.format();
+    let is_printed = format == Format::Prometheus;
+    let metrics = Metrics::begin("stats", args.textfile.textfile.as_deref(), &args.store, context)?.printed(is_printed);
+    let found = stats(args, context, &metrics);
+    // Before anything is printed: an error leaves stdout empty.
+    let kept = metrics.end(ended(context, &found));
+    if let (Err(_), Err(error)) = (&found, &kept) {
+        context.ui.warn(&error.message);
+    }
+    let Some(document) = found? else {
+        kept?;
+        print(context, &metrics)?;
+        return Ok(Exit::Done);
+    };
+    kept?;
     present(&context.ui, format, &document)?;
     if !format.is_machine() {
         say(context, &document);
     }
     Ok(Exit::Done)
+}
+
+/// Counts and measures in one look. For metrics nothing but what is in flight is read.
+fn stats(args: &Args, context: &Context, metrics: &Metrics) -> Result<Option<Stats>, CliError> {
+    let selection = selection(args)?;
+    let settings = Settings::resolve(&args.store, &context.environment)?;
+    metrics.is_of(settings.target_name.as_deref());
+    let mut look = context.look_with(&settings, "stats")?;
+    let policy = settings.policy(args.older.older);
+    metrics.measure(&mut look, &selection, &policy)?;
+    match args.output.format() {
+        Format::Prometheus => {
+            context.warn_if_blind(&mut look, metrics.in_flight())?;
+            Ok(None)
+        }
+        _ => Ok(Some(ops::stats(&mut look, &selection, &policy)?)),
+    }
+}
+
+/// For programs a name is exact; a terminal must not be moved by one.
+fn print(context: &Context, metrics: &Metrics) -> Result<(), CliError> {
+    context.ui.report(|out| {
+        let text = metrics.text()?;
+        match context.ui.is_terminal() {
+            true => text.lines().try_for_each(|line| writeln!(out, "{}", inert(line))),
+            false => out.write_all(text.as_bytes()),
+        }
+    })
+}
+
+fn runtimes(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    let format = args.output.format();
+    if format == Format::Prometheus {
+        return Err(CliError::new(
+            Exit::Usage,
+            "-o prometheus has metrics of what is in flight, and --runtimes of what has ended",
+        )
+        .hint("leave out one of them"));
+    }
+    let selection = selection(args)?;
+    let (settings, mut look) = context.look(&args.store, "stats")?;
+    let policy = settings.policy(args.older.older);
+    let document = ops::runtimes(&mut look, &selection, &policy, args.since.unwrap_or(SINCE))?;
+    drop(look);
+    present(&context.ui, format, &document)?;
+    if !format.is_machine() {
+        say_runtimes(context, &document);
+    }
+    Ok(Exit::Done)
+}
+
+fn selection(args: &Args) -> Result<Selection, CliError> {
+    let globs = |patterns: &[String]| Globs::new(patterns).map_err(OpsError::from);
+    Ok(Selection { queues: globs(&args.queue)?, kinds: globs(&args.kind)?, ..Selection::default() })
 }
 
 fn say(context: &Context, document: &Stats) {

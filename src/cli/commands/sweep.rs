@@ -1,13 +1,14 @@
 use super::reclaim::{Reclaiming, Unattended};
 use super::selection::selection;
 use crate::cli::args::{
-    ActArgs, BesideArgs, ConfirmArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs, ToneArgs,
+    ActArgs, BesideArgs, ConfirmArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs, TextfileArgs, ToneArgs,
     UnattendedArgs,
 };
 use crate::cli::boot::Boot;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
+use crate::cli::metrics::Metrics;
 use crate::cli::report_file::ReportFile;
 use crate::cli::settings::Settings;
 use crate::cli::splay;
@@ -55,6 +56,8 @@ pub struct Args {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
+    textfile: TextfileArgs,
+    #[command(flatten)]
     pub(super) output: ListOutputArgs,
 }
 
@@ -81,19 +84,23 @@ fn parse_before(text: &str) -> Result<Before, String> {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let report = args.unattended.report_file.as_deref().map(ReportFile::at).transpose()?;
-    let ended = sweep(args, context, report.as_ref());
+    let textfile = args.textfile.textfile.as_deref();
+    let metrics = Metrics::begin("sweep", textfile, &args.store, context)?.of_moves();
+    let ended = sweep(args, context, report.as_ref(), &metrics);
     if let (Err(error), Some(report)) = (&ended, &report) {
         let document = Ui::error_document(&context.as_it_ended(error.clone()));
         report.write(&document).unwrap_or_else(|error| context.ui.warn(&error.message));
     }
-    ended
+    metrics.end_beside(context, ended)
 }
 
-fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>) -> Result<Exit, CliError> {
+fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &Metrics) -> Result<Exit, CliError> {
     if let Some(splay) = args.unattended.splay {
         splay::sleep(splay, &context.interrupt, &context.ui)?;
+        metrics.begins_now();
     }
     let settings = Settings::resolve(&args.store, &context.environment)?;
+    metrics.is_of(settings.target_name.as_deref());
     let mut selection = selection(&args.select, &IdArgs::default())?;
     // With a list, the list is the scope; hosts and owners narrow it down.
     let by_list = args.restart && args.beside.alive_from.is_some();
@@ -128,6 +135,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>) -> Result<
             report,
         }),
         save_plan: None,
+        metrics: Some(metrics),
     }
     .run(context, |look, beside, policy| match (&scope, beside.list.as_ref().filter(|_| by_list)) {
         (Some(scope), _) => {

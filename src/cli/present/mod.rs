@@ -1,8 +1,10 @@
 //! How documents look: the same document as a table for people or in the format that was asked for.
 
+mod bars;
 mod events;
 mod history;
 mod jobs;
+mod metrics;
 mod owners;
 pub mod presets;
 mod reclaim;
@@ -13,6 +15,7 @@ mod stats;
 mod undo;
 
 pub use events::events;
+pub use metrics::{LAST_SUCCESS, Moved, Run, metrics};
 pub use show::show;
 pub use stale::marked;
 
@@ -64,6 +67,8 @@ pub fn present<D: Present>(ui: &Ui, format: Format, document: &D) -> Result<(), 
             String::from_utf8_lossy(&names).lines().try_for_each(|name| writeln!(out, "{}", inert(name)))
         }
         Format::Name => document.names(out),
+        // The commands that offer it have metrics, and print those.
+        Format::Prometheus => Err(io::Error::other("a list has no samples")),
         Format::None => Ok(()),
     })
 }

@@ -1,3 +1,4 @@
+use super::bars::level;
 use super::{Present, ROWS, jobs};
 use crate::model::age;
 use crate::render::{Cell, Format, Screen, Table, Tone, grouped, inert};
@@ -5,11 +6,6 @@ use crate::report::{KindRuntimes, StatsRuntimes};
 use std::io::{self, Write};
 use std::ops::Range;
 use std::time::Duration;
-
-/// From few to many.
-const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// None at all.
-const EMPTY: char = '·';
 
 impl Present for StatsRuntimes {
     fn table(&self, screen: &Screen, format: Format) -> io::Result<String> {
@@ -81,14 +77,7 @@ fn filled(kinds: &[KindRuntimes]) -> Range<usize> {
 fn bars(kind: &KindRuntimes, span: Range<usize>) -> String {
     let counts: Vec<u64> = kind.buckets.get(span).unwrap_or_default().iter().map(|bucket| bucket.jobs).collect();
     let most = counts.iter().copied().max().unwrap_or(0);
-    let bar = |count: &u64| match (*count, most) {
-        (0, _) | (_, 0) => EMPTY,
-        (count, most) => {
-            let height = (u128::from(count) * BARS.len() as u128).div_ceil(u128::from(most)) as usize;
-            BARS.get(height.saturating_sub(1)).copied().unwrap_or(EMPTY)
-        }
-    };
-    counts.iter().map(bar).collect()
+    counts.iter().map(|count| level(*count, most)).collect()
 }
 
 /// What the signs stand for.

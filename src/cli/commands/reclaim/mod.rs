@@ -86,6 +86,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         settings,
         unattended: None,
         save_plan: args.plan.save_plan.as_deref(),
+        metrics: None,
     }
     .run(context, |_, _, policy| policy.with_older(args.older.older))
 }

@@ -3,6 +3,7 @@ use crate::cli::beside::Beside;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
+use crate::cli::metrics::Metrics;
 use crate::cli::plan_file;
 use crate::cli::present::present;
 use crate::cli::record::record;
@@ -30,6 +31,8 @@ pub(in crate::cli::commands) struct Reclaiming<'a> {
     pub(in crate::cli::commands) unattended: Option<Unattended<'a>>,
     /// Where to keep the plan.
     pub(in crate::cli::commands) save_plan: Option<&'a Path>,
+    /// Who keeps count for monitoring.
+    pub(in crate::cli::commands) metrics: Option<&'a Metrics>,
 }
 
 /// What `sweep` has beside that.
@@ -86,6 +89,9 @@ impl Reclaiming<'_> {
         let speaks = !self.format.is_machine() && (self.unattended.is_none() || context.ui.is_watched());
         let (policy, wrong_list) = beside.judge(&mut look, policy, context, speaks)?;
         self.must_know_progress(&look)?;
+        if let (Some(metrics), Asked::Selection(selection)) = (self.metrics, &self.asked) {
+            metrics.measure(&mut look, selection, &policy)?;
+        }
         let plan = self.asked.plan(&mut look, &policy)?;
         context.warn_if_blind(&mut look, plan.in_flight())?;
         // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
@@ -118,6 +124,7 @@ impl Reclaiming<'_> {
         let mut following = self.following(store.as_ref(), &plan, &policy)?;
         let mut done = ops::reclaim(store.as_ref(), &limits, plan, &order)?;
         standing.ended(context, &done);
+        self.metrics.iter().for_each(|metrics| metrics.note(&done.document));
         if self.tells_what_followed() {
             following.run(context, &mut done);
         }

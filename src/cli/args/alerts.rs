@@ -1,0 +1,126 @@
+use crate::model::parse_duration;
+use crate::policy::{Alerts, Measure, Range};
+use clap::Args;
+
+/// When to raise an alert.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "When to raise an alert")]
+pub struct AlertArgs {
+    /// Warn outside of these: a range of how many claims are stuck, or any of stuck=RANGE, silence=RANGE (the longest silence of
+    /// a stuck claim, in seconds or as 10m) and share=RANGE (how many of a hundred claims are stuck), with commas in between
+    /// or repeated. A RANGE is [@][START:]END: 10 is 0 to 10, 10: is 10 or more, ~:10 is 10 or less, @ turns it around
+    /// [default: 0, so that any stuck claim is a warning]
+    #[arg(short, long, value_name = "RANGES", value_parser = parse_ranges, allow_hyphen_values = true)]
+    warning: Vec<Ranges>,
+    /// Critical outside of these
+    #[arg(short, long, value_name = "RANGES", value_parser = parse_ranges, allow_hyphen_values = true)]
+    critical: Vec<Ranges>,
+}
+
+/// Ranges, each with what it is of.
+#[derive(Debug, Clone, PartialEq)]
+struct Ranges(Vec<(Measure, Range)>);
+
+impl AlertArgs {
+    /// The ranges; without any for a warning, no claim may be stuck.
+    ///
+    /// # Errors
+    /// Never: the default is a range.
+    pub fn alerts(&self) -> Result<Alerts, String> {
+        let all = |ranges: &[Ranges]| ranges.iter().flat_map(|ranges| ranges.0.clone()).collect::<Vec<_>>();
+        let mut alerts = Alerts { warning: all(&self.warning), critical: all(&self.critical) };
+        if alerts.warning.is_empty() {
+            alerts.warning = parse_ranges("0")?.0;
+        }
+        Ok(alerts)
+    }
+}
+
+fn parse_ranges(text: &str) -> Result<Ranges, String> {
+    text.split(',').map(|part| one(part.trim())).collect::<Result<_, _>>().map(Ranges)
+}
+
+fn one(text: &str) -> Result<(Measure, Range), String> {
+    let (name, range) = text.split_once('=').unwrap_or((Measure::Stuck.name(), text));
+    let measure = Measure::ALL.into_iter().find(|measure| measure.name() == name).ok_or_else(|| {
+        let known = Measure::ALL.map(Measure::name).join(", ");
+        format!("`{}` is not measured: {known} are", name.escape_debug())
+    })?;
+    let range = Range::parse(range, |text| match measure {
+        Measure::Stuck => number(text),
+        Measure::Silence => number(text).or_else(|_| duration(text)),
+        Measure::Share => number(text.strip_suffix('%').unwrap_or(text)),
+    })?;
+    Ok((measure, range))
+}
+
+/// Digits with a sign and a point, and none of the other things that a float may be.
+fn number(text: &str) -> Result<f64, String> {
+    let is_plain = text.len() <= 20 && text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-'));
+    text.parse().ok().filter(|_| is_plain).ok_or_else(|| {
+        format!("`{}` is no number: write a range as in 10, 10:, ~:10, 10:20 or @10:20", text.escape_debug())
+    })
+}
+
+fn duration(text: &str) -> Result<f64, String> {
+    if text.is_empty() {
+        return number(text);
+    }
+    parse_duration(text).map(|duration| duration.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> Result<Vec<String>, String> {
+        let ranges = parse_ranges(text)?.0;
+        Ok(ranges.iter().map(|(measure, range)| format!("{}={range}", measure.name())).collect())
+    }
+
+    #[test]
+    fn what_can_be_written() {
+        for (text, ranges) in [
+            ("0", "stuck=0"),
+            ("~:10", "stuck=~:10"),
+            ("stuck=@10:20", "stuck=@10:20"),
+            ("stuck=5, silence=10m,share=12.5%", "stuck=5 silence=600 share=12.5"),
+            ("silence=600", "silence=600"),
+            ("silence=5m:1h 30m", "silence=300:5400"),
+            ("silence=@10m:", "silence=@600:"),
+            ("share=-1:50", "share=-1:50"),
+        ] {
+            assert_eq!(shown(text).unwrap().join(" "), ranges, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot() {
+        for text in [
+            "",
+            ",",
+            "5,",
+            "x",
+            "1e3",
+            "inf",
+            "NaN",
+            "10:5",
+            "age=5",
+            "silence=5M",
+            "silence=",
+            "stuck=5m",
+            "share=5%%",
+        ] {
+            assert!(shown(text).is_err(), "{text}");
+        }
+        assert_eq!(shown("age=5"), Err("`age` is not measured: stuck, silence, share are".to_owned()));
+        assert_eq!(shown("silence=5M"), Err("5 minutes is 5m; months are not allowed here".to_owned()));
+    }
+
+    #[test]
+    fn without_a_range_no_claim_may_be_stuck() {
+        let range = |list: &[_]| Alerts::range(list, Measure::Stuck).map(|range| range.to_string());
+        let alerts = AlertArgs::default().alerts().unwrap();
+        assert_eq!((range(&alerts.warning), range(&alerts.critical)), (Some("0".to_owned()), None));
+    }
+}

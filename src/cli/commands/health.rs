@@ -1,0 +1,94 @@
+use super::selection::claims;
+use crate::cli::args::{AlertArgs, ClaimArgs, OlderArgs, StoreArgs};
+use crate::cli::context::Context;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::plugin;
+use crate::cli::settings::Settings;
+use crate::ops;
+use crate::policy::State;
+use crate::render::Format;
+use crate::report::Health;
+use clap::ValueEnum;
+
+/// `jobdoctor health`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jobdoctor health --db queue.db                                    any stuck claim is a warning
+  jobdoctor health --db queue.db -w 5 -c 50                         more than 5, more than 50
+  jobdoctor health --target shop -w stuck=5,silence=10m -c share=20
+  jobdoctor health --target shop --queue mail -c ~:0 -o json")]
+pub struct Args {
+    #[command(flatten)]
+    alerts: AlertArgs,
+    /// What it is if the database cannot be reached, or does not answer in time
+    #[arg(long, value_name = "STATE", value_enum, default_value = "critical", help_heading = "When to raise an alert")]
+    unreachable: Unreachable,
+    #[command(flatten)]
+    older: OlderArgs,
+    #[command(flatten)]
+    claims: ClaimArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+    /// The format
+    #[arg(short, long, value_name = "FORMAT", value_enum, default_value = "plugin", hide_default_value = true)]
+    #[arg(help_heading = "Output")]
+    output: HealthFormat,
+    /// Short for --output json
+    #[arg(long, conflicts_with = "output", help_heading = "Output")]
+    json: bool,
+}
+
+/// What a database out of reach is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Unreachable {
+    /// Nobody works while it is away
+    Critical,
+    /// Another check watches the database
+    Unknown,
+}
+
+/// How to say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum HealthFormat {
+    /// A line with performance data, then more lines
+    Plugin,
+    /// One JSON document
+    Json,
+}
+
+impl Args {
+    /// The format that was asked for.
+    pub(super) fn format(&self) -> Format {
+        if self.json || self.output == HealthFormat::Json { Format::Json } else { Format::Table }
+    }
+
+    /// What it means that it could not look.
+    fn blind(&self, error: &CliError) -> State {
+        match (error.exit, self.unreachable) {
+            (Exit::Unavailable | Exit::NoInput | Exit::TryAgain, Unreachable::Critical) => State::Critical,
+            _ => State::Unknown,
+        }
+    }
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    let (state, document) = match look(args, context) {
+        Ok(found) => found,
+        Err(error) => {
+            let state = args.blind(&error);
+            (state, plugin::blind(state, &error))
+        }
+    };
+    context.ui.report(|out| plugin::print(&document, state, args.format() == Format::Json, out))?;
+    Ok(Exit::Health(state))
+}
+
+fn look(args: &Args, context: &Context) -> Result<(State, Health), CliError> {
+    let alerts = args.alerts.alerts().map_err(|why| CliError::new(Exit::Usage, why))?;
+    let selection = claims(&args.claims)?;
+    let settings = Settings::resolve(&args.store, &context.environment)?;
+    let mut look = context.look_quietly(&settings, "health")?;
+    Ok(ops::health(&mut look, &selection, &settings.policy(args.older.older), &alerts)?)
+}

@@ -1,0 +1,150 @@
+//! What a monitoring plugin prints and how it ends, whatever happens: one line first, and an exit code of 0 to 3.
+
+use super::error::CliError;
+use super::exit::Exit;
+use super::secret::masked;
+use crate::model::age;
+use crate::policy::State;
+use crate::render::{PerfData, Plugin, count, json};
+use crate::report::{Health, HealthCheck, HealthError, HealthQueue, HealthReason};
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::time::Duration;
+
+/// The most reasons, and the most queues, that are told.
+const MOST_LINES: usize = 10;
+/// The most characters of a queue's name.
+const LONGEST_NAME: usize = 60;
+
+/// True if the command is the plugin: then even a mistake in the command line is its own to tell.
+pub(super) fn is_asked(arguments: &[OsString]) -> bool {
+    arguments.get(1).is_some_and(|command| command == "health")
+}
+
+/// How the plugin ends where it could not even tell its state.
+pub(super) fn end(exit: Exit) -> Exit {
+    match exit {
+        // Help is no check.
+        Exit::Health(_) | Exit::Done => exit,
+        _ => Exit::Health(State::Unknown),
+    }
+}
+
+/// A panic. Not on stderr: monitoring systems read both streams as one, and the line must be the first.
+pub(super) fn say_defect(location: Option<&str>) {
+    let location = location.unwrap_or("an unknown place");
+    let _ = io::stdout().write_all(defect(location).as_bytes());
+}
+
+fn defect(location: &str) -> String {
+    let text = format!("jobdoctor has a defect at {location}; please report it");
+    Plugin { state: word(State::Unknown), text, ..Plugin::default() }.render()
+}
+
+/// A command line that makes no sense.
+pub(super) fn refuse(message: &str, as_json: bool) -> Exit {
+    let error = CliError::new(Exit::Usage, message).hint("see jobdoctor health --help");
+    let state = State::Unknown;
+    let _ = print(&blind(state, &error), state, as_json, &mut io::stdout().lock());
+    Exit::Health(state)
+}
+
+/// What is said where it could not look.
+pub(super) fn blind(state: State, error: &CliError) -> Health {
+    let hints = error.hints.iter().map(|hint| masked(hint)).collect();
+    let error_of = HealthError { code: error.exit.code(), kind: error.exit.name().to_owned(), hints };
+    Health::blind(state.name(), masked(&error.message), error_of)
+}
+
+/// Prints what was found.
+///
+/// # Errors
+/// When the writer fails.
+pub(super) fn print(document: &Health, state: State, as_json: bool, out: &mut dyn Write) -> io::Result<()> {
+    if as_json {
+        return json(document, out);
+    }
+    out.write_all(plugin(document, state).render().as_bytes())
+}
+
+fn plugin(document: &Health, state: State) -> Plugin {
+    let queues = document.queues.iter().take(MOST_LINES).map(queue);
+    let more_queues = document.queues.len().saturating_sub(MOST_LINES) as u64;
+    let mut more: Vec<String> = document.reasons.iter().take(MOST_LINES).map(reason).chain(queues).collect();
+    if more_queues > 0 {
+        more.push(format!("and {} with findings", count(more_queues, "more queue", "more queues")));
+    }
+    more.extend(document.findings.iter().cloned());
+    more.extend(document.error.iter().flat_map(|error| error.hints.iter().cloned()));
+    Plugin { state: word(state), text: document.message.clone(), data: data(document), more }
+}
+
+fn data(document: &Health) -> Vec<PerfData> {
+    let Some(summary) = &document.summary else { return Vec::new() };
+    let unit = |name: &str| match name {
+        "silence" => ("silence", "s", None),
+        "share" => ("share", "%", Some(100)),
+        _ => ("stuck", "", None),
+    };
+    let checked = |check: &HealthCheck| {
+        let (label, unit, max) = unit(&check.name);
+        let (warning, critical) = (check.warning.clone(), check.critical.clone());
+        PerfData { label, value: check.value, unit, warning, critical, max }
+    };
+    let counted = |(label, value): (&'static str, u64)| PerfData {
+        label,
+        value: Some(value as f64),
+        unit: "",
+        warning: None,
+        critical: None,
+        max: None,
+    };
+    let counts = [("unknown", summary.unknown), ("in_flight", summary.in_flight)].map(counted);
+    document.checks.iter().map(checked).chain(counts).collect()
+}
+
+fn reason(reason: &HealthReason) -> String {
+    format!("{}: {}, which proves {}", reason.rule, count(reason.jobs, "job", "jobs"), reason.proves)
+}
+
+fn queue(queue: &HealthQueue) -> String {
+    let name = queue.queue.as_deref().map_or_else(
+        || "no queue".to_owned(),
+        |name| format!("queue {}", name.chars().take(LONGEST_NAME).collect::<String>()),
+    );
+    let silent = queue.oldest_silence_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let silent = silent.map_or_else(String::new, |silent| format!(", longest silent {}", age(silent)));
+    format!("{name}: {} stuck, {} unknown, of {} in flight{silent}", queue.stuck, queue.unknown, queue.in_flight)
+}
+
+fn word(state: State) -> &'static str {
+    match state {
+        State::Ok => "OK",
+        State::Warning => "WARNING",
+        State::Critical => "CRITICAL",
+        State::Unknown => "UNKNOWN",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_end_is_one_of_four() {
+        let ends = [Exit::Usage, Exit::Internal, Exit::Config, Exit::Unavailable, Exit::Signal(15), Exit::Partial];
+        ends.into_iter().for_each(|exit| assert_eq!(end(exit), Exit::Health(State::Unknown), "{exit:?}"));
+        assert_eq!(end(Exit::Health(State::Critical)), Exit::Health(State::Critical));
+        assert_eq!(end(Exit::Done), Exit::Done, "help");
+        assert_eq!(
+            [State::Ok, State::Warning, State::Critical, State::Unknown].map(|state| Exit::Health(state).code()),
+            [0, 1, 2, 3]
+        );
+    }
+
+    #[test]
+    fn a_panic_is_one_line() {
+        let said = "JOBDOCTOR UNKNOWN - jobdoctor has a defect at src/x.rs:1:2; please report it\n";
+        assert_eq!(defect("src/x.rs:1:2"), said);
+    }
+}

@@ -1,0 +1,130 @@
+use super::OpsError;
+use super::measure::measure;
+use super::selection::Selection;
+use super::session::Look;
+use crate::model::age;
+use crate::policy::{Alerts, Measure, Policy, Rule, State};
+use crate::report::{Health, HealthCheck, HealthQueue, HealthReason, HealthSummary, Measured};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Compares what is in flight with the ranges that alerts are asked for.
+///
+/// # Errors
+/// When the store cannot be read, or the selection makes no sense for this queue.
+pub fn health(
+    look: &mut Look,
+    selection: &Selection,
+    policy: &Policy,
+    alerts: &Alerts,
+) -> Result<(State, Health), OpsError> {
+    let measured = measure(look, selection, policy)?;
+    let summary = summary(&measured);
+    let checks: Vec<(State, HealthCheck)> =
+        Measure::ALL.into_iter().map(|measure| check(measure, value(measure, &summary), alerts)).collect();
+    let worst = checks.iter().map(|(state, _)| *state).max().unwrap_or(State::Ok);
+    // "Nobody can tell" is not well.
+    let state = if summary.unknown > 0 { worst.max(State::Warning) } else { worst };
+    let document = Health {
+        schema: Health::SCHEMA,
+        state: state.name().to_owned(),
+        message: message(&summary),
+        store_time: Some(look.now()),
+        target: Some(look.target.clone()),
+        filter: Some(selection.filter(policy)),
+        checks: checks.into_iter().map(|(_, check)| check).collect(),
+        reasons: reasons(&measured),
+        queues: queues(&measured),
+        findings: findings(look, &summary)?,
+        summary: Some(summary),
+        error: None,
+    };
+    Ok((state, document))
+}
+
+fn summary(measured: &Measured) -> HealthSummary {
+    let (in_flight, stuck) = (measured.in_flight(), measured.stuck());
+    HealthSummary {
+        in_flight,
+        stuck,
+        unknown: measured.unknown(),
+        oldest_silence_seconds: measured.oldest_silence_seconds(),
+        stuck_percent: if in_flight == 0 { 0.0 } else { 100.0 * stuck as f64 / in_flight as f64 },
+    }
+}
+
+/// `None` where claims are stuck of which nobody knows how long they have been silent.
+fn value(measure: Measure, summary: &HealthSummary) -> Option<f64> {
+    match measure {
+        Measure::Stuck => Some(summary.stuck as f64),
+        Measure::Silence if summary.stuck == 0 => Some(0.0),
+        Measure::Silence => summary.oldest_silence_seconds,
+        Measure::Share => Some(summary.stuck_percent),
+    }
+}
+
+fn check(measure: Measure, value: Option<f64>, alerts: &Alerts) -> (State, HealthCheck) {
+    let state = alerts.judge(measure, value);
+    let range = |list: &[_]| Alerts::range(list, measure).map(|range| range.to_string());
+    let check = HealthCheck {
+        name: measure.name().to_owned(),
+        value,
+        warning: range(&alerts.warning),
+        critical: range(&alerts.critical),
+        state: state.name().to_owned(),
+    };
+    (state, check)
+}
+
+fn message(summary: &HealthSummary) -> String {
+    let unknown = if summary.unknown > 0 { format!(", {} unknown", summary.unknown) } else { String::new() };
+    let silent = summary.oldest_silence_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let silent = silent.map_or_else(String::new, |silent| format!(", longest silent {}", age(silent)));
+    format!("{} stuck{unknown}, of {} in flight{silent}", summary.stuck, summary.in_flight)
+}
+
+fn reasons(measured: &Measured) -> Vec<HealthReason> {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for state in measured.queues.values().flat_map(|queue| queue.states.values()) {
+        state.stuck.iter().for_each(|(rule, jobs)| *counts.entry(rule).or_default() += jobs);
+    }
+    let reason = |rule: Rule| HealthReason {
+        rule: rule.name().to_owned(),
+        proves: rule.proves().name().to_owned(),
+        jobs: counts.get(rule.name()).copied().unwrap_or_default(),
+    };
+    let mut reasons: Vec<HealthReason> = Rule::ALL.into_iter().map(reason).filter(|reason| reason.jobs > 0).collect();
+    reasons.sort_by_key(|reason| Reverse(reason.jobs));
+    reasons
+}
+
+fn queues(measured: &Measured) -> Vec<HealthQueue> {
+    let queue = |(name, queue): (&Option<String>, &crate::report::MeasuredQueue)| HealthQueue {
+        queue: name.clone(),
+        in_flight: queue.in_flight(),
+        stuck: queue.stuck(),
+        unknown: queue.unknown(),
+        oldest_silence_seconds: queue.oldest_silence_seconds,
+    };
+    let mut queues: Vec<HealthQueue> = measured.queues.iter().map(queue).collect();
+    queues.retain(|queue| queue.stuck + queue.unknown > 0);
+    queues.sort_by_key(|queue| Reverse((queue.stuck, queue.unknown)));
+    queues
+}
+
+/// What keeps the numbers from being trusted whole: "could not look" must never read as "nothing found".
+fn findings(look: &mut Look, summary: &HealthSummary) -> Result<Vec<String>, OpsError> {
+    let mut findings = Vec::new();
+    if look.target.standby.is_some() {
+        findings.push("this is a standby: it shows what was, and silence is counted up to there".to_owned());
+    }
+    if summary.in_flight == 0 {
+        let states = look.unfamiliar_states()?;
+        if !states.is_empty() {
+            let preset = &look.spec.preset;
+            findings.push(format!("rows are in states that preset {preset} does not have: {}", states.join(", ")));
+        }
+    }
+    Ok(findings)
+}

@@ -1,0 +1,64 @@
+use super::OpsError;
+use super::progress::{UnderWay, Work};
+use super::selection::Selection;
+use super::session::Look;
+use crate::policy::{Policy, Rule, Verdict, judge};
+use crate::report::{Measured, MeasuredState};
+use crate::spec::{Liveness, QueueSpec};
+use crate::store::Wanted;
+use std::collections::BTreeMap;
+
+/// Counts what is in flight, for monitoring: stuck by queue, state and reason. Reads every claim of the queue, since what is
+/// healthy is counted too.
+///
+/// # Errors
+/// When the store cannot be read, or the selection makes no sense for this queue.
+pub fn measure(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<Measured, OpsError> {
+    selection.check(&look.spec, policy)?;
+    let now = look.now();
+    let spec = &look.spec;
+    let usual = MeasuredState {
+        stuck: usual_rules(spec, policy).into_iter().map(|rule| (rule.name(), 0)).collect(),
+        ..MeasuredState::default()
+    };
+    let mut measured = Measured { queues: BTreeMap::new() };
+    let under_way = UnderWay::begin(&*look.progress, Work::Looking);
+    look.reader.scan(spec, &Wanted::All, &mut |claim| {
+        under_way.one();
+        if !selection.admits(&claim) {
+            return;
+        }
+        let judgement = judge(spec, &claim, policy, now);
+        let queue = measured.queues.entry(claim.queue).or_default();
+        let state = queue.states.entry(claim.state).or_insert_with(|| usual.clone());
+        state.in_flight += 1;
+        match judgement.verdict {
+            Verdict::Healthy => {}
+            Verdict::Unknown(_) => state.unknown += 1,
+            Verdict::Stuck(reasons) => {
+                if let Some(reason) = reasons.first() {
+                    *state.stuck.entry(reason.rule.name()).or_default() += 1;
+                }
+                let silence = judgement.silence.map(|silence| silence.as_secs_f64());
+                queue.oldest_silence_seconds = queue.oldest_silence_seconds.into_iter().chain(silence).reduce(f64::max);
+            }
+        }
+    })?;
+    Ok(measured)
+}
+
+/// The rules by which a claim of this queue is called dead as a rule. Their counts must not come and go with what is found:
+/// whoever draws them needs the zeros.
+fn usual_rules(spec: &QueueSpec, policy: &Policy) -> Vec<Rule> {
+    if policy.restart.is_some() {
+        return vec![if policy.list().is_some() { Rule::Roster } else { Rule::Restart }];
+    }
+    let of_source = |source: &Liveness| match source {
+        Liveness::Lease { .. } => Rule::LeaseExpired,
+        Liveness::Heartbeat { .. } => Rule::HeartbeatSilent,
+        Liveness::Owner { .. } => Rule::OwnerSilent,
+        Liveness::Age { .. } => Rule::ClaimAge,
+        Liveness::Lock { .. } => Rule::LockFree,
+    };
+    spec.liveness.iter().map(of_source).collect()
+}

@@ -1,0 +1,105 @@
+use super::inert::inert;
+
+/// What a monitoring plugin prints, by the Monitoring Plugins Development Guidelines: one line that says it all, with its
+/// performance data, and a few more for whoever looks closer.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Plugin {
+    /// `OK`, `WARNING`, `CRITICAL` or `UNKNOWN`.
+    pub state: &'static str,
+    /// A sentence.
+    pub text: String,
+    /// What can be drawn.
+    pub data: Vec<PerfData>,
+    /// Further lines.
+    pub more: Vec<String>,
+}
+
+/// One value with its ranges. Its label is ours: no text from a database belongs there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PerfData {
+    /// What it is called.
+    pub label: &'static str,
+    /// The value; `None` if nobody knows it.
+    pub value: Option<f64>,
+    /// Nothing for a number, or `s`, or `%`.
+    pub unit: &'static str,
+    /// The ranges, as the guidelines write them.
+    pub warning: Option<String>,
+    /// The same for critical.
+    pub critical: Option<String>,
+    /// The greatest value there can be; the least is always 0.
+    pub max: Option<u32>,
+}
+
+/// The most characters of a line: what a plugin says passes through programs with small buffers.
+const LONGEST_LINE: usize = 300;
+
+impl Plugin {
+    /// The lines, each with its line break. What stands in a text is inert, and never taken for performance data.
+    pub fn render(&self) -> String {
+        let data: Vec<String> = self.data.iter().map(PerfData::render).collect();
+        let data = if data.is_empty() { String::new() } else { format!(" | {}", data.join(" ")) };
+        let mut out = format!("JOBDOCTOR {} - {}{data}\n", self.state, text(&self.text));
+        for line in &self.more {
+            out.push_str(&text(line));
+            out.push('\n');
+        }
+        out
+    }
+}
+
+impl PerfData {
+    fn render(&self) -> String {
+        let value = self.value.map_or_else(|| "U".to_owned(), |value| format!("{}{}", rounded(value), self.unit));
+        let [warning, critical] = [&self.warning, &self.critical].map(|range| range.as_deref().unwrap_or_default());
+        let max = self.max.map(|max| max.to_string()).unwrap_or_default();
+        format!("'{}'={value};{warning};{critical};0;{max}", self.label)
+    }
+}
+
+/// Two places are enough to draw.
+fn rounded(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
+}
+
+/// A text in which nothing acts on a terminal, and nothing ends it: behind a `|` a monitoring system reads numbers.
+fn text(text: &str) -> String {
+    let shown = inert(text).replace('|', "/");
+    match shown.char_indices().nth(LONGEST_LINE) {
+        Some((end, _)) => format!("{}…", shown.get(..end).unwrap_or_default()),
+        None => shown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(value: Option<f64>) -> PerfData {
+        PerfData { label: "share", value, unit: "%", warning: Some("5".to_owned()), critical: None, max: Some(100) }
+    }
+
+    #[test]
+    fn one_line_first() {
+        let plugin = Plugin {
+            state: "WARNING",
+            text: "1 stuck".to_owned(),
+            data: vec![data(Some(3.333_33)), data(None)],
+            more: vec!["queue mail: 1 stuck".to_owned()],
+        };
+        let said = "JOBDOCTOR WARNING - 1 stuck | 'share'=3.33%;5;;0;100 'share'=U;5;;0;100\nqueue mail: 1 stuck\n";
+        assert_eq!(plugin.render(), said);
+        let bare = Plugin { state: "UNKNOWN", text: "no".to_owned(), ..Plugin::default() };
+        assert_eq!(bare.render(), "JOBDOCTOR UNKNOWN - no\n");
+    }
+
+    #[test]
+    fn no_text_can_pass_for_data_or_for_another_line() {
+        let hostile = "a|'stuck'=0;;;0;\nJOBDOCTOR OK\u{1b}[2J".to_owned();
+        let plugin = Plugin { state: "UNKNOWN", text: hostile.clone(), data: Vec::new(), more: vec![hostile] };
+        let said = "a/'stuck'=0;;;0;\\nJOBDOCTOR OK\\x1b[2J\n";
+        assert_eq!(plugin.render(), format!("JOBDOCTOR UNKNOWN - {said}{said}"));
+        let long = Plugin { state: "OK", text: "é".repeat(400), ..Plugin::default() };
+        assert_eq!(long.render(), format!("JOBDOCTOR OK - {}…\n", "é".repeat(LONGEST_LINE)));
+    }
+}

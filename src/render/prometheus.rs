@@ -1,0 +1,90 @@
+use prometheus::TextEncoder;
+use prometheus::proto::{Gauge, LabelPair, Metric, MetricFamily, MetricType};
+use std::io;
+
+/// A gauge, with its samples.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Family {
+    /// Its name.
+    pub name: &'static str,
+    /// What it says, in a sentence.
+    pub help: &'static str,
+    /// Its samples, in the order in which they are written. No two have the same labels.
+    pub samples: Vec<Sample>,
+}
+
+/// One value, and of what. It has no time: a collector that reads it from a file refuses one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// Names and values, in the order in which they are written. A value may be any text.
+    pub labels: Vec<(&'static str, String)>,
+    /// The value.
+    pub value: f64,
+}
+
+/// The families in Prometheus' text format, which also is what the textfile collector of node_exporter reads; one without
+/// samples is left out.
+///
+/// # Errors
+/// Never in practice: the text is written to memory.
+pub fn prometheus(families: &[Family]) -> io::Result<String> {
+    let filled: Vec<MetricFamily> = families.iter().filter(|family| !family.samples.is_empty()).map(family).collect();
+    TextEncoder::new().encode_to_string(&filled).map_err(io::Error::other)
+}
+
+fn family(family: &Family) -> MetricFamily {
+    let mut encoded = MetricFamily::default();
+    encoded.set_name(family.name.to_owned());
+    encoded.set_help(family.help.to_owned());
+    encoded.set_field_type(MetricType::GAUGE);
+    encoded.set_metric(family.samples.iter().map(metric).collect());
+    encoded
+}
+
+fn metric(sample: &Sample) -> Metric {
+    let label = |(name, value): &(&'static str, String)| {
+        let mut label = LabelPair::default();
+        label.set_name((*name).to_owned());
+        // To Prometheus' own parser a NUL is the end of the text.
+        label.set_value(value.replace('\0', "\u{fffd}"));
+        label
+    };
+    let mut gauge = Gauge::default();
+    gauge.set_value(sample.value);
+    let mut metric = Metric::from_gauge(gauge);
+    metric.set_label(sample.labels.iter().map(label).collect());
+    metric
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(queue: &str, value: f64) -> Sample {
+        Sample { labels: vec![("queue", queue.to_owned()), ("state", "RUNNING".to_owned())], value }
+    }
+
+    #[test]
+    fn each_family_has_one_help_and_one_type_and_no_time() {
+        let stuck = Family { name: "stuck", help: "Claims.", samples: vec![sample("a", 2.0), sample("", 0.0)] };
+        let at = Family {
+            name: "at",
+            help: "C:\\ and\nmore.",
+            samples: vec![Sample { labels: Vec::new(), value: 1_795_168_800.25 }],
+        };
+        let none = Family { name: "none", help: "Nothing.", samples: Vec::new() };
+        assert_eq!(
+            prometheus(&[stuck, none, at]).unwrap(),
+            "# HELP stuck Claims.\n# TYPE stuck gauge\n\
+             stuck{queue=\"a\",state=\"RUNNING\"} 2\nstuck{queue=\"\",state=\"RUNNING\"} 0\n\
+             # HELP at C:\\\\ and\\nmore.\n# TYPE at gauge\nat 1795168800.25\n"
+        );
+    }
+
+    #[test]
+    fn whatever_a_queue_is_called_it_stays_within_its_quotes() {
+        let family = Family { name: "stuck", help: "x", samples: vec![sample("a\"} 1\nb{c=\"\\\0é", 1.0)] };
+        let text = prometheus(&[family]).unwrap();
+        assert_eq!(text.lines().last(), Some("stuck{queue=\"a\\\"} 1\\nb{c=\\\"\\\\\u{fffd}é\",state=\"RUNNING\"} 1"));
+    }
+}

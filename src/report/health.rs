@@ -1,0 +1,124 @@
+use super::{Filter, Target};
+use crate::model::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// `jobdoctor.health/v1`: what a monitoring plugin says, with the numbers that it goes by.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Health {
+    /// `jobdoctor.health/v1`.
+    pub schema: &'static str,
+    /// `ok`, `warning`, `critical` or `unknown`; the exit code is 0, 1, 2 or 3.
+    pub state: String,
+    /// The same in a sentence.
+    pub message: String,
+    /// The store's own time of this look; null if it could not look.
+    #[schemars(with = "Option<String>")]
+    pub store_time: Option<Timestamp>,
+    /// Which queue; null if it could not look.
+    pub target: Option<Target>,
+    /// What was asked for; null if it could not look.
+    pub filter: Option<Filter>,
+    /// The counts; null if it could not look.
+    pub summary: Option<HealthSummary>,
+    /// What was compared with a range; empty if it could not look.
+    pub checks: Vec<HealthCheck>,
+    /// Why claims are stuck, most frequent first; each claim is counted under its first reason.
+    pub reasons: Vec<HealthReason>,
+    /// The queues with stuck or unknown claims, worst first.
+    pub queues: Vec<HealthQueue>,
+    /// What there is to know about these numbers, as sentences.
+    pub findings: Vec<String>,
+    /// Why it could not look; null if it could.
+    pub error: Option<HealthError>,
+}
+
+/// The counts of a [`Health`].
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct HealthSummary {
+    /// Claims.
+    pub in_flight: u64,
+    /// Stuck claims.
+    pub stuck: u64,
+    /// Claims that nobody can judge.
+    pub unknown: u64,
+    /// The longest silence of a stuck claim; null if none is stuck, or none of these ever gave a sign.
+    pub oldest_silence_seconds: Option<f64>,
+    /// How many of a hundred claims are stuck; 0 if there are none.
+    pub stuck_percent: f64,
+}
+
+/// A value and its ranges.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct HealthCheck {
+    /// `stuck`, `silence` or `share`.
+    pub name: String,
+    /// The value; null if nobody knows it.
+    pub value: Option<f64>,
+    /// The range outside of which it is a warning, as the Monitoring Plugins guidelines write it; null is none.
+    pub warning: Option<String>,
+    /// The range outside of which it is critical.
+    pub critical: Option<String>,
+    /// What the value comes to: `ok`, `warning` or `critical`.
+    pub state: String,
+}
+
+/// How many claims are stuck for that reason.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct HealthReason {
+    /// The rule.
+    pub rule: String,
+    /// `death` or `trouble`.
+    pub proves: String,
+    /// How many.
+    pub jobs: u64,
+}
+
+/// A queue with findings.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct HealthQueue {
+    /// Its name; null for jobs whose queue is not known.
+    pub queue: Option<String>,
+    /// Claims.
+    pub in_flight: u64,
+    /// Stuck claims.
+    pub stuck: u64,
+    /// Claims that nobody can judge.
+    pub unknown: u64,
+    /// The longest silence of a stuck claim.
+    pub oldest_silence_seconds: Option<f64>,
+}
+
+/// Why it could not look.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct HealthError {
+    /// The exit code that another command would end with.
+    pub code: u8,
+    /// Its name.
+    pub kind: String,
+    /// What to try.
+    pub hints: Vec<String>,
+}
+
+impl Health {
+    /// The name of the document.
+    pub const SCHEMA: &'static str = "jobdoctor.health/v1";
+
+    /// One that could not look.
+    pub fn blind(state: &str, message: String, error: HealthError) -> Health {
+        Health {
+            schema: Health::SCHEMA,
+            state: state.to_owned(),
+            message,
+            store_time: None,
+            target: None,
+            filter: None,
+            summary: None,
+            checks: Vec::new(),
+            reasons: Vec::new(),
+            queues: Vec::new(),
+            findings: Vec::new(),
+            error: Some(error),
+        }
+    }
+}

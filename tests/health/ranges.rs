@@ -1,0 +1,84 @@
+//! `--warning` and `--critical`, through the program.
+
+use super::line::said;
+use crate::support::shop::{Shop, on_both};
+
+fn state(shop: &Shop, more: &[&str]) -> String {
+    said(shop.run(&[&["health"], more].concat())).state
+}
+
+/// The guidelines' own table, each range with counts at, inside and outside of its ends.
+#[test]
+fn the_table_of_the_guidelines() {
+    let cases: [(&str, &[u32], &[u32]); 8] = [
+        ("10", &[11], &[0, 10]),
+        ("10:", &[0, 9], &[10, 11]),
+        ("~:10", &[11], &[0, 10]),
+        ("10:20", &[9, 21], &[10, 20]),
+        ("@10:20", &[10, 20], &[9, 21]),
+        ("0", &[1], &[0]),
+        ("@0", &[0], &[1]),
+        ("-5:-1", &[0, 1], &[]),
+    ];
+    on_both(|shop| {
+        let mut there = 0;
+        for count in [0, 1, 9, 10, 11, 20, 21] {
+            if count > there {
+                shop.in_flight(there + 1, count, "'web1:1'", 900);
+                there = count;
+            }
+            for (range, alerts, not) in &cases {
+                for alert in [true, false] {
+                    let meant = if alert { alerts } else { not };
+                    if meant.contains(&count) {
+                        let states = [state(shop, &["-w", range]), state(shop, &["-w", "~:", "-c", range])];
+                        let expected = if alert { ["WARNING", "CRITICAL"] } else { ["OK", "OK"] };
+                        assert_eq!(states, expected, "{count} in {range}");
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn of_silence_and_share() {
+    on_both(|shop| {
+        shop.in_flight(1, 1, "'web1:1'", 900);
+        shop.in_flight(2, 4, "'web2:1'", 1);
+        for (more, expected) in [
+            (&["-w", "silence=10m"][..], "WARNING"),
+            (&["-w", "silence=600"], "WARNING"),
+            (&["-w", "silence=1h"], "OK"),
+            (&["-w", "silence=@10m:1h"], "WARNING"),
+            (&["-w", "stuck=5", "-c", "silence=10m"], "CRITICAL"),
+            (&["-w", "share=24.9"], "WARNING"),
+            (&["-w", "share=25%"], "OK"),
+            (&["-w", "stuck=5,silence=1h", "-w", "share=20"], "WARNING"),
+            (&["--warning=stuck=5,silence=1h,share=50"], "OK"),
+            (&["-w", "stuck=5,share=20", "-w", "share=50"], "OK"),
+            (&["-c", "share=20,stuck=5"], "CRITICAL"),
+            (&["-c", "5"], "WARNING"),
+        ] {
+            assert_eq!(state(shop, more), expected, "{more:?}");
+        }
+        let said = said(shop.run(&["health", "-w", "stuck=5,silence=20m", "-c", "silence=@1h:2h,share=~:50"]));
+        let ranges = |label: &str| (said.data[label].warning.as_str(), said.data[label].critical.as_str());
+        assert_eq!(ranges("stuck"), ("5", ""));
+        assert_eq!(ranges("silence"), ("1200", "@3600:7200"));
+        assert_eq!(ranges("share"), ("", "~:50"));
+    });
+}
+
+#[test]
+fn ranges_that_make_no_sense() {
+    let shop = Shop::on_sqlite();
+    shop.run(&["init"]).exits(0);
+    for text in ["", "x", "20:10", "10:20:30", "silence=5M", "age=5", "1e3", "NaN", "5,", "stuck=", "@"] {
+        for flag in ["-w", "-c"] {
+            let said = said(shop.run(&["health", &format!("{flag}={text}")]));
+            assert_eq!(said.state, "UNKNOWN", "{text}");
+            assert!(said.text.starts_with("invalid value") && said.data.is_empty(), "{said:?}");
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Metrics: `stats -o prometheus`, and the file that node_exporter reads.
+
+mod file;
+mod former;
+mod printed;
+mod rules;
+mod sweep;
