@@ -1,7 +1,9 @@
 //! Who has the lock, who stands back and says so, and that it never outlives its holder.
 
 use super::host::{KEY, locks, on_host, state};
-use crate::support::cli::{Ran, is_valid, until};
+use crate::support::cli::{Doctor, Ran, is_valid, until};
+use crate::support::pgbouncer::pooler;
+use crate::support::postgres::fresh;
 use crate::support::shop::{Shop, on_both};
 use ::postgres::{Client, NoTls};
 use std::fs::{self, File, OpenOptions};
@@ -178,6 +180,29 @@ fn on_postgres_a_sweep_of_another_host_is_noticed_in_the_transaction() {
     until("it has asked for its turn in vain", || stands_back(&shop));
     client.batch_execute("COMMIT").expect("the end");
     assert_eq!(ended(waiting).exits(0).json()["summary"]["outcomes"]["moved"], 3);
+}
+
+/// A pooler in transaction mode: the lock goes with the transaction, not with the session that many share.
+#[test]
+fn behind_a_pooler_nothing_of_it_stays() {
+    let database = fresh();
+    let (pooled, doctor) = (database.url_through(pooler().socket()), Doctor::new());
+    doctor.run(&["init", "--db", &database.url()]).exits(0);
+    let jobs = "INSERT INTO jobs (kind, status, owner_id, lease_token, claimed_at, lease_expires_at) \
+        VALUES ('a', 'RUNNING', 'web1:7', 't', now() - interval '2 h', now() - interval '1 h')";
+    let mut client = database.client();
+    client.batch_execute(jobs).expect("a job");
+    client.batch_execute(&format!("BEGIN; SELECT pg_advisory_xact_lock({KEY})")).expect("the lock");
+    let sweep = |host: &str| {
+        let mut command = doctor.command(&["sweep", "--apply", "--json", "--db", &pooled]);
+        Ran::of(command.env("JOBDOCTOR_STATE_DIR", doctor.home(host)).output().expect("it runs"))
+    };
+    assert!(sweep("a").exits(75).stderr.contains("another sweep is writing to public.jobs"));
+    client.batch_execute("COMMIT").expect("the end");
+    for (host, moved) in [("b", 1), ("c", 0)] {
+        assert_eq!(sweep(host).exits(0).json()["summary"]["outcomes"]["moved"], moved);
+    }
+    assert_eq!(pooler().left_behind(&database), Vec::<String>::new());
 }
 
 /// True while a sweep pauses because it has not got its turn.

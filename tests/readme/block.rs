@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The pages that are written by hand for whoever runs the program.
-pub(super) const PAGES: [&str; 4] = ["README.md", "docs/care.md", "docs/deploy.md", "docs/incident.md"];
+pub(super) const PAGES: [&str; 5] = ["README.md", "docs/care.md", "docs/cron.md", "docs/deploy.md", "docs/incident.md"];
 
 /// One of them.
 #[derive(Debug, Clone)]
