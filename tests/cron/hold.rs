@@ -60,7 +60,7 @@ fn a_sweep_that_has_looked_in_time_and_writes_too_late_is_held_in_its_transactio
         shop.open_to_many();
         shop.run(&["init", "--ledger"]).exits(0);
         shop.in_flight(1, 3, "'web1:7'", 600);
-        let hold = ["sweep", "--apply", "--json", "--hold", "1h", "--confirm-after", "2s"];
+        let hold = ["sweep", "--apply", "--json", "--hold", "1h", "--confirm-after", "8s"];
         let late = on_host(shop, 1, &hold).spawn().expect("it starts");
         // It has looked once; where it looks again does not matter: the ledger is asked before the first look alone, and in
         // the transaction.

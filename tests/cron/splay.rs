@@ -7,6 +7,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 #[test]
 fn a_signal_ends_it_and_nothing_was_opened() {
@@ -22,6 +23,12 @@ fn a_signal_ends_it_and_nothing_was_opened() {
         stderr.read_line(&mut said).expect("it says how long");
         assert!(said.starts_with("beginning in ") && said.ends_with(" (--splay)\n"), "{said}");
         kill_process(Pid::from_child(&child), signal).expect("the signal");
+        let patience = Instant::now() + Duration::from_secs(20);
+        while child.try_wait().expect("it is asked").is_none() && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        // One that does not listen is not left behind for an hour.
+        let _ = child.kill();
         assert_eq!(child.wait().expect("it ends").signal(), Some(number));
         said.clear();
         stderr.read_line(&mut said).expect("why");

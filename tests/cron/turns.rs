@@ -1,7 +1,9 @@
 //! Who has the lock, who stands back and says so, and that it never outlives its holder.
 
 use super::host::{KEY, locks, on_host, state};
-use crate::support::cli::{Ran, is_valid, until};
+use crate::support::cli::{Doctor, Ran, is_valid, until};
+use crate::support::pgbouncer::pooler;
+use crate::support::postgres::fresh;
 use crate::support::shop::{Shop, on_both};
 use ::postgres::{Client, NoTls};
 use std::fs::{self, File, OpenOptions};
@@ -97,11 +99,14 @@ fn one_that_may_wait_does_and_looks_anew() {
     let first = long_sweep(&shop);
     let lock = locks(&shop, 0).pop().expect("the lock");
     let second = on_host(&shop, 0, &["sweep", "--apply", "--json", "--lock-wait", "1m"]).spawn().expect("it starts");
-    let has_open = || {
+    let queue = shop.doctor.path("queue.db");
+    let waits = || {
         let entries = fs::read_dir(format!("/proc/{}/fd", second.id())).into_iter().flatten().flatten();
-        entries.filter_map(|entry| fs::read_link(entry.path()).ok()).any(|open| open == lock)
+        let open: Vec<_> = entries.filter_map(|entry| fs::read_link(entry.path()).ok()).collect();
+        // It opens the lock while it looks, and gives up that look before it waits.
+        open.contains(&lock) && !open.contains(&queue)
     };
-    until("the second one has come to the lock", has_open);
+    until("the second one waits for the lock", waits);
     shop.sql("DELETE FROM jobs WHERE id < 3");
     kill(first);
     let document = ended(second).exits(0).json();
@@ -178,6 +183,29 @@ fn on_postgres_a_sweep_of_another_host_is_noticed_in_the_transaction() {
     until("it has asked for its turn in vain", || stands_back(&shop));
     client.batch_execute("COMMIT").expect("the end");
     assert_eq!(ended(waiting).exits(0).json()["summary"]["outcomes"]["moved"], 3);
+}
+
+/// A pooler in transaction mode: the lock goes with the transaction, not with the session that many share.
+#[test]
+fn behind_a_pooler_nothing_of_it_stays() {
+    let database = fresh();
+    let (pooled, doctor) = (database.url_through(pooler().socket()), Doctor::new());
+    doctor.run(&["init", "--db", &database.url()]).exits(0);
+    let jobs = "INSERT INTO jobs (kind, status, owner_id, lease_token, claimed_at, lease_expires_at) \
+        VALUES ('a', 'RUNNING', 'web1:7', 't', now() - interval '2 h', now() - interval '1 h')";
+    let mut client = database.client();
+    client.batch_execute(jobs).expect("a job");
+    client.batch_execute(&format!("BEGIN; SELECT pg_advisory_xact_lock({KEY})")).expect("the lock");
+    let sweep = |host: &str| {
+        let mut command = doctor.command(&["sweep", "--apply", "--json", "--db", &pooled]);
+        Ran::of(command.env("JOBDOCTOR_STATE_DIR", doctor.home(host)).output().expect("it runs"))
+    };
+    assert!(sweep("a").exits(75).stderr.contains("another sweep is writing to public.jobs"));
+    client.batch_execute("COMMIT").expect("the end");
+    for (host, moved) in [("b", 1), ("c", 0)] {
+        assert_eq!(sweep(host).exits(0).json()["summary"]["outcomes"]["moved"], moved);
+    }
+    assert_eq!(pooler().left_behind(&database), Vec::<String>::new());
 }
 
 /// True while a sweep pauses because it has not got its turn.

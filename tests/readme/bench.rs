@@ -121,6 +121,11 @@ impl Bench {
         std::fs::set_permissions(bin.join(name), std::fs::Permissions::from_mode(0o755)).expect("make it run");
     }
 
+    /// What the examples call a worker.
+    pub(super) fn worker(&self) {
+        self.program("my-worker", "exit 0");
+    }
+
     /// The incident that is told in tests/incident.
     fn incident(&mut self, jobs: &str) {
         self.postgres(jobs);

@@ -4,8 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The pages that are written by hand for whoever runs the program.
-pub(super) const PAGES: [&str; 6] =
-    ["README.md", "docs/care.md", "docs/deploy.md", "docs/incident.md", "docs/monitoring.md", "docs/sweep.md"];
+pub(super) const PAGES: [&str; 7] = [
+    "README.md",
+    "docs/care.md",
+    "docs/cron.md",
+    "docs/deploy.md",
+    "docs/incident.md",
+    "docs/monitoring.md",
+    "docs/sweep.md",
+];
 
 /// One of them.
 #[derive(Debug, Clone)]

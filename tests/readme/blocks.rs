@@ -3,6 +3,7 @@
 use super::bench::Bench;
 use super::block::{Block, PAGES, blocks_of, path, text};
 use super::copied::settled;
+use super::lines::command_lines;
 use super::redact::redact;
 use super::session::Session;
 use std::fs::{self, metadata};
@@ -80,6 +81,8 @@ fn truth(blocks: &[Block]) -> Result<Vec<Option<String>>, String> {
         // Read by Prometheus' own reader, in tests/metrics.
         ("yaml", ["rules"]) => Ok(()),
         ("ini", ["unit"]) => unit(&block.text),
+        ("ini", ["service"]) => service(&block.text),
+        ("text" | "dockerfile" | "yaml", ["commands"]) => commands(&block.text),
         ("toml", ["config"]) => Bench::with(&block.words)?.say("jobdoctor presets | grep orders").map(|_| ()),
         // The same file is acted out in tests/sweeps.
         ("toml", ["scheduler"]) => match block.text == include_str!("../../fixtures/scheduler/config.toml") {
@@ -174,5 +177,28 @@ fn unit(text: &str) -> Result<(), String> {
     let bench = Bench::with(&["postgres".to_owned()])?;
     let value = |key| text.lines().find_map(|line| line.strip_prefix(key)).ok_or(format!("the unit has no {key}"));
     let (environment, before) = (value("Environment=")?, value("ExecStartPre=")?);
+    let before = before.strip_prefix('-').unwrap_or(before);
     bench.say(&format!("export {environment}\n{}", before.replace("%H", "\"$(hostname)\""))).map(|_| ())
+}
+
+/// The service of a timer, twice: the second run stands back, which the unit says is success.
+fn service(text: &str) -> Result<(), String> {
+    let bench = Bench::with(&["postgres".to_owned()])?;
+    let value = |key| text.lines().find_map(|line| line.strip_prefix(key)).ok_or(format!("the unit has no {key}"));
+    let (environment, start) = (value("Environment=")?, value("ExecStart=")?);
+    let (success, command) = (value("SuccessExitStatus=")?, start.trim_start_matches("/usr/local/bin/"));
+    bench.say(&format!("export {environment}\n{command}\n{command} || [ $? -eq {success} ]")).map(|_| ())
+}
+
+/// Each command line of a manifest, in a shell, with the programs that it stands before.
+fn commands(text: &str) -> Result<(), String> {
+    let lines = command_lines(text);
+    if lines.is_empty() {
+        return Err("no line of it runs jobdoctor".to_owned());
+    }
+    lines.iter().try_for_each(|line| {
+        let bench = Bench::with(&["pods".to_owned()])?;
+        bench.worker();
+        bench.say(line).map(|_| ())
+    })
 }

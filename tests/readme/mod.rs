@@ -8,6 +8,7 @@ pub(crate) mod block;
 mod blocks;
 mod copied;
 mod grants;
+mod lines;
 mod redact;
 pub(crate) mod session;
 pub(crate) mod statements;

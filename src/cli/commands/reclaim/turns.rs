@@ -51,8 +51,8 @@ impl Reclaiming<'_> {
         look_again: &dyn Fn() -> Result<Look, OpsError>,
     ) -> Result<(Look, Standing), CliError> {
         if !self.takes_turns() {
-            if let Some(error) =
-                self.hold().map(|hold| called_off(context, &mut look, None, hold)).transpose()?.flatten()
+            if let Some(hold) = self.hold().filter(|_| !self.act.apply)
+                && let Some(error) = called_off(context, &mut look, None, hold)?
             {
                 context.ui.warn(&format!("with --apply this would end with 75: {}", error.message));
             }
