@@ -28,6 +28,9 @@ _jobdoctor() {
             jobdoctor,env)
                 cmd="jobdoctor__subcmd__env"
                 ;;
+            jobdoctor,health)
+                cmd="jobdoctor__subcmd__health"
+                ;;
             jobdoctor,help)
                 cmd="jobdoctor__subcmd__help"
                 ;;
@@ -78,6 +81,9 @@ _jobdoctor() {
                 ;;
             jobdoctor__subcmd__help,env)
                 cmd="jobdoctor__subcmd__help__subcmd__env"
+                ;;
+            jobdoctor__subcmd__help,health)
+                cmd="jobdoctor__subcmd__help__subcmd__health"
                 ;;
             jobdoctor__subcmd__help,help)
                 cmd="jobdoctor__subcmd__help__subcmd__help"
@@ -131,7 +137,7 @@ _jobdoctor() {
 
     case "${cmd}" in
         jobdoctor)
-            opts="-h -V --help --version check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help"
+            opts="-h -V --help --version check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -300,8 +306,110 @@ _jobdoctor() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        jobdoctor__subcmd__health)
+            opts="-w -c -o -h -V --warning --critical --unreachable --older --queue --kind --owner --host --state --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --warning)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -w)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --critical)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --unreachable)
+                    COMPREPLY=($(compgen -W "critical unknown" -- "${cur}"))
+                    return 0
+                    ;;
+                --older)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --queue)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kind)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --owner)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --db)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --target)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --preset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "plugin json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "plugin json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         jobdoctor__subcmd__help)
-            opts="check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help"
+            opts="check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -357,6 +465,20 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__help__subcmd__env)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        jobdoctor__subcmd__help__subcmd__health)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1013,7 +1135,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__schema)
-            opts="-h -V --help --version check env error history history-run init owners plan presets presets-show reclaim show stale stale-watch stats stats-runtimes sweep undo"
+            opts="-h -V --help --version check env error health history history-run init log owners plan presets presets-show reclaim show stale stale-watch stats stats-runtimes sweep undo"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1199,7 +1321,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__stats)
-            opts="-o -q -v -h -V --runtimes --since --older --queue --kind --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --runtimes --since --older --queue --kind --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --textfile --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1257,12 +1379,16 @@ _jobdoctor() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --textfile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json jsonl csv name none" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json jsonl csv name prometheus none" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json jsonl csv name none" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json jsonl csv name prometheus none" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1277,12 +1403,16 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__sweep)
-            opts="-o -q -v -h -V --restart --all-owners --apply --to --rule --max-jobs --expect --delay --jitter --max-stalls --emit-sql --verify --reason --older --queue --kind --owner --host --state --limit --alive-from --look-file --confirm-after --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --restart --all-owners --started-before --apply --to --rule --max-jobs --expect --delay --jitter --max-stalls --emit-sql --verify --reason --older --queue --kind --owner --host --state --limit --alive-from --look-file --confirm-after --hold --lock-wait --splay --warn-above --report-file --log-format --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --textfile --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --started-before)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --to)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1359,6 +1489,30 @@ _jobdoctor() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --hold)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lock-wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --splay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --warn-above)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
                 --db)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1392,6 +1546,10 @@ _jobdoctor() {
                     return 0
                     ;;
                 --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --textfile)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -30,6 +30,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "check" -d 'Can 
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "completions" -d 'Print a shell\'s completion script'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "demo" -d 'Make a demonstration database with stuck jobs and walk through it'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "env" -d 'Show every setting in force and where it came from'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "health" -d 'Tell a monitoring system how the queue is, as its plugins do'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "history" -d 'List what was done, or tell of one run'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "init" -d 'Create the reference schema, or the ledger'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "man" -d 'Print a manual page'
@@ -96,6 +97,32 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -s q -l quiet -
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -s w -l warning -d 'Warn outside of these: a range of how many claims are stuck, or any of stuck=RANGE, silence=RANGE (the longest silence of a stuck claim, in seconds or as 10m) and share=RANGE (how many of a hundred claims are stuck), with commas in between or repeated. A RANGE is [@][START:]END: 10 is 0 to 10, 10: is 10 or more, ~:10 is 10 or less, @ turns it around [default: 0, so that any stuck claim is a warning]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -s c -l critical -d 'Critical outside of these' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l unreachable -d 'What it is if the database cannot be reached, or does not answer in time' -r -f -a "critical\t'Nobody works while it is away'
+unknown\t'Another check watches the database'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l older -d 'Silent for longer than this, counted from the best sign of life there is [default: the queue library\'s own threshold]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l queue -d 'Of queues that match (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l kind -d 'Of kinds that match (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l owner -d 'Held by owners that match (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l host -d 'Held on this host, named whole (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l state -d 'In this state, in the queue\'s own words (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l preset -d 'The preset or mapping, instead of finding out' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l option -d 'What the preset cannot read from the database; `presets show NAME` lists its options' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -s o -l output -d 'The format' -r -f -a "plugin\t'A line with performance data, then more lines'
+json\t'One JSON document'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l json -d 'Short for --output json'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -s V -l version -d 'Print version'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l limit -d 'The N newest runs' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
@@ -338,12 +365,14 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l option -d 
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l textfile -d 'Also keep the run\'s metrics in this file, for the textfile collector of node_exporter: replaced whole, after a run that failed too. Counts every claim in flight, before anything is done. One file for each command and target' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -s o -l output -d 'The format' -r -f -a "table\t'Columns that fit the terminal'
 wide\t'All columns'
 json\t'One JSON document'
 jsonl\t'One JSON object a line'
 csv\t'Comma-separated values with a header'
-name\t'One id a line'
+name\t'One name a line'
+prometheus\t'Metrics in Prometheus\' text format, of what is in flight'
 none\t'Nothing: the exit code says it all'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
@@ -356,6 +385,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -s q -l quiet
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l started-before -d 'With --restart: only claims made before this instant, as in 2026-11-20T10:00:00Z, are dead; or before the boot of this host, which needs --host, --owner or --alive-from to say whose claims are this host\'s. In a Linux container the boot is that of the host under it' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l to -d 'Where to, instead of what the rules say: a job without attempts left goes to fail, one whose cancelling was requested to cancel, all others to requeue' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l rule -d 'Act on this rule about trouble too, although the worker may still be running: deadline_passed, max_runtime or no_progress (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l max-jobs -d 'Refuse to apply a plan with more steps than this; said here, not in the config file, it also lifts the brake' -r
@@ -375,6 +405,13 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l limit -d '
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l alive-from -d 'A list of the living owners, one a line: hosts, host:pid, exact ids, or what `kubectl get pods -o name` says; - is standard input. Every other owner is dead as of then. Reads every claim in flight' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l look-file -d 'Compare with the look saved in this file, and save this one there: what stood still is dead, and what changed is alive, whatever its clock says. Reads every claim in flight' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l confirm-after -d 'Look twice, this long apart (1s to 1h), and move only what stood still in between' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l hold -d 'End with 75 if a sweep of this queue has moved something within this time (at most 7d), on any host if the queue has a ledger, else on this one' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l lock-wait -d 'Wait this long (at most 1h) while another sweep is at work, instead of ending with 75 at once' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l splay -d 'Sleep for a random part of this time (at most 1h) before anything is opened, so that hosts whose crons start together do not all come at once; does not count as --timeout' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l warn-above -d 'Warn, and name the owners, where more jobs than this are moved' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l report-file -d 'Write what --json prints into this file at the end of every run, whole or not at all; of a run that fails, the error' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l log-format -d 'How stderr is written' -r -f -a "text\t'For people'
+json\t'One JSON object a line, with the time, the level and the run'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l preset -d 'The preset or mapping, instead of finding out' -r
@@ -384,6 +421,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l option -d 
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l textfile -d 'Also keep the run\'s metrics in this file, for the textfile collector of node_exporter: replaced whole, after a run that failed too. Counts every claim in flight, before anything is done. One file for each command and target' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s o -l output -d 'The format' -r -f -a "table\t'Columns that fit the terminal'
 wide\t'All columns'
 json\t'One JSON document'
@@ -394,7 +432,7 @@ none\t'Nothing: the exit code says it all'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l restart -d 'Judge by who the owner is, whatever the age: its jobs are dead. Needs --host, --owner, --all-owners or --alive-from; never touches a claim made after the sweep began'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l restart -d 'Judge by who the owner is, whatever the age: its jobs are dead. Needs --host, --owner, --all-owners, --alive-from or --started-before; never touches a claim made after the sweep began'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l all-owners -d 'With --restart: every owner is dead, and so are claims without one'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l apply -d 'Do it: without this, nothing is written'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l emit-sql -d 'Print the guarded statements instead, for a change ticket: a script for psql or sqlite3 that does what --apply would do, one transaction a batch'
@@ -434,21 +472,22 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -s q -l quiet 
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -s V -l version -d 'Print version'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "check" -d 'Can jobdoctor do its work here: preset, rights, indexes, encodings'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "completions" -d 'Print a shell\'s completion script'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "demo" -d 'Make a demonstration database with stuck jobs and walk through it'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "env" -d 'Show every setting in force and where it came from'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "history" -d 'List what was done, or tell of one run'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "init" -d 'Create the reference schema, or the ledger'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "man" -d 'Print a manual page'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "owners" -d 'List who holds what, and who is dead'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "presets" -d 'List the queues that are known, or explain one'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "reclaim" -d 'Plan the return of stuck jobs, and with --apply carry it out'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "schema" -d 'Print the JSON Schema of a document'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "show" -d 'Explain jobs: every rule, what it read, what would be done'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "stale" -d 'List the claims that are stuck, longest silent first'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "stats" -d 'Count jobs by queue and state, or show how long they run'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "sweep" -d 'One pass for automation: from cron, or with --restart before workers start'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "undo" -d 'Plan to take a run back, and with --apply give back every job that nobody has touched since'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "check" -d 'Can jobdoctor do its work here: preset, rights, indexes, encodings'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "completions" -d 'Print a shell\'s completion script'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "demo" -d 'Make a demonstration database with stuck jobs and walk through it'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "env" -d 'Show every setting in force and where it came from'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "health" -d 'Tell a monitoring system how the queue is, as its plugins do'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "history" -d 'List what was done, or tell of one run'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "init" -d 'Create the reference schema, or the ledger'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "man" -d 'Print a manual page'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "owners" -d 'List who holds what, and who is dead'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "presets" -d 'List the queues that are known, or explain one'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "reclaim" -d 'Plan the return of stuck jobs, and with --apply carry it out'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "schema" -d 'Print the JSON Schema of a document'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "show" -d 'Explain jobs: every rule, what it read, what would be done'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "stale" -d 'List the claims that are stuck, longest silent first'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "stats" -d 'Count jobs by queue and state, or show how long they run'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "sweep" -d 'One pass for automation: from cron, or with --restart before workers start'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "undo" -d 'Plan to take a run back, and with --apply give back every job that nobody has touched since'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and __fish_seen_subcommand_from presets" -f -a "show" -d 'Explain one: its tables, what is alive, and column by column what is done'

@@ -1,7 +1,8 @@
 mod beside;
+mod restart;
+mod trouble;
 
 use super::rules::Policy;
-use super::scope::RestartScope;
 use super::thresholds::{Allowed, own_word};
 use super::verdict::{Check, CheckResult, Judgement, Reason, Rule, Verdict};
 use crate::model::{Cell, Claim, LockSign, OwnerRow, Reading, Sign, Timestamp, age};
@@ -312,104 +313,6 @@ impl<'a> Bench<'a> {
             "the owner did not start after the claim"
         };
         self.ask(Rule::OwnerRestarted, &column.column.to_string(), shown(started), later, detail.to_owned());
-    }
-
-    fn trouble(&mut self) {
-        if let Some(column) = &self.spec.rules.deadline {
-            let implausible = self.must_be_plausible(column, &self.claim.deadline, None);
-            let passed = self.claim.deadline.at().filter(|deadline| *deadline < self.now);
-            let detail = match (passed, &self.claim.deadline) {
-                (Some(deadline), _) => format!("deadline passed {} ago", age(self.now.since(deadline))),
-                (None, Reading::Absent) => "there is no deadline".to_owned(),
-                (None, _) => "the deadline has not passed".to_owned(),
-            };
-            let value = shown(&self.claim.deadline);
-            self.ask(Rule::DeadlinePassed, &column.column.to_string(), value, passed.is_some(), detail);
-            if let (Some(why), Some(check)) = (implausible, self.checks.last_mut()) {
-                check.result = CheckResult::Unusable;
-                check.detail = why;
-            }
-        }
-        let max = self.policy.max_runtime_for(self.spec, self.claim);
-        if self.spec.rules.max_runtime.is_some() || max.is_some() {
-            let runs = self.claim.claimed_at.at().map(|at| self.now.since(at));
-            let (over, detail) = match (runs, max) {
-                (Some(runs), Some(max)) => {
-                    let by = self.policy.said_by(max.set_by, "max_runtime");
-                    (runs > max.span, format!("runs for {}, allowed {}{by}", age(runs), age(max.span)))
-                }
-                (None, Some(_)) => (false, "it is not known since when it runs".to_owned()),
-                (_, None) => (false, "no limit is set".to_owned()),
-            };
-            self.overrun = max.filter(|_| over);
-            let value = max.map_or_else(|| "-".to_owned(), |max| age(max.span));
-            self.ask(Rule::MaxRuntime, "maximum run time", value, over, detail);
-        }
-    }
-
-    /// Nobody says that the owner is dead: the config file says that this is enough.
-    fn too_long(&mut self) {
-        let Some(limit) = self.policy.too_long.limit(self.claim) else { return };
-        let Some(since) = &self.spec.claim.claimed_at else { return };
-        let implausible = match self.spec.waits {
-            // One that is due later is a job that is not late.
-            true => self.must_be_plausible(since, &self.claim.claimed_at, None),
-            false => None,
-        };
-        let held = self.claim.claimed_at.at().filter(|at| *at < self.now).map(|at| self.now.since(at));
-        let (over, detail) = match (implausible, held) {
-            (Some(why), _) => (false, why),
-            (None, None) => (false, format!("nothing tells since when it is in {}", limit.state.text)),
-            (None, Some(held)) => {
-                let by = self.policy.too_long.name(limit);
-                let (state, span, allowed) = (&limit.state.text, age(held), age(limit.after));
-                let detail = match self.spec.waits {
-                    true => format!("waits in {state}, {span} past {}, allowed {allowed} ({by})", since.column.name),
-                    false => format!("in {state} for {span}, allowed {allowed} ({by})"),
-                };
-                (held > limit.after, detail)
-            }
-        };
-        self.ask(Rule::TooLong, &since.column.to_string(), shown(&self.claim.claimed_at), over, detail);
-    }
-
-    /// Whether the claim was made before an instant, and is dead for it. One of which nobody can tell is never touched.
-    fn started_before(&mut self, before: Timestamp) -> (bool, String) {
-        if let Some(claimed_at) = &self.spec.claim.claimed_at {
-            self.must_be_plausible(claimed_at, &self.claim.claimed_at, Some(FUTURE_TOLERANCE));
-        }
-        match self.claim.claimed_at.at() {
-            Some(at) if at < before => (true, format!("restart sweep: claimed {at}, before {before}")),
-            Some(at) => (false, format!("claimed {at}, not before {before}")),
-            None => {
-                self.lack(format!("it is not known when it was claimed, before {before} or after"));
-                (false, "it is not known when it was claimed".to_owned())
-            }
-        }
-    }
-
-    fn restart(&mut self) {
-        let Some(restart) = &self.policy.restart else { return };
-        if let RestartScope::NotListed(living) = &restart.scope {
-            return self.restart_by_roster(living, restart.before);
-        }
-        let owner = self.owner_name();
-        let later = self.claim.claimed_at.at().is_some_and(|at| at > restart.began);
-        let covers = restart.scope.covers(self.claim);
-        let (dead, detail) = match (covers, later, restart.before) {
-            (false, _, _) => (false, "the owner is not in the scope of this sweep".to_owned()),
-            (true, true, _) => {
-                self.lack("claimed after the sweep began, by the row's own time: it may be a new worker's".to_owned());
-                (false, "claimed after the sweep began".to_owned())
-            }
-            (true, false, None) => (true, format!("restart sweep: {owner} is declared dead")),
-            (true, false, Some(before)) => self.started_before(before),
-        };
-        if dead && self.claim.signs.iter().any(|sign| sign.lock == LockSign::Held) {
-            // Nobody can declare a session dead that holds a lock at this moment.
-            self.lack("a living session holds its lock: stop that process first".to_owned());
-        }
-        self.ask(Rule::Restart, "owner", owner, dead, detail);
     }
 
     fn ask(&mut self, rule: Rule, column: &str, value: String, fires: bool, detail: String) {

@@ -2,7 +2,7 @@
 
 use super::Reclaiming;
 use super::gentle::when;
-use super::said::refusals;
+use super::said::{not_moved, refusals};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -56,15 +56,7 @@ impl Reclaiming<'_> {
             0 => format!("moved none of {jobs}."),
             moved => format!("moved {} of {jobs}: {}.", grouped(moved), listed(&moves)),
         });
-        let others = [
-            (outcomes.changed, "changed meanwhile"),
-            (outcomes.gone, "gone meanwhile"),
-            (outcomes.locked, "locked by another session"),
-            (outcomes.refused, "refused by the database"),
-            (outcomes.not_tried, "not tried"),
-            (outcomes.unknown, "of unknown outcome"),
-        ];
-        let others: Vec<_> = others.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| (what.to_owned(), n)).collect();
+        let others = not_moved(outcomes);
         if !others.is_empty() {
             lines.push(format!("Not moved: {}.", listed(&others)));
         }

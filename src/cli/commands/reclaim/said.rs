@@ -107,17 +107,7 @@ impl Reclaiming<'_> {
         if document.summary.planned == 0 {
             return ui.note(&format!("nothing to do, of {} in flight", grouped(document.summary.in_flight)));
         }
-        let others = [
-            (outcomes.changed, "changed meanwhile"),
-            (outcomes.gone, "gone meanwhile"),
-            (outcomes.locked, "locked by another session"),
-            (outcomes.refused, "refused by the database"),
-            (outcomes.not_tried, "not tried"),
-            (outcomes.unknown, "of unknown outcome"),
-        ];
-        let others: Vec<String> =
-            others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(", {} {what}", grouped(*n))).collect();
-        let others = others.concat();
+        let others: String = not_moved(outcomes).iter().map(|(what, n)| format!(", {} {what}", grouped(*n))).collect();
         ui.note(&match document.summary.waiting {
             0 => format!("recovered {}{others}", count(outcomes.moved, "orphaned job", "orphaned jobs")),
             _ => format!("moved {}{others}", count(outcomes.moved, "job", "jobs")),
@@ -139,6 +129,19 @@ impl Reclaiming<'_> {
             ui.warn("the answer to a commit was lost: look at the jobs of unknown outcome before doing anything else");
         }
     }
+}
+
+/// What became of the jobs that were not moved, as far as there are any.
+pub(super) fn not_moved(outcomes: &Outcomes) -> Vec<(String, u64)> {
+    let others = [
+        (outcomes.changed, "changed meanwhile"),
+        (outcomes.gone, "gone meanwhile"),
+        (outcomes.locked, "locked by another session"),
+        (outcomes.refused, "refused by the database"),
+        (outcomes.not_tried, "not tried"),
+        (outcomes.unknown, "of unknown outcome"),
+    ];
+    others.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| (what.to_owned(), n)).collect()
 }
 
 /// Which jobs the database refused, by what it said: the table may be too long to find them in.

@@ -1,0 +1,66 @@
+//! Rules about jobs whose worker may be alive: a deadline, a longest run time, a limit for a state.
+
+use super::{Bench, shown};
+use crate::model::{Reading, age};
+use crate::policy::verdict::{CheckResult, Rule};
+
+impl Bench<'_> {
+    pub(super) fn trouble(&mut self) {
+        if let Some(column) = &self.spec.rules.deadline {
+            let implausible = self.must_be_plausible(column, &self.claim.deadline, None);
+            let passed = self.claim.deadline.at().filter(|deadline| *deadline < self.now);
+            let detail = match (passed, &self.claim.deadline) {
+                (Some(deadline), _) => format!("deadline passed {} ago", age(self.now.since(deadline))),
+                (None, Reading::Absent) => "there is no deadline".to_owned(),
+                (None, _) => "the deadline has not passed".to_owned(),
+            };
+            let value = shown(&self.claim.deadline);
+            self.ask(Rule::DeadlinePassed, &column.column.to_string(), value, passed.is_some(), detail);
+            if let (Some(why), Some(check)) = (implausible, self.checks.last_mut()) {
+                check.result = CheckResult::Unusable;
+                check.detail = why;
+            }
+        }
+        let max = self.policy.max_runtime_for(self.spec, self.claim);
+        if self.spec.rules.max_runtime.is_some() || max.is_some() {
+            let runs = self.claim.claimed_at.at().map(|at| self.now.since(at));
+            let (over, detail) = match (runs, max) {
+                (Some(runs), Some(max)) => {
+                    let by = self.policy.said_by(max.set_by, "max_runtime");
+                    (runs > max.span, format!("runs for {}, allowed {}{by}", age(runs), age(max.span)))
+                }
+                (None, Some(_)) => (false, "it is not known since when it runs".to_owned()),
+                (_, None) => (false, "no limit is set".to_owned()),
+            };
+            self.overrun = max.filter(|_| over);
+            let value = max.map_or_else(|| "-".to_owned(), |max| age(max.span));
+            self.ask(Rule::MaxRuntime, "maximum run time", value, over, detail);
+        }
+    }
+
+    /// Nobody says that the owner is dead: the config file says that this is enough.
+    pub(super) fn too_long(&mut self) {
+        let Some(limit) = self.policy.too_long.limit(self.claim) else { return };
+        let Some(since) = &self.spec.claim.claimed_at else { return };
+        let implausible = match self.spec.waits {
+            // One that is due later is a job that is not late.
+            true => self.must_be_plausible(since, &self.claim.claimed_at, None),
+            false => None,
+        };
+        let held = self.claim.claimed_at.at().filter(|at| *at < self.now).map(|at| self.now.since(at));
+        let (over, detail) = match (implausible, held) {
+            (Some(why), _) => (false, why),
+            (None, None) => (false, format!("nothing tells since when it is in {}", limit.state.text)),
+            (None, Some(held)) => {
+                let by = self.policy.too_long.name(limit);
+                let (state, span, allowed) = (&limit.state.text, age(held), age(limit.after));
+                let detail = match self.spec.waits {
+                    true => format!("waits in {state}, {span} past {}, allowed {allowed} ({by})", since.column.name),
+                    false => format!("in {state} for {span}, allowed {allowed} ({by})"),
+                };
+                (held > limit.after, detail)
+            }
+        };
+        self.ask(Rule::TooLong, &since.column.to_string(), shown(&self.claim.claimed_at), over, detail);
+    }
+}
