@@ -32,6 +32,7 @@ mod scenes;
 mod standby;
 mod stats;
 mod support;
+mod targets;
 mod tls;
 mod traps;
 mod verify;

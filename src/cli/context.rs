@@ -81,6 +81,17 @@ impl Context {
         }
     }
 
+    /// The words of the command line, the command first.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// The same with another mouth, as if it had been called with these words.
+    pub fn with(&self, ui: Ui, words: Vec<String>) -> Context {
+        let (environment, interrupt, caught) = (self.environment.clone(), self.interrupt.clone(), self.caught.clone());
+        Context { environment, ui, interrupt, caught, words }
+    }
+
     /// True if the terminal only takes lines as they come.
     pub fn is_dumb(&self) -> bool {
         self.environment.get("TERM") == Some("dumb")

@@ -68,12 +68,32 @@ impl Exit {
         }
     }
 
+    /// How a target ended, in a summary of several: "3 done, 1 unreachable".
+    pub fn of_target(self) -> &'static str {
+        match self {
+            Exit::Done => "done",
+            Exit::Found => "with findings",
+            Exit::Usage => "misused",
+            Exit::Partial => "done in part",
+            Exit::Refused => "refused by a guard",
+            Exit::Unknown => "of unknown outcome",
+            Exit::NoInput => "not found",
+            Exit::Unavailable => "unreachable",
+            Exit::Internal => "ended by a defect",
+            Exit::TryAgain => "busy or out of time",
+            Exit::NoPermission => "without permission",
+            Exit::Config => "misconfigured",
+            Exit::Signal(_) => "interrupted",
+        }
+    }
+
     /// The worse of two ends; a signal beats all.
     pub fn worse(self, other: Exit) -> Exit {
         if self.severity() >= other.severity() { self } else { other }
     }
 
-    fn severity(self) -> u8 {
+    /// How bad it is, the worst being the highest.
+    pub(super) fn severity(self) -> u8 {
         match self {
             Exit::Done => 0,
             Exit::Found => 1,

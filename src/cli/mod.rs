@@ -22,6 +22,8 @@ mod secret;
 mod settings;
 mod shown;
 mod signal;
+mod streams;
+mod targets;
 mod thresholds;
 mod ui;
 mod watch;
@@ -62,13 +64,7 @@ fn run(arguments: &[OsString]) -> Exit {
     let exit = match commands::run(&cli.command, &context) {
         Ok(exit) => exit,
         Err(error) => {
-            let error = match (context.caught.signal(), error.exit) {
-                (None, _) => error,
-                (Some(signal), Exit::Signal(_)) => {
-                    CliError::new(Exit::Signal(signal), "interrupted; nothing was written")
-                }
-                (Some(signal), _) => CliError { exit: Exit::Signal(signal), ..error },
-            };
+            let error = error.after(context.caught.signal());
             context.ui.error(&error);
             error.exit
         }

@@ -5,10 +5,11 @@ use super::environment::Environment;
 use super::error::CliError;
 use super::exit::Exit;
 use super::secret::masked;
+use super::streams::{Held, Streams};
 use crate::render::{Format, Screen, inert, json};
-use crate::report::ErrorDocument;
 use anstyle::{AnsiColor, Style};
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::sync::Arc;
 
 /// See the module.
 #[derive(Debug, Clone)]
@@ -21,6 +22,7 @@ pub struct Ui {
     out_is_terminal: bool,
     err_is_terminal: bool,
     err_color: bool,
+    streams: Streams,
 }
 
 impl Ui {
@@ -42,6 +44,7 @@ impl Ui {
             out_is_terminal: out_tty,
             err_is_terminal: err_tty,
             err_color: wants_color(tone.color, environment, err_tty),
+            streams: Streams::default(),
         }
     }
 
@@ -57,7 +60,14 @@ impl Ui {
             out_is_terminal: false,
             err_is_terminal: false,
             err_color: false,
+            streams: Streams::default(),
         }
+    }
+
+    /// The same mouth, but what it says is held back: for a target among several.
+    pub fn held(&self) -> (Ui, Arc<Held>) {
+        let held = Arc::<Held>::default();
+        (Ui { streams: Streams::Held(Arc::clone(&held)), ..self.clone() }, held)
     }
 
     /// A defect of this program: to stderr, whatever was asked for. Only where it is: what a panic says may hold anything.
@@ -69,6 +79,11 @@ impl Ui {
     /// The screen that tables are laid out for.
     pub fn screen(&self) -> Screen {
         self.out
+    }
+
+    /// True if errors are documents.
+    pub fn is_for_machines(&self) -> bool {
+        self.machine
     }
 
     /// True if a person is likely to be watching.
@@ -83,7 +98,7 @@ impl Ui {
 
     /// True if stderr may show how far it is.
     pub fn shows_progress(&self) -> bool {
-        self.err_is_terminal && !self.quiet
+        self.err_is_terminal && !self.quiet && !self.streams.are_held()
     }
 
     /// Writes the report. A reader that has gone away is no error: it has seen what it wanted.
@@ -99,16 +114,11 @@ impl Ui {
     /// # Errors
     /// When stdout cannot be written for any other reason.
     pub fn report_on(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<bool, CliError> {
-        let mut out = BufWriter::new(io::stdout().lock());
-        match write(&mut out).and_then(|()| out.flush()) {
+        match self.streams.out(write) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 Err(CliError::new(Exit::Internal, format!("the report cannot be written: {error}")))
             }
-            Err(_) => {
-                // What is still buffered has nowhere to go.
-                let _ = out.into_parts();
-                Ok(false)
-            }
+            Err(_) => Ok(false),
             Ok(()) => Ok(true),
         }
     }
@@ -123,7 +133,7 @@ impl Ui {
     /// A line that is drawn again and again, on a terminal alone; an empty one takes it away. What comes from a database does
     /// not belong in it.
     pub fn redraw(&self, text: &str) {
-        if self.err_is_terminal && !self.quiet {
+        if self.shows_progress() {
             let width = terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| usize::from(width.0));
             let text: String = text.chars().take(width.saturating_sub(1)).collect();
             let mut err = io::stderr().lock();
@@ -162,14 +172,8 @@ impl Ui {
     /// An error. Machines get a document.
     pub fn error(&self, error: &CliError) {
         if self.machine {
-            let document = ErrorDocument {
-                schema: "jobdoctor.error/v1",
-                code: error.exit.code(),
-                kind: error.exit.name().to_owned(),
-                message: masked(&error.message),
-                hints: error.hints.iter().map(|hint| masked(hint)).collect(),
-            };
-            let _ = json(&document, &mut io::stderr().lock());
+            let document = error.document();
+            self.streams.err(|err| json(&document, err));
             return;
         }
         self.say(AnsiColor::Red.on_default().bold(), "error: ", &error.message);
@@ -180,16 +184,27 @@ impl Ui {
 
     /// A stderr that has gone away changes nothing about what was done.
     fn say(&self, style: Style, label: &str, text: &str) {
-        let mut err = io::stderr().lock();
         // Line breaks are ours; anything else that moves the cursor is not.
         let text = masked(text);
         let text: Vec<_> = text.lines().map(inert).collect();
         let text = text.join("\n");
-        let _ = match (self.err_color, label) {
+        self.streams.err(|err| match (self.err_color, label) {
             (true, "") => writeln!(err, "{style}{text}{style:#}"),
             (true, _) => writeln!(err, "{style}{label}{style:#}{text}"),
             (false, _) => writeln!(err, "{label}{text}"),
-        };
+        });
+    }
+
+    /// What a target among several had to say beside its report, each line under the target's name.
+    pub fn pass_on(&self, target: &str, said: impl BufRead) {
+        let target = inert(target);
+        self.streams.err(|err| {
+            said.split(b'\n').try_for_each(|line| {
+                write!(err, "{target}: ")?;
+                err.write_all(&line?)?;
+                writeln!(err)
+            })
+        });
     }
 }
 

@@ -9,6 +9,7 @@ mod proof;
 mod reason;
 mod select;
 mod store;
+mod targets;
 mod verify;
 
 pub use act::ActArgs;
@@ -20,4 +21,5 @@ pub use proof::{BesideArgs, ConfirmArgs, parse_between_looks};
 pub use reason::ReasonArgs;
 pub use select::{IdArgs, OlderArgs, SelectArgs};
 pub use store::StoreArgs;
+pub use targets::TargetsArgs;
 pub use verify::VerifyArgs;

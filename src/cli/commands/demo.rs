@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// `jobdoctor demo`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct Args {
     /// Where to make it; replaces only a file that it made itself
     #[arg(value_name = "FILE", default_value = "demo.db")]

@@ -5,7 +5,7 @@ use crate::cli::generate::man_pages;
 use crate::spec::did_you_mean;
 
 /// `jobdoctor man`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor man | man -l -

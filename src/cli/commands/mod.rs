@@ -22,6 +22,7 @@ use super::args::ToneArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
+use super::targets::{self, Several};
 use crate::render::Format;
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -57,7 +58,7 @@ Exit codes:
   130, 143 ended by SIGINT, SIGTERM";
 
 /// The commands.
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub enum Command {
     /// Can jobdoctor do its work here: preset, rights, indexes, encodings
     Check(check::Args),
@@ -103,6 +104,13 @@ pub fn command() -> clap::Command {
 /// # Errors
 /// When it could not do what was asked.
 pub fn run(command: &Command, context: &Context) -> Result<Exit, CliError> {
+    match targets::asked(command, context)? {
+        Some(asked) => asked.run(context, alone),
+        None => alone(command, context),
+    }
+}
+
+fn alone(command: &Command, context: &Context) -> Result<Exit, CliError> {
     match command {
         Command::Check(args) => check::run(args, context),
         Command::Completions(args) => completions::run(args, context),
@@ -124,6 +132,17 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, CliError> {
 }
 
 impl Command {
+    /// What is said of targets, by the commands that can ask several.
+    pub fn several(&mut self) -> Option<Several<'_>> {
+        match self {
+            Command::Owners(args) => Some(args.several()),
+            Command::Stale(args) => Some(args.several()),
+            Command::Stats(args) => Some(args.several()),
+            Command::Sweep(args) => Some(args.several()),
+            _ => None,
+        }
+    }
+
     /// How loud and in which format; commands that print one kind of text only have no say.
     pub fn tone(&self) -> (ToneArgs, Format) {
         match self {

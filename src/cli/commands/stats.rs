@@ -1,8 +1,9 @@
-use crate::cli::args::{ListOutputArgs, OlderArgs, StoreArgs};
+use crate::cli::args::{ListOutputArgs, OlderArgs, StoreArgs, TargetsArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::present::present;
+use crate::cli::targets::Several;
 use crate::model::{age, parse_duration};
 use crate::ops::{self, OpsError, Selection};
 use crate::policy::Globs;
@@ -17,7 +18,7 @@ const SINCE: Duration = Duration::from_secs(7 * 24 * 3600);
 /// `jobdoctor stats`.
 ///
 /// It reads the whole table once, to count what is in which state; with --runtimes, the jobs that have ended well.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor stats --db queue.db
@@ -41,7 +42,16 @@ pub struct Args {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
+    targets: TargetsArgs,
+    #[command(flatten)]
     pub(super) output: ListOutputArgs,
+}
+
+impl Args {
+    /// What is said of targets.
+    pub(super) fn several(&mut self) -> Several<'_> {
+        Several::of("stats", &mut self.store, &mut self.targets)
+    }
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {

@@ -1,15 +1,18 @@
 use super::reclaim::Reclaiming;
 use super::selection::selection;
-use crate::cli::args::{ActArgs, BesideArgs, ConfirmArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs};
+use crate::cli::args::{
+    ActArgs, BesideArgs, ConfirmArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs, TargetsArgs,
+};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::Settings;
+use crate::cli::targets::Several;
 use crate::ops::Asked;
 use crate::policy::{Policy, Restart, RestartScope};
 
 /// `jobdoctor sweep`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor sweep --apply                                    from cron, with the target's settings
@@ -38,7 +41,20 @@ pub struct Args {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
+    targets: TargetsArgs,
+    #[command(flatten)]
     pub(super) output: ListOutputArgs,
+}
+
+impl Args {
+    /// What is said of targets.
+    pub(super) fn several(&mut self) -> Several<'_> {
+        Several::of("sweep", &mut self.store, &mut self.targets)
+            .alone("--expect", self.act.expect.is_some(), "a digest is that of one plan")
+            .alone("--emit-sql", self.act.emit.emit_sql, "a script is for one database")
+            .file("--look-file", self.beside.look_file.as_mut())
+            .list("--alive-from", self.beside.alive_from.as_deref())
+    }
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
