@@ -35,5 +35,6 @@ mod support;
 mod targets;
 mod tls;
 mod traps;
+mod units;
 mod verify;
 mod watch;

@@ -4,6 +4,7 @@ mod check;
 mod completions;
 mod demo;
 mod env;
+mod generate;
 mod history;
 mod init;
 mod man;
@@ -68,6 +69,8 @@ pub enum Command {
     Demo(demo::Args),
     /// Show every setting in force and where it came from
     Env(env::Args),
+    /// Print the units that run a sweep: for systemd, cron or Kubernetes
+    Generate(generate::Args),
     /// List what was done, or tell of one run
     History(history::Args),
     /// Create the reference schema, or the ledger
@@ -116,6 +119,7 @@ fn alone(command: &Command, context: &Context) -> Result<Exit, CliError> {
         Command::Completions(args) => completions::run(args, context),
         Command::Demo(args) => demo::run(args, context),
         Command::Env(args) => env::run(args, context),
+        Command::Generate(args) => generate::run(args, context),
         Command::History(args) => history::run(args, context),
         Command::Init(args) => init::run(args, context),
         Command::Man(args) => man::run(args, context),
@@ -149,6 +153,7 @@ impl Command {
             Command::Check(args) => (args.output.tone.clone(), args.output.format()),
             Command::Demo(args) => (args.tone.clone(), Format::Table),
             Command::Env(args) => (args.output.tone.clone(), args.output.format()),
+            Command::Generate(args) => (args.tone().clone(), Format::Table),
             Command::History(args) => (args.output.tone.clone(), args.output.format()),
             Command::Init(args) => (args.output.tone.clone(), args.output.format()),
             Command::Owners(args) => (args.output.tone.clone(), args.output.format()),
