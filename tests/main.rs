@@ -16,6 +16,7 @@ mod files;
 mod forgotten;
 mod generated;
 mod gentle;
+mod help;
 mod incident;
 mod journal;
 mod layering;

@@ -30,6 +30,47 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// Every end there is, with the two signals that are listened for.
+    pub const ALL: [Exit; 14] = [
+        Exit::Done,
+        Exit::Found,
+        Exit::Usage,
+        Exit::Partial,
+        Exit::Refused,
+        Exit::Unknown,
+        Exit::NoInput,
+        Exit::Unavailable,
+        Exit::Internal,
+        Exit::TryAgain,
+        Exit::NoPermission,
+        Exit::Config,
+        Exit::Signal(signal_hook::consts::SIGINT),
+        Exit::Signal(signal_hook::consts::SIGTERM),
+    ];
+
+    /// What it means, for the page that lists them.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Exit::Done => "did what was asked, or another was first; stuck jobs may exist",
+            Exit::Found => "stuck or unknown claims exist; only with --exit-code",
+            Exit::Usage => "the command line makes no sense",
+            Exit::Partial => {
+                "some planned jobs are still as they were: locked, refused, not_tried; where rows were named (--id, \
+                 --from-file, --plan) also changed, gone and ids that do not exist"
+            }
+            Exit::Refused => "refused by a guard (the brake, --max-jobs, --expect, read_only); nothing was written",
+            Exit::Unknown => "the outcome of a write is unknown; the report says of which jobs",
+            Exit::NoInput => "no such SQLite file, or not a database; no such job (show)",
+            Exit::Unavailable => "the database cannot be reached, or the connection was lost",
+            Exit::Internal => "an internal error: please report it",
+            Exit::TryAgain => "busy or timed out before anything was written; try again",
+            Exit::NoPermission => "authentication or privileges",
+            Exit::Config => "configuration, preset or schema does not fit",
+            Exit::Signal(signal_hook::consts::SIGINT) => "ended by SIGINT, after the batch in hand",
+            Exit::Signal(_) => "ended by SIGTERM, after the batch in hand",
+        }
+    }
+
     /// The exit code.
     pub fn code(self) -> u8 {
         match self {
@@ -119,23 +160,10 @@ mod tests {
     #[test]
     fn the_worst_counts() {
         let order = [5, 70, 69, 77, 78, 66, 2, 75, 4, 3, 1, 0];
-        let all = [
-            Exit::Done,
-            Exit::Found,
-            Exit::Usage,
-            Exit::Partial,
-            Exit::Refused,
-            Exit::Unknown,
-            Exit::NoInput,
-            Exit::Unavailable,
-            Exit::Internal,
-            Exit::TryAgain,
-            Exit::NoPermission,
-            Exit::Config,
-        ];
-        for a in all {
+        let all = &Exit::ALL[..12];
+        for &a in all {
             assert_eq!(a.worse(Exit::Signal(2)), Exit::Signal(2));
-            for b in all {
+            for &b in all {
                 let rank = |exit: Exit| order.iter().position(|code| *code == exit.code()).unwrap();
                 let worse = if rank(a) <= rank(b) { a } else { b };
                 assert_eq!(a.worse(b), worse, "{a:?} and {b:?}");

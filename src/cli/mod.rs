@@ -10,6 +10,7 @@ mod environment;
 mod error;
 mod exit;
 mod generate;
+mod help;
 mod id_list;
 mod input;
 mod list;
@@ -32,7 +33,6 @@ pub use commands::{Cli, command};
 pub use environment::VARIABLES;
 pub use generate::{completions, man_pages, preset_pages};
 
-use clap::Parser;
 use context::Context;
 use error::CliError;
 use exit::Exit;
@@ -56,7 +56,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn run(arguments: &[OsString]) -> Exit {
-    let cli = match Cli::try_parse_from(arguments) {
+    let cli = match Cli::parsed(arguments.iter().cloned()) {
         Ok(cli) => cli,
         Err(error) => return not_parsed(arguments, &error),
     };

@@ -46,7 +46,7 @@ fn manual_pages_name_themselves() {
 
 #[test]
 fn a_page_that_is_not_there() {
-    assert_snapshot!(fails_plainly(&["man", "stail"]), @"error: there is no command `stail`, did you mean `stale`?");
+    assert_snapshot!(fails_plainly(&["man", "stail"]), @"error: there is no command or topic `stail`, did you mean `stale`?");
 }
 
 #[test]

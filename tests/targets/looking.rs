@@ -1,6 +1,7 @@
 use super::fleet::{mixed, two};
 use crate::support::cli::is_valid;
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
 
 /// Where each line of a text is that begins so.
 fn at(text: &str, line: &str) -> usize {
@@ -139,7 +140,7 @@ fn found_is_worse_than_done_and_better_than_unreachable() {
 fn a_password_shows_nowhere() {
     let fleet = two();
     fleet.configure("[target.a]\ndb = \"postgres://ops:hunter2@127.0.0.1:1/app\"\n[target.b]\ndb = \"host=127.0.0.1 port=1 password=hunter2\"\n");
-    let private = std::fs::Permissions::from(std::os::unix::fs::PermissionsExt::from_mode(0o600));
+    let private = std::fs::Permissions::from_mode(0o600);
     std::fs::set_permissions(fleet.doctor.home(".config/jobdoctor/config.toml"), private).unwrap();
     for format in ["table", "json", "jsonl", "csv"] {
         let ran = fleet.all(&["stale", "-o", format, "-v"].map(|word| word)).exits(69);

@@ -8,6 +8,9 @@ use std::os::unix::fs::PermissionsExt;
 
 const CANARY: &str = "hunter2";
 
+/// How a database is named: arguments, and variables.
+type Way<'a> = (Vec<&'a str>, Vec<(&'static str, &'a str)>);
+
 #[test]
 fn none_is_printed() {
     let doctor = Doctor::new();
@@ -18,7 +21,7 @@ fn none_is_printed() {
     fs::set_permissions(doctor.home(".pgpass"), fs::Permissions::from_mode(0o600)).unwrap();
     let url = format!("postgres://ops:{CANARY}@db/app");
     let parts = format!("host=db dbname=app password='{CANARY}'");
-    let ways: Vec<(Vec<&str>, Vec<(&str, &str)>)> = vec![
+    let ways: [Way<'_>; 9] = [
         (vec!["--db", &url], vec![]),
         (vec!["--db", &parts], vec![]),
         (vec![], vec![("JOBDOCTOR_DB", &url)]),

@@ -14,6 +14,10 @@ use std::path::PathBuf;
 
 /// `jobdoctor demo`.
 #[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jobdoctor demo                 make demo.db here
+  jobdoctor demo incident.db     the same elsewhere")]
 pub struct Args {
     /// Where to make it; replaces only a file that it made itself
     #[arg(value_name = "FILE", default_value = "demo.db")]

@@ -5,6 +5,7 @@ mod completions;
 mod demo;
 mod env;
 mod generate;
+mod help;
 mod history;
 mod init;
 mod man;
@@ -23,9 +24,11 @@ use super::args::ToneArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
+use super::help::dressed;
 use super::targets::{self, Several};
 use crate::render::Format;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
 
 /// Finds jobs that a database says are running although the worker behind them is dead, shows why, and puts them back
 /// without hurting one that is alive.
@@ -33,7 +36,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 /// Nothing is written without --apply. A claim with a running lease or a fresh heartbeat is never touched.
 #[derive(Debug, Parser)]
 #[command(name = "jobdoctor", version, about, after_help = AFTER_HELP, max_term_width = 100)]
-#[command(infer_subcommands = false, propagate_version = true, disable_help_subcommand = false)]
+#[command(infer_subcommands = false, propagate_version = true, disable_help_subcommand = true)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -71,6 +74,8 @@ pub enum Command {
     Env(env::Args),
     /// Print the units that run a sweep: for systemd, cron or Kubernetes
     Generate(generate::Args),
+    /// Print a topic, or the help of a command
+    Help(help::Args),
     /// List what was done, or tell of one run
     History(history::Args),
     /// Create the reference schema, or the ledger
@@ -97,8 +102,24 @@ pub enum Command {
     Undo(undo::Args),
 }
 
-/// The command line, for completions and manual pages.
+impl Cli {
+    /// Reads a command line, the program's name first.
+    ///
+    /// # Errors
+    /// When it makes no sense; help and version are errors too.
+    pub fn parsed(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+        let mut matches = command().try_get_matches_from(words)?;
+        Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command()))
+    }
+}
+
+/// The command line as people see it, examples first; for completions, too.
 pub fn command() -> clap::Command {
+    dressed(Cli::command())
+}
+
+/// The same as it was written, for manual pages.
+pub fn plain_command() -> clap::Command {
     Cli::command()
 }
 
@@ -120,6 +141,7 @@ fn alone(command: &Command, context: &Context) -> Result<Exit, CliError> {
         Command::Demo(args) => demo::run(args, context),
         Command::Env(args) => env::run(args, context),
         Command::Generate(args) => generate::run(args, context),
+        Command::Help(args) => help::run(args, context),
         Command::History(args) => history::run(args, context),
         Command::Init(args) => init::run(args, context),
         Command::Man(args) => man::run(args, context),
@@ -164,7 +186,9 @@ impl Command {
             Command::Stats(args) => (args.output.tone.clone(), args.output.format()),
             Command::Sweep(args) => (args.output.tone.clone(), args.output.format()),
             Command::Undo(args) => (args.output.tone.clone(), args.output.format()),
-            Command::Completions(_) | Command::Man(_) | Command::Schema(_) => (ToneArgs::default(), Format::Table),
+            Command::Completions(_) | Command::Help(_) | Command::Man(_) | Command::Schema(_) => {
+                (ToneArgs::default(), Format::Table)
+            }
         }
     }
 }

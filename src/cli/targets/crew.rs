@@ -127,8 +127,10 @@ mod tests {
             for _ in 0..1000 {
                 thread::yield_now();
             }
-            assert_eq!(begun.load(SeqCst), AHEAD);
+            let ahead = begun.load(SeqCst);
+            // First of all, or a failure would be waited for for ever.
             drop(guard.take());
+            assert_eq!(ahead, AHEAD);
             all.join().unwrap().unwrap();
         });
         assert_eq!(begun.load(SeqCst), AHEAD * 3);

@@ -91,7 +91,7 @@ impl Tally {
                 None => ends.push((*exit, vec![target])),
             }
         }
-        ends.sort_by(|(a, _), (b, _)| a.severity().cmp(&b.severity()));
+        ends.sort_by_key(|(exit, _)| exit.severity());
         ends
     }
 }
