@@ -29,7 +29,9 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Make a demonstration database with stuck jobs and walk through it')
             [CompletionResult]::new('env', 'env', [CompletionResultType]::ParameterValue, 'Show every setting in force and where it came from')
+            [CompletionResult]::new('generate', 'generate', [CompletionResultType]::ParameterValue, 'Print the units that run a sweep: for systemd, cron or Kubernetes')
             [CompletionResult]::new('health', 'health', [CompletionResultType]::ParameterValue, 'Tell a monitoring system how the queue is, as its plugins do')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print a topic, or the help of a command')
             [CompletionResult]::new('history', 'history', [CompletionResultType]::ParameterValue, 'List what was done, or tell of one run')
             [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Create the reference schema, or the ledger')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print a manual page')
@@ -42,7 +44,6 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count jobs by queue and state, or show how long they run')
             [CompletionResult]::new('sweep', 'sweep', [CompletionResultType]::ParameterValue, 'One pass for automation: from cron, or with --restart before workers start')
             [CompletionResult]::new('undo', 'undo', [CompletionResultType]::ParameterValue, 'Plan to take a run back, and with --apply give back every job that nobody has touched since')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'jobdoctor;check' {
@@ -116,6 +117,104 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
         }
+        'jobdoctor;generate' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('systemd', 'systemd', [CompletionResultType]::ParameterValue, 'A service and its timer, or with --restart a drop-in for the workers'' own unit')
+            [CompletionResult]::new('cron', 'cron', [CompletionResultType]::ParameterValue, 'A file for /etc/cron.d')
+            [CompletionResult]::new('kubernetes', 'kubernetes', [CompletionResultType]::ParameterValue, 'A CronJob, or with --restart an init container for the workers'' pods')
+            break
+        }
+        'jobdoctor;generate;systemd' {
+            [CompletionResult]::new('--worker', '--worker', [CompletionResultType]::ParameterName, 'With --restart: the unit of the workers')
+            [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Print one of the two files alone')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Who it runs as [default: who runs this]')
+            [CompletionResult]::new('--program', '--program', [CompletionResultType]::ParameterName, 'Where the program is [default: where this one is]')
+            [CompletionResult]::new('--every', '--every', [CompletionResultType]::ParameterName, 'How often: a part of an hour or a day, such as 5m, 15m, 1h, 6h or 1d')
+            [CompletionResult]::new('--name', '--name', [CompletionResultType]::ParameterName, 'What it is called [default: jobdoctor-sweep, and the target''s name behind it]')
+            [CompletionResult]::new('--older', '--older', [CompletionResultType]::ParameterName, 'Silent for longer than this, counted from the best sign of life there is [default: the queue library''s own threshold]')
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
+            [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
+            [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
+            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
+            [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--option', '--option', [CompletionResultType]::ParameterName, 'What the preset cannot read from the database; `presets show NAME` lists its options')
+            [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--restart', '--restart', [CompletionResultType]::ParameterName, 'Sweep what this host''s workers left behind, before they start: a drop-in for their unit')
+            [CompletionResult]::new('--network-files', '--network-files', [CompletionResultType]::ParameterName, 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'jobdoctor;generate;cron' {
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Who it runs as [default: who runs this]')
+            [CompletionResult]::new('--program', '--program', [CompletionResultType]::ParameterName, 'Where the program is [default: where this one is]')
+            [CompletionResult]::new('--every', '--every', [CompletionResultType]::ParameterName, 'How often: a part of an hour or a day, such as 5m, 15m, 1h, 6h or 1d')
+            [CompletionResult]::new('--name', '--name', [CompletionResultType]::ParameterName, 'What it is called [default: jobdoctor-sweep, and the target''s name behind it]')
+            [CompletionResult]::new('--older', '--older', [CompletionResultType]::ParameterName, 'Silent for longer than this, counted from the best sign of life there is [default: the queue library''s own threshold]')
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
+            [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
+            [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
+            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
+            [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--option', '--option', [CompletionResultType]::ParameterName, 'What the preset cannot read from the database; `presets show NAME` lists its options')
+            [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--network-files', '--network-files', [CompletionResultType]::ParameterName, 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'jobdoctor;generate;kubernetes' {
+            [CompletionResult]::new('--image', '--image', [CompletionResultType]::ParameterName, 'The image that has jobdoctor in it')
+            [CompletionResult]::new('--program', '--program', [CompletionResultType]::ParameterName, 'Where the program is in the image')
+            [CompletionResult]::new('--every', '--every', [CompletionResultType]::ParameterName, 'How often: a part of an hour or a day, such as 5m, 15m, 1h, 6h or 1d')
+            [CompletionResult]::new('--name', '--name', [CompletionResultType]::ParameterName, 'What it is called [default: jobdoctor-sweep, and the target''s name behind it]')
+            [CompletionResult]::new('--older', '--older', [CompletionResultType]::ParameterName, 'Silent for longer than this, counted from the best sign of life there is [default: the queue library''s own threshold]')
+            [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
+            [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'A target of the config file [env: JOBDOCTOR_TARGET]')
+            [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'The preset or mapping, instead of finding out')
+            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'The schema of the queue''s tables (Postgres)')
+            [CompletionResult]::new('--table', '--table', [CompletionResultType]::ParameterName, 'Another name for the table of jobs')
+            [CompletionResult]::new('--option', '--option', [CompletionResultType]::ParameterName, 'What the preset cannot read from the database; `presets show NAME` lists its options')
+            [CompletionResult]::new('--password-file', '--password-file', [CompletionResultType]::ParameterName, 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Give up after this long [default: 30s for looking, 10m for applying]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--restart', '--restart', [CompletionResultType]::ParameterName, 'Sweep what a pod of this name left behind, before its worker starts: an init container for a StatefulSet')
+            [CompletionResult]::new('--network-files', '--network-files', [CompletionResultType]::ParameterName, 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say what was found out about the database, and warn about how it is set up')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
         'jobdoctor;health' {
             [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Warn outside of these: a range of how many claims are stuck, or any of stuck=RANGE, silence=RANGE (the longest silence of a stuck claim, in seconds or as 10m) and share=RANGE (how many of a hundred claims are stuck), with commas in between or repeated. A RANGE is [@][START:]END: 10 is 0 to 10, 10: is 10 or more, ~:10 is 10 or less, @ turns it around [default: 0, so that any stuck claim is a warning]')
             [CompletionResult]::new('--warning', '--warning', [CompletionResultType]::ParameterName, 'Warn outside of these: a range of how many claims are stuck, or any of stuck=RANGE, silence=RANGE (the longest silence of a stuck claim, in seconds or as 10m) and share=RANGE (how many of a hundred claims are stuck), with commas in between or repeated. A RANGE is [@][START:]END: 10 is 0 to 10, 10: is 10 or more, ~:10 is 10 or less, @ turns it around [default: 0, so that any stuck claim is a warning]')
@@ -141,9 +240,17 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
             [CompletionResult]::new('--network-files', '--network-files', [CompletionResultType]::ParameterName, 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('--all-targets', '--all-targets', [CompletionResultType]::ParameterName, 'Every target of the config file, at most 4 at a time, each with its own settings and --timeout; to ask some of them, repeat --target. A {target} in the path of a file that is written is the target''s name')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'jobdoctor;help' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             break
@@ -232,6 +339,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
             [CompletionResult]::new('--network-files', '--network-files', [CompletionResultType]::ParameterName, 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('--all-targets', '--all-targets', [CompletionResultType]::ParameterName, 'Every target of the config file, at most 4 at a time, each with its own settings and --timeout; to ask some of them, repeat --target. A {target} in the path of a file that is written is the target''s name')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
@@ -392,6 +500,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--exit-code', '--exit-code', [CompletionResultType]::ParameterName, 'End with 1 if stuck or unknown claims are found')
             [CompletionResult]::new('--network-files', '--network-files', [CompletionResultType]::ParameterName, 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('--all-targets', '--all-targets', [CompletionResultType]::ParameterName, 'Every target of the config file, at most 4 at a time, each with its own settings and --timeout; to ask some of them, repeat --target. A {target} in the path of a file that is written is the target''s name')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
@@ -424,6 +533,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--runtimes', '--runtimes', [CompletionResultType]::ParameterName, 'How long jobs ran that have ended well, by kind, and how many of them the threshold would have hit')
             [CompletionResult]::new('--network-files', '--network-files', [CompletionResultType]::ParameterName, 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('--all-targets', '--all-targets', [CompletionResultType]::ParameterName, 'Every target of the config file, at most 4 at a time, each with its own settings and --timeout; to ask some of them, repeat --target. A {target} in the path of a file that is written is the target''s name')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
@@ -481,6 +591,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--emit-sql', '--emit-sql', [CompletionResultType]::ParameterName, 'Print the guarded statements instead, for a change ticket: a script for psql or sqlite3 that does what --apply would do, one transaction a batch')
             [CompletionResult]::new('--network-files', '--network-files', [CompletionResultType]::ParameterName, 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
+            [CompletionResult]::new('--all-targets', '--all-targets', [CompletionResultType]::ParameterName, 'Every target of the config file, at most 4 at a time, each with its own settings and --timeout; to ask some of them, repeat --target. A {target} in the path of a file that is written is the target''s name')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints, summaries or warnings; errors and the report stay')
@@ -519,85 +630,6 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
-            break
-        }
-        'jobdoctor;help' {
-            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Can jobdoctor do its work here: preset, rights, indexes, encodings')
-            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
-            [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Make a demonstration database with stuck jobs and walk through it')
-            [CompletionResult]::new('env', 'env', [CompletionResultType]::ParameterValue, 'Show every setting in force and where it came from')
-            [CompletionResult]::new('health', 'health', [CompletionResultType]::ParameterValue, 'Tell a monitoring system how the queue is, as its plugins do')
-            [CompletionResult]::new('history', 'history', [CompletionResultType]::ParameterValue, 'List what was done, or tell of one run')
-            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Create the reference schema, or the ledger')
-            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print a manual page')
-            [CompletionResult]::new('owners', 'owners', [CompletionResultType]::ParameterValue, 'List who holds what, and who is dead')
-            [CompletionResult]::new('presets', 'presets', [CompletionResultType]::ParameterValue, 'List the queues that are known, or explain one')
-            [CompletionResult]::new('reclaim', 'reclaim', [CompletionResultType]::ParameterValue, 'Plan the return of stuck jobs, and with --apply carry it out')
-            [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print the JSON Schema of a document')
-            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Explain jobs: every rule, what it read, what would be done')
-            [CompletionResult]::new('stale', 'stale', [CompletionResultType]::ParameterValue, 'List the claims that are stuck, longest silent first')
-            [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count jobs by queue and state, or show how long they run')
-            [CompletionResult]::new('sweep', 'sweep', [CompletionResultType]::ParameterValue, 'One pass for automation: from cron, or with --restart before workers start')
-            [CompletionResult]::new('undo', 'undo', [CompletionResultType]::ParameterValue, 'Plan to take a run back, and with --apply give back every job that nobody has touched since')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
-            break
-        }
-        'jobdoctor;help;check' {
-            break
-        }
-        'jobdoctor;help;completions' {
-            break
-        }
-        'jobdoctor;help;demo' {
-            break
-        }
-        'jobdoctor;help;env' {
-            break
-        }
-        'jobdoctor;help;health' {
-            break
-        }
-        'jobdoctor;help;history' {
-            break
-        }
-        'jobdoctor;help;init' {
-            break
-        }
-        'jobdoctor;help;man' {
-            break
-        }
-        'jobdoctor;help;owners' {
-            break
-        }
-        'jobdoctor;help;presets' {
-            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Explain one: its tables, what is alive, and column by column what is done')
-            break
-        }
-        'jobdoctor;help;presets;show' {
-            break
-        }
-        'jobdoctor;help;reclaim' {
-            break
-        }
-        'jobdoctor;help;schema' {
-            break
-        }
-        'jobdoctor;help;show' {
-            break
-        }
-        'jobdoctor;help;stale' {
-            break
-        }
-        'jobdoctor;help;stats' {
-            break
-        }
-        'jobdoctor;help;sweep' {
-            break
-        }
-        'jobdoctor;help;undo' {
-            break
-        }
-        'jobdoctor;help;help' {
             break
         }
     })

@@ -28,6 +28,9 @@ _jobdoctor() {
             jobdoctor,env)
                 cmd="jobdoctor__subcmd__env"
                 ;;
+            jobdoctor,generate)
+                cmd="jobdoctor__subcmd__generate"
+                ;;
             jobdoctor,health)
                 cmd="jobdoctor__subcmd__health"
                 ;;
@@ -70,62 +73,14 @@ _jobdoctor() {
             jobdoctor,undo)
                 cmd="jobdoctor__subcmd__undo"
                 ;;
-            jobdoctor__subcmd__help,check)
-                cmd="jobdoctor__subcmd__help__subcmd__check"
+            jobdoctor__subcmd__generate,cron)
+                cmd="jobdoctor__subcmd__generate__subcmd__cron"
                 ;;
-            jobdoctor__subcmd__help,completions)
-                cmd="jobdoctor__subcmd__help__subcmd__completions"
+            jobdoctor__subcmd__generate,kubernetes)
+                cmd="jobdoctor__subcmd__generate__subcmd__kubernetes"
                 ;;
-            jobdoctor__subcmd__help,demo)
-                cmd="jobdoctor__subcmd__help__subcmd__demo"
-                ;;
-            jobdoctor__subcmd__help,env)
-                cmd="jobdoctor__subcmd__help__subcmd__env"
-                ;;
-            jobdoctor__subcmd__help,health)
-                cmd="jobdoctor__subcmd__help__subcmd__health"
-                ;;
-            jobdoctor__subcmd__help,help)
-                cmd="jobdoctor__subcmd__help__subcmd__help"
-                ;;
-            jobdoctor__subcmd__help,history)
-                cmd="jobdoctor__subcmd__help__subcmd__history"
-                ;;
-            jobdoctor__subcmd__help,init)
-                cmd="jobdoctor__subcmd__help__subcmd__init"
-                ;;
-            jobdoctor__subcmd__help,man)
-                cmd="jobdoctor__subcmd__help__subcmd__man"
-                ;;
-            jobdoctor__subcmd__help,owners)
-                cmd="jobdoctor__subcmd__help__subcmd__owners"
-                ;;
-            jobdoctor__subcmd__help,presets)
-                cmd="jobdoctor__subcmd__help__subcmd__presets"
-                ;;
-            jobdoctor__subcmd__help,reclaim)
-                cmd="jobdoctor__subcmd__help__subcmd__reclaim"
-                ;;
-            jobdoctor__subcmd__help,schema)
-                cmd="jobdoctor__subcmd__help__subcmd__schema"
-                ;;
-            jobdoctor__subcmd__help,show)
-                cmd="jobdoctor__subcmd__help__subcmd__show"
-                ;;
-            jobdoctor__subcmd__help,stale)
-                cmd="jobdoctor__subcmd__help__subcmd__stale"
-                ;;
-            jobdoctor__subcmd__help,stats)
-                cmd="jobdoctor__subcmd__help__subcmd__stats"
-                ;;
-            jobdoctor__subcmd__help,sweep)
-                cmd="jobdoctor__subcmd__help__subcmd__sweep"
-                ;;
-            jobdoctor__subcmd__help,undo)
-                cmd="jobdoctor__subcmd__help__subcmd__undo"
-                ;;
-            jobdoctor__subcmd__help__subcmd__presets,show)
-                cmd="jobdoctor__subcmd__help__subcmd__presets__subcmd__show"
+            jobdoctor__subcmd__generate,systemd)
+                cmd="jobdoctor__subcmd__generate__subcmd__systemd"
                 ;;
             jobdoctor__subcmd__presets,show)
                 cmd="jobdoctor__subcmd__presets__subcmd__show"
@@ -137,7 +92,7 @@ _jobdoctor() {
 
     case "${cmd}" in
         jobdoctor)
-            opts="-h -V --help --version check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help"
+            opts="-h -V --help --version check completions demo env generate health help history init man owners presets reclaim schema show stale stats sweep undo"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -306,8 +261,252 @@ _jobdoctor() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        jobdoctor__subcmd__generate)
+            opts="-h -V --help --version systemd cron kubernetes"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        jobdoctor__subcmd__generate__subcmd__cron)
+            opts="-q -v -h -V --user --program --every --name --older --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --color --quiet --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --program)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --every)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --older)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --db)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --target)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --preset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        jobdoctor__subcmd__generate__subcmd__kubernetes)
+            opts="-q -v -h -V --image --program --restart --every --name --older --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --color --quiet --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --image)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --program)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --every)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --older)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --db)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --target)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --preset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        jobdoctor__subcmd__generate__subcmd__systemd)
+            opts="-q -v -h -V --restart --worker --only --user --program --every --name --older --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --color --quiet --verbose --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --worker)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --only)
+                    COMPREPLY=($(compgen -W "service timer" -- "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --program)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --every)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --older)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --db)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --target)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --preset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         jobdoctor__subcmd__health)
-            opts="-w -c -o -h -V --warning --critical --unreachable --older --queue --kind --owner --host --state --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --help --version"
+            opts="-w -c -o -h -V --warning --critical --unreachable --older --queue --kind --owner --host --state --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --all-targets --output --json --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -409,274 +608,8 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__help)
-            opts="check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help"
+            opts="-h -V --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        jobdoctor__subcmd__help__subcmd__check)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        jobdoctor__subcmd__help__subcmd__completions)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        jobdoctor__subcmd__help__subcmd__demo)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        jobdoctor__subcmd__help__subcmd__env)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        jobdoctor__subcmd__help__subcmd__health)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        jobdoctor__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        jobdoctor__subcmd__help__subcmd__history)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        jobdoctor__subcmd__help__subcmd__init)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        jobdoctor__subcmd__help__subcmd__man)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        jobdoctor__subcmd__help__subcmd__owners)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        jobdoctor__subcmd__help__subcmd__presets)
-            opts="show"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        jobdoctor__subcmd__help__subcmd__presets__subcmd__show)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        jobdoctor__subcmd__help__subcmd__reclaim)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        jobdoctor__subcmd__help__subcmd__schema)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        jobdoctor__subcmd__help__subcmd__show)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        jobdoctor__subcmd__help__subcmd__stale)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        jobdoctor__subcmd__help__subcmd__stats)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        jobdoctor__subcmd__help__subcmd__sweep)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        jobdoctor__subcmd__help__subcmd__undo)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -831,7 +764,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__owners)
-            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --all-targets --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1135,7 +1068,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__schema)
-            opts="-h -V --help --version check env error health history history-run init log owners plan presets presets-show reclaim show stale stale-watch stats stats-runtimes sweep undo"
+            opts="-h -V --help --version check env error health history history-run init log owners plan presets presets-show reclaim show stale stale-watch stats stats-runtimes sweep targets undo"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1215,7 +1148,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__stale)
-            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --id --summary --watch --exit-code --alive-from --look-file --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --id --summary --watch --exit-code --alive-from --look-file --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --all-targets --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1321,7 +1254,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__stats)
-            opts="-o -q -v -h -V --runtimes --since --older --queue --kind --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --textfile --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --runtimes --since --older --queue --kind --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --all-targets --textfile --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1403,7 +1336,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__sweep)
-            opts="-o -q -v -h -V --restart --all-owners --started-before --apply --to --rule --max-jobs --expect --delay --jitter --max-stalls --emit-sql --verify --reason --older --queue --kind --owner --host --state --limit --alive-from --look-file --confirm-after --hold --lock-wait --splay --warn-above --report-file --log-format --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --textfile --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --restart --all-owners --started-before --apply --to --rule --max-jobs --expect --delay --jitter --max-stalls --emit-sql --verify --reason --older --queue --kind --owner --host --state --limit --alive-from --look-file --confirm-after --hold --lock-wait --splay --warn-above --report-file --log-format --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --all-targets --textfile --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

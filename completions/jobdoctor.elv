@@ -26,7 +26,9 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand completions 'Print a shell''s completion script'
             cand demo 'Make a demonstration database with stuck jobs and walk through it'
             cand env 'Show every setting in force and where it came from'
+            cand generate 'Print the units that run a sweep: for systemd, cron or Kubernetes'
             cand health 'Tell a monitoring system how the queue is, as its plugins do'
+            cand help 'Print a topic, or the help of a command'
             cand history 'List what was done, or tell of one run'
             cand init 'Create the reference schema, or the ledger'
             cand man 'Print a manual page'
@@ -39,7 +41,6 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand stats 'Count jobs by queue and state, or show how long they run'
             cand sweep 'One pass for automation: from cron, or with --restart before workers start'
             cand undo 'Plan to take a run back, and with --apply give back every job that nobody has touched since'
-            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'jobdoctor;check'= {
             cand --db 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]'
@@ -108,6 +109,100 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand -V 'Print version'
             cand --version 'Print version'
         }
+        &'jobdoctor;generate'= {
+            cand -h 'Print help'
+            cand --help 'Print help'
+            cand -V 'Print version'
+            cand --version 'Print version'
+            cand systemd 'A service and its timer, or with --restart a drop-in for the workers'' own unit'
+            cand cron 'A file for /etc/cron.d'
+            cand kubernetes 'A CronJob, or with --restart an init container for the workers'' pods'
+        }
+        &'jobdoctor;generate;systemd'= {
+            cand --worker 'With --restart: the unit of the workers'
+            cand --only 'Print one of the two files alone'
+            cand --user 'Who it runs as [default: who runs this]'
+            cand --program 'Where the program is [default: where this one is]'
+            cand --every 'How often: a part of an hour or a day, such as 5m, 15m, 1h, 6h or 1d'
+            cand --name 'What it is called [default: jobdoctor-sweep, and the target''s name behind it]'
+            cand --older 'Silent for longer than this, counted from the best sign of life there is [default: the queue library''s own threshold]'
+            cand --db 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]'
+            cand --target 'A target of the config file [env: JOBDOCTOR_TARGET]'
+            cand --preset 'The preset or mapping, instead of finding out'
+            cand --schema 'The schema of the queue''s tables (Postgres)'
+            cand --table 'Another name for the table of jobs'
+            cand --option 'What the preset cannot read from the database; `presets show NAME` lists its options'
+            cand --password-file 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]'
+            cand --config 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]'
+            cand --timeout 'Give up after this long [default: 30s for looking, 10m for applying]'
+            cand --color 'When to use colour'
+            cand --restart 'Sweep what this host''s workers left behind, before they start: a drop-in for their unit'
+            cand --network-files 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
+            cand --no-config 'Read no config file'
+            cand -q 'No hints, summaries or warnings; errors and the report stay'
+            cand --quiet 'No hints, summaries or warnings; errors and the report stay'
+            cand -v 'Say what was found out about the database, and warn about how it is set up'
+            cand --verbose 'Say what was found out about the database, and warn about how it is set up'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'jobdoctor;generate;cron'= {
+            cand --user 'Who it runs as [default: who runs this]'
+            cand --program 'Where the program is [default: where this one is]'
+            cand --every 'How often: a part of an hour or a day, such as 5m, 15m, 1h, 6h or 1d'
+            cand --name 'What it is called [default: jobdoctor-sweep, and the target''s name behind it]'
+            cand --older 'Silent for longer than this, counted from the best sign of life there is [default: the queue library''s own threshold]'
+            cand --db 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]'
+            cand --target 'A target of the config file [env: JOBDOCTOR_TARGET]'
+            cand --preset 'The preset or mapping, instead of finding out'
+            cand --schema 'The schema of the queue''s tables (Postgres)'
+            cand --table 'Another name for the table of jobs'
+            cand --option 'What the preset cannot read from the database; `presets show NAME` lists its options'
+            cand --password-file 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]'
+            cand --config 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]'
+            cand --timeout 'Give up after this long [default: 30s for looking, 10m for applying]'
+            cand --color 'When to use colour'
+            cand --network-files 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
+            cand --no-config 'Read no config file'
+            cand -q 'No hints, summaries or warnings; errors and the report stay'
+            cand --quiet 'No hints, summaries or warnings; errors and the report stay'
+            cand -v 'Say what was found out about the database, and warn about how it is set up'
+            cand --verbose 'Say what was found out about the database, and warn about how it is set up'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'jobdoctor;generate;kubernetes'= {
+            cand --image 'The image that has jobdoctor in it'
+            cand --program 'Where the program is in the image'
+            cand --every 'How often: a part of an hour or a day, such as 5m, 15m, 1h, 6h or 1d'
+            cand --name 'What it is called [default: jobdoctor-sweep, and the target''s name behind it]'
+            cand --older 'Silent for longer than this, counted from the best sign of life there is [default: the queue library''s own threshold]'
+            cand --db 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]'
+            cand --target 'A target of the config file [env: JOBDOCTOR_TARGET]'
+            cand --preset 'The preset or mapping, instead of finding out'
+            cand --schema 'The schema of the queue''s tables (Postgres)'
+            cand --table 'Another name for the table of jobs'
+            cand --option 'What the preset cannot read from the database; `presets show NAME` lists its options'
+            cand --password-file 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]'
+            cand --config 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]'
+            cand --timeout 'Give up after this long [default: 30s for looking, 10m for applying]'
+            cand --color 'When to use colour'
+            cand --restart 'Sweep what a pod of this name left behind, before its worker starts: an init container for a StatefulSet'
+            cand --network-files 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
+            cand --no-config 'Read no config file'
+            cand -q 'No hints, summaries or warnings; errors and the report stay'
+            cand --quiet 'No hints, summaries or warnings; errors and the report stay'
+            cand -v 'Say what was found out about the database, and warn about how it is set up'
+            cand --verbose 'Say what was found out about the database, and warn about how it is set up'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
         &'jobdoctor;health'= {
             cand -w 'Warn outside of these: a range of how many claims are stuck, or any of stuck=RANGE, silence=RANGE (the longest silence of a stuck claim, in seconds or as 10m) and share=RANGE (how many of a hundred claims are stuck), with commas in between or repeated. A RANGE is [@][START:]END: 10 is 0 to 10, 10: is 10 or more, ~:10 is 10 or less, @ turns it around [default: 0, so that any stuck claim is a warning]'
             cand --warning 'Warn outside of these: a range of how many claims are stuck, or any of stuck=RANGE, silence=RANGE (the longest silence of a stuck claim, in seconds or as 10m) and share=RANGE (how many of a hundred claims are stuck), with commas in between or repeated. A RANGE is [@][START:]END: 10 is 0 to 10, 10: is 10 or more, ~:10 is 10 or less, @ turns it around [default: 0, so that any stuck claim is a warning]'
@@ -133,9 +228,16 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --output 'The format'
             cand --network-files 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
             cand --no-config 'Read no config file'
+            cand --all-targets 'Every target of the config file, at most 4 at a time, each with its own settings and --timeout; to ask some of them, repeat --target. A {target} in the path of a file that is written is the target''s name'
             cand --json 'Short for --output json'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'jobdoctor;help'= {
+            cand -h 'Print help'
+            cand --help 'Print help'
             cand -V 'Print version'
             cand --version 'Print version'
         }
@@ -220,6 +322,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --color 'When to use colour'
             cand --network-files 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
             cand --no-config 'Read no config file'
+            cand --all-targets 'Every target of the config file, at most 4 at a time, each with its own settings and --timeout; to ask some of them, repeat --target. A {target} in the path of a file that is written is the target''s name'
             cand --json 'Short for --output json'
             cand -q 'No hints, summaries or warnings; errors and the report stay'
             cand --quiet 'No hints, summaries or warnings; errors and the report stay'
@@ -374,6 +477,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --exit-code 'End with 1 if stuck or unknown claims are found'
             cand --network-files 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
             cand --no-config 'Read no config file'
+            cand --all-targets 'Every target of the config file, at most 4 at a time, each with its own settings and --timeout; to ask some of them, repeat --target. A {target} in the path of a file that is written is the target''s name'
             cand --json 'Short for --output json'
             cand -q 'No hints, summaries or warnings; errors and the report stay'
             cand --quiet 'No hints, summaries or warnings; errors and the report stay'
@@ -405,6 +509,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --runtimes 'How long jobs ran that have ended well, by kind, and how many of them the threshold would have hit'
             cand --network-files 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
             cand --no-config 'Read no config file'
+            cand --all-targets 'Every target of the config file, at most 4 at a time, each with its own settings and --timeout; to ask some of them, repeat --target. A {target} in the path of a file that is written is the target''s name'
             cand --json 'Short for --output json'
             cand -q 'No hints, summaries or warnings; errors and the report stay'
             cand --quiet 'No hints, summaries or warnings; errors and the report stay'
@@ -461,6 +566,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --emit-sql 'Print the guarded statements instead, for a change ticket: a script for psql or sqlite3 that does what --apply would do, one transaction a batch'
             cand --network-files 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
             cand --no-config 'Read no config file'
+            cand --all-targets 'Every target of the config file, at most 4 at a time, each with its own settings and --timeout; to ask some of them, repeat --target. A {target} in the path of a file that is written is the target''s name'
             cand --json 'Short for --output json'
             cand -q 'No hints, summaries or warnings; errors and the report stay'
             cand --quiet 'No hints, summaries or warnings; errors and the report stay'
@@ -498,65 +604,6 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
             cand -V 'Print version'
             cand --version 'Print version'
-        }
-        &'jobdoctor;help'= {
-            cand check 'Can jobdoctor do its work here: preset, rights, indexes, encodings'
-            cand completions 'Print a shell''s completion script'
-            cand demo 'Make a demonstration database with stuck jobs and walk through it'
-            cand env 'Show every setting in force and where it came from'
-            cand health 'Tell a monitoring system how the queue is, as its plugins do'
-            cand history 'List what was done, or tell of one run'
-            cand init 'Create the reference schema, or the ledger'
-            cand man 'Print a manual page'
-            cand owners 'List who holds what, and who is dead'
-            cand presets 'List the queues that are known, or explain one'
-            cand reclaim 'Plan the return of stuck jobs, and with --apply carry it out'
-            cand schema 'Print the JSON Schema of a document'
-            cand show 'Explain jobs: every rule, what it read, what would be done'
-            cand stale 'List the claims that are stuck, longest silent first'
-            cand stats 'Count jobs by queue and state, or show how long they run'
-            cand sweep 'One pass for automation: from cron, or with --restart before workers start'
-            cand undo 'Plan to take a run back, and with --apply give back every job that nobody has touched since'
-            cand help 'Print this message or the help of the given subcommand(s)'
-        }
-        &'jobdoctor;help;check'= {
-        }
-        &'jobdoctor;help;completions'= {
-        }
-        &'jobdoctor;help;demo'= {
-        }
-        &'jobdoctor;help;env'= {
-        }
-        &'jobdoctor;help;health'= {
-        }
-        &'jobdoctor;help;history'= {
-        }
-        &'jobdoctor;help;init'= {
-        }
-        &'jobdoctor;help;man'= {
-        }
-        &'jobdoctor;help;owners'= {
-        }
-        &'jobdoctor;help;presets'= {
-            cand show 'Explain one: its tables, what is alive, and column by column what is done'
-        }
-        &'jobdoctor;help;presets;show'= {
-        }
-        &'jobdoctor;help;reclaim'= {
-        }
-        &'jobdoctor;help;schema'= {
-        }
-        &'jobdoctor;help;show'= {
-        }
-        &'jobdoctor;help;stale'= {
-        }
-        &'jobdoctor;help;stats'= {
-        }
-        &'jobdoctor;help;sweep'= {
-        }
-        &'jobdoctor;help;undo'= {
-        }
-        &'jobdoctor;help;help'= {
         }
     ]
     $completions[$command]

@@ -30,7 +30,9 @@ complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "check" -d 'Can 
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "completions" -d 'Print a shell\'s completion script'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "demo" -d 'Make a demonstration database with stuck jobs and walk through it'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "env" -d 'Show every setting in force and where it came from'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "generate" -d 'Print the units that run a sweep: for systemd, cron or Kubernetes'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "health" -d 'Tell a monitoring system how the queue is, as its plugins do'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "help" -d 'Print a topic, or the help of a command'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "history" -d 'List what was done, or tell of one run'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "init" -d 'Create the reference schema, or the ledger'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "man" -d 'Print a manual page'
@@ -43,7 +45,6 @@ complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "stale" -d 'List
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "stats" -d 'Count jobs by queue and state, or show how long they run'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "sweep" -d 'One pass for automation: from cron, or with --restart before workers start'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "undo" -d 'Plan to take a run back, and with --apply give back every job that nobody has touched since'
-complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l preset -d 'The preset or mapping, instead of finding out' -r
@@ -97,6 +98,85 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -s q -l quiet -
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand env" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and not __fish_seen_subcommand_from systemd cron kubernetes" -s h -l help -d 'Print help'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and not __fish_seen_subcommand_from systemd cron kubernetes" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and not __fish_seen_subcommand_from systemd cron kubernetes" -f -a "systemd" -d 'A service and its timer, or with --restart a drop-in for the workers\' own unit'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and not __fish_seen_subcommand_from systemd cron kubernetes" -f -a "cron" -d 'A file for /etc/cron.d'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and not __fish_seen_subcommand_from systemd cron kubernetes" -f -a "kubernetes" -d 'A CronJob, or with --restart an init container for the workers\' pods'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l worker -d 'With --restart: the unit of the workers' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l only -d 'Print one of the two files alone' -r -f -a "service\t'What is run'
+timer\t'When'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l user -d 'Who it runs as [default: who runs this]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l program -d 'Where the program is [default: where this one is]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l every -d 'How often: a part of an hour or a day, such as 5m, 15m, 1h, 6h or 1d' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l name -d 'What it is called [default: jobdoctor-sweep, and the target\'s name behind it]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l older -d 'Silent for longer than this, counted from the best sign of life there is [default: the queue library\'s own threshold]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l preset -d 'The preset or mapping, instead of finding out' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l option -d 'What the preset cannot read from the database; `presets show NAME` lists its options' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l restart -d 'Sweep what this host\'s workers left behind, before they start: a drop-in for their unit'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from systemd" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -l user -d 'Who it runs as [default: who runs this]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -l program -d 'Where the program is [default: where this one is]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -l every -d 'How often: a part of an hour or a day, such as 5m, 15m, 1h, 6h or 1d' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -l name -d 'What it is called [default: jobdoctor-sweep, and the target\'s name behind it]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -l older -d 'Silent for longer than this, counted from the best sign of life there is [default: the queue library\'s own threshold]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -l preset -d 'The preset or mapping, instead of finding out' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -l option -d 'What the preset cannot read from the database; `presets show NAME` lists its options' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from cron" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -l image -d 'The image that has jobdoctor in it' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -l program -d 'Where the program is in the image' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -l every -d 'How often: a part of an hour or a day, such as 5m, 15m, 1h, 6h or 1d' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -l name -d 'What it is called [default: jobdoctor-sweep, and the target\'s name behind it]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -l older -d 'Silent for longer than this, counted from the best sign of life there is [default: the queue library\'s own threshold]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -l preset -d 'The preset or mapping, instead of finding out' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -l schema -d 'The schema of the queue\'s tables (Postgres)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -l table -d 'Another name for the table of jobs' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -l option -d 'What the preset cannot read from the database; `presets show NAME` lists its options' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -l password-file -d 'A file whose first line is the password; counts before any other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -l config -d 'The config file [env: JOBDOCTOR_CONFIG; then $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -l timeout -d 'Give up after this long [default: 30s for looking, 10m for applying]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -l restart -d 'Sweep what a pod of this name left behind, before its worker starts: an init container for a StatefulSet'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -s V -l version -d 'Print version'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -s w -l warning -d 'Warn outside of these: a range of how many claims are stuck, or any of stuck=RANGE, silence=RANGE (the longest silence of a stuck claim, in seconds or as 10m) and share=RANGE (how many of a hundred claims are stuck), with commas in between or repeated. A RANGE is [@][START:]END: 10 is 0 to 10, 10: is 10 or more, ~:10 is 10 or less, @ turns it around [default: 0, so that any stuck claim is a warning]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -s c -l critical -d 'Critical outside of these' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l unreachable -d 'What it is if the database cannot be reached, or does not answer in time' -r -f -a "critical\t'Nobody works while it is away'
@@ -120,9 +200,12 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -s o -l outp
 json\t'One JSON document'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l all-targets -d 'Every target of the config file, at most 4 at a time, each with its own settings and --timeout; to ask some of them, repeat --target. A {target} in the path of a file that is written is the target\'s name'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l json -d 'Short for --output json'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help" -s h -l help -d 'Print help'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help" -s V -l version -d 'Print version'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l limit -d 'The N newest runs' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
@@ -204,6 +287,7 @@ always\t'Always'
 never\t'Never'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l all-targets -d 'Every target of the config file, at most 4 at a time, each with its own settings and --timeout; to ask some of them, repeat --target. A {target} in the path of a file that is written is the target\'s name'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l json -d 'Short for --output json'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
@@ -347,6 +431,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l summary -d
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l exit-code -d 'End with 1 if stuck or unknown claims are found'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l all-targets -d 'Every target of the config file, at most 4 at a time, each with its own settings and --timeout; to ask some of them, repeat --target. A {target} in the path of a file that is written is the target\'s name'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l json -d 'Short for --output json'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
@@ -380,6 +465,7 @@ never\t'Never'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l runtimes -d 'How long jobs ran that have ended well, by kind, and how many of them the threshold would have hit'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l all-targets -d 'Every target of the config file, at most 4 at a time, each with its own settings and --timeout; to ask some of them, repeat --target. A {target} in the path of a file that is written is the target\'s name'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l json -d 'Short for --output json'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
@@ -438,6 +524,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l apply -d '
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l emit-sql -d 'Print the guarded statements instead, for a change ticket: a script for psql or sqlite3 that does what --apply would do, one transaction a batch'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l all-targets -d 'Every target of the config file, at most 4 at a time, each with its own settings and --timeout; to ask some of them, repeat --target. A {target} in the path of a file that is written is the target\'s name'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l json -d 'Short for --output json'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s q -l quiet -d 'No hints, summaries or warnings; errors and the report stay'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
@@ -472,22 +559,3 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -s q -l quiet 
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -s v -l verbose -d 'Say what was found out about the database, and warn about how it is set up'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -s V -l version -d 'Print version'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "check" -d 'Can jobdoctor do its work here: preset, rights, indexes, encodings'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "completions" -d 'Print a shell\'s completion script'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "demo" -d 'Make a demonstration database with stuck jobs and walk through it'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "env" -d 'Show every setting in force and where it came from'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "health" -d 'Tell a monitoring system how the queue is, as its plugins do'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "history" -d 'List what was done, or tell of one run'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "init" -d 'Create the reference schema, or the ledger'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "man" -d 'Print a manual page'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "owners" -d 'List who holds what, and who is dead'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "presets" -d 'List the queues that are known, or explain one'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "reclaim" -d 'Plan the return of stuck jobs, and with --apply carry it out'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "schema" -d 'Print the JSON Schema of a document'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "show" -d 'Explain jobs: every rule, what it read, what would be done'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "stale" -d 'List the claims that are stuck, longest silent first'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "stats" -d 'Count jobs by queue and state, or show how long they run'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "sweep" -d 'One pass for automation: from cron, or with --restart before workers start'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "undo" -d 'Plan to take a run back, and with --apply give back every job that nobody has touched since'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and not __fish_seen_subcommand_from check completions demo env health history init man owners presets reclaim schema show stale stats sweep undo help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand help; and __fish_seen_subcommand_from presets" -f -a "show" -d 'Explain one: its tables, what is alive, and column by column what is done'

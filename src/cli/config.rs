@@ -22,6 +22,8 @@ pub struct Config {
     pub default_target: Option<String>,
     /// The targets by name.
     pub targets: BTreeMap<String, Target>,
+    /// Their names, in the order of the file.
+    pub order: Vec<String>,
     /// The mappings.
     pub mappings: Vec<Preset>,
 }
@@ -106,7 +108,8 @@ impl Config {
         let mut config = Config::default();
         if let Some(field) = root.take("target") {
             for (name, field) in field.table()?.rest() {
-                config.targets.insert(name, target(field.table()?)?);
+                config.targets.insert(name.clone(), target(field.table()?)?);
+                config.order.push(name);
             }
         }
         if let Some(field) = root.take("mapping") {

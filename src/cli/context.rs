@@ -3,7 +3,6 @@ use super::commands::Command;
 use super::database::Database;
 use super::environment::Environment;
 use super::error::CliError;
-use super::exit::Exit;
 use super::next::{next_command, same_queue};
 use super::progress::Drawn;
 use super::record::journals;
@@ -42,15 +41,6 @@ impl Context {
             caught: watch(interrupt.clone()),
             interrupt,
             words: arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
-        }
-    }
-
-    /// An error as it is told: where a signal was caught, that is what ended the run.
-    pub fn as_it_ended(&self, error: CliError) -> CliError {
-        match (self.caught.signal(), error.exit) {
-            (None, _) => error,
-            (Some(signal), Exit::Signal(_)) => CliError::new(Exit::Signal(signal), "interrupted; nothing was written"),
-            (Some(signal), _) => CliError { exit: Exit::Signal(signal), ..error },
         }
     }
 
@@ -99,6 +89,17 @@ impl Context {
             Some(_) => Ok(look.counting_losses(journals(&self.environment).as_ref())?),
             None => Ok(look),
         }
+    }
+
+    /// The words of the command line, the command first.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// The same with another mouth, as if it had been called with these words.
+    pub fn with(&self, ui: Ui, words: Vec<String>) -> Context {
+        let (environment, interrupt, caught) = (self.environment.clone(), self.interrupt.clone(), self.caught.clone());
+        Context { environment, ui, interrupt, caught, words }
     }
 
     /// True if the terminal only takes lines as they come.

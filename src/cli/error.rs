@@ -1,6 +1,8 @@
 use super::exit::Exit;
+use super::secret::masked;
 use crate::journal::JournalError;
 use crate::ops::OpsError;
+use crate::report::ErrorDocument;
 use crate::spec::SpecError;
 use crate::store::{AddressError, StoreError, StoreErrorKind};
 use std::io;
@@ -20,6 +22,27 @@ impl CliError {
     /// An error with that end.
     pub fn new(exit: Exit, message: impl Into<String>) -> CliError {
         CliError { exit, message: message.into(), hints: Vec::new() }
+    }
+
+    /// The document that machines get. What a message quotes may hold a password.
+    pub fn document(&self) -> ErrorDocument {
+        ErrorDocument {
+            schema: "jobdoctor.error/v1",
+            code: self.exit.code(),
+            kind: self.exit.name().to_owned(),
+            message: masked(&self.message),
+            hints: self.hints.iter().map(|hint| masked(hint)).collect(),
+        }
+    }
+
+    /// The same once a signal has come: whatever failed, that is why the program ends.
+    #[must_use]
+    pub fn after(self, signal: Option<i32>) -> CliError {
+        match (signal, self.exit) {
+            (None, _) => self,
+            (Some(signal), Exit::Signal(_)) => CliError::new(Exit::Signal(signal), "interrupted; nothing was written"),
+            (Some(signal), _) => CliError { exit: Exit::Signal(signal), ..self },
+        }
     }
 
     /// The same with advice.

@@ -34,6 +34,51 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// Every end there is, with the two signals that are listened for.
+    pub const ALL: [Exit; 14] = [
+        Exit::Done,
+        Exit::Found,
+        Exit::Usage,
+        Exit::Partial,
+        Exit::Refused,
+        Exit::Unknown,
+        Exit::NoInput,
+        Exit::Unavailable,
+        Exit::Internal,
+        Exit::TryAgain,
+        Exit::NoPermission,
+        Exit::Config,
+        Exit::Signal(signal_hook::consts::SIGINT),
+        Exit::Signal(signal_hook::consts::SIGTERM),
+    ];
+
+    /// What it means, for the page that lists them.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Exit::Done => "did what was asked, or another was first; stuck jobs may exist",
+            Exit::Found => "stuck or unknown claims exist; only with --exit-code",
+            Exit::Usage => "the command line makes no sense",
+            Exit::Partial => {
+                "some planned jobs are still as they were: locked, refused, not_tried; where rows were named (--id, \
+                 --from-file, --plan) also changed, gone and ids that do not exist"
+            }
+            Exit::Refused => "refused by a guard (the brake, --max-jobs, --expect, read_only); nothing was written",
+            Exit::Unknown => "the outcome of a write is unknown; the report says of which jobs",
+            Exit::NoInput => "no such SQLite file, or not a database; no such job (show)",
+            Exit::Unavailable => "the database cannot be reached, or the connection was lost",
+            Exit::Internal => "an internal error: please report it",
+            Exit::TryAgain => "busy or timed out before anything was written; try again",
+            Exit::NoPermission => "authentication or privileges",
+            Exit::Config => "configuration, preset or schema does not fit",
+            Exit::Signal(signal_hook::consts::SIGINT) => "ended by SIGINT, after the batch in hand",
+            Exit::Signal(_) => "ended by SIGTERM, after the batch in hand",
+            Exit::Health(State::Ok) => "health: all is well",
+            Exit::Health(State::Warning) => "health: a warning",
+            Exit::Health(State::Critical) => "health: critical",
+            Exit::Health(State::Unknown) => "health: it could not look, or nobody can tell",
+        }
+    }
+
     /// The exit code.
     pub fn code(self) -> u8 {
         match self {
@@ -77,16 +122,47 @@ impl Exit {
         }
     }
 
+    /// How a target ended, in a summary of several: "3 done, 1 unreachable".
+    pub fn of_target(self) -> &'static str {
+        match self {
+            Exit::Done => "done",
+            Exit::Found => "with findings",
+            Exit::Usage => "misused",
+            Exit::Partial => "done in part",
+            Exit::Refused => "refused by a guard",
+            Exit::Unknown => "of unknown outcome",
+            Exit::NoInput => "not found",
+            Exit::Unavailable => "unreachable",
+            Exit::Internal => "ended by a defect",
+            Exit::TryAgain => "busy or out of time",
+            Exit::NoPermission => "without permission",
+            Exit::Config => "misconfigured",
+            Exit::Signal(_) => "interrupted",
+            Exit::Health(state) => state.name(),
+        }
+    }
+
+    /// What a monitoring plugin makes of it.
+    pub fn state(self) -> State {
+        match self {
+            Exit::Health(state) => state,
+            Exit::Done => State::Ok,
+            _ => State::Unknown,
+        }
+    }
+
     /// The worse of two ends; a signal beats all.
     pub fn worse(self, other: Exit) -> Exit {
         if self.severity() >= other.severity() { self } else { other }
     }
 
-    fn severity(self) -> u8 {
+    /// How bad it is, the worst being the highest.
+    pub(super) fn severity(self) -> u8 {
         match self {
             Exit::Done | Exit::Health(State::Ok) => 0,
-            Exit::Found | Exit::Health(State::Warning) => 1,
-            Exit::Partial | Exit::Health(State::Unknown) => 2,
+            // Of a plugin, what is wrong comes before what is not known.
+            Exit::Found | Exit::Health(State::Unknown) => 1,
+            Exit::Partial | Exit::Health(State::Warning) => 2,
             Exit::Refused | Exit::Health(State::Critical) => 3,
             Exit::TryAgain => 4,
             Exit::Usage => 5,
@@ -108,23 +184,10 @@ mod tests {
     #[test]
     fn the_worst_counts() {
         let order = [5, 70, 69, 77, 78, 66, 2, 75, 4, 3, 1, 0];
-        let all = [
-            Exit::Done,
-            Exit::Found,
-            Exit::Usage,
-            Exit::Partial,
-            Exit::Refused,
-            Exit::Unknown,
-            Exit::NoInput,
-            Exit::Unavailable,
-            Exit::Internal,
-            Exit::TryAgain,
-            Exit::NoPermission,
-            Exit::Config,
-        ];
-        for a in all {
+        let all = &Exit::ALL[..12];
+        for &a in all {
             assert_eq!(a.worse(Exit::Signal(2)), Exit::Signal(2));
-            for b in all {
+            for &b in all {
                 let rank = |exit: Exit| order.iter().position(|code| *code == exit.code()).unwrap();
                 let worse = if rank(a) <= rank(b) { a } else { b };
                 assert_eq!(a.worse(b), worse, "{a:?} and {b:?}");

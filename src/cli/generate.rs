@@ -1,13 +1,15 @@
 //! Completions and manual pages, made from the arguments, and the pages of the presets. They are committed; a test compares
 //! them.
 
-use super::commands::command;
+use super::commands::{command, plain_command};
+use super::help::{Examples, TOPICS, examples_section, manual};
 use super::present::presets::{index, markdown};
 use crate::ops;
 use crate::spec::{Catalog, SpecError};
+use clap::builder::{Resettable, StyledStr};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use std::io;
+use std::io::{self, Write};
 
 /// The completion script of a shell.
 pub fn completions(shell: Shell) -> Vec<u8> {
@@ -21,25 +23,61 @@ pub fn completions(shell: Shell) -> Vec<u8> {
 /// # Errors
 /// Never in practice: the pages are written to memory.
 pub fn man_pages() -> io::Result<Vec<(String, Vec<u8>)>> {
-    let mut root = command();
+    let mut root = plain_command();
     root.build();
     let mut pages = Vec::new();
-    let mut render = |name: String, command: clap::Command| -> io::Result<()> {
+    let mut add = |name: String, command: clap::Command| -> io::Result<()> {
         let mut page = Vec::new();
-        Man::new(command).render(&mut page)?;
-        pages.push((format!("{name}.1"), page));
+        render(command, &mut page)?;
+        pages.push((format!("{name}.1"), without_repetition(page)));
         Ok(())
     };
-    render("jobdoctor".to_owned(), root.clone())?;
-    for sub in root.get_subcommands().filter(|sub| sub.get_name() != "help") {
+    add("jobdoctor".to_owned(), root.clone())?;
+    for sub in root.get_subcommands() {
         let name = format!("jobdoctor-{}", sub.get_name());
-        render(name.clone(), titled(sub, &name))?;
+        add(name.clone(), titled(sub, &name))?;
         for below in sub.get_subcommands() {
             let name = format!("{name}-{}", below.get_name());
-            render(name.clone(), titled(below, &name))?;
+            add(name.clone(), titled(below, &name))?;
         }
     }
+    for topic in &TOPICS {
+        let mut page = Vec::new();
+        manual(topic, &mut page)?;
+        pages.push((format!("jobdoctor-{}.7", topic.name), page));
+    }
     Ok(pages)
+}
+
+/// A page, with the examples ahead of the options.
+fn render(command: clap::Command, page: &mut dyn Write) -> io::Result<()> {
+    let examples = Examples::of(&command);
+    let rest = examples.as_ref().and_then(|examples| examples.rest.clone());
+    let has_subcommands = command.has_subcommands();
+    let command = command.after_help(Resettable::from(rest.clone().map(StyledStr::from)));
+    let man = Man::new(command);
+    man.render_title(page)?;
+    man.render_name_section(page)?;
+    man.render_synopsis_section(page)?;
+    man.render_description_section(page)?;
+    if let Some(examples) = &examples {
+        examples_section(examples, page)?;
+    }
+    man.render_options_section(page)?;
+    if has_subcommands {
+        man.render_subcommands_section(page)?;
+    }
+    if rest.is_some() {
+        man.render_extra_section(page)?;
+    }
+    man.render_version_section(page)
+}
+
+/// What each section brings along for itself need stand only once.
+fn without_repetition(page: Vec<u8>) -> Vec<u8> {
+    const PREAMBLE: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
+    let page = String::from_utf8_lossy(&page).replace(PREAMBLE, "");
+    format!("{PREAMBLE}{page}").into_bytes()
 }
 
 /// A command under the title of its page.

@@ -42,7 +42,7 @@ impl Metrics {
         store: &StoreArgs,
         context: &Context,
     ) -> Result<Metrics, CliError> {
-        let named = store.target.as_deref().or(context.environment.get("JOBDOCTOR_TARGET"));
+        let named = store.target.first().map(String::as_str).or(context.environment.get("JOBDOCTOR_TARGET"));
         Ok(Metrics {
             command,
             began: Cell::new(Instant::now()),

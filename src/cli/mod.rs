@@ -12,6 +12,7 @@ mod environment;
 mod error;
 mod exit;
 mod generate;
+mod help;
 mod id_list;
 mod input;
 mod list;
@@ -29,6 +30,8 @@ mod settings;
 mod shown;
 mod signal;
 mod splay;
+mod streams;
+mod targets;
 mod textfile;
 mod thresholds;
 mod ui;
@@ -38,7 +41,6 @@ pub use commands::{Cli, command};
 pub use environment::VARIABLES;
 pub use generate::{completions, man_pages, preset_pages};
 
-use clap::Parser;
 use context::Context;
 use error::CliError;
 use exit::Exit;
@@ -65,7 +67,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn run(arguments: &[OsString]) -> Exit {
-    let cli = match Cli::try_parse_from(arguments) {
+    let cli = match Cli::parsed(arguments.iter().cloned()) {
         Ok(cli) => cli,
         Err(error) => return not_parsed(arguments, &error),
     };
@@ -73,7 +75,10 @@ fn run(arguments: &[OsString]) -> Exit {
     let exit = match commands::run(&cli.command, &context) {
         Ok(exit) => exit,
         Err(error) => {
-            let error = context.as_it_ended(error);
+            let error = error.after(context.caught.signal());
+            if plugin::is_asked(arguments) {
+                return plugin::refuse(&error.message, context.ui.is_for_machines());
+            }
             context.ui.error(&error);
             error.exit
         }

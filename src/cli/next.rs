@@ -87,6 +87,11 @@ pub(super) fn shell_word(word: &str) -> String {
     if may_hold_password(word.strip_prefix("--db=").unwrap_or(word)) {
         return if word.starts_with("--db=") { "--db=...".to_owned() } else { "...".to_owned() };
     }
+    quoted(word)
+}
+
+/// The same of a word that holds no password.
+pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

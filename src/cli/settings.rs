@@ -74,9 +74,12 @@ impl Settings {
     /// # Errors
     /// When the config file cannot be used, or names a target that is not there.
     pub fn resolve(args: &StoreArgs, environment: &Environment) -> Result<Settings, CliError> {
+        if args.target.len() > 1 {
+            return Err(CliError::new(Exit::Usage, "this command takes one --target").hint("run it once for each"));
+        }
         let path = config_path(args, environment);
         let config = path.as_ref().map_or_else(|| Ok(Config::default()), |(path, _)| Config::read(path))?;
-        let named = args.target.as_deref().or(environment.get("JOBDOCTOR_TARGET"));
+        let named = args.target().or(environment.get("JOBDOCTOR_TARGET"));
         // A target brings settings along, so one that is not named counts only where no other database was.
         let other_db = args.db.is_some() || environment.get("JOBDOCTOR_DB").is_some();
         let only = (config.targets.len() == 1).then(|| config.targets.keys().next()).flatten();
@@ -84,18 +87,17 @@ impl Settings {
         let target_name = named.map(str::to_owned).or_else(|| assumed.cloned());
         let target = match &target_name {
             None => Target::default(),
-            Some(name) => config.targets.get(name).cloned().ok_or_else(|| {
-                let hint = did_you_mean(name, config.targets.keys().map(String::as_str));
-                let file = path.as_ref().map_or_else(String::new, |(path, _)| format!(" {}", path.display()));
-                CliError::new(Exit::Usage, format!("there is no target `{name}` in the config file{file}{hint}"))
-            })?,
+            Some(name) => match config.targets.get(name) {
+                Some(target) => target.clone(),
+                None => return Err(no_such_target(name, &config, path.as_ref().map(|(path, _)| path.as_path()))),
+            },
         };
         let targets: Vec<String> = config.targets.keys().cloned().collect();
         let mut catalog = Catalog::built_in()?;
         for mapping in config.mappings {
             catalog.add(mapping)?;
         }
-        let target_origin = match (&args.target, environment.get("JOBDOCTOR_TARGET"), &target_name) {
+        let target_origin = match (args.target(), environment.get("JOBDOCTOR_TARGET"), &target_name) {
             (Some(_), _, _) => "--target",
             (None, Some(_), _) => "JOBDOCTOR_TARGET",
             (None, None, Some(_)) if config.default_target.is_some() => "default_target",
@@ -130,6 +132,30 @@ impl Settings {
             target,
             surroundings: environment.surroundings(),
         })
+    }
+
+    /// The targets that are meant by several names, or by none for all: in the order of the config file, each once.
+    ///
+    /// # Errors
+    /// When the config file cannot be used, or has no such target, or none at all.
+    pub fn targets(args: &StoreArgs, environment: &Environment) -> Result<Vec<String>, CliError> {
+        let path = config_path(args, environment).map(|(path, _)| path);
+        let Some(file) = &path else {
+            return Err(CliError::new(Exit::Usage, "several targets need a config file, and there is none")
+                .hint("name one with --config, or make ~/.config/jobdoctor/config.toml: `jobdoctor help config`"));
+        };
+        let config = Config::read(file)?;
+        if config.order.is_empty() {
+            let message = format!("config file {} has no targets", file.display());
+            return Err(
+                CliError::new(Exit::Usage, message).hint("add [target.NAME] with db = \"...\" for each database")
+            );
+        }
+        if let Some(name) = args.target.iter().find(|name| !config.targets.contains_key(*name)) {
+            return Err(no_such_target(name, &config, path.as_deref()));
+        }
+        let is_meant = |name: &String| args.target.is_empty() || args.target.contains(name);
+        Ok(config.order.into_iter().filter(is_meant).collect())
     }
 
     /// The database that they name. Asked once a run: a file with a password may be a pipe, which can be read only once.
@@ -196,13 +222,19 @@ impl Settings {
     }
 }
 
+fn no_such_target(name: &str, config: &Config, file: Option<&Path>) -> CliError {
+    let hint = did_you_mean(name, config.targets.keys().map(String::as_str));
+    let file = file.map_or_else(String::new, |path| format!(" {}", path.display()));
+    CliError::new(Exit::Usage, format!("there is no target `{name}` in the config file{file}{hint}"))
+}
+
 fn where_it_is(args: &StoreArgs, target: &Target, environment: &Environment) -> Option<Where> {
     let flag = args.db.as_deref().map(|text| (text, AddressSource::Flag));
     let variable = environment.get("JOBDOCTOR_DB").map(|text| (OsStr::new(text), AddressSource::Variable));
     let of_target = target.db.as_deref().map(|text| (OsStr::new(text), AddressSource::Target));
     let url = environment.get("DATABASE_URL").map(|text| (OsStr::new(text), AddressSource::DatabaseUrl));
     // A target named by a flag beats a database named by the environment.
-    let said = match args.target {
+    let said = match args.target() {
         Some(_) => [flag, of_target, variable, url],
         None => [flag, variable, of_target, url],
     };

@@ -5,13 +5,13 @@ use super::environment::Environment;
 use super::error::CliError;
 use super::exit::Exit;
 use super::secret::masked;
+use super::streams::{Held, Streams};
 use crate::model::Timestamp;
 use crate::render::{Format, Screen, inert, json};
-use crate::report::{ErrorDocument, LogLine};
+use crate::report::LogLine;
 use anstyle::{AnsiColor, Style};
-use std::cell::RefCell;
-use std::io::{self, BufWriter, IsTerminal, Write};
-use std::rc::Rc;
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 /// See the module.
@@ -26,7 +26,10 @@ pub struct Ui {
     err_is_terminal: bool,
     err_color: bool,
     log: LogFormat,
-    run: Rc<RefCell<Option<String>>>,
+    /// The target's name, where it is one of several.
+    target: Option<String>,
+    run: Arc<Mutex<Option<String>>>,
+    streams: Streams,
 }
 
 impl Ui {
@@ -49,7 +52,9 @@ impl Ui {
             err_is_terminal: err_tty,
             err_color: wants_color(tone.color, environment, err_tty),
             log: tone.log_format,
-            run: Rc::default(),
+            target: None,
+            run: Arc::default(),
+            streams: Streams::default(),
         }
     }
 
@@ -66,8 +71,17 @@ impl Ui {
             err_is_terminal: false,
             err_color: false,
             log: LogFormat::Text,
-            run: Rc::default(),
+            target: None,
+            run: Arc::default(),
+            streams: Streams::default(),
         }
+    }
+
+    /// The same mouth, but what it says is held back: for a target among several.
+    pub fn held(&self, target: &str) -> (Ui, Arc<Held>) {
+        let held = Arc::<Held>::default();
+        let (streams, target) = (Streams::Held(Arc::clone(&held)), Some(target.to_owned()));
+        (Ui { streams, target, run: Arc::default(), ..self.clone() }, held)
     }
 
     /// A defect of this program: to stderr, whatever was asked for. Only where it is: what a panic says may hold anything.
@@ -79,6 +93,11 @@ impl Ui {
     /// The screen that tables are laid out for.
     pub fn screen(&self) -> Screen {
         self.out
+    }
+
+    /// True if errors are documents.
+    pub fn is_for_machines(&self) -> bool {
+        self.machine
     }
 
     /// True if a person is likely to be watching.
@@ -93,12 +112,12 @@ impl Ui {
 
     /// True if stderr may show how far it is.
     pub fn shows_progress(&self) -> bool {
-        self.err_is_terminal && !self.quiet && self.log == LogFormat::Text
+        self.err_is_terminal && !self.quiet && self.log == LogFormat::Text && !self.streams.are_held()
     }
 
     /// What the lines of a log from here on are about.
     pub fn is_run(&self, run: &str) {
-        self.run.replace(Some(run.to_owned()));
+        self.run.lock().unwrap_or_else(PoisonError::into_inner).replace(run.to_owned());
     }
 
     /// Writes the report. A reader that has gone away is no error: it has seen what it wanted.
@@ -114,16 +133,11 @@ impl Ui {
     /// # Errors
     /// When stdout cannot be written for any other reason.
     pub fn report_on(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<bool, CliError> {
-        let mut out = BufWriter::new(io::stdout().lock());
-        match write(&mut out).and_then(|()| out.flush()) {
+        match self.streams.out(write) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 Err(CliError::new(Exit::Internal, format!("the report cannot be written: {error}")))
             }
-            Err(_) => {
-                // What is still buffered has nowhere to go.
-                let _ = out.into_parts();
-                Ok(false)
-            }
+            Err(_) => Ok(false),
             Ok(()) => Ok(true),
         }
     }
@@ -183,26 +197,16 @@ impl Ui {
                 hints: error.hints.iter().map(|hint| masked(hint)).collect(),
                 ..self.line("error", &error.message)
             };
-            return log(&line);
+            return self.log(&line);
         }
         if self.machine {
-            let _ = json(&Ui::error_document(error), &mut io::stderr().lock());
+            let document = error.document();
+            self.streams.err(|err| json(&document, err));
             return;
         }
         self.say("error", AnsiColor::Red.on_default().bold(), "error: ", &error.message);
         for hint in &error.hints {
             self.say("info", AnsiColor::Cyan.on_default(), "hint: ", hint);
-        }
-    }
-
-    /// An error as machines get it.
-    pub fn error_document(error: &CliError) -> ErrorDocument {
-        ErrorDocument {
-            schema: "jobdoctor.error/v1",
-            code: error.exit.code(),
-            kind: error.exit.name().to_owned(),
-            message: masked(&error.message),
-            hints: error.hints.iter().map(|hint| masked(hint)).collect(),
         }
     }
 
@@ -215,7 +219,8 @@ impl Ui {
             time: micros.and_then(Timestamp::from_micros),
             level,
             message: masked(text),
-            run: self.run.borrow().clone(),
+            target: self.target.clone(),
+            run: self.run.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             code: None,
             kind: None,
             hints: Vec::new(),
@@ -231,26 +236,38 @@ impl Ui {
     /// A stderr that has gone away changes nothing about what was done.
     fn say(&self, level: &'static str, style: Style, label: &str, text: &str) {
         if self.log == LogFormat::Json {
-            return log(&self.line(level, text));
+            return self.log(&self.line(level, text));
         }
-        let mut err = io::stderr().lock();
         // Line breaks are ours; anything else that moves the cursor is not.
         let text = masked(text);
         let text: Vec<_> = text.lines().map(inert).collect();
         let text = text.join("\n");
-        let _ = match (self.err_color, label) {
+        self.streams.err(|err| match (self.err_color, label) {
             (true, "") => writeln!(err, "{style}{text}{style:#}"),
             (true, _) => writeln!(err, "{style}{label}{style:#}{text}"),
             (false, _) => writeln!(err, "{label}{text}"),
-        };
+        });
     }
-}
 
-/// One line, in one piece.
-fn log(line: &LogLine) {
-    if let Ok(mut bytes) = serde_json::to_vec(line) {
-        bytes.push(b'\n');
-        let _ = io::stderr().lock().write_all(&bytes);
+    /// One line, in one piece.
+    fn log(&self, line: &LogLine) {
+        if let Ok(mut bytes) = serde_json::to_vec(line) {
+            bytes.push(b'\n');
+            self.streams.err(|err| err.write_all(&bytes));
+        }
+    }
+
+    /// What a target among several had to say beside its report, each line under the target's name.
+    pub fn pass_on(&self, target: &str, said: impl BufRead) {
+        // A log's lines say themselves whose they are.
+        let label = if self.log == LogFormat::Json { String::new() } else { format!("{}: ", inert(target)) };
+        self.streams.err(|err| {
+            said.split(b'\n').try_for_each(|line| {
+                err.write_all(label.as_bytes())?;
+                err.write_all(&line?)?;
+                writeln!(err)
+            })
+        });
     }
 }
 

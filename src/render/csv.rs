@@ -1,5 +1,5 @@
-use csv::{Error, ErrorKind, Writer};
-use std::io::{self, Write};
+use csv::{Error, ErrorKind, ReaderBuilder, Writer};
+use std::io::{self, Read, Write};
 
 /// Writes rows as CSV, under a line of column names.
 ///
@@ -11,6 +11,24 @@ pub fn csv(table_header: &[&str], rows: impl Iterator<Item = Vec<String>>, out: 
     writer.write_record(table_header).map_err(as_io)?;
     for row in rows {
         writer.write_record(row).map_err(as_io)?;
+    }
+    writer.flush()
+}
+
+/// Copies CSV with one column more ahead of the others, that has the same value in each row; with its header or without.
+///
+/// # Errors
+/// When the input cannot be read, or the output not be written.
+pub fn csv_under(column: &str, value: &str, has_header: bool, input: impl Read, out: &mut dyn Write) -> io::Result<()> {
+    let mut reader = ReaderBuilder::new().has_headers(false).from_reader(input);
+    let mut writer = Writer::from_writer(out);
+    for (n, record) in reader.byte_records().enumerate() {
+        let first = if n == 0 { column } else { value };
+        let record = record.map_err(as_io)?;
+        if n > 0 || has_header {
+            let cells = std::iter::once(first.as_bytes()).chain(record.iter());
+            writer.write_record(cells).map_err(as_io)?;
+        }
     }
     writer.flush()
 }
@@ -46,6 +64,16 @@ mod tests {
     fn data_is_exact() {
         let rows: &[&[&str]] = &[&["1", "a \"b\", c"], &["", "two\nlines"], &["=1+1", "\x1b[2J"]];
         assert_eq!(written(rows), "id,detail\n1,\"a \"\"b\"\", c\"\n,\"two\nlines\"\n=1+1,\x1b[2J\n");
+    }
+
+    #[test]
+    fn a_column_comes_ahead_and_the_header_once() {
+        let mut out = Vec::new();
+        let input = "id,detail\n1,\"two\nlines, \"\"x\"\"\"\n";
+        csv_under("target", "a,b", true, input.as_bytes(), &mut out).unwrap();
+        csv_under("target", "c", false, input.as_bytes(), &mut out).unwrap();
+        let row = "1,\"two\nlines, \"\"x\"\"\"\n";
+        assert_eq!(String::from_utf8(out).unwrap(), format!("target,id,detail\n\"a,b\",{row}c,{row}"));
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod table;
 mod wrap;
 
 pub use cell::{Cell, Tone};
-pub use csv::csv;
+pub use csv::{csv, csv_under};
 pub use facts::Facts;
 pub use format::Format;
 pub use human::{count, grouped, or_dash};

@@ -13,7 +13,11 @@ pub struct Screen {
 impl Screen {
     /// A heading on a line of its own, as the titles of a table's columns are.
     pub fn heading(&self, title: &str) -> String {
-        let title = inert(title).to_uppercase();
-        format!("{}\n", if self.color { Tone::Strong.paint(&title) } else { title })
+        format!("{}\n", self.strong(&inert(title).to_uppercase()))
+    }
+
+    /// What should be seen first, where there are colours.
+    pub fn strong(&self, text: &str) -> String {
+        if self.color { Tone::Strong.paint(text) } else { text.to_owned() }
     }
 }

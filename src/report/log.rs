@@ -14,6 +14,8 @@ pub struct LogLine {
     pub level: &'static str,
     /// What is said.
     pub message: String,
+    /// The target, where it is one of several; null for one alone.
+    pub target: Option<String>,
     /// The run; null before it has looked at the queue.
     pub run: Option<String>,
     /// The exit code; null unless this is the error that ended the run.

@@ -1,11 +1,11 @@
 use super::{
     Check, Env, ErrorDocument, Health, History, HistoryOne, Init, LogLine, Owners, Presets, PresetsShow, Reclaim,
-    SavedPlan, Show, Stale, Stats, StatsRuntimes, Undo, WatchLine,
+    SavedPlan, Show, Stale, Stats, StatsRuntimes, Targets, Undo, WatchLine,
 };
 use schemars::{Schema, schema_for};
 
 /// The documents that have a schema, by the name `jobdoctor schema` knows them under.
-pub const NAMES: [&str; 20] = [
+pub const NAMES: [&str; 21] = [
     "check",
     "env",
     "error",
@@ -25,6 +25,7 @@ pub const NAMES: [&str; 20] = [
     "stats",
     "stats-runtimes",
     "sweep",
+    "targets",
     "undo",
 ];
 
@@ -50,6 +51,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "stats" => schema_for!(Stats),
         "stats-runtimes" => schema_for!(StatsRuntimes),
         "stale-watch" => schema_for!(WatchLine<'_>),
+        "targets" => schema_for!(Targets),
         "undo" => schema_for!(Undo),
         _ => return None,
     };

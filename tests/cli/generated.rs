@@ -46,14 +46,14 @@ fn manual_pages_name_themselves() {
 
 #[test]
 fn a_page_that_is_not_there() {
-    assert_snapshot!(fails_plainly(&["man", "stail"]), @"error: there is no command `stail`, did you mean `stale`?");
+    assert_snapshot!(fails_plainly(&["man", "stail"]), @"error: there is no command or topic `stail`, did you mean `stale`?");
 }
 
 #[test]
 fn a_schema_that_is_not_there() {
     assert_snapshot!(fails_plainly(&["schema", "stail"]), @r"
 error: invalid value 'stail' for '<DOCUMENT>'
-  [possible values: check, env, error, health, history, history-run, init, log, owners, plan, presets, presets-show, reclaim, show, stale, stale-watch, stats, stats-runtimes, sweep, undo]
+  [possible values: check, env, error, health, history, history-run, init, log, owners, plan, presets, presets-show, reclaim, show, stale, stale-watch, stats, stats-runtimes, sweep, targets, undo]
 
   tip: a similar value exists: 'stale'
 

@@ -4,7 +4,7 @@ use crate::support::cli::Doctor;
 use insta::assert_snapshot;
 
 /// The long form, which says all that the short one does.
-fn help(command: &str) -> String {
+fn long_form(command: &str) -> String {
     Doctor::new().run(&[command, "--help"]).whole()
 }
 
@@ -52,13 +52,13 @@ macro_rules! commands {
         $(
             #[test]
             fn $command() {
-                assert_snapshot!(help(stringify!($command)));
+                assert_snapshot!(long_form(stringify!($command)));
             }
         )*
     };
 }
 
-commands! { check completions demo health history init man owners presets reclaim schema show stale stats sweep undo }
+commands! { check completions demo env generate health help history init man owners presets reclaim schema show stale stats sweep undo }
 
 #[test]
 fn examples_fit_their_lines() {

@@ -15,7 +15,7 @@ pub struct StoreArgs {
     pub db: Option<OsString>,
     /// A target of the config file [env: JOBDOCTOR_TARGET]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
-    pub target: Option<String>,
+    pub target: Vec<String>,
     /// The preset or mapping, instead of finding out
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub preset: Option<String>,
@@ -44,6 +44,13 @@ pub struct StoreArgs {
     /// Give up after this long [default: 30s for looking, 10m for applying]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     pub timeout: Option<Duration>,
+}
+
+impl StoreArgs {
+    /// The target, where one is named; of several, the first.
+    pub fn target(&self) -> Option<&str> {
+        self.target.first().map(String::as_str)
+    }
 }
 
 fn parse_option(text: &str) -> Result<(String, String), String> {

@@ -8,7 +8,7 @@ use crate::render::{Cell, Facts, Format, Tone, json};
 use crate::report::{Check, Severity};
 
 /// `jobdoctor check`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor check --db postgres://ops@db/app

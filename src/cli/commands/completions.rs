@@ -5,7 +5,7 @@ use crate::cli::generate::completions;
 use clap_complete::Shell;
 
 /// `jobdoctor completions`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor completions bash > /etc/bash_completion.d/jobdoctor")]

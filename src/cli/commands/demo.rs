@@ -13,7 +13,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// `jobdoctor demo`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jobdoctor demo                 make demo.db here
+  jobdoctor demo incident.db     the same elsewhere")]
 pub struct Args {
     /// Where to make it; replaces only a file that it made itself
     #[arg(value_name = "FILE", default_value = "demo.db")]

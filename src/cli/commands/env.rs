@@ -8,7 +8,7 @@ use crate::report::{Env, EnvSetting};
 use crate::store::Address;
 
 /// `jobdoctor env`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor env                           which database would be used, and why

@@ -1,10 +1,11 @@
 use super::selection::claims;
-use crate::cli::args::{AlertArgs, ClaimArgs, OlderArgs, StoreArgs};
+use crate::cli::args::{AlertArgs, ClaimArgs, OlderArgs, StoreArgs, TargetsArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::plugin;
 use crate::cli::settings::Settings;
+use crate::cli::targets::Several;
 use crate::ops;
 use crate::policy::State;
 use crate::render::Format;
@@ -12,13 +13,14 @@ use crate::report::Health;
 use clap::ValueEnum;
 
 /// `jobdoctor health`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor health --db queue.db                                    any stuck claim is a warning
   jobdoctor health --db queue.db -w 5 -c 50                         more than 5, more than 50
   jobdoctor health --target shop -w stuck=5,silence=10m -c share=20
-  jobdoctor health --target shop --queue mail -c ~:0 -o json")]
+  jobdoctor health --target shop --queue mail -c '~:0' -o json
+  jobdoctor health --all-targets                                    one line of all, then each")]
 pub struct Args {
     #[command(flatten)]
     alerts: AlertArgs,
@@ -31,6 +33,8 @@ pub struct Args {
     claims: ClaimArgs,
     #[command(flatten)]
     store: StoreArgs,
+    #[command(flatten)]
+    targets: TargetsArgs,
     /// The format
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value = "plugin", hide_default_value = true)]
     #[arg(help_heading = "Output")]
@@ -59,6 +63,11 @@ enum HealthFormat {
 }
 
 impl Args {
+    /// What is said of targets.
+    pub(super) fn several(&mut self) -> Several<'_> {
+        Several::of("health", &mut self.store, &mut self.targets)
+    }
+
     /// The format that was asked for.
     pub(super) fn format(&self) -> Format {
         if self.json || self.output == HealthFormat::Json { Format::Json } else { Format::Table }

@@ -11,7 +11,7 @@ use crate::report::{History, HistoryOne};
 use clap::builder::NonEmptyStringValueParser;
 
 /// `jobdoctor history`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor history                                   the runs of this host, newest first
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 /// and cannot be looked at, is only spoken of.
 fn look(args: &Args, context: &Context) -> Result<Option<Look>, CliError> {
     let settings = Settings::resolve(&args.store, &context.environment)?;
-    let is_named = args.store.db.is_some() || args.store.target.is_some();
+    let is_named = args.store.db.is_some() || args.store.target().is_some();
     let begun = settings.database().and_then(|database| {
         if database.address.is_none() {
             return Ok(None);

@@ -8,7 +8,7 @@ use crate::render::{Format, json};
 use crate::spec::LEDGER;
 
 /// `jobdoctor init`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor init --db queue.db                           a new SQLite file, or a table in an old one

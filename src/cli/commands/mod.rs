@@ -4,7 +4,9 @@ mod check;
 mod completions;
 mod demo;
 mod env;
+mod generate;
 mod health;
+mod help;
 mod history;
 mod init;
 mod man;
@@ -23,8 +25,11 @@ use super::args::ToneArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
+use super::help::dressed;
+use super::targets::{self, Several};
 use crate::render::Format;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
 
 /// Finds jobs that a database says are running although the worker behind them is dead, shows why, and puts them back
 /// without hurting one that is alive.
@@ -32,7 +37,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 /// Nothing is written without --apply. A claim with a running lease or a fresh heartbeat is never touched.
 #[derive(Debug, Parser)]
 #[command(name = "jobdoctor", version, about, after_help = AFTER_HELP, max_term_width = 100)]
-#[command(infer_subcommands = false, propagate_version = true, disable_help_subcommand = false)]
+#[command(infer_subcommands = false, propagate_version = true, disable_help_subcommand = true)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -58,7 +63,7 @@ Exit codes:
   130, 143 ended by SIGINT, SIGTERM";
 
 /// The commands.
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub enum Command {
     /// Can jobdoctor do its work here: preset, rights, indexes, encodings
     Check(check::Args),
@@ -68,6 +73,8 @@ pub enum Command {
     Demo(demo::Args),
     /// Show every setting in force and where it came from
     Env(env::Args),
+    /// Print the units that run a sweep: for systemd, cron or Kubernetes
+    Generate(generate::Args),
     /// Tell a monitoring system how the queue is, as its plugins do
     ///
     /// For Nagios, Icinga and whatever else runs plugins: one line first, performance data behind it, and an exit code of 0
@@ -77,6 +84,8 @@ pub enum Command {
     /// Not for liveness probes of workers: a stuck job is no reason to restart a worker that lives, and restarting workers
     /// because a queue has orphans makes more of them.
     Health(health::Args),
+    /// Print a topic, or the help of a command
+    Help(help::Args),
     /// List what was done, or tell of one run
     History(history::Args),
     /// Create the reference schema, or the ledger
@@ -103,8 +112,24 @@ pub enum Command {
     Undo(undo::Args),
 }
 
-/// The command line, for completions and manual pages.
+impl Cli {
+    /// Reads a command line, the program's name first.
+    ///
+    /// # Errors
+    /// When it makes no sense; help and version are errors too.
+    pub fn parsed(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+        let mut matches = command().try_get_matches_from(words)?;
+        Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command()))
+    }
+}
+
+/// The command line as people see it, examples first; for completions, too.
 pub fn command() -> clap::Command {
+    dressed(Cli::command())
+}
+
+/// The same as it was written, for manual pages.
+pub fn plain_command() -> clap::Command {
     Cli::command()
 }
 
@@ -113,12 +138,21 @@ pub fn command() -> clap::Command {
 /// # Errors
 /// When it could not do what was asked.
 pub fn run(command: &Command, context: &Context) -> Result<Exit, CliError> {
+    match targets::asked(command, context)? {
+        Some(asked) => asked.run(context, alone),
+        None => alone(command, context),
+    }
+}
+
+fn alone(command: &Command, context: &Context) -> Result<Exit, CliError> {
     match command {
         Command::Check(args) => check::run(args, context),
         Command::Completions(args) => completions::run(args, context),
         Command::Demo(args) => demo::run(args, context),
         Command::Env(args) => env::run(args, context),
+        Command::Generate(args) => generate::run(args, context),
         Command::Health(args) => health::run(args, context),
+        Command::Help(args) => help::run(args, context),
         Command::History(args) => history::run(args, context),
         Command::Init(args) => init::run(args, context),
         Command::Man(args) => man::run(args, context),
@@ -135,12 +169,25 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, CliError> {
 }
 
 impl Command {
+    /// What is said of targets, by the commands that can ask several.
+    pub fn several(&mut self) -> Option<Several<'_>> {
+        match self {
+            Command::Health(args) => Some(args.several()),
+            Command::Owners(args) => Some(args.several()),
+            Command::Stale(args) => Some(args.several()),
+            Command::Stats(args) => Some(args.several()),
+            Command::Sweep(args) => Some(args.several()),
+            _ => None,
+        }
+    }
+
     /// How loud and in which format; commands that print one kind of text only have no say.
     pub fn tone(&self) -> (ToneArgs, Format) {
         match self {
             Command::Check(args) => (args.output.tone.clone(), args.output.format()),
             Command::Demo(args) => (args.tone.clone(), Format::Table),
             Command::Env(args) => (args.output.tone.clone(), args.output.format()),
+            Command::Generate(args) => (args.tone().clone(), Format::Table),
             // Whatever is said would stand before the line that must be the first.
             Command::Health(args) => (ToneArgs { quiet: true, ..ToneArgs::default() }, args.format()),
             Command::History(args) => (args.output.tone.clone(), args.output.format()),
@@ -153,7 +200,9 @@ impl Command {
             Command::Stats(args) => (args.output.tone.clone(), args.output.format()),
             Command::Sweep(args) => (args.tone(), args.output.format()),
             Command::Undo(args) => (args.output.tone.clone(), args.output.format()),
-            Command::Completions(_) | Command::Man(_) | Command::Schema(_) => (ToneArgs::default(), Format::Table),
+            Command::Completions(_) | Command::Help(_) | Command::Man(_) | Command::Schema(_) => {
+                (ToneArgs::default(), Format::Table)
+            }
         }
     }
 }

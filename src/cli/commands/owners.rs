@@ -1,14 +1,15 @@
 use super::selection::selection;
-use crate::cli::args::{IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs};
+use crate::cli::args::{IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs, TargetsArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::present::present;
+use crate::cli::targets::Several;
 use crate::ops;
 use crate::render::{count, grouped};
 
 /// `jobdoctor owners`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor owners --db queue.db
@@ -21,7 +22,16 @@ pub struct Args {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
+    targets: TargetsArgs,
+    #[command(flatten)]
     pub(super) output: ListOutputArgs,
+}
+
+impl Args {
+    /// What is said of targets.
+    pub(super) fn several(&mut self) -> Several<'_> {
+        Several::of("owners", &mut self.store, &mut self.targets)
+    }
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {

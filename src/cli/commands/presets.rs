@@ -10,7 +10,7 @@ use crate::spec::Preset;
 use std::path::PathBuf;
 
 /// `jobdoctor presets`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 #[command(after_help = "\
 Examples:
@@ -27,14 +27,14 @@ pub struct Args {
     how: How,
 }
 
-#[derive(Debug, clap::Subcommand)]
+#[derive(Debug, Clone, clap::Subcommand)]
 enum Action {
     /// Explain one: its tables, what is alive, and column by column what is done
     Show(Show),
 }
 
 /// `jobdoctor presets show`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor presets show procrastinate
@@ -51,7 +51,7 @@ struct Show {
 }
 
 /// Where mappings come from and how to say it.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 struct How {
     /// The config file, for its mappings
     #[arg(long, value_name = "FILE", conflicts_with = "no_config")]

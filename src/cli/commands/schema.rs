@@ -5,7 +5,7 @@ use crate::render::json;
 use crate::report::{SCHEMA_NAMES, schema};
 
 /// `jobdoctor schema`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor schema stale > stale.schema.json")]

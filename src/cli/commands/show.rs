@@ -7,7 +7,7 @@ use crate::ops;
 use crate::render::{Format, json};
 
 /// `jobdoctor show`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor show 42 --db queue.db

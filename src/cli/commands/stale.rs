@@ -1,11 +1,12 @@
 use super::selection::selection;
-use crate::cli::args::{BesideArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs};
+use crate::cli::args::{BesideArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs, TargetsArgs};
 use crate::cli::beside::Beside;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::present::present;
 use crate::cli::settings::{LOOKING, Settings};
+use crate::cli::targets::Several;
 use crate::cli::watch::Watch;
 use crate::model::parse_duration;
 use crate::ops;
@@ -14,7 +15,7 @@ use crate::report::Stale;
 use std::time::Duration;
 
 /// `jobdoctor stale`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor stale --db queue.db --older 5m
@@ -44,7 +45,19 @@ pub struct Args {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
+    targets: TargetsArgs,
+    #[command(flatten)]
     pub(super) output: ListOutputArgs,
+}
+
+impl Args {
+    /// What is said of targets.
+    pub(super) fn several(&mut self) -> Several<'_> {
+        Several::of("stale", &mut self.store, &mut self.targets)
+            .alone("--watch", self.watch.is_some(), "one picture shows one queue")
+            .file("--look-file", self.beside.look_file.as_mut())
+            .list("--alive-from", self.beside.alive_from.as_deref())
+    }
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {

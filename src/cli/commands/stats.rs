@@ -1,10 +1,11 @@
-use crate::cli::args::{OlderArgs, StatsOutputArgs, StoreArgs, TextfileArgs};
+use crate::cli::args::{OlderArgs, StatsOutputArgs, StoreArgs, TargetsArgs, TextfileArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::metrics::{Metrics, ended};
 use crate::cli::present::present;
 use crate::cli::settings::Settings;
+use crate::cli::targets::Several;
 use crate::model::{age, parse_duration};
 use crate::ops::{self, OpsError, Selection};
 use crate::policy::Globs;
@@ -19,7 +20,7 @@ const SINCE: Duration = Duration::from_secs(7 * 24 * 3600);
 /// `jobdoctor stats`.
 ///
 /// It reads the whole table once, to count what is in which state; with --runtimes, the jobs that have ended well.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor stats --db queue.db
@@ -44,9 +45,18 @@ pub struct Args {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
+    targets: TargetsArgs,
+    #[command(flatten)]
     textfile: TextfileArgs,
     #[command(flatten)]
     pub(super) output: StatsOutputArgs,
+}
+
+impl Args {
+    /// What is said of targets.
+    pub(super) fn several(&mut self) -> Several<'_> {
+        Several::of("stats", &mut self.store, &mut self.targets).file("--textfile", self.textfile.textfile.as_mut())
+    }
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {

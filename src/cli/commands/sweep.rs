@@ -1,8 +1,8 @@
 use super::reclaim::{Reclaiming, Unattended};
 use super::selection::selection;
 use crate::cli::args::{
-    ActArgs, BesideArgs, ConfirmArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs, TextfileArgs, ToneArgs,
-    UnattendedArgs,
+    ActArgs, BesideArgs, ConfirmArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs, TargetsArgs,
+    TextfileArgs, ToneArgs, UnattendedArgs,
 };
 use crate::cli::boot::Boot;
 use crate::cli::context::Context;
@@ -12,13 +12,13 @@ use crate::cli::metrics::Metrics;
 use crate::cli::report_file::ReportFile;
 use crate::cli::settings::Settings;
 use crate::cli::splay;
-use crate::cli::ui::Ui;
+use crate::cli::targets::Several;
 use crate::model::Timestamp;
 use crate::ops::Asked;
 use crate::policy::{Policy, Restart, RestartScope};
 
 /// `jobdoctor sweep`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor sweep --apply                                    from cron, with the target's settings
@@ -56,6 +56,8 @@ pub struct Args {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
+    targets: TargetsArgs,
+    #[command(flatten)]
     textfile: TextfileArgs,
     #[command(flatten)]
     pub(super) output: ListOutputArgs,
@@ -64,6 +66,17 @@ pub struct Args {
 impl Args {
     pub(super) fn tone(&self) -> ToneArgs {
         ToneArgs { log_format: self.unattended.log_format, ..self.output.tone.clone() }
+    }
+
+    /// What is said of targets.
+    pub(super) fn several(&mut self) -> Several<'_> {
+        Several::of("sweep", &mut self.store, &mut self.targets)
+            .alone("--expect", self.act.expect.is_some(), "a digest is that of one plan")
+            .alone("--emit-sql", self.act.emit.emit_sql, "a script is for one database")
+            .file("--look-file", self.beside.look_file.as_mut())
+            .list("--alive-from", self.beside.alive_from.as_deref())
+            .file("--report-file", self.unattended.report_file.as_mut())
+            .file("--textfile", self.textfile.textfile.as_mut())
     }
 }
 
@@ -88,7 +101,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let metrics = Metrics::begin("sweep", textfile, &args.store, context)?.of_moves();
     let ended = sweep(args, context, report.as_ref(), &metrics);
     if let (Err(error), Some(report)) = (&ended, &report) {
-        let document = Ui::error_document(&context.as_it_ended(error.clone()));
+        let document = error.clone().after(context.caught.signal()).document();
         report.write(&document).unwrap_or_else(|error| context.ui.warn(&error.message));
     }
     metrics.end_beside(context, ended)

@@ -12,7 +12,7 @@ use crate::store::StoreErrorKind;
 use clap::builder::NonEmptyStringValueParser;
 
 /// `jobdoctor undo`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor undo 20261121181057-a1b2c3 --db queue.db            the plan: writes nothing

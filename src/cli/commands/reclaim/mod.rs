@@ -24,7 +24,7 @@ use crate::cli::{id_list, plan_file};
 use crate::ops::Asked;
 
 /// `jobdoctor reclaim`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor reclaim --db queue.db --older 5m              what would be done: writes nothing

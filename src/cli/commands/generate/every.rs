@@ -1,0 +1,81 @@
+use crate::model::parse_duration;
+
+/// How often, in minutes: a part of an hour or of a day, which every clockwork can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Every(u64);
+
+const HOUR: u64 = 60;
+const DAY: u64 = 24 * HOUR;
+
+/// Reads it.
+///
+/// # Errors
+/// When it is no duration, or no whole part of an hour or a day.
+pub(super) fn parse(text: &str) -> Result<Every, String> {
+    let seconds = parse_duration(text)?.as_secs();
+    let minutes = seconds / 60;
+    let is_part = match minutes {
+        0 => false,
+        1..=HOUR => HOUR.is_multiple_of(minutes),
+        _ => minutes.is_multiple_of(HOUR) && DAY.is_multiple_of(minutes),
+    };
+    if is_part && seconds.is_multiple_of(60) {
+        return Ok(Every(minutes));
+    }
+    Err("it must be a part of an hour or a day: 1m, 2m, 3m, 4m, 5m, 6m, 10m, 12m, 15m, 20m, 30m, 1h, 2h, 3h, 4h, 6h, \
+         8h, 12h or 1d"
+        .to_owned())
+}
+
+impl Every {
+    /// Five fields, as cron has them.
+    pub(super) fn cron(self) -> String {
+        match self.0 {
+            1 => "* * * * *".to_owned(),
+            DAY => "0 0 * * *".to_owned(),
+            HOUR => "0 * * * *".to_owned(),
+            minutes if minutes < HOUR => format!("*/{minutes} * * * *"),
+            minutes => format!("0 */{} * * *", minutes / HOUR),
+        }
+    }
+
+    /// An event of systemd's calendar.
+    pub(super) fn calendar(self) -> String {
+        match self.0 {
+            DAY => "*-*-* 00:00:00".to_owned(),
+            HOUR => "*-*-* *:00:00".to_owned(),
+            minutes if minutes < HOUR => format!("*-*-* *:0/{minutes}:00"),
+            minutes => format!("*-*-* 0/{}:00:00", minutes / HOUR),
+        }
+    }
+
+    /// Over how many seconds hosts are spread, so that not all of them begin at once: a tenth, and at most five minutes.
+    pub(super) fn spread_seconds(self) -> u64 {
+        (self.0 * 6).min(300)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_an_hour_or_a_day() {
+        let cases = [
+            ("1m", "* * * * *", "*-*-* *:0/1:00", 6),
+            ("5m", "*/5 * * * *", "*-*-* *:0/5:00", 30),
+            ("60s", "* * * * *", "*-*-* *:0/1:00", 6),
+            ("1h", "0 * * * *", "*-*-* *:00:00", 300),
+            ("6h", "0 */6 * * *", "*-*-* 0/6:00:00", 300),
+            ("1d", "0 0 * * *", "*-*-* 00:00:00", 300),
+        ];
+        for (text, cron, calendar, spread) in cases {
+            let every = parse(text).unwrap();
+            assert_eq!((every.cron().as_str(), every.calendar().as_str()), (cron, calendar));
+            assert_eq!(every.spread_seconds(), spread);
+        }
+        for text in ["30s", "90s", "7m", "45m", "90m", "5h", "2d", "0s", "often"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Examples come first: below how a command is called, above its options.
+
+use super::{TOPICS, Topic};
+use crate::render::Screen;
+use clap::Command;
+use clap::builder::{Resettable, StyledStr};
+
+/// How the paragraph begins that a command's examples stand in, behind its help.
+const TITLE: &str = "Examples:\n";
+
+/// The examples of a command.
+pub struct Examples {
+    /// Each on a line, as it stands.
+    pub lines: Vec<String>,
+    /// What else stands behind the command's help.
+    pub rest: Option<String>,
+}
+
+impl Examples {
+    /// Those of a command, as it was written.
+    pub fn of(command: &Command) -> Option<Examples> {
+        let after = command.get_after_help()?.to_string();
+        let (lines, rest) = match after.strip_prefix(TITLE)?.split_once("\n\n") {
+            Some((lines, rest)) => (lines, Some(rest.to_owned())),
+            None => (after.strip_prefix(TITLE)?, None),
+        };
+        Some(Examples { lines: lines.lines().map(str::to_owned).collect(), rest })
+    }
+}
+
+/// The program with the examples of each command on top of its help, and the topics where they belong.
+pub fn dressed(root: Command) -> Command {
+    let topics = TOPICS.iter().map(|topic| format!("\n  {:11}  {}", topic.name, topic.about));
+    let topics = format!("Topics (jobdoctor help TOPIC):{}", topics.collect::<String>());
+    let rest = match Examples::of(&root).and_then(|examples| examples.rest) {
+        Some(rest) => format!("{topics}\n\n{rest}"),
+        None => topics,
+    };
+    with_examples_on_top(root).after_help(rest)
+}
+
+fn with_examples_on_top(command: Command) -> Command {
+    let command = command.mut_subcommands(with_examples_on_top);
+    let Some(Examples { lines, rest }) = Examples::of(&command) else { return command };
+    let header = *command.get_styles().get_header();
+    let template = format!(
+        "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{header}Examples:{header:#}\n{}\n\n\
+         {{all-args}}{{after-help}}",
+        lines.join("\n")
+    );
+    let topic = Topic::find(command.get_name());
+    let command =
+        command.help_template(StyledStr::from(template)).after_help(Resettable::from(rest.map(StyledStr::from)));
+    match topic {
+        Some(topic) => command.after_long_help(topic.page().render(&Screen { width: None, color: false })),
+        None => command,
+    }
+}

@@ -1,0 +1,85 @@
+//! Several targets at once: each is asked as if it alone were named, a few at a time, and told of in the config file's order.
+//! What fails in one does not stop the others.
+
+mod crew;
+mod several;
+mod tell;
+mod told;
+
+pub use several::Several;
+
+use super::commands::Command;
+use super::context::Context;
+use super::error::CliError;
+use super::exit::Exit;
+use super::settings::Settings;
+use several::at;
+use tell::Teller;
+use told::{Tally, Told};
+
+/// A command, and the targets that are asked.
+pub struct Asked<'a> {
+    command: &'a Command,
+    name: &'static str,
+    targets: Vec<String>,
+}
+
+/// What several targets are to be asked, if they are.
+///
+/// # Errors
+/// When there are no such targets, or something was said that makes sense with one alone.
+pub fn asked<'a>(command: &'a Command, context: &Context) -> Result<Option<Asked<'a>>, CliError> {
+    let mut probe = command.clone();
+    let Some(several) = probe.several().filter(Several::is_meant) else { return Ok(None) };
+    several.must_fit()?;
+    let targets = Settings::targets(several.store, &context.environment)?;
+    several.must_name_files(&targets)?;
+    Ok(Some(Asked { command, name: several.name, targets }))
+}
+
+impl Asked<'_> {
+    /// Asks them all, by `one`, which runs the command with one target.
+    ///
+    /// # Errors
+    /// When the format has no place for several targets, or the report cannot be written. How the targets ended is in the
+    /// report: the worst of it is the end of the whole.
+    pub fn run(
+        &self,
+        context: &Context,
+        one: fn(&Command, &Context) -> Result<Exit, CliError>,
+    ) -> Result<Exit, CliError> {
+        let mut teller = Teller::of(self.command.tone().1, self.name)?;
+        let mut tally = Tally::default();
+        let ask = |n: usize| self.targets.get(n).map(|target| self.ask(target, context, one));
+        let mut failed = None;
+        crew::in_order(self.targets.len(), &ask, |n, came| {
+            let Some(target) = self.targets.get(n) else { return };
+            let told = came.ok().flatten().unwrap_or_else(|| Told::defect(target));
+            tally.add(target, told.exit);
+            context.ui.redraw("");
+            if let Err(error) = teller.tell(&context.ui, told) {
+                // What cannot be told is done all the same; the others must not suffer.
+                failed.get_or_insert(error);
+            }
+            context.ui.redraw(&format!("{} of {} targets", n + 1, self.targets.len()));
+        })?;
+        context.ui.redraw("");
+        match failed {
+            Some(error) => Err(error),
+            None => teller.end(&context.ui, &tally).map(|()| tally.worst()),
+        }
+    }
+
+    /// Asks one, with what it says held back until its turn has come.
+    fn ask(&self, target: &str, context: &Context, one: fn(&Command, &Context) -> Result<Exit, CliError>) -> Told {
+        let (ui, held) = context.ui.held(target);
+        let (command, words) = at(self.command, target, context.words());
+        let context = context.with(ui, words);
+        let end = match context.interrupt.is_raised() {
+            true => Err(CliError::new(Exit::Signal(signal_hook::consts::SIGINT), "interrupted")),
+            false => one(&command, &context),
+        };
+        let end = end.map_err(|error| error.after(context.caught.signal()));
+        Told::new(target, end, &context.ui, held)
+    }
+}

@@ -1,0 +1,27 @@
+use super::unreadable;
+use crate::cli::error::CliError;
+use crate::cli::targets::told::{Tally, Told};
+use crate::cli::ui::Ui;
+use crate::report::TargetsWriter;
+
+/// One document with those of the targets in it.
+pub(in crate::cli::targets) struct Document {
+    command: &'static str,
+    writer: TargetsWriter,
+}
+
+impl Document {
+    pub(super) fn of(command: &'static str) -> Document {
+        Document { command, writer: TargetsWriter::default() }
+    }
+
+    pub(super) fn tell(&mut self, told: &Told) -> Result<(), CliError> {
+        let document = told.held.out().map_err(unreadable)?;
+        let error = told.error_document();
+        self.writer.add(&told.target, told.exit.code(), document, error.as_ref()).map_err(unreadable)
+    }
+
+    pub(super) fn end(self, ui: &Ui, tally: &Tally) -> Result<(), CliError> {
+        ui.report(|out| self.writer.write(self.command, &tally.summary(), out))
+    }
+}

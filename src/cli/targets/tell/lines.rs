@@ -1,0 +1,33 @@
+use super::unreadable;
+use crate::cli::error::CliError;
+use crate::cli::targets::told::{Tally, Told};
+use crate::cli::ui::Ui;
+use crate::report::Targets;
+
+/// Each line of a target under the target's name.
+pub(in crate::cli::targets) struct Lines {
+    command: &'static str,
+    began: bool,
+}
+
+impl Lines {
+    pub(super) fn of(command: &'static str) -> Lines {
+        Lines { command, began: false }
+    }
+
+    pub(super) fn tell(&mut self, ui: &Ui, told: &Told) -> Result<(), CliError> {
+        let lines = told.held.out().map_err(unreadable)?;
+        let error = told.error_document();
+        let is_first = !std::mem::replace(&mut self.began, true);
+        ui.report(|out| {
+            if is_first {
+                Targets::first_line(self.command, out)?;
+            }
+            Targets::lines_of(&told.target, told.exit.code(), lines, error.as_ref(), out)
+        })
+    }
+
+    pub(super) fn end(ui: &Ui, tally: &Tally) -> Result<(), CliError> {
+        ui.report(|out| Targets::last_line(&tally.summary(), out))
+    }
+}

@@ -1,0 +1,91 @@
+//! How several targets are told of: one way for each kind of output.
+
+mod document;
+mod lines;
+mod plugin;
+mod rows;
+mod sections;
+
+use super::told::{Tally, Told};
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::ui::Ui;
+use crate::render::Format;
+use document::Document;
+use lines::Lines;
+use plugin::Plugin;
+use rows::Rows;
+use sections::Sections;
+use std::io;
+
+/// See the module.
+pub(super) enum Teller {
+    /// For people.
+    Sections(Sections),
+    /// For monitoring systems.
+    Plugin(Plugin),
+    /// One JSON document.
+    Document(Document),
+    /// One JSON object a line.
+    Lines(Lines),
+    /// Comma-separated values.
+    Rows(Rows),
+}
+
+impl Teller {
+    /// The one for a format.
+    ///
+    /// # Errors
+    /// When the format has no place for a target's name.
+    pub(super) fn of(format: Format, command: &'static str) -> Result<Teller, CliError> {
+        Ok(match format {
+            Format::Table if command == "health" => Teller::Plugin(Plugin::default()),
+            Format::Table | Format::Wide | Format::None => Teller::Sections(Sections::default()),
+            Format::Json => Teller::Document(Document::of(command)),
+            Format::Jsonl => Teller::Lines(Lines::of(command)),
+            Format::Csv => Teller::Rows(Rows::default()),
+            Format::Name | Format::Prometheus => {
+                let message = format!("-o {} has no place for the targets' names", format.name());
+                return Err(CliError::new(Exit::Usage, message)
+                    .hint("-o csv has the target in its first column, -o jsonl in each line"));
+            }
+        })
+    }
+
+    /// Tells of the next target.
+    ///
+    /// # Errors
+    /// When what it said cannot be read, or the report not be written.
+    pub(super) fn tell(&mut self, ui: &Ui, told: Told) -> Result<(), CliError> {
+        match self {
+            Teller::Sections(sections) => sections.tell(ui, &told),
+            Teller::Plugin(plugin) => plugin.tell(&told),
+            Teller::Document(document) => document.tell(&told),
+            Teller::Lines(lines) => lines.tell(ui, &told),
+            Teller::Rows(rows) => rows.tell(ui, &told),
+        }?;
+        if let Some(said) = told.held.err().map_err(unreadable)? {
+            ui.pass_on(&told.target, said);
+        }
+        Ok(())
+    }
+
+    /// Tells of the whole.
+    ///
+    /// # Errors
+    /// When the report cannot be written.
+    pub(super) fn end(self, ui: &Ui, tally: &Tally) -> Result<(), CliError> {
+        match self {
+            Teller::Sections(sections) => sections.end(ui, tally),
+            Teller::Plugin(plugin) => return plugin.end(ui, tally),
+            Teller::Document(document) => return document.end(ui, tally),
+            Teller::Lines(_) => return Lines::end(ui, tally),
+            Teller::Rows(_) => {}
+        }
+        Ok(())
+    }
+}
+
+fn unreadable(error: io::Error) -> CliError {
+    CliError::new(Exit::Internal, format!("what a target said cannot be read from its temporary file: {error}"))
+}

@@ -1,0 +1,19 @@
+use super::unreadable;
+use crate::cli::error::CliError;
+use crate::cli::targets::told::Told;
+use crate::cli::ui::Ui;
+use crate::render::csv_under;
+
+/// One list of all targets' rows, with the target in the first column.
+#[derive(Default)]
+pub(in crate::cli::targets) struct Rows {
+    began: bool,
+}
+
+impl Rows {
+    pub(super) fn tell(&mut self, ui: &Ui, told: &Told) -> Result<(), CliError> {
+        let Some(rows) = told.held.out().map_err(unreadable)? else { return Ok(()) };
+        let has_header = !std::mem::replace(&mut self.began, true);
+        ui.report(|out| csv_under("target", &told.target, has_header, rows, out))
+    }
+}

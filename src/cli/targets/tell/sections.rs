@@ -1,0 +1,37 @@
+use super::unreadable;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::targets::told::{Tally, Told};
+use crate::cli::ui::Ui;
+use crate::render::inert;
+use std::io;
+
+/// A heading for each target that has a report, and a sentence at the end. Where no target had anything to say there is
+/// nothing to sum up: cron would mail it.
+#[derive(Default)]
+pub(in crate::cli::targets) struct Sections {
+    /// True once there is something above the next heading.
+    began: bool,
+    /// True once a target said anything.
+    spoke: bool,
+}
+
+impl Sections {
+    pub(super) fn tell(&mut self, ui: &Ui, told: &Told) -> Result<(), CliError> {
+        self.spoke |= told.exit != Exit::Done || told.held.has_err();
+        let Some(mut report) = told.held.out().map_err(unreadable)? else { return Ok(()) };
+        self.spoke = true;
+        let above = if std::mem::replace(&mut self.began, true) { "\n" } else { "" };
+        let title = ui.screen().strong(&format!("target {}", inert(&told.target)));
+        ui.report(|out| {
+            writeln!(out, "{above}{title}")?;
+            io::copy(&mut report, out).map(drop)
+        })
+    }
+
+    pub(super) fn end(self, ui: &Ui, tally: &Tally) {
+        if self.spoke {
+            ui.note(&tally.sentence());
+        }
+    }
+}

@@ -1,0 +1,117 @@
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::streams::Held;
+use crate::cli::ui::Ui;
+use crate::report::{ErrorDocument, TargetsEnding, TargetsSummary};
+use std::sync::Arc;
+
+/// What came of one target.
+pub(super) struct Told {
+    /// Its name.
+    pub(super) target: String,
+    /// How it ended.
+    pub(super) exit: Exit,
+    /// Why it has no report.
+    pub(super) error: Option<CliError>,
+    /// What it said.
+    pub(super) held: Arc<Held>,
+}
+
+impl Told {
+    /// A run that came to its end.
+    pub(super) fn new(target: &str, end: Result<Exit, CliError>, ui: &Ui, held: Arc<Held>) -> Told {
+        let (exit, error) = match end {
+            Ok(exit) => (exit, None),
+            Err(error) => (error.exit, Some(error)),
+        };
+        if let Some(error) = error.as_ref().filter(|_| !ui.is_for_machines()) {
+            ui.error(error);
+        }
+        Told { target: target.to_owned(), exit, error, held }
+    }
+
+    /// One that did not: where, the program has said.
+    pub(super) fn defect(target: &str) -> Told {
+        let error = CliError::new(Exit::Internal, format!("jobdoctor has a defect: target {target} was given up"));
+        Told { target: target.to_owned(), exit: Exit::Internal, error: Some(error), held: Arc::default() }
+    }
+
+    /// Why it has no report, for machines.
+    pub(super) fn error_document(&self) -> Option<ErrorDocument> {
+        self.error.as_ref().map(CliError::document)
+    }
+}
+
+/// How the targets ended, so far.
+#[derive(Default)]
+pub(super) struct Tally(Vec<(String, Exit)>);
+
+impl Tally {
+    /// One more.
+    pub(super) fn add(&mut self, target: &str, exit: Exit) {
+        self.0.push((target.to_owned(), exit));
+    }
+
+    /// The worst end.
+    pub(super) fn worst(&self) -> Exit {
+        self.0.iter().fold(Exit::Done, |worst, (_, exit)| worst.worse(*exit))
+    }
+
+    /// For machines.
+    pub(super) fn summary(&self) -> TargetsSummary {
+        let ending = |(exit, targets): (Exit, Vec<&str>)| TargetsEnding {
+            exit_code: exit.code(),
+            kind: exit.name().to_owned(),
+            targets: targets.into_iter().map(str::to_owned).collect(),
+        };
+        TargetsSummary {
+            targets: self.0.len() as u64,
+            ends: self.by_end().into_iter().map(ending).collect(),
+            exit_code: self.worst().code(),
+        }
+    }
+
+    /// For people: `4 targets: 3 done, 1 unreachable (staging)`.
+    pub(super) fn sentence(&self) -> String {
+        let part = |(exit, targets): (Exit, Vec<&str>)| match exit {
+            Exit::Done => format!("{} {}", targets.len(), exit.of_target()),
+            _ => format!("{} {} ({})", targets.len(), exit.of_target(), targets.join(", ")),
+        };
+        let parts: Vec<String> = self.by_end().into_iter().map(part).collect();
+        let targets = if self.0.len() == 1 { "target" } else { "targets" };
+        format!("{} {targets}: {}", self.0.len(), parts.join(", "))
+    }
+
+    /// The best end first; of each, the targets in their order.
+    fn by_end(&self) -> Vec<(Exit, Vec<&str>)> {
+        let mut ends: Vec<(Exit, Vec<&str>)> = Vec::new();
+        for (target, exit) in &self.0 {
+            match ends.iter_mut().find(|(end, _)| end == exit) {
+                Some((_, targets)) => targets.push(target),
+                None => ends.push((*exit, vec![target])),
+            }
+        }
+        ends.sort_by_key(|(exit, _)| exit.severity());
+        ends
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_end_is_that_of_the_whole_and_named_last() {
+        let mut tally = Tally::default();
+        for (target, exit) in
+            [("a", Exit::Unavailable), ("b", Exit::Done), ("c", Exit::Partial), ("d", Exit::Done), ("e", Exit::Partial)]
+        {
+            tally.add(target, exit);
+        }
+        assert_eq!(tally.worst(), Exit::Unavailable);
+        assert_eq!(tally.sentence(), "5 targets: 2 done, 2 done in part (c, e), 1 unreachable (a)");
+        let summary = tally.summary();
+        assert_eq!((summary.targets, summary.exit_code, summary.ends.len()), (5, 69, 3));
+        assert_eq!(summary.ends[1].targets, ["c", "e"]);
+    }
+}

@@ -1,0 +1,6 @@
+//! Help where it is needed: every example is run, and every table is what the code goes by.
+
+mod examples;
+mod pages;
+mod sandbox;
+mod topics;

@@ -1,0 +1,58 @@
+//! The targets of an operator who has several queues, not in the order of the alphabet.
+
+use crate::cli::scene::{INCIDENT, JOBS, STATE};
+use crate::support::cli::{Doctor, Ran};
+use crate::support::postgres::{TestDatabase, fresh};
+
+/// See the module.
+pub struct Fleet {
+    /// Where the program runs.
+    pub doctor: Doctor,
+    server: TestDatabase,
+}
+
+/// `web` is a SQLite file, `app` on Postgres; nobody answers at `staging`, and `old` has no such preset.
+pub fn mixed() -> Fleet {
+    let fleet = two();
+    let more = "[target.staging]\ndb = \"postgres://ops@127.0.0.1:1/app\"\n[target.old]\ndb = \"queue.db\"\npreset = \"no-such\"\n";
+    fleet.configure(&format!("{more}{}", fleet.both()));
+    fleet
+}
+
+/// The two that answer.
+pub fn two() -> Fleet {
+    let fleet = Fleet { doctor: Doctor::new(), server: fresh() };
+    fleet.doctor.sql("queue.db", &format!("{JOBS}{INCIDENT}"));
+    fleet.doctor.run(&["init", "--db", &fleet.server.url()]).exits(0);
+    let jobs = "INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, lease_expires_at) SELECT n, 'mail', 'SendInvoice',
+        'RUNNING', 'web1:' || n, now() - interval '3 h', now() - interval '2 h' FROM generate_series(1, 3) AS n";
+    fleet.server.client().batch_execute(jobs).unwrap();
+    fleet.configure(&fleet.both());
+    fleet
+}
+
+impl Fleet {
+    /// The entries of the two that answer.
+    pub fn both(&self) -> String {
+        let url = self.server.url();
+        format!("[target.web]\ndb = \"queue.db\"\nmax_jobs = 100\n[target.app]\ndb = \"{url}\"\nbrake = false\n")
+    }
+
+    /// Writes the config file.
+    pub fn configure(&self, text: &str) {
+        std::fs::create_dir_all(self.doctor.home(".config/jobdoctor")).unwrap();
+        std::fs::write(self.doctor.home(".config/jobdoctor/config.toml"), text).unwrap();
+    }
+
+    /// Runs the program in all targets.
+    pub fn all(&self, arguments: &[&str]) -> Ran {
+        self.doctor.run(&[arguments, &["--all-targets"]].concat())
+    }
+
+    /// The state of both queues.
+    pub fn states(&self) -> (Vec<String>, Vec<String>) {
+        let query = "SELECT id || ' ' || status || ' ' || attempts FROM jobs ORDER BY id";
+        let rows = self.server.client().query(query, &[]).unwrap();
+        (self.doctor.rows("queue.db", STATE), rows.iter().map(|row| row.get(0)).collect())
+    }
+}
