@@ -97,7 +97,8 @@ impl Metrics {
     pub fn note(&self, document: &Reclaim) {
         let mut moved = self.moved.borrow_mut();
         let Some(moved) = moved.as_mut().filter(|_| self.measures && document.applied) else { return };
-        for step in document.steps.iter().map_while(Result::ok) {
+        // A wake-up moves nothing.
+        for step in document.steps.iter().map_while(Result::ok).filter(|step| !step.is_wake_up()) {
             // Only the words of the contract: they become labels.
             let outcome = Outcome::ALL.into_iter().find(|outcome| Some(outcome.name()) == step.outcome.as_deref());
             if let Some(outcome) = outcome {

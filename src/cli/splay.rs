@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 /// How long it takes at most until a signal is seen.
 const BLINK: Duration = Duration::from_millis(20);
 
-/// Sleeps for a random part of that time.
+/// Sleeps for a random part of that time, and says for how long.
 ///
 /// # Errors
 /// When a signal ends it.
-pub fn sleep(longest: Duration, interrupt: &Interrupt, ui: &Ui) -> Result<(), CliError> {
+pub fn sleep(longest: Duration, interrupt: &Interrupt, ui: &Ui) -> Result<Duration, CliError> {
     let span = part(longest, RandomState::new().build_hasher().finish());
     let words = humantime::format_duration(Duration::from_millis(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)));
     if ui.is_watched() {
@@ -23,7 +23,8 @@ pub fn sleep(longest: Duration, interrupt: &Interrupt, ui: &Ui) -> Result<(), Cl
     } else {
         ui.detail(&format!("beginning in {words} (--splay)"));
     }
-    let until = Instant::now() + span;
+    let began = Instant::now();
+    let until = began + span;
     loop {
         if interrupt.is_raised() {
             // Which signal it was is known at the end.
@@ -31,7 +32,7 @@ pub fn sleep(longest: Duration, interrupt: &Interrupt, ui: &Ui) -> Result<(), Cl
         }
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Ok(());
+            return Ok(began.elapsed());
         }
         std::thread::sleep(left.min(BLINK));
     }

@@ -52,7 +52,8 @@ impl Settings {
         };
         let policy = Policy { older: target.older, thresholds, max_stalls: target.max_stalls, ..Policy::default() };
         let moves = target.rules.iter().filter_map(|(rule, r#move)| Some((*rule, (*r#move)?))).collect();
-        Policy { moves, too_long: self.too_long(), ..policy }.with_older(older)
+        let act_on = target.rules.iter().map(|(rule, _)| *rule).collect();
+        Policy { act_on, moves, too_long: self.too_long(), ..policy }.with_older(older)
     }
 
     /// The entries, each as a setting.

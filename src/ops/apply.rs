@@ -5,7 +5,7 @@ use super::later::Waits;
 use super::plan::Plan;
 use super::progress::{UnderWay, Work};
 use super::reclaim::Order;
-use super::record::{Recording, ends, entries};
+use super::record::{Cause, Recording, ends, entries};
 use super::turns::in_turn;
 use crate::model::{Batch, Move, Outcome, Step, StepResult};
 use crate::report::{self, RowError, Spool, StepJob};
@@ -44,11 +44,10 @@ pub(super) fn apply(
     order: &Order<'_>,
     recording: &mut Recording,
 ) -> Result<Applied, OpsError> {
-    let reason = order.reason();
     let mut run = Run {
         plan,
         spec: &plan.claims.spec,
-        reason: &reason,
+        order,
         waits: Waits::new(order.later, plan.claims.steps.iter())?,
         recording,
         limits,
@@ -74,7 +73,7 @@ pub(super) fn apply(
                 }
             }
         }
-        Move::ALL.into_iter().for_each(|r#move| run.flush(r#move));
+        run.flush_all();
         first += part.steps.len();
     }
     Ok(run.finish())
@@ -87,13 +86,13 @@ struct Run<'a> {
     plan: &'a Plan,
     /// That of the part which is carried out.
     spec: &'a QueueSpec,
-    reason: &'a str,
+    order: &'a Order<'a>,
     waits: Waits,
     recording: &'a mut Recording,
     limits: &'a Limits,
     writer: Box<dyn Writer>,
-    /// Steps that wait until their move has a batch together; a batch holds one kind of move.
-    waiting: BTreeMap<Move, Vec<Waiting>>,
+    /// Steps that wait until their move has a batch together; a batch holds one kind of move, for one kind of cause.
+    waiting: BTreeMap<(Move, Cause), Vec<Waiting>>,
     batches: usize,
     /// How long the first batch may wait for its turn.
     first_until: Instant,
@@ -103,18 +102,24 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn take(&mut self, n: usize, step: Step, job: StepJob) {
-        let r#move = step.r#move;
-        let waiting = self.waiting.entry(r#move).or_default();
+        let kind = (step.r#move, Cause::of(self.spec, &job));
+        let waiting = self.waiting.entry(kind).or_default();
         waiting.push((n, (step, job)));
         if waiting.len() == BATCH {
-            self.flush(r#move);
+            self.flush(kind);
         }
     }
 
-    fn flush(&mut self, r#move: Move) {
-        let Some(planned) = self.waiting.remove(&r#move).filter(|planned| !planned.is_empty()) else { return };
+    fn flush_all(&mut self) {
+        for r#move in Move::ALL {
+            Cause::ALL.into_iter().for_each(|cause| self.flush((r#move, cause)));
+        }
+    }
+
+    fn flush(&mut self, kind: (Move, Cause)) {
+        let Some(planned) = self.waiting.remove(&kind).filter(|planned| !planned.is_empty()) else { return };
         let (places, (steps, jobs)): (Vec<usize>, (Vec<Step>, Vec<StepJob>)) = planned.into_iter().unzip();
-        let results = self.results(r#move, &steps, &jobs);
+        let results = self.results(kind, &steps, &jobs);
         for ((n, mut job), result) in places.into_iter().zip(jobs).zip(results) {
             *self.applied.outcomes.entry(result.outcome).or_default() += 1;
             job.outcome = Some(result.outcome.name().to_owned());
@@ -147,7 +152,7 @@ impl Run<'_> {
         self.applied
     }
 
-    fn results(&mut self, r#move: Move, steps: &[Step], jobs: &[StepJob]) -> Vec<StepResult> {
+    fn results(&mut self, (r#move, cause): (Move, Cause), steps: &[Step], jobs: &[StepJob]) -> Vec<StepResult> {
         let not_tried = || steps.iter().map(|_| StepResult::of(Outcome::NotTried)).collect();
         if self.applied.stop.is_some() {
             return not_tried();
@@ -162,12 +167,15 @@ impl Run<'_> {
         self.batches += 1;
         // What waits already has waited for long enough.
         let waits = if self.spec.waits { Vec::new() } else { self.waits.next(r#move, steps.len()) };
-        let batch = Batch { r#move, steps, reason: self.reason, waits: &waits };
+        let reason = self.order.reason(cause);
+        let batch = Batch { r#move, steps, reason: &reason, waits: &waits };
         let mut recorder = self.recording.batch(entries(steps, jobs));
         let until = if self.batches == 1 { self.first_until } else { self.limits.deadline };
         let done = in_turn(&mut *self.writer, self.spec, &batch, &mut recorder, self.limits, until);
         recorder.committed(&done.results);
-        self.recording.ended(ends(jobs.iter().map(|job| &job.job.id), &done.results));
+        if r#move != Move::Wake {
+            self.recording.ended(ends(jobs.iter().map(|job| &job.job.id), &done.results));
+        }
         self.under_way.batch(steps.len(), done.results.iter().filter(|r| r.outcome == Outcome::Moved).count());
         self.applied.stop = done.stop;
         self.applied.warnings.extend(done.warnings);

@@ -4,6 +4,7 @@ use super::OpsError;
 use super::apply::BATCH;
 use super::plan::{Part, Plan};
 use super::reclaim::Order;
+use super::record::Cause;
 use crate::model::{Batch, Move, Step};
 use crate::report::Spool;
 use crate::spec::QueueSpec;
@@ -30,7 +31,8 @@ pub fn emit(limits: &Limits, plan: &Plan, order: &Order<'_>) -> Result<Emitted, 
         return Err(StoreError::new(StoreErrorKind::Refused, format!("{why}; there is no script of it")).into());
     }
     let (counts, batches) = counts(plan)?;
-    let reason = order.reason();
+    // Each batch says its own.
+    let reason = order.reason(if plan.claims.steps.is_empty() { Cause::Waited } else { Cause::Dead });
     let brake = order.guard.brake(plan);
     let mut warnings = plan.warnings.clone();
     if brake.pulled {
@@ -46,44 +48,43 @@ pub fn emit(limits: &Limits, plan: &Plan, order: &Order<'_>) -> Result<Emitted, 
         batches,
         warnings: &warnings,
     };
-    let mut run =
-        Run { reason: &reason, limits, emitted: Emitted { parts: Spool::default(), batches, warnings: Vec::new() } };
+    let mut run = Run { order, limits, emitted: Emitted { parts: Spool::default(), batches, warnings: Vec::new() } };
     run.push(&script::heading(&plan.claims.spec, &heading))?;
     plan.parts().try_for_each(|part| run.part(part))?;
     Ok(Emitted { warnings, ..run.emitted })
 }
 
 struct Run<'a> {
-    reason: &'a str,
+    order: &'a Order<'a>,
     limits: &'a Limits,
     emitted: Emitted,
 }
 
 impl Run<'_> {
     fn part(&mut self, part: &Part) -> Result<(), OpsError> {
-        let mut waiting: BTreeMap<Move, Vec<Step>> = BTreeMap::new();
-        for step in part.steps.iter() {
-            let step = step?;
-            let steps = waiting.entry(step.r#move).or_default();
+        let mut waiting: BTreeMap<(Move, Cause), Vec<Step>> = BTreeMap::new();
+        for (step, job) in part.steps.iter().zip(part.jobs.iter()) {
+            let (step, job) = (step?, job?);
+            let kind = (step.r#move, Cause::of(&part.spec, &job));
+            let steps = waiting.entry(kind).or_default();
             steps.push(step);
-            if let [Step { r#move, .. }, ..] = steps.as_slice()
-                && steps.len() == BATCH
-            {
-                self.batch(&part.spec, *r#move, steps)?;
+            if steps.len() == BATCH {
+                self.batch(&part.spec, kind, steps)?;
                 steps.clear();
             }
         }
-        for (r#move, steps) in waiting.iter().filter(|(_, steps)| !steps.is_empty()) {
-            self.batch(&part.spec, *r#move, steps)?;
+        for (kind, steps) in waiting.iter().filter(|(_, steps)| !steps.is_empty()) {
+            self.batch(&part.spec, *kind, steps)?;
         }
         Ok(())
     }
 
-    fn batch(&mut self, spec: &QueueSpec, r#move: Move, steps: &[Step]) -> Result<(), OpsError> {
+    fn batch(&mut self, spec: &QueueSpec, (r#move, cause): (Move, Cause), steps: &[Step]) -> Result<(), OpsError> {
         if self.limits.interrupt.is_raised() {
             return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted").into());
         }
-        let batch = Batch { r#move, steps, reason: self.reason, waits: &[] };
+        let reason = self.order.reason(cause);
+        let batch = Batch { r#move, steps, reason: &reason, waits: &[] };
         // The heading is the first part, so that the first batch is number 1.
         let place = Place { number: self.emitted.parts.len() as u64, of: self.emitted.batches };
         let text = script::batch(spec, &batch, place)?;
@@ -99,12 +100,12 @@ impl Run<'_> {
 fn counts(plan: &Plan) -> Result<(BTreeMap<Move, u64>, u64), OpsError> {
     let (mut all, mut batches) = (BTreeMap::new(), 0);
     for part in plan.parts() {
-        let mut counts: BTreeMap<Move, u64> = BTreeMap::new();
-        for step in part.steps.iter() {
-            *counts.entry(step?.r#move).or_default() += 1;
+        let mut counts: BTreeMap<(Move, Cause), u64> = BTreeMap::new();
+        for (step, job) in part.steps.iter().zip(part.jobs.iter()) {
+            *counts.entry((step?.r#move, Cause::of(&part.spec, &job?))).or_default() += 1;
         }
         batches += counts.values().map(|count| count.div_ceil(BATCH as u64)).sum::<u64>();
-        counts.into_iter().for_each(|(r#move, count)| *all.entry(r#move).or_default() += count);
+        counts.into_iter().for_each(|((r#move, _), count)| *all.entry(r#move).or_default() += count);
     }
     Ok((all, batches))
 }

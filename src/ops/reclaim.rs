@@ -2,7 +2,7 @@ use super::OpsError;
 use super::apply::apply;
 use super::guard::Guard;
 use super::plan::Plan;
-use super::record::{About, Record, Recording, target};
+use super::record::{About, Cause, Record, Recording, target};
 use super::turns::Turns;
 use crate::model::Outcome;
 use crate::policy::Later;
@@ -29,8 +29,8 @@ pub struct Order<'a> {
 
 impl Order<'_> {
     /// What is written with each job.
-    pub(super) fn reason(&self) -> String {
-        self.record.words(&self.run_id)
+    pub(super) fn reason(&self, cause: Cause) -> String {
+        self.record.words(cause, &self.run_id)
     }
 }
 

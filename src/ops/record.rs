@@ -5,6 +5,7 @@ use crate::journal::{
     Actor, Directory, Entry, Head, Intent, JournalError, Line, StepEnd, Target, Writer, key_to_json, values_to_json,
 };
 use crate::model::{Change, LedgerRow, Move, Outcome, RowChange, Step, StepResult, Timestamp};
+use crate::policy::Proves;
 use crate::report::{self, StepJob};
 use crate::spec::QueueSpec;
 use crate::store::{Recorder, StoreError, StoreErrorKind};
@@ -40,10 +41,44 @@ pub struct Record {
     pub directory: Option<Directory>,
 }
 
+/// Why a job is moved, as far as the queue's own last error has to tell it apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Cause {
+    /// Something proves that its worker is dead.
+    Dead,
+    /// It took too long, or its deadline has passed; its worker may be alive.
+    Late,
+    /// It waited, and nobody took it.
+    Waited,
+}
+
+impl Cause {
+    /// Every cause.
+    pub(super) const ALL: [Cause; 3] = [Cause::Dead, Cause::Late, Cause::Waited];
+
+    /// That of a step.
+    pub(super) fn of(spec: &QueueSpec, job: &StepJob) -> Cause {
+        let death = Some(Proves::Death.name());
+        match job.job.reasons.iter().any(|reason| reason.proves.as_deref() == death) {
+            _ if spec.waits => Cause::Waited,
+            true => Cause::Dead,
+            false => Cause::Late,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Cause::Dead => "worker presumed dead",
+            Cause::Late => "took too long",
+            Cause::Waited => "waited too long",
+        }
+    }
+}
+
 impl Record {
     /// What is written with each job, where the queue keeps its last error.
-    pub(super) fn words(&self, run_id: &str) -> String {
-        let words = format!("jobdoctor: worker presumed dead (run {run_id})");
+    pub(super) fn words(&self, cause: Cause, run_id: &str) -> String {
+        let words = format!("jobdoctor: {} (run {run_id})", cause.words());
         self.reason.as_ref().map_or(words.clone(), |reason| format!("{words}: {reason}"))
     }
 }
@@ -135,7 +170,8 @@ impl Recording {
     /// What is told of a batch whose steps look like this.
     pub(super) fn batch(&mut self, steps: Vec<Entry>) -> BatchRecorder<'_> {
         self.batch += 1;
-        BatchRecorder { recording: self, steps, is_told: false, lost: 0 }
+        let wakes = !steps.is_empty() && steps.iter().all(|step| step.r#move == Move::Wake);
+        BatchRecorder { recording: self, steps, wakes, is_told: false, lost: 0 }
     }
 
     /// Takes down how the steps of the last batch ended.
@@ -203,6 +239,8 @@ pub(super) struct BatchRecorder<'r> {
     recording: &'r mut Recording,
     /// The steps of the batch, without what becomes of their rows.
     steps: Vec<Entry>,
+    /// True for wake-ups, of which nothing is kept: they change no row, and come again with each sweep.
+    wakes: bool,
     /// Whether the store has told of it.
     is_told: bool,
     /// Jobs of it that no record could give back.
@@ -220,6 +258,9 @@ impl BatchRecorder<'_> {
 
     /// Counts what was committed, once that is known.
     pub(super) fn committed(self, results: &[StepResult]) {
+        if self.wakes {
+            return;
+        }
         let is_done = |result: &&StepResult| matches!(result.outcome, Outcome::Moved | Outcome::Unknown);
         let done = results.iter().filter(is_done).count() as u64;
         self.recording.moved += done;
@@ -229,20 +270,24 @@ impl BatchRecorder<'_> {
 
 impl Recorder for BatchRecorder<'_> {
     fn keeps(&self) -> bool {
-        self.recording.keeps()
+        self.recording.keeps() && !self.wakes
     }
 
     fn ledger(&mut self, at: Timestamp, changes: &[Change]) -> Vec<LedgerRow> {
+        if self.wakes {
+            return Vec::new();
+        }
         let head = &self.recording.head;
         self.entries(changes).into_iter().map(|entry| ledger_row(head, at, entry)).collect()
     }
 
     fn intent(&mut self, at: Timestamp, changes: &[Change]) -> Result<(), StoreError> {
-        let entries = self.entries(changes);
         self.is_told = true;
-        // A wake-up changes no row, so there is none to be given back.
-        let wakes = |change: &Change| self.steps.get(change.step).is_some_and(|step| step.r#move == Move::Wake);
-        let without_row = changes.iter().filter(|change| change.row.is_none() && !wakes(change)).count() as u64;
+        if self.wakes {
+            return Ok(());
+        }
+        let entries = self.entries(changes);
+        let without_row = changes.iter().filter(|change| change.row.is_none()).count() as u64;
         let recording = &mut *self.recording;
         let in_journal = match &mut recording.journal {
             Some(journal) if recording.trouble.is_none() => {

@@ -49,7 +49,11 @@ pub(super) fn fit(spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
             format!("preset {} does not tell when a job was claimed, so nobody knows how long it runs", spec.preset);
         return misfit("max_runtime", why);
     }
-    policy.too_long.entries.iter().try_for_each(|entry| too_long::fits(spec, entry).map_err(OpsError::Spec))
+    policy
+        .too_long
+        .entries
+        .iter()
+        .try_for_each(|entry| too_long::fits(spec, entry, &policy.too_long).map_err(OpsError::Spec))
 }
 
 /// What documents repeat of them: those that count.

@@ -2,15 +2,16 @@
 
 use super::OpsError;
 use super::session::Session;
-use crate::model::Move;
+use crate::model::{Move, Timestamp};
 use crate::policy::{StateLimit, TooLong};
 use crate::spec::{QueueSpec, SpecError, StateSource, StepSpec, Waits, did_you_mean};
+use crate::store::{StoreErrorKind, Wanted};
 
 /// Refuses an entry that could never count here: whoever wrote it relies on it.
 ///
 /// # Errors
 /// A state, a column or a move that this queue does not have.
-pub(super) fn fits(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError> {
+pub(super) fn fits(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError> {
     let state = &entry.state.text;
     for (key, globs, is_known) in
         [("queue", &entry.queue, spec.claim.queue.is_some()), ("kind", &entry.kind, spec.claim.kind.is_some())]
@@ -27,11 +28,12 @@ pub(super) fn fits(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError
         StateSource::Place(_) => Vec::new(),
     };
     if in_flight.contains(state) {
-        return fits_in_flight(spec, entry);
+        fits_in_flight(spec, entry)?;
+        return ends(spec, entry, all);
     }
     if waiting.contains(&state.as_str()) {
         return match &entry.since {
-            Some(_) => Ok(()),
+            Some(_) => is_offered(spec, entry).and_then(|()| ends(spec, entry, all)),
             None => Err(entry.state.error(format!(
                 "jobs in {state} wait, and nobody has claimed them: say in `since` which column tells since when"
             ))),
@@ -50,11 +52,19 @@ pub(super) fn fits(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError
 /// When the store cannot be read.
 pub fn unfit(session: &Session<'_>, spec: &QueueSpec, too_long: &TooLong) -> Result<Vec<String>, OpsError> {
     let mut unfit: Vec<String> = Vec::new();
-    let misfits = too_long.entries.iter().filter_map(|entry| fits(spec, entry).err());
+    let misfits = too_long.entries.iter().filter_map(|entry| fits(spec, entry, too_long).err());
     unfit.extend(misfits.map(|misfit| misfit.to_string()));
-    for (waits, group) in waiting(spec, too_long) {
-        match session.look_at_waiting(&waits).and_then(|look| ends(&look.spec, &group)) {
+    let in_vain = too_long.entries.len() - unfit.len();
+    for group in waiting(spec, too_long).into_iter().filter(|_| in_vain > 0) {
+        let looked = session.look_at_waiting(&group.waits).and_then(|mut look| {
+            // Whether this role may read what is needed: hardly a job is as old as that.
+            look.reader.scan(&look.spec, &Wanted::Before(Timestamp::EPOCH), &mut |_| {}).map_err(OpsError::from)
+        });
+        match looked {
             Err(OpsError::Spec(misfit)) => unfit.push(misfit.to_string()),
+            Err(OpsError::Store(error)) if error.kind == StoreErrorKind::Denied => {
+                unfit.push(format!("{}: {error}", group.waits.state.error("cannot be looked at")))
+            }
             ended => ended?,
         }
     }
@@ -77,13 +87,17 @@ fn fits_in_flight(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError>
             .state
             .error(format!("a job in {} is held by somebody: it cannot be woken", entry.state.text)));
     }
-    is_offered(spec, entry, "move")
+    is_offered(spec, entry)
 }
 
 /// Refuses what the preset cannot do to such a job.
-fn is_offered(spec: &QueueSpec, entry: &StateLimit, section: &str) -> Result<(), SpecError> {
+fn is_offered(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError> {
     let r#move = entry.r#move;
-    let why = match spec.moves.get(&r#move) {
+    let (section, moves) = if entry.since.is_some() { ("waiting", &spec.waiting) } else { ("move", &spec.moves) };
+    if r#move == Move::Wake && !spec.notify.is_empty() {
+        return Ok(());
+    }
+    let why = match moves.get(&r#move) {
         Some(moved) => match &moved.refused {
             Some(refused) => refused.clone(),
             None => return Ok(()),
@@ -99,47 +113,82 @@ fn is_offered(spec: &QueueSpec, entry: &StateLimit, section: &str) -> Result<(),
     Err(entry.state.error(why))
 }
 
-/// The entries about jobs that wait, by the rows that they look at.
-pub(super) fn waiting(spec: &QueueSpec, too_long: &TooLong) -> Vec<(Waits, TooLong)> {
-    let mut groups: Vec<(Waits, TooLong)> = Vec::new();
+/// Entries about jobs that wait which look at the same rows, one after the other in the file.
+pub(super) struct Group {
+    /// The rows.
+    pub(super) waits: Waits,
+    /// All entries about these rows, because of those about a job the first counts.
+    pub(super) too_long: TooLong,
+    /// Those that stand here.
+    pub(super) numbers: Vec<usize>,
+}
+
+/// The entries about jobs that wait, in groups that keep the order of the file.
+pub(super) fn waiting(spec: &QueueSpec, too_long: &TooLong) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
     let waits = |entry: &&StateLimit| spec.states.waiting.iter().any(|state| state.name == entry.state.text);
     for entry in too_long.entries.iter().filter(waits) {
         let Some(since) = &entry.since else { continue };
-        let same =
-            |(waits, _): &&mut (Waits, TooLong)| waits.state.text == entry.state.text && waits.since.text == since.text;
-        match groups.iter_mut().find(same) {
-            Some((_, group)) => group.entries.push(entry.clone()),
-            None => groups.push((
-                Waits { state: entry.state.clone(), since: since.clone() },
-                TooLong { target: too_long.target.clone(), entries: vec![entry.clone()] },
-            )),
+        let key = |entry: &StateLimit| (entry.state.text.clone(), entry.since.as_ref().map(|since| since.text.clone()));
+        match groups.last_mut().filter(|group| group.too_long.entries.first().map(key) == Some(key(entry))) {
+            Some(group) => group.numbers.push(entry.number),
+            None => {
+                let same = too_long.entries.iter().filter(|other| key(other) == key(entry)).cloned();
+                groups.push(Group {
+                    waits: Waits { state: entry.state.clone(), since: since.clone() },
+                    too_long: TooLong { target: too_long.target.clone(), entries: same.collect() },
+                    numbers: vec![entry.number],
+                });
+            }
         }
     }
     groups
 }
 
-/// Refuses entries whose move the preset does not have for jobs that wait, or that would move a job again and again.
-///
-/// # Errors
-/// See above.
-pub(super) fn ends(spec: &QueueSpec, too_long: &TooLong) -> Result<(), OpsError> {
-    for entry in &too_long.entries {
-        is_offered(spec, entry, "waiting")?;
-        let (Some(moved), Some(since)) = (spec.moves.get(&entry.r#move), &spec.claim.claimed_at) else { continue };
-        let stays = spec.states.in_flight.contains(&moved.to);
-        let sets = |step: &StepSpec| match step {
-            StepSpec::Update(assignments) => assignments.iter().any(|a| a.column.name == since.column.name),
-            StepSpec::Sql { .. } => true,
-        };
-        if entry.r#move != Move::Wake && stays && !moved.steps.iter().any(sets) {
-            let name = &since.column.name;
-            let why = format!(
-                "[waiting.{}] leaves the job in {} and `{name}` as it is, so every sweep would move it again: add \
-                 `stamp = [\"{name}\"]` to it",
-                entry.r#move, entry.state.text
-            );
-            return Err(entry.state.error(why).into());
+/// Refuses a move after which the job is as late as it was, by the entry that moved it, be it at once or by way of others.
+/// Every sweep would move it again.
+fn ends(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError> {
+    let mut seen = vec![entry.number];
+    let mut ahead = vec![entry];
+    while let Some(one) = ahead.pop() {
+        for next in all.entries.iter().filter(|next| leads_to(spec, one, next)) {
+            if next.number == entry.number {
+                let section = if one.since.is_some() { "waiting" } else { "move" };
+                let since = since(spec, next).unwrap_or_default();
+                let why = format!(
+                    "[{section}.{}] leads to {} and leaves `{since}` as it is, so {} would move the job again with every \
+                     sweep: add `stamp = [\"{since}\"]` to it",
+                    one.r#move,
+                    next.state.text,
+                    all.name(next)
+                );
+                return Err(entry.state.error(why));
+            }
+            if !seen.contains(&next.number) {
+                seen.push(next.number);
+                ahead.push(next);
+            }
         }
     }
     Ok(())
+}
+
+/// Whether a job that one entry has moved is late by another one at once.
+fn leads_to(spec: &QueueSpec, one: &StateLimit, next: &StateLimit) -> bool {
+    let moves = if one.since.is_some() { &spec.waiting } else { &spec.moves };
+    let Some(moved) = moves.get(&one.r#move).filter(|_| one.r#move != Move::Wake) else { return false };
+    let Some(since) = since(spec, next).filter(|_| moved.to.name == next.state.text) else { return false };
+    let sets = |step: &StepSpec| match step {
+        StepSpec::Update(assignments) => assignments.iter().any(|a| a.column.name == since),
+        StepSpec::Sql { .. } => true,
+    };
+    !moved.steps.iter().any(sets)
+}
+
+/// The column that says since when a job is in the state that the entry is about.
+fn since<'a>(spec: &'a QueueSpec, entry: &'a StateLimit) -> Option<&'a str> {
+    match &entry.since {
+        Some(since) => since.text.rsplit('.').next(),
+        None => spec.claim.claimed_at.as_ref().map(|time| time.column.name.as_str()),
+    }
 }

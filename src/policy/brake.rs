@@ -1,5 +1,7 @@
 //! The brake: when too much looks dead at once, the observer is more often at fault than the workers.
 
+use super::plan::is_acted_on;
+use super::rules::Policy;
 use super::verdict::{CheckResult, Judgement, Verdict};
 use crate::model::{Claim, age};
 use std::collections::BTreeMap;
@@ -14,7 +16,10 @@ const OWNERS: usize = 3;
 #[derive(Debug, Clone, Default)]
 pub struct Gauge {
     in_flight: u64,
+    /// What would be moved.
     dead: u64,
+    /// Of these, what is not dead but takes too long.
+    late: u64,
     unknown: u64,
     implausible: u64,
     dead_by_owner: BTreeMap<Option<String>, u64>,
@@ -66,9 +71,11 @@ pub struct Brake {
 
 impl Gauge {
     /// Takes in a claim that is stuck or unknown; healthy ones change nothing.
-    pub fn note(&mut self, claim: &Claim, judgement: &Judgement) {
-        if judgement.verdict.is_death() {
+    pub fn note(&mut self, claim: &Claim, judgement: &Judgement, policy: &Policy) {
+        // What the config file calls too long is moved like what is dead, and a clock that is wrong makes it all too long.
+        if is_acted_on(judgement, policy) {
             self.dead += 1;
+            self.late += u64::from(!judgement.verdict.is_death());
             *self.dead_by_owner.entry(claim.owner.as_ref().map(|owner| owner.name.clone())).or_default() += 1;
         }
         self.unknown += u64::from(matches!(judgement.verdict, Verdict::Unknown(_)));
@@ -87,8 +94,10 @@ impl Gauge {
         let mut why = Vec::new();
         if self.dead * 2 > self.in_flight {
             why.push(format!(
-                "{} of the {} jobs in flight look dead, which is more than half",
-                self.dead, self.in_flight
+                "{} of the {} jobs in flight look dead{}, which is more than half",
+                self.dead,
+                self.in_flight,
+                if self.late > 0 { " or take too long" } else { "" }
             ));
         }
         let owners = self.owners.keys().flatten().count();

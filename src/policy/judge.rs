@@ -22,7 +22,7 @@ pub fn judge(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -
         bench.lack("its key is NULL, so it cannot be told from others".to_owned());
     }
     if spec.waits {
-        bench.too_long();
+        bench.waiting();
     } else if policy.restart.is_some() {
         bench.restart();
     } else {

@@ -82,6 +82,16 @@ pub fn draft(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Po
     }
 }
 
+/// Whether a rule that fires is acted on. A limit for a state is in the config file for no other reason.
+fn acts(rule: Rule, policy: &Policy) -> bool {
+    rule.proves() == Proves::Death || rule == Rule::TooLong || policy.act_on.contains(&rule)
+}
+
+/// Whether a claim that is judged like that would be moved, as far as the rules go.
+pub(super) fn is_acted_on(judgement: &Judgement, policy: &Policy) -> bool {
+    matches!(&judgement.verdict, Verdict::Stuck(reasons) if reasons.iter().any(|reason| acts(reason.rule, policy)))
+}
+
 fn held<T>(reason: HeldReason, detail: impl Into<String>) -> Result<T, Held> {
     Err(Held { reason, detail: detail.into() })
 }
@@ -98,9 +108,7 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
         Verdict::Unknown(lacking) => return held(HeldReason::Unknown, lacking.join("; ")),
         Verdict::Stuck(reasons) => reasons,
     };
-    // A limit for a state is in the config file for no other reason than to be acted on.
-    let acts = |rule: Rule| rule.proves() == Proves::Death || rule == Rule::TooLong || policy.act_on.contains(&rule);
-    let Some(reason) = reasons.iter().find(|reason| acts(reason.rule)) else {
+    let Some(reason) = reasons.iter().find(|reason| acts(reason.rule, policy)) else {
         let details: Vec<&str> = reasons.iter().map(|reason| reason.detail.as_str()).collect();
         return held(HeldReason::OwnerAlive, format!("{}, but its owner shows life", details.join("; ")));
     };

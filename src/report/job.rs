@@ -1,4 +1,4 @@
-use crate::model::Timestamp;
+use crate::model::{Move, Outcome, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -156,6 +156,16 @@ impl Job {
 impl StepJob {
     /// The columns of `csv` that come after those of the job.
     pub const FURTHER_COLUMNS: [&'static str; 4] = ["state_after", "attempts_after", "outcome", "error"];
+
+    /// True for a wake-up, which moves nothing.
+    pub fn is_wake_up(&self) -> bool {
+        self.job.r#move.as_deref() == Some(Move::Wake.name())
+    }
+
+    /// True if the job was moved.
+    pub fn was_moved(&self) -> bool {
+        self.outcome.as_deref() == Some(Outcome::Moved.name()) && !self.is_wake_up()
+    }
 
     /// The values of all columns.
     pub fn values(&self) -> Vec<String> {

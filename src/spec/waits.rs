@@ -1,6 +1,6 @@
 use super::SpecError;
 use super::did_you_mean;
-use super::document::Document;
+use super::document::{By, Document};
 use super::fields::Written;
 use super::queue::{Exhausted, MoveSpec, QueueSpec};
 use crate::model::{AttemptsChange, Move};
@@ -28,7 +28,8 @@ impl Waits {
         states.waiting.append(&mut states.in_flight);
         states.in_flight.push(state);
         document.claim.claimed_at = Some(self.since.clone());
-        document.claim.liveness.clear();
+        // Age is what the limit is about. What else shows life is asked: a worker may hold a job before it says so.
+        document.claim.liveness.retain(|source| source.by != By::Age);
         document.claim.progress.clear();
         document.rules = Default::default();
         document.finished = None;

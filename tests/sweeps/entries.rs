@@ -43,10 +43,7 @@ fn what_the_queue_does_not_know() {
         ("state = \"QUEUED\"\nsince = \"run_at\"\nafter = \"5m\"\nmove = \"wake\"", "nobody to tell"),
         ("state = \"QUEUED\"\nsince = \"run_at\"\nafter = \"5m\"\nmove = \"cancel\"", "[waiting.cancel]"),
         // The requeue of the reference schema leaves `deadline_at` as it is: it would go on for ever.
-        (
-            "state = \"QUEUED\"\nsince = \"deadline_at\"\nafter = \"5m\"\nmove = \"requeue\"",
-            "every sweep would move it again",
-        ),
+        ("state = \"QUEUED\"\nsince = \"deadline_at\"\nafter = \"5m\"\nmove = \"requeue\"", "with every sweep"),
     ] {
         limits(&shop, &format!("[[target.shop.too_long]]\n{entry}\n"));
         for command in [

@@ -27,8 +27,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let setup: Vec<String> = database.warnings().iter().cloned().chain(database.dropped()).collect();
     let limits = settings.limits("check", LOOKING, &context.interrupt, false);
     let store = database.store()?;
+    let with_waiting = settings.too_long().entries.iter().any(|entry| entry.since.is_some());
     let unfit = ops::unfit_limits(&settings.session(store.as_ref(), &limits), &look.spec, &settings.too_long())?;
-    let checked = ops::check(&mut look, &setup, &unfit)?;
+    let checked = ops::check(&mut look, &setup, &unfit, with_waiting)?;
     let document = &checked.document;
     if !checked.is_fit {
         let exit = if checked.denied { Exit::NoPermission } else { Exit::Config };

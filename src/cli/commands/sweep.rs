@@ -16,6 +16,7 @@ use crate::cli::targets::Several;
 use crate::model::Timestamp;
 use crate::ops::Asked;
 use crate::policy::{Policy, Restart, RestartScope};
+use std::time::Duration;
 
 /// `jobdoctor sweep`.
 #[derive(Debug, Clone, clap::Args)]
@@ -108,8 +109,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 }
 
 fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &Metrics) -> Result<Exit, CliError> {
+    let mut slept = Duration::ZERO;
     if let Some(splay) = args.unattended.splay {
-        splay::sleep(splay, &context.interrupt, &context.ui)?;
+        slept = splay::sleep(splay, &context.interrupt, &context.ui)?;
         metrics.begins_now();
     }
     let settings = Settings::resolve(&args.store, &context.environment)?;
@@ -142,6 +144,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
         settings,
         unattended: Some(Unattended {
             args: &args.unattended,
+            slept,
             takes_turns: !is_scoped,
             is_restart: args.restart,
             is_brief: !args.output.is_said(),

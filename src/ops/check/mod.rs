@@ -23,11 +23,12 @@ pub struct Checked {
 }
 
 /// Finds out whether jobdoctor can do its work here: rights, encodings, indexes, triggers. `setup` is what is not as it
-/// should be about the way the database is reached, `unfit` what the config file asks for in vain.
+/// should be about the way the database is reached, `unfit` what the config file asks for in vain; `with_waiting` says that it
+/// wants something done to jobs that wait.
 ///
 /// # Errors
 /// When the store cannot be read at all.
-pub fn check(look: &mut Look, setup: &[String], unfit: &[String]) -> Result<Checked, OpsError> {
+pub fn check(look: &mut Look, setup: &[String], unfit: &[String], with_waiting: bool) -> Result<Checked, OpsError> {
     let mut findings = Findings { list: Vec::new(), denied: false };
     for warning in setup {
         findings.add(Severity::Warning, "setup", warning.clone(), None);
@@ -67,7 +68,7 @@ pub fn check(look: &mut Look, setup: &[String], unfit: &[String]) -> Result<Chec
         );
     }
     // Rights first: they explain why a listing fails.
-    rights::rights(&mut findings, look);
+    rights::rights(&mut findings, look, with_waiting);
     let can_list = listing(&mut findings, look)?;
     place(&mut findings, look);
     key(&mut findings, look);

@@ -5,8 +5,8 @@ use crate::spec::ident::quoted;
 use crate::spec::{MoveSpec, QueueSpec, StepSpec, Touch};
 use std::collections::BTreeSet;
 
-/// What the moves write, and whether this role may.
-pub(super) fn rights(findings: &mut Findings, look: &Look) {
+/// What the moves write, and whether this role may. What is done to jobs that wait counts where the config file has it done.
+pub(super) fn rights(findings: &mut Findings, look: &Look, with_waiting: bool) {
     let spec = &look.spec;
     let role = look.live.role.as_deref().map_or_else(|| "(this role)".to_owned(), quoted);
     for table in tables(look) {
@@ -23,7 +23,7 @@ pub(super) fn rights(findings: &mut Findings, look: &Look) {
         look.live.table(Some(&table.schema), &table.name)
     };
     if let Some(jobs) = table(&spec.claim.lock_table) {
-        let written = written_columns(spec);
+        let written = written_columns(spec, with_waiting);
         let missing: Vec<&str> = (jobs.columns.iter())
             .filter(|column| written.contains(column.name.as_str()) && !column.writable)
             .map(|column| column.name.as_str())
@@ -114,8 +114,9 @@ fn assignments(moved: &MoveSpec) -> impl Iterator<Item = &str> {
     })
 }
 
-fn written_columns(spec: &QueueSpec) -> BTreeSet<&str> {
-    spec.moves.values().flat_map(assignments).collect()
+fn written_columns(spec: &QueueSpec, with_waiting: bool) -> BTreeSet<&str> {
+    let waiting = spec.waiting.values().filter(|_| with_waiting);
+    spec.moves.values().chain(waiting).flat_map(assignments).collect()
 }
 
 /// What is done to which tables, by their logical names: all of them are read, and the moves' statements of the preset's own
@@ -127,7 +128,7 @@ fn touches(spec: &QueueSpec) -> BTreeSet<(Touch, &str)> {
         StepSpec::Sql { sql, .. } => Some(sql),
         StepSpec::Update(_) => None,
     });
-    let locks = spec.engine == Engine::Postgres && moves().next().is_some() && written_columns(spec).is_empty();
+    let locks = spec.engine == Engine::Postgres && moves().next().is_some() && written_columns(spec, false).is_empty();
     let locked = locks.then_some((Touch::Update, spec.claim.lock_table.as_str()));
     let read = spec.tables.keys().map(|table| (Touch::Select, table.as_str()));
     sql.flat_map(|sql| sql.touches()).chain(locked).chain(read).collect()

@@ -46,7 +46,7 @@ pub(super) fn measured(
 fn suspects(look: &mut Look, policy: &Policy) -> Result<Gauge, OpsError> {
     let mut gauge = Gauge::default();
     judged(look, &Selection::default(), policy, &mut |_, claim, judgement, _| {
-        gauge.note(claim, &judgement);
+        gauge.note(claim, &judgement, policy);
         Ok(())
     })?;
     Ok(gauge)

@@ -136,7 +136,7 @@ pub fn plan(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<P
     }
     let mut gauge = Gauge::default();
     judged(look, selection, policy, &mut |spec, claim, judgement, is_asked_for| {
-        gauge.note(claim, &judgement);
+        gauge.note(claim, &judgement, policy);
         if !is_asked_for {
             return Ok(());
         }

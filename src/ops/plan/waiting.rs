@@ -6,8 +6,8 @@ use crate::model::{Claim, Move, Step};
 use crate::ops::OpsError;
 use crate::ops::selection::Selection;
 use crate::ops::session::{Look, Session};
-use crate::ops::too_long;
-use crate::policy::{Digest, Policy, TooLong, Verdict, draft, judge};
+use crate::ops::too_long::{self, Group};
+use crate::policy::{Digest, Draft, Policy, StateLimit, Verdict, draft, judge};
 use crate::report::Spool;
 use crate::spec::QueueSpec;
 use crate::store::Wanted;
@@ -26,10 +26,9 @@ pub fn plan_waiting(
 ) -> Result<(), OpsError> {
     // A job that is late by two columns of its row is moved once: by the entry that comes first.
     let mut seen = HashSet::new();
-    for (waits, too_long) in too_long::waiting(&plan.claims.spec, &policy.too_long) {
-        let mut look = session.look_at_waiting(&waits)?;
-        too_long::ends(&look.spec, &too_long)?;
-        let mut part = part(&mut look, selection, too_long, plan, &mut seen)?;
+    for group in too_long::waiting(&plan.claims.spec, &policy.too_long) {
+        let mut look = session.look_at_waiting(&group.waits)?;
+        let mut part = part(&mut look, selection, group, plan, &mut seen)?;
         let room = selection.limit.map(|limit| limit.saturating_sub(plan.len()));
         let beyond = room.map_or(0, |room| part.steps.truncate(room).min(part.jobs.truncate(room)));
         plan.beyond_limit += beyond as u64;
@@ -47,11 +46,13 @@ pub fn plan_waiting(
 fn part(
     look: &mut Look,
     selection: &Selection,
-    too_long: TooLong,
+    group: Group,
     plan: &mut Plan,
     seen: &mut HashSet<String>,
 ) -> Result<Part, OpsError> {
-    let shortest = too_long.entries.iter().map(|entry| entry.after).min().unwrap_or_default();
+    let Group { too_long, numbers, .. } = group;
+    let own = |entry: &&StateLimit| numbers.contains(&entry.number);
+    let shortest = too_long.entries.iter().filter(own).map(|entry| entry.after).min().unwrap_or_default();
     // What the operator says of claims is about claims.
     let policy = Policy { too_long, ..Policy::default() };
     let now = look.now();
@@ -63,10 +64,11 @@ fn part(
         if failed.is_some() || judgement.verdict == Verdict::Healthy || !selection.admits(claim) {
             return;
         }
-        if !seen.insert(claim.key.to_string()) {
+        let is_here = policy.too_long.limit(claim).is_some_and(|entry| numbers.contains(&entry.number));
+        let draft = draft(&spec, claim, &judgement, &policy);
+        if !is_here || (matches!(draft, Draft::Step(_)) && !seen.insert(claim.key.to_string())) {
             return;
         }
-        let draft = draft(&spec, claim, &judgement, &policy);
         failed = drafts.add(&spec, claim, &judgement, &policy, draft).err();
     };
     look.reader.scan(&spec, &Wanted::Before(now.minus(shortest)), &mut |claim| consider(&claim))?;

@@ -1,8 +1,8 @@
 //! Rules about jobs whose worker may be alive: a deadline, a longest run time, a limit for a state.
 
-use super::{Bench, shown};
+use super::{Bench, Opinion, shown};
 use crate::model::{Reading, age};
-use crate::policy::verdict::{CheckResult, Rule};
+use crate::policy::verdict::{Check, CheckResult, Rule};
 
 impl Bench<'_> {
     pub(super) fn trouble(&mut self) {
@@ -36,6 +36,24 @@ impl Bench<'_> {
             let value = max.map_or_else(|| "-".to_owned(), |max| age(max.span));
             self.ask(Rule::MaxRuntime, "maximum run time", value, over, detail);
         }
+    }
+
+    /// Jobs that wait. One that shows life is held by somebody, whatever its state says.
+    pub(super) fn waiting(&mut self) {
+        let (spec, claim) = (self.spec, self.claim);
+        let since = self.last_sign_at;
+        // Since when it waits is no sign of life.
+        self.last_sign_at = claim.heartbeat.at();
+        for (source, sign) in spec.liveness.iter().zip(&claim.signs) {
+            if let Opinion::Alive(detail) = self.opinion(source, sign) {
+                let (value, result) = (shown(&sign.at), CheckResult::Clear);
+                let column = source.column().map_or_else(|| source.name().to_owned(), |time| time.column.to_string());
+                self.checks.push(Check { rule: source.name(), column, value, result, detail });
+                return;
+            }
+        }
+        self.last_sign_at = since;
+        self.too_long();
     }
 
     /// Nobody says that the owner is dead: the config file says that this is enough.

@@ -49,7 +49,7 @@ pub(super) fn batch(spec: &QueueSpec, moved: &MoveSpec, batch: &Batch<'_>, place
     }
     text.push_str("\n-- the move\n");
     text.push_str(&work.acts());
-    if batch.r#move == Move::Requeue && !spec.notify.is_empty() {
+    if matches!(batch.r#move, Move::Requeue | Move::Wake) && !spec.notify.is_empty() {
         text.push_str("\n-- workers are woken when it is committed\n");
         text.push_str(&work.wake());
     }

@@ -1,8 +1,9 @@
 //! That more jobs than usual had to be moved, and whose they were.
 
 use super::Reclaiming;
+use crate::policy::Proves;
 use crate::render::{count, grouped};
-use crate::report::Reclaim;
+use crate::report::{Reclaim, StepJob};
 use std::collections::BTreeMap;
 
 /// Owners named.
@@ -14,7 +15,7 @@ impl Reclaiming<'_> {
         let of_target = self.settings.target.warn_above;
         let flag = self.unattended.as_ref().and_then(|said| said.args.warn_above);
         let above = flag.or(of_target)?;
-        let moved = document.summary.outcomes.as_ref().map_or(document.summary.planned, |outcomes| outcomes.moved);
+        let moved = document.steps.iter().flatten().filter(|step| is_lost(step)).count() as u64;
         if moved <= above {
             return None;
         }
@@ -26,11 +27,17 @@ impl Reclaiming<'_> {
     }
 }
 
+/// Whether its worker died. Jobs that took too long, or that nobody took, say nothing about workers.
+fn is_lost(step: &StepJob) -> bool {
+    let is_dead = step.job.reasons.iter().any(|reason| reason.proves.as_deref() == Some(Proves::Death.name()));
+    is_dead && (step.outcome.is_none() || step.was_moved())
+}
+
 /// Who lost most of them: hosts, where the preset knows them.
 fn owners(document: &Reclaim, moved: u64) -> String {
     let mut lost: BTreeMap<String, u64> = BTreeMap::new();
     for step in document.steps.iter().flatten() {
-        if step.outcome.as_deref().is_none_or(|outcome| outcome == "moved") {
+        if is_lost(&step) {
             let owner = step.job.host.or(step.job.owner).unwrap_or_else(|| "(no owner)".to_owned());
             *lost.entry(owner).or_default() += 1;
         }

@@ -14,6 +14,7 @@ use crate::policy::{Lifted, Policy};
 use crate::render::Format;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
+use std::time::Duration;
 
 /// What `reclaim` and `sweep` have in common.
 pub(in crate::cli::commands) struct Reclaiming<'a> {
@@ -38,6 +39,8 @@ pub(in crate::cli::commands) struct Reclaiming<'a> {
 /// What `sweep` has beside that.
 pub(in crate::cli::commands) struct Unattended<'a> {
     pub(in crate::cli::commands) args: &'a UnattendedArgs,
+    /// How long it slept before it began.
+    pub(in crate::cli::commands) slept: Duration,
     /// True if it takes turns with other sweeps: all but restart sweeps of some owners, because workers must always start.
     pub(in crate::cli::commands) takes_turns: bool,
     pub(in crate::cli::commands) is_restart: bool,
@@ -61,10 +64,8 @@ impl Reclaiming<'_> {
         context.say_setup(&database);
         let store = database.store()?;
         let limits = settings.limits(self.name, time, &context.interrupt, self.act.apply);
-        let switched_on = settings.target.rules.iter().map(|(rule, _)| rule);
-        let rules = self.act.rule.iter().chain(switched_on).copied();
-        let policy =
-            Policy { act_on: rules.collect(), to: self.act.to, max_stalls: self.max_stalls(), ..settings.policy(None) };
+        let mut policy = Policy { to: self.act.to, max_stalls: self.max_stalls(), ..settings.policy(None) };
+        policy.act_on.extend(&self.act.rule);
         if self.act.apply && !settings.target.read_only {
             store.recover(&limits)?;
         }
@@ -84,8 +85,14 @@ impl Reclaiming<'_> {
         }
         let run_id = run_id(&look);
         context.ui.is_run(&run_id);
+        // Whatever it waits for from here on, and did before, claims made meanwhile are those of workers that came after it.
+        let slept = self.unattended.as_ref().map(|said| said.slept).unwrap_or_default();
+        let began = look.now().minus(slept);
         let (mut look, mut standing) = self.stand_in_line(context, &limits, look, &look_again)?;
-        let policy = self.asked.policy(refine(&look, &beside, policy))?;
+        let mut policy = self.asked.policy(refine(&look, &beside, policy))?;
+        if let Some(restart) = &mut policy.restart {
+            restart.began = restart.began.min(began);
+        }
         let speaks = !self.format.is_machine() && (self.unattended.is_none() || context.ui.is_watched());
         let (policy, wrong_list) = beside.judge(&mut look, policy, context, speaks)?;
         self.must_know_progress(&look)?;
@@ -132,7 +139,10 @@ impl Reclaiming<'_> {
         // Where another sweep was faster, it is the other one's news.
         let summary = &done.document.summary;
         let elsewhere = summary.outcomes.as_ref().is_some_and(|o| o.changed + o.gone == summary.planned);
-        let nothing_done = (summary.planned == 0 || elsewhere) && done.document.refused.is_none();
+        // That workers were told once more is no news either: it goes on until somebody takes the job.
+        let only_woken =
+            summary.waiting == summary.planned && done.document.steps.iter().flatten().all(|step| step.is_wake_up());
+        let nothing_done = (summary.planned == 0 || elsewhere || only_woken) && done.document.refused.is_none();
         let idle = self.unattended.is_some() && nothing_done && !context.ui.is_watched();
         let told = self.tell(context, &done, idle);
         following.run(context, &mut done);

@@ -91,7 +91,7 @@ impl Reclaiming<'_> {
 impl Standing {
     /// Takes down for the next run that this one has moved something.
     pub(super) fn ended(&mut self, context: &Context, done: &Reclaimed) {
-        let moved = done.document.summary.outcomes.as_ref().is_some_and(|outcomes| outcomes.moved > 0);
+        let moved = done.document.steps.iter().flatten().any(|step| step.was_moved());
         let Some(lock) = self.lock.as_mut().filter(|_| moved) else { return };
         if let Err(error) = lock.swept(done.document.store_time) {
             context.ui.detail(&format!("the next run on this host will not know of this one: {error}"));
