@@ -46,7 +46,7 @@ pub fn said(ran: Ran) -> Said {
 /// `'label'=value[UOM];[warn];[crit];[min];[max]`.
 fn one(text: &str) -> (String, Data) {
     let (label, rest) = text.strip_prefix('\'').and_then(|rest| rest.split_once("'=")).expect("a label in quotes");
-    assert!(!label.is_empty() && label.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{text}");
+    assert!(!label.is_empty() && !label.contains(['\'', '=', '|', ' ']), "{text}");
     let [value, warning, critical, min, max] = rest.split(';').collect::<Vec<_>>().try_into().expect("five parts");
     let end = value.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '-')).unwrap_or(value.len());
     let (number, unit) = if value == "U" { ("", "") } else { value.split_at(end) };

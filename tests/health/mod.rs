@@ -3,4 +3,5 @@
 mod blind;
 mod line;
 mod ranges;
+mod several;
 mod states;

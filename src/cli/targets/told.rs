@@ -2,6 +2,7 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::streams::Held;
 use crate::cli::ui::Ui;
+use crate::policy::State;
 use crate::report::{ErrorDocument, TargetsEnding, TargetsSummary};
 use std::sync::Arc;
 
@@ -74,7 +75,7 @@ impl Tally {
     /// For people: `4 targets: 3 done, 1 unreachable (staging)`.
     pub(super) fn sentence(&self) -> String {
         let part = |(exit, targets): (Exit, Vec<&str>)| match exit {
-            Exit::Done => format!("{} {}", targets.len(), exit.of_target()),
+            Exit::Done | Exit::Health(State::Ok) => format!("{} {}", targets.len(), exit.of_target()),
             _ => format!("{} {} ({})", targets.len(), exit.of_target(), targets.join(", ")),
         };
         let parts: Vec<String> = self.by_end().into_iter().map(part).collect();
