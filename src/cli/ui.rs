@@ -176,9 +176,14 @@ impl Ui {
 
     /// A word about how things are set up: to who asked with `--verbose`, and to a terminal. Cron would mail it every minute.
     pub fn warn_about_setup(&self, text: &str) {
-        if self.verbose || self.err_is_terminal {
+        if self.tells_details() {
             self.warn(text);
         }
+    }
+
+    /// True if what is not worth a mail is said: to who asked with `--verbose`, and to a terminal.
+    pub fn tells_details(&self) -> bool {
+        self.verbose || self.err_is_terminal
     }
 
     /// What was found out, for who asked with `--verbose`.

@@ -42,6 +42,8 @@ pub struct Reclaimed {
     pub stop: Option<StoreError>,
     /// What went wrong beside it: wake-ups that failed.
     pub after: Vec<String>,
+    /// True if `history` knows the run.
+    pub is_recorded: bool,
 }
 
 /// Prints or executes a plan.
@@ -125,5 +127,5 @@ pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order
         not_found: plan.not_found,
         verified: None,
     };
-    Ok(Reclaimed { document, stop, after })
+    Ok(Reclaimed { document, stop, after, is_recorded: recording.is_kept() })
 }

@@ -219,6 +219,11 @@ impl Recording {
         self.has_ledger || self.journal.is_some()
     }
 
+    /// Whether somebody finds this run in it: a run that has moved nothing is in no ledger.
+    pub(super) fn is_kept(&self) -> bool {
+        self.path().is_some() || (self.has_ledger && self.moved > 0)
+    }
+
     /// What is to be said about it afterwards. Nothing where nothing was written: a sweep that is idle says nothing.
     pub(super) fn warning(&self) -> Option<String> {
         let trouble = self.trouble.as_ref().filter(|_| self.moved > 0)?;

@@ -36,14 +36,26 @@ pub(super) fn in_turn(
     limits: &Limits,
     until: Instant,
 ) -> BatchReport<StoreError> {
+    let mut waited_for: Option<StoreError> = None;
     loop {
-        let done = writer.apply(spec, batch, recorder);
+        let mut done = writer.apply(spec, batch, recorder);
         let waits = done.stop.as_ref().is_some_and(|stop| stop.kind == StoreErrorKind::OutOfTurn);
         let until = until.min(limits.deadline);
         if !waits || limits.interrupt.is_raised() || Instant::now() >= until {
+            done.stop = done.stop.map(|stop| in_vain(stop, waited_for));
             return done;
         }
+        waited_for = done.stop;
         std::thread::sleep(pause().min(until.saturating_duration_since(Instant::now())));
+    }
+}
+
+/// Why a batch has stopped. Time that ran out while it asked for its turn once more is the time of whoever had it: the words of
+/// a statement that was cut off say nothing of that.
+fn in_vain(stop: StoreError, waited_for: Option<StoreError>) -> StoreError {
+    match waited_for {
+        Some(waited_for) if stop.kind == StoreErrorKind::TimedOut => waited_for,
+        _ => stop,
     }
 }
 
@@ -64,7 +76,31 @@ pub fn called_off(look: &mut Look, hold: Duration) -> Result<Option<StoreError>,
     Ok(last.and_then(|last| held(&table, last, hold, now)))
 }
 
-/// True if the ledger tells every host of a sweep on any of them.
-pub fn tells_of_sweeps(look: &Look) -> bool {
-    look.spec.ledger.as_ref().is_some_and(|ledger| ledger.lacks.is_empty() && ledger.may_read && ledger.may_insert)
+/// Why the ledger does not tell every host of a sweep on any of them; `None` if it does.
+pub fn untold(look: &Look) -> Option<String> {
+    let table = &look.target.table;
+    let Some(ledger) = &look.spec.ledger else { return Some(format!("{table} has no ledger")) };
+    let name = format!("{}.{}", ledger.table.schema, ledger.table.name);
+    match (ledger.lacks.as_slice(), ledger.may_read, ledger.may_insert) {
+        ([], true, true) => None,
+        ([], false, _) => Some(format!("this role may not read the ledger {name}")),
+        ([], true, false) => Some(format!("this role may not add to the ledger {name}")),
+        (lacks, ..) => Some(format!("the ledger {name} lacks {}", lacks.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_that_ran_out_in_line_is_told_as_that() {
+        let error = |kind, message: &str| StoreError::new(kind, message);
+        let cut_off = || error(StoreErrorKind::TimedOut, "canceling statement");
+        let another = || error(StoreErrorKind::OutOfTurn, "another sweep");
+        assert_eq!(in_vain(cut_off(), Some(another())).message, "another sweep");
+        assert_eq!(in_vain(cut_off(), None).message, "canceling statement");
+        let lost = in_vain(error(StoreErrorKind::Lost, "lost"), Some(another()));
+        assert_eq!(lost.kind, StoreErrorKind::Lost, "what else went wrong is not hidden");
+    }
 }

@@ -49,9 +49,9 @@ fn what_check_warns_about_is_no_news() {
     let warned = doctor.run(&["check", "--db", "queue.db"]);
     assert!(warned.stdout.contains("index"), "{warned:#?}");
     is_silent(cron(&doctor, &["--db", "queue.db"]));
-    // No place for journals and locks, no ledger for --hold.
+    // No place for journals and locks.
     let doctor = calm().env("HOME", "");
-    is_silent(cron(&doctor, &["--db", "queue.db", "--hold", "60s"]));
+    is_silent(cron(&doctor, &["--db", "queue.db", "--lock-wait", "1s"]));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::support::cli::Ran;
 use crate::support::shop::{Shop, on_both};
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 fn sweep(shop: &Shop, host: usize, more: &[&str]) -> Ran {
     Ran::of(on_host(shop, host, &[&["sweep", "--apply", "--json"], more].concat()).output().expect("it runs"))
@@ -92,6 +93,86 @@ fn without_one_it_is_this_host_and_that_is_said() {
         assert!(!quiet.stderr.contains("knows only"), "cron would mail it every minute: {quiet:#?}");
         is_held(shop, quiet);
         assert_eq!(moved(&sweep(shop, 1, &["--hold", "1h"]).exits(0)), 2, "another host does not know");
+    });
+}
+
+/// A flag that would do nothing is no word about the set-up: whoever wrote the command must hear of it.
+#[test]
+fn with_neither_a_ledger_nor_a_place_it_warns() {
+    on_both(|shop| {
+        shop.in_flight(1, 3, "'web1:7'", 600);
+        let homeless = |more: &[&str]| {
+            let words = [&["sweep", "--apply", "--json", "--hold", "1h"], more].concat();
+            let mut command = shop.doctor.command(&shop.with_db(&words));
+            Ran::of(command.env_remove("HOME").output().expect("it runs")).exits(0)
+        };
+        let ran = homeless(&[]);
+        assert_eq!(moved(&ran), 3, "workers' jobs matter more");
+        for word in [
+            "warning: --hold 1h does nothing here: ",
+            "jobs has no ledger",
+            "HOME is not set",
+            "jobdoctor init --ledger",
+        ] {
+            assert!(ran.stderr.contains(word), "{word}: {ran:#?}");
+        }
+        assert_eq!(homeless(&["-q"]).stderr, "");
+        // A directory that others can read is no place either.
+        sweep(shop, 0, &[]).exits(0);
+        let locks = super::host::state(shop, 0).join("locks");
+        fs::set_permissions(&locks, fs::Permissions::from_mode(0o755)).expect("chmod");
+        let open = sweep(shop, 0, &["--hold", "1h"]).exits(0);
+        assert!(
+            open.stderr.contains("its mode 0755 lets others in") && open.stderr.contains("does nothing"),
+            "{open:#?}"
+        );
+        // With a ledger no place is needed.
+        shop.run(&["init", "--ledger"]).exits(0);
+        assert_eq!(homeless(&[]).stderr, "");
+    });
+}
+
+#[test]
+fn a_ledger_that_the_role_may_not_read_is_not_called_none() {
+    let shop = Shop::on_postgres();
+    shop.run(&["init"]).exits(0);
+    shop.run(&["init", "--ledger"]).exits(0);
+    shop.sql("DO $$ BEGIN CREATE ROLE unread LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
+    shop.sql("GRANT SELECT ON jobs TO unread");
+    let url = shop.url.replace("user=doctor", "user=unread");
+    let ran = shop.doctor.run(&["sweep", "--hold", "1h", "-v", "--db", &url]).exits(0);
+    assert!(ran.stderr.contains("this role may not read the ledger public.jobdoctor_ledger"), "{ran:#?}");
+    assert!(ran.stderr.contains("`jobdoctor check --db") && !ran.stderr.contains("has no ledger"), "{ran:#?}");
+}
+
+/// Moves the ledger's last row by that many seconds.
+fn shift(shop: &Shop, seconds: u32) {
+    shop.sql(&match shop.is_postgres() {
+        true => format!("UPDATE jobdoctor_ledger SET moved_at = now() + interval '{seconds} s'"),
+        false => format!(
+            "UPDATE jobdoctor_ledger SET moved_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '+{seconds} seconds')"
+        ),
+    });
+}
+
+/// A clock was set back: what the ledger says was, is yet to come.
+#[test]
+fn a_sweep_to_come_counts_as_just_now() {
+    on_both(|shop| {
+        shop.run(&["init", "--ledger"]).exits(0);
+        shop.in_flight(1, 2, "'web1:7'", 600);
+        assert_eq!(moved(&sweep(shop, 0, &[]).exits(0)), 2);
+        shift(shop, 1800);
+        shop.in_flight(11, 12, "'web1:8'", 600);
+        for host in [0, 1] {
+            let ran = sweep(shop, host, &["--hold", "1h"]).exits(75);
+            assert!(ran.stderr.contains("ahead of the database's clock and counts as just now"), "{ran:#?}");
+        }
+        // Further ahead than it holds: nobody knows when that was, and it does not hide what comes after it.
+        assert_eq!(moved(&sweep(shop, 0, &["--hold", "10m"]).exits(0)), 2);
+        shop.in_flight(21, 22, "'web1:9'", 600);
+        let ran = sweep(shop, 1, &["--hold", "10m"]).exits(75);
+        assert!(ran.stderr.contains(" ago, at 20"), "{ran:#?}");
     });
 }
 

@@ -7,6 +7,7 @@ mod etiquette;
 mod hold;
 mod host;
 mod log;
+mod quiet;
 mod report_file;
 mod splay;
 mod started_before;

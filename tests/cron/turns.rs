@@ -185,6 +185,23 @@ fn on_postgres_a_sweep_of_another_host_is_noticed_in_the_transaction() {
     assert_eq!(ended(waiting).exits(0).json()["summary"]["outcomes"]["moved"], 3);
 }
 
+/// What is only watched needs no lock.
+#[test]
+fn a_sweep_that_watches_what_becomes_of_its_jobs_keeps_nobody_off() {
+    on_both(|shop| {
+        orphans(shop);
+        let watches =
+            on_host(shop, 0, &["sweep", "--apply", "-o", "none", "--verify", "10m"]).spawn().expect("it starts");
+        until("it has moved them", || shop.rows("SELECT count(*) FROM jobs WHERE status = 'QUEUED'") == ["3"]);
+        shop.in_flight(11, 12, "'web1:8'", 600);
+        until("another one has moved the others", || {
+            let ran = Ran::of(on_host(shop, 0, &["sweep", "--apply", "--json"]).output().expect("it runs"));
+            ran.code == 0 && ran.json()["summary"]["outcomes"]["moved"] == 2
+        });
+        kill(watches);
+    });
+}
+
 /// A pooler in transaction mode: the lock goes with the transaction, not with the session that many share.
 #[test]
 fn behind_a_pooler_nothing_of_it_stays() {

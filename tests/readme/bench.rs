@@ -25,6 +25,13 @@ const ORDERS: &str = "
     ('bill', 'working', 'w1', unixepoch() - 1060, unixepoch() - 1000, 4),
     ('pack', 'new', NULL, NULL, NULL, 0)";
 
+/// Two jobs of a dead worker, and one of a live one.
+const SHOP: &str = "
+    INSERT INTO jobs (queue, kind, status, owner_id, lease_token, claimed_at, heartbeat_at, lease_expires_at) VALUES
+    ('mail', 'SendInvoice', 'RUNNING', 'web2:911', 'a', unixepoch() - 900, unixepoch() - 840, unixepoch() - 780),
+    ('mail', 'SendReminder', 'RUNNING', 'web2:912', 'b', unixepoch() - 960, unixepoch() - 841, unixepoch() - 781),
+    ('mail', 'SendInvoice', 'RUNNING', 'web1:4211', 'c', unixepoch() - 60, unixepoch() - 1, unixepoch() + 59)";
+
 /// The jobs of the scheduler's table: one that is well for each that is not.
 const SCHEDULED: &str = "
     INSERT INTO scheduled_jobs (state, topic, worker, updated_at, approved_at, deadline_at) VALUES
@@ -37,7 +44,9 @@ const SCHEDULED: &str = "
     ('DISPATCHED', 'mail', 'w1', unixepoch() - 10, NULL, NULL),
     ('DISPATCHED', 'mail', 'w2', unixepoch() - 600, NULL, NULL),
     ('RUNNING', 'report', 'w1', unixepoch() - 600, NULL, NULL),
-    ('RUNNING', 'report', 'w2', unixepoch() - 1200, NULL, NULL)";
+    ('RUNNING', 'report', 'w2', unixepoch() - 1200, NULL, NULL),
+    ('SCHEDULED', 'mail', NULL, unixepoch() - 400, NULL, unixepoch() - 50),
+    ('APPROVAL_REQUIRED', 'refund', NULL, unixepoch() - 90000, NULL, unixepoch() - 40)";
 
 pub(super) struct Bench {
     directory: tempfile::TempDir,
@@ -65,6 +74,7 @@ impl Bench {
                 "demo" => bench.must("jobdoctor demo"),
                 "config" => bench.config(),
                 "scheduler" => bench.scheduler(),
+                "many" => bench.many(),
                 "postgres" => bench.postgres(JOBS),
                 "incident" => {
                     bench.incident(&frozen());
@@ -77,7 +87,7 @@ impl Bench {
                     bench.program("kubectl", "for host in 5 6 70 8 9; do echo pod/host-$host; done");
                 }
                 "outage" => bench.incident(&outage()),
-                "then" => {}
+                "then" | "wrapper" => {}
                 other => return Err(format!("nobody knows what `{other}` needs")),
             }
         }
@@ -99,6 +109,20 @@ impl Bench {
         shop.execute_batch(&format!("{};{ORDERS}", text_of("sql shop"))).expect("the table of the page");
     }
 
+    /// Three targets: one with stuck jobs, one without, and one that is not there.
+    fn many(&self) {
+        let config = self.directory.path().join("config/jobdoctor");
+        std::fs::create_dir_all(&config).expect("the config directory");
+        let targets =
+            "[target.mail]\ndb = \"mail.db\"\n[target.media]\ndb = \"media.db\"\n[target.shop]\ndb = \"shop.db\"\n";
+        std::fs::write(config.join("config.toml"), targets).expect("the config file");
+        for file in ["mail.db", "shop.db"] {
+            self.must(&format!("jobdoctor init --db {file}"));
+        }
+        let shop = rusqlite::Connection::open(self.work().join("shop.db")).expect("shop.db");
+        shop.execute_batch(SHOP).expect("the jobs");
+    }
+
     /// The scheduler of docs/sweep.md, with a job in each plight.
     fn scheduler(&self) {
         let config = self.directory.path().join("config/jobdoctor");
@@ -114,7 +138,7 @@ impl Bench {
     }
 
     /// A program that this machine need not have.
-    fn program(&self, name: &str, script: &str) {
+    pub(super) fn program(&self, name: &str, script: &str) {
         let bin = self.directory.path().join("bin");
         std::fs::create_dir_all(&bin).expect("a directory for programs");
         std::fs::write(bin.join(name), format!("#!/bin/sh\n{script}\n")).expect("the program");

@@ -176,18 +176,39 @@ fn plugin(text: &str) -> Result<(), String> {
 fn unit(text: &str) -> Result<(), String> {
     let bench = Bench::with(&["postgres".to_owned()])?;
     let value = |key| text.lines().find_map(|line| line.strip_prefix(key)).ok_or(format!("the unit has no {key}"));
-    let (environment, before) = (value("Environment=")?, value("ExecStartPre=")?);
-    let before = before.strip_prefix('-').unwrap_or(before);
-    bench.say(&format!("export {environment}\n{}", before.replace("%H", "\"$(hostname)\""))).map(|_| ())
+    let before = value("ExecStartPre=")?;
+    // The database may be away for a moment; the worker must start all the same.
+    let before = before.strip_prefix('-').ok_or("the worker would not start where the sweep fails")?;
+    bench.say(&format!("{}{}", environment(text)?, before.replace("%H", "web2")))?;
+    keeps(&bench, "journal")
+}
+
+/// The environment of a unit, as lines of a shell. Without a HOME: systemd sets none where no user is named.
+fn environment(text: &str) -> Result<String, String> {
+    let variables = text.lines().filter_map(|line| line.strip_prefix("Environment="));
+    let lines: String =
+        variables.map(|variable| format!("export {}\n", variable.replace("%S", "$HOME/state"))).collect();
+    let directory = text.lines().find_map(|line| line.strip_prefix("StateDirectory="));
+    let directory = directory.ok_or("nobody makes the state directory")?;
+    Ok(format!("{lines}mkdir -p \"$HOME/state/{directory}\"\nunset HOME\n"))
+}
+
+/// What it remembers is in the directory that the unit has.
+fn keeps(bench: &Bench, what: &str) -> Result<(), String> {
+    let kept = bench.say("ls \"$HOME\"/state/*")?;
+    if kept.lines().any(|line| line == what) { Ok(()) } else { Err(format!("it keeps no {what}: {kept}")) }
 }
 
 /// The service of a timer, twice: the second run stands back, which the unit says is success.
 fn service(text: &str) -> Result<(), String> {
     let bench = Bench::with(&["postgres".to_owned()])?;
     let value = |key| text.lines().find_map(|line| line.strip_prefix(key)).ok_or(format!("the unit has no {key}"));
-    let (environment, start) = (value("Environment=")?, value("ExecStart=")?);
-    let (success, command) = (value("SuccessExitStatus=")?, start.trim_start_matches("/usr/local/bin/"));
-    bench.say(&format!("export {environment}\n{command}\n{command} || [ $? -eq {success} ]")).map(|_| ())
+    let (success, command) = (value("SuccessExitStatus=")?, value("ExecStart=")?.trim_start_matches("/usr/local/bin/"));
+    let said = bench.say(&format!("{}{command}\n{command} || [ $? -eq {success} ]", environment(text)?))?;
+    if !said.contains("keeps the next sweep off") {
+        return Err(format!("the second one did not stand back: {said}"));
+    }
+    ["journal", "locks"].into_iter().try_for_each(|what| keeps(&bench, what))
 }
 
 /// Each command line of a manifest, in a shell, with the programs that it stands before.
@@ -201,4 +222,25 @@ fn commands(text: &str) -> Result<(), String> {
         bench.worker();
         bench.say(line).map(|_| ())
     })
+}
+
+/// What cron mails of it: not that it stood back, but every failure, and a death without a word.
+#[test]
+fn the_wrapper_of_cron_keeps_the_status() {
+    let script = super::block::text_of("sh incident wrapper");
+    for (ends, status, mailed) in [
+        ("exit 0", 0, ""),
+        ("echo moved; exit 0", 0, "moved"),
+        ("echo held >&2; exit 75", 0, ""),
+        ("exit 3", 3, ""),
+        ("echo 'error: no' >&2; exit 69", 69, "error: no"),
+        ("kill -9 $$", 137, "ended with 137"),
+    ] {
+        let bench = Bench::new();
+        bench.program("jobdoctor", ends);
+        let ran = bench.run(&script);
+        let out = String::from_utf8_lossy(&ran.stdout).into_owned();
+        assert_eq!(ran.status.code(), Some(status), "{ends}: {out}");
+        assert!(if mailed.is_empty() { out.is_empty() } else { out.contains(mailed) }, "{ends}: {out}");
+    }
 }

@@ -40,6 +40,20 @@ fn nothing_is_applied() {
     }
 }
 
+/// That a standby takes no writes comes before whose turn it is: 75 would be success to a timer.
+#[test]
+fn a_sweep_that_is_to_hold_is_refused_all_the_same() {
+    let pair = pair();
+    let (doctor, database) = queue(&pair, SOME);
+    let primary = database.url(&[pair.primary()]);
+    doctor.run(&["init", "--ledger", "--db", &primary]).exits(0);
+    doctor.run(&["sweep", "--apply", "--db", &primary]).exits(0);
+    doctor.run(&["sweep", "--apply", "--hold", "1h", "--db", &primary]).exits(75);
+    pair.catch_up();
+    let ran = doctor.run(&["sweep", "--apply", "--hold", "1h", "--db", &database.url(&[pair.standby()])]).exits(4);
+    assert!(ran.stderr.contains("this is a standby"), "{ran:#?}");
+}
+
 /// A run on the primary is looked at from the standby, and not taken back there.
 #[test]
 fn nothing_is_taken_back() {

@@ -16,6 +16,10 @@ const JOBS: &[(&str, &str, &str, &str, &str, &str)] = &[
     ("asks", "APPROVAL_REQUIRED", "{ago 90000}", "NULL", "NULL", "APPROVAL_REQUIRED 90000"),
     ("just approved", "APPROVAL_REQUIRED", "{ago 90000}", "{ago 60}", "NULL", "APPROVAL_REQUIRED 90000"),
     ("approved and stuck", "APPROVAL_REQUIRED", "{ago 90000}", "{ago 130}", "NULL", "PENDING now"),
+    // Nobody has approved it, and nobody need any more; one that is late is not handed on either.
+    ("asks too late", "APPROVAL_REQUIRED", "{ago 90000}", "NULL", "{ago 60}", "TIMEOUT now"),
+    ("approved too late", "APPROVAL_REQUIRED", "{ago 90000}", "{ago 130}", "{ago 60}", "TIMEOUT now"),
+    ("chosen too late", "SCHEDULED", "{ago 400}", "NULL", "{ago 60}", "TIMEOUT now"),
     ("chosen", "SCHEDULED", "{ago 60}", "NULL", "NULL", "SCHEDULED 60"),
     // The reconciler would time it out after 300 s; the replayer comes first, at 120 s, and so does the sweep.
     ("chosen and stuck", "SCHEDULED", "{ago 400}", "NULL", "NULL", "PENDING now"),
@@ -85,11 +89,11 @@ fn every_job_ends_where_it_should() {
     on_both(|shop| {
         let document = shop.run(&sweep(&["--apply", "--json"])).exits(0).json();
         is_valid("sweep", &document);
-        assert_eq!(document["summary"]["outcomes"]["moved"], 7);
+        assert_eq!(document["summary"]["outcomes"]["moved"], 10);
         ended_as_they_should(shop);
         // The reason stands on each, as the scheduler writes one.
         let with_reason = shop.rows("SELECT count(*) FROM scheduled_jobs WHERE reason LIKE '%jobdoctor%'");
-        assert_eq!(with_reason, ["7"]);
+        assert_eq!(with_reason, ["10"]);
         // And once more there is nothing to do.
         let again = shop.run(&sweep(&["--apply"])).exits(0);
         assert_eq!((again.stdout.as_str(), again.stderr.as_str()), ("", ""));
@@ -102,7 +106,7 @@ fn a_dry_run_says_why_and_writes_nothing() {
         let before = shop.rows("SELECT * FROM scheduled_jobs ORDER BY id");
         let document = shop.run(&sweep(&["--json"])).exits(0).json();
         assert_eq!(shop.rows("SELECT * FROM scheduled_jobs ORDER BY id"), before);
-        assert_eq!(document["summary"]["planned"], 7);
+        assert_eq!(document["summary"]["planned"], 10);
         let steps: BTreeMap<&str, &serde_json::Value> =
             document["steps"].as_array().unwrap().iter().map(|step| (step["id"].as_str().unwrap(), step)).collect();
         let stuck = steps["approved and stuck"];
@@ -110,7 +114,7 @@ fn a_dry_run_says_why_and_writes_nothing() {
         assert_eq!(stuck["reasons"][0]["rule"], "too_long");
         let detail = stuck["reasons"][0]["detail"].as_str().unwrap();
         assert!(detail.starts_with("waits in APPROVAL_REQUIRED, 2m"), "{detail}");
-        assert!(detail.ends_with("past approved_at, allowed 2m (too_long 6 of target scheduler)"), "{detail}");
+        assert!(detail.ends_with("past approved_at, allowed 2m (too_long 8 of target scheduler)"), "{detail}");
         let late = steps["too late to begin"];
         assert_eq!((&late["move"], &late["state_after"]), (&"time_out".into(), &"TIMEOUT".into()));
         assert_eq!(steps["works past its deadline"]["reasons"][0]["rule"], "deadline_passed");
@@ -141,7 +145,7 @@ fn two_sweepers_at_once() {
             assert!([0, 3].contains(&ran.code), "{ran:?}");
             moved += ran.json()["summary"]["outcomes"]["moved"].as_u64().unwrap();
         }
-        assert_eq!(moved, 7);
+        assert_eq!(moved, 10);
         ended_as_they_should(shop);
     });
 }
@@ -171,7 +175,7 @@ fn what_was_done_can_be_taken_back() {
         fs::write(shop.doctor.path("config.toml"), config).unwrap();
         let before = shop.rows("SELECT * FROM scheduled_jobs ORDER BY id");
         let document = shop.run(&sweep(&["--apply", "--json"])).exits(0).json();
-        assert_eq!((&document["undoable"], &document["summary"]["outcomes"]["moved"]), (&true.into(), &7.into()));
+        assert_eq!((&document["undoable"], &document["summary"]["outcomes"]["moved"]), (&true.into(), &10.into()));
         let undo = ["undo", document["run_id"].as_str().unwrap(), "--config", "config.toml", "--target", "scheduler"];
         shop.run(&[&undo as &[&str], &["--apply"]].concat()).exits(0);
         assert_eq!(shop.rows("SELECT * FROM scheduled_jobs ORDER BY id"), before);

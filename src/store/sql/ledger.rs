@@ -51,13 +51,14 @@ pub fn ledger_losses(dialect: &dyn Dialect, ledger: &LedgerSpec, job_table: &str
     sql.finish()
 }
 
-/// When that command last moved a job of that table, in runs named like that or later.
+/// When that command last moved a job of that table, in runs named like that or later, and no later than `until`.
 pub fn ledger_last(
     dialect: &dyn Dialect,
     ledger: &LedgerSpec,
     command: &str,
     job_table: &str,
     runs_from: &str,
+    until: Timestamp,
 ) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push(&format!("SELECT max(l.moved_at) FROM {} AS l", dialect.table(&ledger.table)));
@@ -67,6 +68,11 @@ pub fn ledger_last(
     for (condition, value) in conditions {
         sql.push(condition);
         sql.bind(Param::Cell(Cell::Text(value.to_owned())));
+    }
+    sql.push(" AND l.moved_at <= ");
+    sql.bind(Param::Cell(Cell::Text(until.to_string())));
+    if let (Engine::Postgres, Some(cast)) = (dialect.engine(), cast(LedgerKind::Instant)) {
+        sql.push(cast);
     }
     sql.finish()
 }

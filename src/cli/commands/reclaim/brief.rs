@@ -44,6 +44,16 @@ impl Reclaiming<'_> {
         })
     }
 
+    /// Of a run that is silent otherwise: jobs may be stuck, and all of them left alone.
+    pub(super) fn say_left_alone(&self, context: &Context, document: &Reclaim) {
+        let outcomes = document.summary.outcomes.as_ref();
+        outcomes.and_then(left_behind).iter().for_each(|line| context.ui.detail(line));
+        if let Some(held) = left_alone(document) {
+            let why = context.next_command(self.name, &[]);
+            context.ui.detail(&format!("{held} To see why: {why}"));
+        }
+    }
+
     fn lines(&self, context: &Context, done: &Reclaimed, outcomes: &Outcomes) -> Vec<String> {
         let document = &done.document;
         let summary = &document.summary;
@@ -56,10 +66,7 @@ impl Reclaiming<'_> {
             0 => format!("moved none of {jobs}."),
             moved => format!("moved {} of {jobs}: {}.", grouped(moved), listed(&moves)),
         });
-        let others = not_moved(outcomes);
-        if !others.is_empty() {
-            lines.push(format!("Not moved: {}.", listed(&others)));
-        }
+        lines.extend(left_behind(outcomes));
         lines.extend(refusals(document));
         if outcomes.unknown > 0 {
             let words =
@@ -67,17 +74,14 @@ impl Reclaiming<'_> {
             lines.push(words.to_owned());
         }
         lines.extend(done.stop.as_ref().map(|stop| format!("Stopped early: {stop}.")));
-        let held = tally(document.held.iter().flatten().map(|held| held.held.reason));
-        if !held.is_empty() {
-            lines.push(format!("Left alone: {}.", listed(&held)));
-        }
+        lines.extend(left_alone(document));
         if summary.beyond_limit > 0 {
             lines.push(format!("{} beyond --limit.", count(summary.beyond_limit, "more job", "more jobs")));
         }
         lines.extend(when(document).filter(|_| outcomes.moved > 0).map(|when| format!("{}.", capital(&when))));
         lines.extend(self.churn(document).map(|churn| format!("{}.", capital(&churn))));
         lines.extend(done.after.iter().map(|warning| format!("{}.", capital(warning))));
-        if let Some(run) = &document.run_id {
+        if let Some(run) = document.run_id.as_ref().filter(|_| done.is_recorded) {
             lines.push(format!("This was run {run}. More: {}", context.on_same_queue(&["history", run], &[])));
             if document.undoable && outcomes.moved > 0 {
                 lines.push(format!("To look at taking it back: {}", context.on_same_queue(&["undo", run], &[])));
@@ -85,6 +89,18 @@ impl Reclaiming<'_> {
         }
         lines
     }
+}
+
+/// How many jobs were to be moved and were not, by what became of them.
+fn left_behind(outcomes: &Outcomes) -> Option<String> {
+    let others = not_moved(outcomes);
+    (!others.is_empty()).then(|| format!("Not moved: {}.", listed(&others)))
+}
+
+/// How many jobs were looked at and left alone, by reason.
+fn left_alone(document: &Reclaim) -> Option<String> {
+    let held = tally(document.held.iter().flatten().map(|held| held.held.reason));
+    (!held.is_empty()).then(|| format!("Left alone: {}.", listed(&held)))
 }
 
 /// Which sweep, of which queue, from where.

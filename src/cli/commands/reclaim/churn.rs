@@ -1,9 +1,9 @@
 //! That more jobs than usual had to be moved, and whose they were.
 
 use super::Reclaiming;
-use crate::policy::Proves;
+use crate::policy::Rule;
 use crate::render::{count, grouped};
-use crate::report::{Reclaim, StepJob};
+use crate::report::{Reason, Reclaim, StepJob};
 use std::collections::BTreeMap;
 
 /// Owners named.
@@ -27,10 +27,11 @@ impl Reclaiming<'_> {
     }
 }
 
-/// Whether its worker died. Jobs that took too long, or that nobody took, say nothing about workers.
+/// Whether a worker lost it. Jobs that waited, and that nobody held, say nothing about workers.
 fn is_lost(step: &StepJob) -> bool {
-    let is_dead = step.job.reasons.iter().any(|reason| reason.proves.as_deref() == Some(Proves::Death.name()));
-    is_dead && (step.outcome.is_none() || step.was_moved())
+    let too_long = |reason: &Reason| reason.rule == Rule::TooLong.name();
+    let waited = step.job.owner.is_none() && step.job.reasons.iter().all(too_long);
+    !waited && (step.outcome.is_none() || step.was_moved())
 }
 
 /// Who lost most of them: hosts, where the preset knows them.

@@ -8,6 +8,7 @@ mod gentle;
 mod reclaiming;
 mod said;
 mod turns;
+mod unheard;
 mod waiting;
 
 pub(super) use reclaiming::{Reclaiming, Unattended, run_id};

@@ -9,9 +9,11 @@ use crate::cli::present::present;
 use crate::cli::record::record;
 use crate::cli::report_file::ReportFile;
 use crate::cli::settings::Settings;
+use crate::model::Outcome;
 use crate::ops::{self, Asked, Guard, Look, Order, Reclaimed};
 use crate::policy::{Lifted, Policy};
 use crate::render::Format;
+use crate::report::StepJob;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 use std::time::Duration;
@@ -100,6 +102,7 @@ impl Reclaiming<'_> {
             metrics.measure(&mut look, selection, &policy)?;
         }
         let plan = self.asked.plan(&mut look, &policy)?;
+        self.say_unheard(context, &mut look, &policy, &plan)?;
         context.warn_if_blind(&mut look, plan.in_flight())?;
         // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
         drop(look);
@@ -131,19 +134,14 @@ impl Reclaiming<'_> {
         let mut following = self.following(store.as_ref(), &plan, &policy)?;
         let mut done = ops::reclaim(store.as_ref(), &limits, plan, &order)?;
         standing.ended(context, &done);
+        // What follows may only watch, for minutes.
+        drop(standing);
         self.metrics.iter().for_each(|metrics| metrics.note(&done.document));
         if self.tells_what_followed() {
             following.run(context, &mut done);
         }
         // Cron mails whatever is said; a document that was asked for is no news.
-        // Where another sweep was faster, it is the other one's news.
-        let summary = &done.document.summary;
-        let elsewhere = summary.outcomes.as_ref().is_some_and(|o| o.changed + o.gone == summary.planned);
-        // That workers were told once more is no news either: it goes on until somebody takes the job.
-        let only_woken =
-            summary.waiting == summary.planned && done.document.steps.iter().flatten().all(|step| step.is_wake_up());
-        let nothing_done = (summary.planned == 0 || elsewhere || only_woken) && done.document.refused.is_none();
-        let idle = self.unattended.is_some() && nothing_done && !context.ui.is_watched();
+        let idle = self.unattended.is_some() && self.is_no_news(context, &done) && !context.ui.is_watched();
         let told = self.tell(context, &done, idle);
         following.run(context, &mut done);
         let kept = self.keep(&done);
@@ -151,7 +149,25 @@ impl Reclaiming<'_> {
         Ok(self.exit(&done).worse(following.exit))
     }
 
+    /// True if nothing was done, or would be. Where another sweep was faster, it is the other one's news; a job that is locked is
+    /// in somebody's hands, or tried again by the next run, where nobody has asked for a report of each; and workers that were
+    /// told of a job are told again until one takes it.
+    fn is_no_news(&self, context: &Context, done: &Reclaimed) -> bool {
+        let passes = |outcome: &str| {
+            let is = |known: Outcome| outcome == known.name();
+            is(Outcome::Changed) || is(Outcome::Gone) || is(Outcome::Locked) && self.is_brief(context)
+        };
+        let is_none = |step: &StepJob| step.is_wake_up() || step.outcome.as_deref().is_some_and(passes);
+        let document = &done.document;
+        document.refused.is_none()
+            && done.after.is_empty()
+            && document.steps.iter().flatten().all(|step| is_none(&step))
+    }
+
     fn tell(&self, context: &Context, done: &Reclaimed, idle: bool) -> Result<(), CliError> {
+        if idle {
+            self.say_left_alone(context, &done.document);
+        }
         if self.is_brief(context) {
             return if idle { Ok(()) } else { self.tell_briefly(context, done) };
         }

@@ -6,6 +6,7 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::record::locks;
 use crate::journal::{JournalError, LockFile, Locked};
+use crate::model::age;
 use crate::ops::{self, Look, OpsError, Reclaimed, Turns};
 use crate::store::{Limits, StoreError, StoreErrorKind, held};
 use std::time::{Duration, Instant};
@@ -50,8 +51,10 @@ impl Reclaiming<'_> {
         mut look: Look,
         look_again: &dyn Fn() -> Result<Look, OpsError>,
     ) -> Result<(Look, Standing), CliError> {
-        if !self.takes_turns() {
-            if let Some(hold) = self.hold().filter(|_| !self.act.apply)
+        // A standby is refused in its own words, too.
+        let is_standby = look.target.standby.is_some();
+        if !self.takes_turns() || is_standby {
+            if let Some(hold) = self.hold().filter(|_| !self.act.apply && !is_standby)
                 && let Some(error) = called_off(context, &mut look, None, hold)?
             {
                 context.ui.warn(&format!("with --apply this would end with 75: {}", error.message));
@@ -59,32 +62,30 @@ impl Reclaiming<'_> {
             return Ok((look, Standing::default()));
         }
         let until = Instant::now() + self.lock_wait();
-        let tried = lock_file(context, &mut look)?.map(|file| file.and_then(LockFile::try_lock));
+        let tried = lock_file(context, &mut look)?.and_then(|file| file.try_lock().map_err(no_lock));
         let (mut look, mut lock) = match tried {
-            None => (look, None),
-            Some(Ok(Ok(lock))) => (look, Some(lock)),
-            Some(Ok(Err(file))) => {
+            Ok(Ok(lock)) => (look, Ok(lock)),
+            Ok(Err(file)) => {
                 let table = look.target.table.clone();
                 // A snapshot must not stay open for so long.
                 drop(look);
                 let lock = wait(file, &table, until, limits)?;
                 (look_again()?, lock)
             }
-            Some(Err(error)) => {
-                context.ui.detail(&format!("going on without a lock on this host: {error}"));
-                (look, None)
-            }
+            Err(why) => (look, Err(why)),
         };
-        if let Some(Err(error)) = lock.as_mut().map(|lock| lock.held_since(look.now())) {
-            context.ui.detail(&format!("the lock of this host is taken, but not signed: {error}"));
+        match lock.as_mut().map(|lock| lock.held_since(look.now())) {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => context.ui.detail(&format!("the lock of this host is taken, but not signed: {error}")),
+            Err(why) => context.ui.detail(&format!("going on without a lock on this host: {why}")),
         }
         let hold = self.hold();
         if let Some(hold) = hold
-            && let Some(error) = called_off(context, &mut look, lock.as_ref(), hold)?
+            && let Some(error) = called_off(context, &mut look, Some(&lock), hold)?
         {
             return Err(error.into());
         }
-        Ok((look, Standing { lock, turns: Some(Turns { hold, until }) }))
+        Ok((look, Standing { lock: lock.ok(), turns: Some(Turns { hold, until }) }))
     }
 }
 
@@ -99,19 +100,26 @@ impl Standing {
     }
 }
 
-/// The file of the lock, or why there is none; `None` where there is no place for it.
-fn lock_file(context: &Context, look: &mut Look) -> Result<Option<Result<LockFile, JournalError>>, CliError> {
+/// The file of the lock, or why there is no place for it.
+fn lock_file(context: &Context, look: &mut Look) -> Result<Result<LockFile, String>, CliError> {
     let Some(directory) = locks(&context.environment) else {
-        context.ui.detail("going on without a lock on this host: HOME is not set, and JOBDOCTOR_STATE_DIR neither");
-        return Ok(None);
+        return Ok(Err("HOME is not set, and JOBDOCTOR_STATE_DIR neither".to_owned()));
     };
     // What a database is called differs from one command line to the next.
     let database = look.reader.identity()?.unwrap_or_else(|| look.target.database.clone());
-    Ok(Some(LockFile::open(&directory, &[&look.target.engine, &database, &look.target.table])))
+    Ok(LockFile::open(&directory, &[&look.target.engine, &database, &look.target.table]).map_err(no_lock))
 }
 
-/// Waits for a lock that somebody has. `None` if it cannot be had on this file system after all.
-fn wait(mut file: LockFile, table: &str, until: Instant, limits: &Limits) -> Result<Option<Locked>, CliError> {
+fn no_lock(error: JournalError) -> String {
+    match error {
+        // It is no journal that is open to others.
+        JournalError::NotPrivate { path, why } => format!("{}: {why}", path.display()),
+        other => other.to_string(),
+    }
+}
+
+/// Waits for a lock that somebody has. Gives the reason if it cannot be had on this file system after all.
+fn wait(mut file: LockFile, table: &str, until: Instant, limits: &Limits) -> Result<Result<Locked, String>, CliError> {
     loop {
         if limits.interrupt.is_raised() {
             return Err(
@@ -124,9 +132,9 @@ fn wait(mut file: LockFile, table: &str, until: Instant, limits: &Limits) -> Res
         }
         std::thread::sleep(ops::pause().min(left));
         file = match file.try_lock() {
-            Ok(Ok(lock)) => return Ok(Some(lock)),
+            Ok(Ok(lock)) => return Ok(Ok(lock)),
             Ok(Err(file)) => file,
-            Err(_) => return Ok(None),
+            Err(error) => return Ok(Err(no_lock(error))),
         };
     }
 }
@@ -142,25 +150,29 @@ fn busy(file: &LockFile, table: &str) -> CliError {
         .hint("it does the same work; run again later, or let this one wait with --lock-wait 30s")
 }
 
-/// Why there is to be no sweep yet, if so: by the queue's ledger, which every host sees; else by this host's lock.
+/// Why there is to be no sweep yet, if so: by the queue's ledger, which every host sees; else by this host's lock, of which a dry
+/// run has none.
 fn called_off(
     context: &Context,
     look: &mut Look,
-    lock: Option<&Locked>,
+    lock: Option<&Result<Locked, String>>,
     hold: Duration,
 ) -> Result<Option<StoreError>, CliError> {
-    if ops::tells_of_sweeps(look) {
-        return Ok(ops::called_off(look, hold)?);
-    }
-    let table = look.target.table.clone();
-    context.ui.warn_about_setup(&format!(
-        "--hold knows only of sweeps from this host: {table} has no ledger; `{}` makes one",
-        context.on_same_queue(&["init", "--ledger"], &[])
-    ));
-    let last = match lock {
-        Some(lock) => lock.note().last_sweep_at,
-        // For a dry run, which takes no lock, and makes no file.
-        None => None,
+    let Some(untold) = ops::untold(look) else { return Ok(ops::called_off(look, hold)?) };
+    let remedy = match look.spec.ledger {
+        None => format!("`{}` makes one", context.on_same_queue(&["init", "--ledger"], &[])),
+        Some(_) => format!("`{}` says what to mend", context.on_same_queue(&["check"], &[])),
     };
-    Ok(last.and_then(|last| held(&table, last, hold, look.now())))
+    if let Some(Err(why)) = lock {
+        // No word about the set-up but about a flag that does nothing.
+        context.ui.warn(&format!(
+            "--hold {} does nothing here: {untold}, and there is no place for what this host remembers: {why}; {remedy}, or \
+             let JOBDOCTOR_STATE_DIR name a directory that is this user's alone",
+            age(hold)
+        ));
+        return Ok(None);
+    }
+    context.ui.warn_about_setup(&format!("--hold knows only of sweeps from this host: {untold}; {remedy}"));
+    let last = lock.and_then(|lock| lock.as_ref().ok()).and_then(|lock| lock.note().last_sweep_at);
+    Ok(last.and_then(|last| held(&look.target.table, last, hold, look.now())))
 }
