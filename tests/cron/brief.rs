@@ -60,7 +60,12 @@ fn what_was_refused_is_an_error_in_one_paragraph() {
                 && lift.ends_with("--max-jobs 20")
         );
         // Quiet is about words beside the report, and this is the error.
-        assert_eq!(shop.run(&["sweep", "--apply", "-q"]).exits(4).stderr, ran.stderr);
+        let quiet = shop.run(&["sweep", "--apply", "-q"]).exits(4).stderr;
+        // How long a server has been up may be another second by now.
+        assert!(
+            quiet.contains(": refused: the brake: 20 of the 20") && quiet.ends_with(&format!("{lift}\n")),
+            "{quiet}"
+        );
     });
 }
 
