@@ -113,7 +113,8 @@ impl Bench {
     fn many(&self) {
         let config = self.directory.path().join("config/jobdoctor");
         std::fs::create_dir_all(&config).expect("the config directory");
-        let targets = "[target.mail]\ndb = \"mail.db\"\n[target.media]\ndb = \"media.db\"\n[target.shop]\ndb = \"shop.db\"\n";
+        let targets =
+            "[target.mail]\ndb = \"mail.db\"\n[target.media]\ndb = \"media.db\"\n[target.shop]\ndb = \"shop.db\"\n";
         std::fs::write(config.join("config.toml"), targets).expect("the config file");
         for file in ["mail.db", "shop.db"] {
             self.must(&format!("jobdoctor init --db {file}"));
