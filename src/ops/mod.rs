@@ -67,5 +67,5 @@ pub use stats::{runtimes, stats};
 pub use survey::{Survey, survey};
 pub use thresholds::cutoffs;
 pub use too_long::unfit as unfit_limits;
-pub use turns::{Turns, called_off, pause, untold};
+pub use turns::{Turns, WAITED, called_off, pause, untold};
 pub use undo::{UndoOrder, UndoPlan, Undone, undo, undo_plan};

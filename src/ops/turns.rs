@@ -11,6 +11,10 @@ use std::time::{Duration, Instant};
 /// The shortest and the longest pause before one's turn is asked for again. A batch takes some 20 ms.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(50));
 
+/// What to do where one has waited for another run in vain.
+pub const WAITED: &str = "this one has waited for it until --lock-wait or --timeout was over; it does the same work, so that the \
+                          next run has less to do";
+
 /// What is asked of a run that takes turns.
 #[derive(Debug, Clone, Copy)]
 pub struct Turns {
@@ -50,11 +54,12 @@ pub(super) fn in_turn(
     }
 }
 
-/// Why a batch has stopped. Time that ran out while it asked for its turn once more is the time of whoever had it: the words of
-/// a statement that was cut off say nothing of that.
+/// Why a batch has stopped that has waited for another run. Time that ran out while it asked once more is the time of whoever had
+/// its turn: the words of a statement that was cut off say nothing of that.
 fn in_vain(stop: StoreError, waited_for: Option<StoreError>) -> StoreError {
-    match waited_for {
-        Some(waited_for) if stop.kind == StoreErrorKind::TimedOut => waited_for,
+    match (waited_for, stop.kind) {
+        (Some(_), StoreErrorKind::OutOfTurn) => stop.hint(WAITED),
+        (Some(waited_for), StoreErrorKind::TimedOut) => waited_for.hint(WAITED),
         _ => stop,
     }
 }
@@ -98,8 +103,12 @@ mod tests {
         let error = |kind, message: &str| StoreError::new(kind, message);
         let cut_off = || error(StoreErrorKind::TimedOut, "canceling statement");
         let another = || error(StoreErrorKind::OutOfTurn, "another sweep");
-        assert_eq!(in_vain(cut_off(), Some(another())).message, "another sweep");
+        for stop in [cut_off(), another()] {
+            let told = in_vain(stop, Some(another()));
+            assert_eq!((told.message.as_str(), told.hint.as_deref()), ("another sweep", Some(WAITED)));
+        }
         assert_eq!(in_vain(cut_off(), None).message, "canceling statement");
+        assert_eq!(in_vain(another(), None).hint, None, "it has not waited");
         let lost = in_vain(error(StoreErrorKind::Lost, "lost"), Some(another()));
         assert_eq!(lost.kind, StoreErrorKind::Lost, "what else went wrong is not hidden");
     }

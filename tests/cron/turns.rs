@@ -114,8 +114,9 @@ fn one_that_may_wait_does_and_looks_anew() {
     // Its time ends: the same as without.
     let file = File::open(&lock).expect("the lock");
     file.lock().expect("the lock is free");
-    let ran = on_host(&shop, 0, &["sweep", "--apply", "--lock-wait", "1s"]).output().expect("it runs");
-    Ran::of(ran).exits(75);
+    let ran = on_host(&shop, 0, &["sweep", "--apply", "--lock-wait", "2s"]).output().expect("it runs");
+    let ran = Ran::of(ran).exits(75);
+    assert!(ran.stderr.contains("another sweep of main.jobs") && ran.stderr.contains("has waited for it"), "{ran:#?}");
 }
 
 #[test]

@@ -120,6 +120,7 @@ fn no_lock(error: JournalError) -> String {
 
 /// Waits for a lock that somebody has. Gives the reason if it cannot be had on this file system after all.
 fn wait(mut file: LockFile, table: &str, until: Instant, limits: &Limits) -> Result<Result<Locked, String>, CliError> {
+    let mut has_waited = false;
     loop {
         if limits.interrupt.is_raised() {
             return Err(
@@ -128,8 +129,9 @@ fn wait(mut file: LockFile, table: &str, until: Instant, limits: &Limits) -> Res
         }
         let left = until.min(limits.deadline).saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(busy(&file, table));
+            return Err(busy(&file, table, has_waited));
         }
+        has_waited = true;
         std::thread::sleep(ops::pause().min(left));
         file = match file.try_lock() {
             Ok(Ok(lock)) => return Ok(Ok(lock)),
@@ -139,15 +141,17 @@ fn wait(mut file: LockFile, table: &str, until: Instant, limits: &Limits) -> Res
     }
 }
 
-fn busy(file: &LockFile, table: &str) -> CliError {
+fn busy(file: &LockFile, table: &str, has_waited: bool) -> CliError {
     let note = file.note();
     let process = note.process.map(|process| format!("process {process}"));
     let since = note.since_at.map(|since| format!("since {since}"));
     let who = [process, since].into_iter().flatten().collect::<Vec<_>>().join(", ");
     let who = if who.is_empty() { who } else { format!(" ({who})") };
     let message = format!("another sweep of {table} is at work on this host{who}; nothing was written");
-    CliError::new(Exit::TryAgain, message)
-        .hint("it does the same work; run again later, or let this one wait with --lock-wait 30s")
+    CliError::new(Exit::TryAgain, message).hint(match has_waited {
+        true => ops::WAITED,
+        false => "it does the same work; run again later, or let this one wait with --lock-wait 30s",
+    })
 }
 
 /// Why there is to be no sweep yet, if so: by the queue's ledger, which every host sees; else by this host's lock, of which a dry
