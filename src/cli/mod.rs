@@ -1,7 +1,6 @@
 //! The edge: arguments, config, environment, terminal, signals, exit codes. Nothing below knows of any of them.
 
 mod args;
-mod atomic_file;
 mod beside;
 mod boot;
 mod commands;
@@ -18,6 +17,7 @@ mod input;
 mod list;
 mod metrics;
 mod next;
+mod own_file;
 mod plan_file;
 mod plugin;
 mod present;

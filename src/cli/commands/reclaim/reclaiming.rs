@@ -136,9 +136,10 @@ impl Reclaiming<'_> {
         let idle = self.unattended.is_some() && nothing_done && !context.ui.is_watched();
         let told = self.tell(context, &done, idle);
         following.run(context, &mut done);
-        let kept = self.keep(&done);
-        told.and(kept)?;
-        Ok(self.exit(&done).worse(following.exit))
+        self.keep(context, &done);
+        let exit = self.exit(&done).worse(following.exit);
+        // What was done counts, even if it cannot be told.
+        told.map(|()| exit).map_err(|error| CliError { exit: error.exit.worse(exit), ..error })
     }
 
     fn tell(&self, context: &Context, done: &Reclaimed, idle: bool) -> Result<(), CliError> {
@@ -154,10 +155,13 @@ impl Reclaiming<'_> {
         Ok(())
     }
 
-    /// Writes the document into the file that was named for it.
-    fn keep(&self, done: &Reclaimed) -> Result<(), CliError> {
+    /// Writes the document into the file that was named for it. If that is no longer possible the run still ends as it would
+    /// have ended.
+    fn keep(&self, context: &Context, done: &Reclaimed) {
         let report = self.unattended.as_ref().and_then(|said| said.report);
-        report.map_or(Ok(()), |report| report.write(&done.document))
+        if let Some(Err(error)) = report.map(|report| report.write(&done.document)) {
+            context.ui.complain(&format!("{}; what the run did is not changed by that", error.message));
+        }
     }
 
     /// What lifts the brake: a number of jobs on this command line, not one that the config file allows each run.
