@@ -10,6 +10,7 @@ mod database;
 mod environment;
 mod error;
 mod exit;
+mod former;
 mod generate;
 mod help;
 mod id_list;
