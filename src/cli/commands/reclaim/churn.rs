@@ -1,7 +1,7 @@
 //! That more jobs than usual had to be moved, and whose they were.
 
 use super::Reclaiming;
-use crate::render::{count, grouped};
+use crate::render::{count, grouped, inert};
 use crate::report::Reclaim;
 use std::collections::BTreeMap;
 
@@ -31,13 +31,14 @@ fn owners(document: &Reclaim, moved: u64) -> String {
     let mut lost: BTreeMap<String, u64> = BTreeMap::new();
     for step in document.steps.iter().flatten() {
         if step.outcome.as_deref().is_none_or(|outcome| outcome == "moved") {
-            let owner = step.job.host.or(step.job.owner).unwrap_or_else(|| "(no owner)".to_owned());
-            *lost.entry(owner).or_default() += 1;
+            let named = |name: &String| !name.trim().is_empty();
+            let owner = step.job.host.filter(named).or(step.job.owner.filter(named));
+            *lost.entry(owner.unwrap_or_else(|| "(no owner)".to_owned())).or_default() += 1;
         }
     }
     let mut lost: Vec<(String, u64)> = lost.into_iter().collect();
     lost.sort_by_key(|(owner, jobs)| (std::cmp::Reverse(*jobs), owner.clone()));
-    let shown = lost.iter().take(SHOWN).map(|(owner, jobs)| format!("{owner} lost {}", grouped(*jobs)));
+    let shown = lost.iter().take(SHOWN).map(|(owner, jobs)| format!("{} lost {}", inert(owner), grouped(*jobs)));
     let shown = shown.collect::<Vec<_>>().join(", ");
     let others = lost.len().saturating_sub(SHOWN) as u64;
     if others == 0 {
