@@ -30,7 +30,7 @@ impl Reclaiming<'_> {
             let message = format!("{}: refused: {why}; nothing was written", place(document));
             let lift = document.brake.lift.as_ref().filter(|_| document.brake.pulled);
             let lift = lift.map(|lift| context.next_command(self.name, &["--apply", lift]));
-            let error = CliError::new(Exit::Refused, message);
+            let error = CliError::new(Exit::Refused, inert(&message));
             context.ui.error(&match lift {
                 Some(lift) => error.hint(format!("if they are dead all the same: {lift}")),
                 None => error,

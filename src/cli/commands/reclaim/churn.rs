@@ -1,7 +1,7 @@
 //! That more jobs than usual had to be moved, and whose they were.
 
 use super::Reclaiming;
-use crate::render::{count, grouped, inert};
+use crate::render::{count, grouped};
 use crate::report::Reclaim;
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ fn owners(document: &Reclaim, moved: u64) -> String {
     }
     let mut lost: Vec<(String, u64)> = lost.into_iter().collect();
     lost.sort_by_key(|(owner, jobs)| (std::cmp::Reverse(*jobs), owner.clone()));
-    let shown = lost.iter().take(SHOWN).map(|(owner, jobs)| format!("{} lost {}", inert(owner), grouped(*jobs)));
+    let shown = lost.iter().take(SHOWN).map(|(owner, jobs)| format!("{owner} lost {}", grouped(*jobs)));
     let shown = shown.collect::<Vec<_>>().join(", ");
     let others = lost.len().saturating_sub(SHOWN) as u64;
     if others == 0 {

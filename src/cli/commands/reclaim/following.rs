@@ -8,7 +8,7 @@ use crate::cli::settings::{LOOKING, Settings};
 use crate::model::age;
 use crate::ops::{self, Plan, Reclaimed, Watch};
 use crate::policy::Policy;
-use crate::render::{Format, grouped, inert};
+use crate::render::{Format, grouped};
 use crate::report::Verified;
 use crate::store::Store;
 use std::time::Duration;
@@ -69,9 +69,7 @@ impl Following<'_> {
                 done.document.verified = Some(verified);
             }
             Err(error) => {
-                context
-                    .ui
-                    .warn(&format!("the moved jobs could not be watched to the end: {}", inert(&error.to_string())));
+                context.ui.warn(&format!("the moved jobs could not be watched to the end: {error}"));
                 // What was asked to be written was written, so "try again" would be wrong.
                 self.exit = Some(exit_of(error.kind)).filter(|exit| *exit != Exit::TryAgain).unwrap_or(Exit::Partial);
             }
@@ -100,6 +98,5 @@ fn stuck_again(verified: &Verified) -> String {
     let shown: Vec<&str> = verified.stuck_again_ids.iter().take(SHOWN).map(String::as_str).collect();
     let more = verified.stuck_again.saturating_sub(shown.len() as u64);
     let more = if more > 0 { format!(" and {} more", grouped(more)) } else { String::new() };
-    let shown = shown.join(", ");
-    format!("stuck again: {}{more}; their workers died once more, look at what they do", inert(&shown))
+    format!("stuck again: {}{more}; their workers died once more, look at what they do", shown.join(", "))
 }

@@ -6,7 +6,7 @@ use crate::cli::context::Context;
 use crate::cli::next::shell_word;
 use crate::ops::{Asked, Reclaimed};
 use crate::policy::Digest;
-use crate::render::{count, grouped, inert};
+use crate::render::{count, grouped};
 use crate::report::{Outcomes, Reclaim};
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ impl Reclaiming<'_> {
             ui.hint(&format!("if they are dead all the same: {}", context.next_command(self.name, &["--apply", lift])));
         }
         if let Some(stop) = &done.stop {
-            ui.warn(&format!("stopped early: {}", inert(&stop.to_string())));
+            ui.warn(&format!("stopped early: {stop}"));
         }
         match &document.summary.outcomes {
             Some(outcomes) => self.say_applied(context, document, outcomes),
@@ -156,7 +156,7 @@ pub(super) fn refusals(document: &Reclaim) -> Vec<String> {
         let more = ids.len().saturating_sub(SHOWN);
         let shown = ids.into_iter().take(SHOWN).collect::<Vec<_>>().join(", ");
         let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
-        format!("refused by {}: {}{more}", inert(&cause), inert(&shown))
+        format!("refused by {cause}: {shown}{more}")
     };
     by_cause.into_iter().map(line).collect()
 }
