@@ -2,6 +2,7 @@ use super::exit::Exit;
 use super::secret::masked;
 use crate::journal::JournalError;
 use crate::ops::OpsError;
+use crate::render::inert;
 use crate::report::ErrorDocument;
 use crate::spec::SpecError;
 use crate::store::{AddressError, StoreError, StoreErrorKind};
@@ -73,8 +74,9 @@ pub(super) fn exit_of(kind: StoreErrorKind) -> Exit {
 
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
-        let hints = error.hint.clone().into_iter().collect();
-        CliError { exit: exit_of(error.kind), message: error.to_string(), hints }
+        // A line break in what a server or a trigger says would begin another line of ours.
+        let hints = error.hint.iter().map(|hint| inert(hint).into_owned()).collect();
+        CliError { exit: exit_of(error.kind), message: inert(&error.to_string()).into_owned(), hints }
     }
 }
 

@@ -4,8 +4,9 @@ use super::args::StoreArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
-use super::present::{LAST_SUCCESS, Moved, Run, metrics};
-use super::textfile::{Former, Textfile};
+use super::former::Former;
+use super::present::{Moved, Run, metrics};
+use super::textfile::Textfile;
 use crate::model::Outcome;
 use crate::ops::{self, Look, OpsError, Selection};
 use crate::policy::Policy;
@@ -29,6 +30,7 @@ pub struct Metrics {
     target: RefCell<Option<String>>,
     measured: RefCell<Option<Measured>>,
     moved: RefCell<Option<Moved>>,
+    stood_back: Cell<bool>,
 }
 
 impl Metrics {
@@ -51,6 +53,7 @@ impl Metrics {
             target: RefCell::new(named.map(str::to_owned)),
             measured: RefCell::default(),
             moved: RefCell::default(),
+            stood_back: Cell::new(false),
         })
     }
 
@@ -74,6 +77,11 @@ impl Metrics {
     /// Notes whose run it is, once the settings are known.
     pub fn is_of(&self, target: Option<&str>) {
         self.target.replace(Some(target.unwrap_or(NO_TARGET).to_owned()));
+    }
+
+    /// Notes that it could look, and left it at that because another run is at work, or has just been.
+    pub fn stands_back(&self) {
+        self.stood_back.set(true);
     }
 
     /// Measures what is in flight, if anybody wants to know: before anything is done about it.
@@ -121,7 +129,7 @@ impl Metrics {
     /// When the file cannot be written; it is then as it was.
     pub fn end(&self, exit: Exit) -> Result<(), CliError> {
         let Some(textfile) = &self.textfile else { return Ok(()) };
-        let former = textfile.former(LAST_SUCCESS, self.command);
+        let former = textfile.former(self.command);
         let text = self.render(exit, former);
         let text = text.map_err(|error| CliError::new(Exit::Internal, error.to_string()))?;
         textfile.write(&text)
@@ -142,14 +150,15 @@ impl Metrics {
         let known = self.target.borrow().clone();
         let target = known.or_else(|| former.target.clone()).unwrap_or_else(|| NO_TARGET.to_owned());
         // A file that was another target's says nothing about this one.
-        let last_success_at = former.last_success_at.filter(|_| former.target.as_ref() == Some(&target));
+        let former = if former.target.as_ref() == Some(&target) { former } else { Former::default() };
         prometheus(&metrics(&Run {
             command: self.command,
             target: &target,
             ended_at: host_time().as_secs_f64(),
             took: self.began.get().elapsed(),
             exit_code: exit.code(),
-            last_success_at,
+            last_success_at: former.last_success_at,
+            stood_back: self.stood_back.get().then_some(&former.found),
             measured: self.measured.borrow().as_ref(),
             moved: self.moved.borrow().as_ref(),
         }))

@@ -1,7 +1,6 @@
 //! The edge: arguments, config, environment, terminal, signals, exit codes. Nothing below knows of any of them.
 
 mod args;
-mod atomic_file;
 mod beside;
 mod boot;
 mod commands;
@@ -11,6 +10,7 @@ mod database;
 mod environment;
 mod error;
 mod exit;
+mod former;
 mod generate;
 mod help;
 mod id_list;
@@ -18,6 +18,7 @@ mod input;
 mod list;
 mod metrics;
 mod next;
+mod own_file;
 mod plan_file;
 mod plugin;
 mod present;
@@ -41,6 +42,7 @@ pub use commands::{Cli, command};
 pub use environment::VARIABLES;
 pub use generate::{completions, man_pages, preset_pages};
 
+use crate::policy::State;
 use context::Context;
 use error::CliError;
 use exit::Exit;
@@ -95,7 +97,8 @@ fn not_parsed(arguments: &[OsString], error: &clap::Error) -> Exit {
     if !error.use_stderr() {
         // A closed pipe is no reason to fail.
         let _ = error.print();
-        return Exit::Done;
+        // To a monitoring system, no check is nothing that is known.
+        return if plugin::is_asked(arguments) { Exit::Health(State::Unknown) } else { Exit::Done };
     }
     let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let asks = |window: &[String]| match window {
@@ -112,13 +115,15 @@ fn not_parsed(arguments: &[OsString], error: &clap::Error) -> Exit {
     let value = |word: &String| {
         word.split_once('=').filter(|_| word.starts_with("--")).map_or(word.clone(), |w| w.1.to_owned())
     };
-    let values: Vec<String> = words.iter().map(value).filter(|value| secret::may_be_a_slip(value)).collect();
+    let is_plugin = plugin::is_asked(arguments);
+    let hidden = |value: &String| secret::may_be_a_slip(value) && !(is_plugin && plugin::is_range(value));
+    let values: Vec<String> = words.iter().map(value).filter(hidden).collect();
     let hide = |text: String| values.iter().fold(text, |text, value| text.replace(value, "..."));
     let message = || {
         let text = hide(error.render().to_string());
         text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
     };
-    if plugin::is_asked(arguments) {
+    if is_plugin {
         return plugin::refuse(&message(), json);
     }
     if json {

@@ -1,30 +1,68 @@
 //! What a monitoring plugin prints and how it ends, whatever happens: one line first, and an exit code of 0 to 3.
 
+use super::commands::command;
 use super::error::CliError;
 use super::exit::Exit;
-use super::secret::masked;
+use super::secret::{masked, may_hold_password};
 use crate::model::age;
-use crate::policy::State;
+use crate::policy::{Measure, State};
 use crate::render::{PerfData, Plugin, count, json};
 use crate::report::{Health, HealthCheck, HealthError, HealthQueue, HealthReason};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::time::Duration;
 
+/// What the command is called.
+const NAME: &str = "health";
 /// The most reasons, and the most queues, that are told.
 const MOST_LINES: usize = 10;
 /// The most characters of a queue's name.
 const LONGEST_NAME: usize = 60;
 
-/// True if the command is the plugin: then even a mistake in the command line is its own to tell.
+/// True if the command is the plugin: then even a mistake in the command line is its own to tell. The command is the first
+/// word that is no option, nor the value of one, even where options do not belong before it.
 pub(super) fn is_asked(arguments: &[OsString]) -> bool {
-    arguments.get(1).is_some_and(|command| command == "health")
+    if !arguments.iter().any(|word| word == NAME) {
+        return false;
+    }
+    let takes_value = options_with_values();
+    let mut words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
+    while let Some(word) = words.next() {
+        match word.strip_prefix('-') {
+            None => return word == NAME,
+            Some(_) if takes_value.contains(word.as_ref()) => drop(words.next()),
+            Some(_) => {}
+        }
+    }
+    false
+}
+
+fn options_with_values() -> BTreeSet<String> {
+    let commands = command();
+    let options = commands.get_subcommands().flat_map(clap::Command::get_arguments);
+    let named = options.filter(|option| option.get_action().takes_values() && !option.is_positional());
+    let words = |option: &clap::Arg| {
+        let long = option.get_long().map(|long| format!("--{long}"));
+        [long, option.get_short().map(|short| format!("-{short}"))]
+    };
+    named.flat_map(words).flatten().collect()
+}
+
+/// True if a word is a range of one of its measures, and no address that was typed in the wrong place.
+pub(super) fn is_range(word: &str) -> bool {
+    let is_one = |part: &str| part.split_once('=').is_none_or(|(name, _)| is_measure(name.trim()));
+    word.split(',').all(is_one) && !may_hold_password(word)
+}
+
+fn is_measure(name: &str) -> bool {
+    Measure::ALL.into_iter().any(|measure| measure.name() == name)
 }
 
 /// How the plugin ends where it could not even tell its state.
 pub(super) fn end(exit: Exit) -> Exit {
     match exit {
-        // Help is no check.
+        // Of several targets, all of them well.
         Exit::Health(_) | Exit::Done => exit,
         _ => Exit::Health(State::Unknown),
     }
@@ -84,6 +122,7 @@ fn data(document: &Health) -> Vec<PerfData> {
     let unit = |name: &str| match name {
         "silence" => ("silence", "s", None),
         "share" => ("share", "%", Some(100)),
+        "unknown" => ("unknown", "", None),
         _ => ("stuck", "", None),
     };
     let checked = |check: &HealthCheck| {
@@ -91,16 +130,15 @@ fn data(document: &Health) -> Vec<PerfData> {
         let (warning, critical) = (check.warning.clone(), check.critical.clone());
         PerfData { label, value: check.value, unit, warning, critical, max }
     };
-    let counted = |(label, value): (&'static str, u64)| PerfData {
-        label,
-        value: Some(value as f64),
+    let in_flight = PerfData {
+        label: "in_flight",
+        value: Some(summary.in_flight as f64),
         unit: "",
         warning: None,
         critical: None,
         max: None,
     };
-    let counts = [("unknown", summary.unknown), ("in_flight", summary.in_flight)].map(counted);
-    document.checks.iter().map(checked).chain(counts).collect()
+    document.checks.iter().map(checked).chain([in_flight]).collect()
 }
 
 fn reason(reason: &HealthReason) -> String {
@@ -108,13 +146,18 @@ fn reason(reason: &HealthReason) -> String {
 }
 
 fn queue(queue: &HealthQueue) -> String {
-    let name = queue.queue.as_deref().map_or_else(
-        || "no queue".to_owned(),
-        |name| format!("queue {}", name.chars().take(LONGEST_NAME).collect::<String>()),
-    );
+    let name = match queue.queue.as_deref() {
+        None => "no queue".to_owned(),
+        Some(name) if name.trim().is_empty() => format!("queue \"{}\"", short(name)),
+        Some(name) => format!("queue {}", short(name)),
+    };
     let silent = queue.oldest_silence_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let silent = silent.map_or_else(String::new, |silent| format!(", longest silent {}", age(silent)));
     format!("{name}: {} stuck, {} unknown, of {} in flight{silent}", queue.stuck, queue.unknown, queue.in_flight)
+}
+
+fn short(name: &str) -> String {
+    name.chars().take(LONGEST_NAME).collect()
 }
 
 fn word(state: State) -> &'static str {
@@ -135,7 +178,7 @@ mod tests {
         let ends = [Exit::Usage, Exit::Internal, Exit::Config, Exit::Unavailable, Exit::Signal(15), Exit::Partial];
         ends.into_iter().for_each(|exit| assert_eq!(end(exit), Exit::Health(State::Unknown), "{exit:?}"));
         assert_eq!(end(Exit::Health(State::Critical)), Exit::Health(State::Critical));
-        assert_eq!(end(Exit::Done), Exit::Done, "help");
+        assert_eq!(end(Exit::Done), Exit::Done, "several targets, all well");
         assert_eq!(
             [State::Ok, State::Warning, State::Critical, State::Unknown].map(|state| Exit::Health(state).code()),
             [0, 1, 2, 3]

@@ -1,20 +1,29 @@
 //! `--report-file`: what a run would print for machines, kept where the next program looks for it.
 
-use super::atomic_file;
 use super::error::CliError;
 use super::exit::Exit;
+use super::own_file::{Kind, OwnFile};
 use crate::render::json;
 use serde::Serialize;
 use std::cell::Cell;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+/// The documents that such a file may hold.
+const SCHEMAS: [&str; 2] = ["jobdoctor.sweep/v1", "jobdoctor.error/v1"];
 
 /// Ids and owners are for those who may read a queue's logs.
-const MODE: u32 = 0o640;
+static KIND: Kind = Kind {
+    flag: "--report-file",
+    name: "report file",
+    holds: "reports",
+    mode: 0o640,
+    heeds_umask: true,
+    is_one: is_report,
+};
 
 /// The file of one run.
 pub struct ReportFile {
-    path: PathBuf,
+    file: OwnFile,
     is_written: Cell<bool>,
 }
 
@@ -22,10 +31,9 @@ impl ReportFile {
     /// Makes sure that it can be written, before anything else is done.
     ///
     /// # Errors
-    /// When it cannot.
+    /// When it cannot, or something else than a report is there.
     pub fn at(path: &Path) -> Result<ReportFile, CliError> {
-        atomic_file::check(path).map_err(|error| cannot(path, &error))?;
-        Ok(ReportFile { path: path.to_owned(), is_written: Cell::new(false) })
+        Ok(ReportFile { file: OwnFile::at(path, &KIND)?, is_written: Cell::new(false) })
     }
 
     /// Writes the run's document, once: what comes after it cannot take it back.
@@ -37,14 +45,37 @@ impl ReportFile {
             return Ok(());
         }
         let mut bytes = Vec::new();
-        json(document, &mut bytes)
-            .and_then(|()| atomic_file::write(&self.path, MODE, &bytes))
-            .map_err(|error| cannot(&self.path, &error))
+        json(document, &mut bytes).map_err(|error| CliError::new(Exit::Internal, error.to_string()))?;
+        self.file.write(&bytes)
     }
 }
 
-fn cannot(path: &Path, error: &io::Error) -> CliError {
-    let exit = if error.kind() == io::ErrorKind::PermissionDenied { Exit::NoPermission } else { Exit::Config };
-    CliError::new(exit, format!("report file {} cannot be written: {error}", path.display()))
-        .hint("it is made in its directory and then put in place, so that directory must be there and be writable")
+/// Every document begins with its schema.
+fn is_report(text: &str) -> bool {
+    let after = |text: &str, word: &str| text.trim_start().strip_prefix(word).map(str::to_owned);
+    let value = after(text, "{").and_then(|rest| after(&rest, "\"schema\"")).and_then(|rest| after(&rest, ":"));
+    value.is_some_and(|rest| SCHEMAS.iter().any(|schema| rest.trim_start().starts_with(&format!("\"{schema}\""))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_are_known_by_how_they_begin() {
+        for text in ["{\n  \"schema\": \"jobdoctor.sweep/v1\",\n", "{\"schema\":\"jobdoctor.error/v1\"}"] {
+            assert!(is_report(text), "{text}");
+        }
+        for text in [
+            "",
+            "{}",
+            "{\"a\": 1, \"schema\": \"jobdoctor.sweep/v1\"}",
+            "{\"schema\": \"jobdoctor.sweep/v10\"}",
+            "{\"schema\": \"jobdoctor.plan/v1\"}",
+            "SQLite format 3\0",
+            "jobdoctor.sweep/v1",
+        ] {
+            assert!(!is_report(text), "{text}");
+        }
+    }
 }

@@ -142,10 +142,10 @@ impl Ui {
         }
     }
 
-    /// A summary line.
+    /// A summary line: a line break in it is none of ours.
     pub fn note(&self, text: &str) {
         if !self.quiet {
-            self.say("info", Style::new(), "", text);
+            self.say("info", Style::new(), "", &inert(text));
         }
     }
 
@@ -167,10 +167,10 @@ impl Ui {
         }
     }
 
-    /// Something an operator should know.
+    /// Something an operator should know, in one line.
     pub fn warn(&self, text: &str) {
         if !self.quiet {
-            self.say("warning", AnsiColor::Yellow.on_default().bold(), "warning: ", text);
+            self.say("warning", AnsiColor::Yellow.on_default().bold(), "warning: ", &inert(text));
         }
     }
 

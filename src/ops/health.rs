@@ -23,13 +23,11 @@ pub fn health(
     let summary = summary(&measured);
     let checks: Vec<(State, HealthCheck)> =
         Measure::ALL.into_iter().map(|measure| check(measure, value(measure, &summary), alerts)).collect();
-    let worst = checks.iter().map(|(state, _)| *state).max().unwrap_or(State::Ok);
-    // "Nobody can tell" is not well.
-    let state = if summary.unknown > 0 { worst.max(State::Warning) } else { worst };
+    let state = checks.iter().map(|(state, _)| *state).max().unwrap_or(State::Ok);
     let document = Health {
         schema: Health::SCHEMA,
         state: state.name().to_owned(),
-        message: message(&summary),
+        message: format!("{}{}", message(&summary), broken(state, &summary, alerts)),
         store_time: Some(look.now()),
         target: Some(look.target.clone()),
         filter: Some(selection.filter(policy)),
@@ -61,6 +59,7 @@ fn value(measure: Measure, summary: &HealthSummary) -> Option<f64> {
         Measure::Silence if summary.stuck == 0 => Some(0.0),
         Measure::Silence => summary.oldest_silence_seconds,
         Measure::Share => Some(summary.stuck_percent),
+        Measure::Unknown => Some(summary.unknown as f64),
     }
 }
 
@@ -82,6 +81,28 @@ fn message(summary: &HealthSummary) -> String {
     let silent = summary.oldest_silence_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let silent = silent.map_or_else(String::new, |silent| format!(", longest silent {}", age(silent)));
     format!("{} stuck{unknown}, of {} in flight{silent}", summary.stuck, summary.in_flight)
+}
+
+/// The ranges that make it as bad as it is: `: stuck 12 above 10`.
+fn broken(state: State, summary: &HealthSummary, alerts: &Alerts) -> String {
+    let spelled = |measure: Measure, value: f64| match (measure, Duration::try_from_secs_f64(value)) {
+        (Measure::Silence, Ok(silence)) => age(silence),
+        (Measure::Share, _) => format!("{}%", (value * 100.0).round() / 100.0),
+        _ => value.to_string(),
+    };
+    let why = |measure: Measure| {
+        let value = value(measure, summary);
+        if state == State::Ok || alerts.judge(measure, value) != state {
+            return None;
+        }
+        let name = measure.name();
+        let Some(value) = value else { return Some(format!("{name} not known")) };
+        let range = alerts.broken(measure, value)?;
+        let ends = range.broken(value, |end| spelled(measure, end))?;
+        Some(format!("{name} {} {ends}", spelled(measure, value)))
+    };
+    let why: Vec<String> = Measure::ALL.into_iter().filter_map(why).collect();
+    if why.is_empty() { String::new() } else { format!(": {}", why.join(", ")) }
 }
 
 fn reasons(measured: &Measured) -> Vec<HealthReason> {

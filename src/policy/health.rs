@@ -34,11 +34,13 @@ pub enum Measure {
     Silence,
     /// How many of a hundred claims are stuck.
     Share,
+    /// How many claims nobody can judge.
+    Unknown,
 }
 
 impl Measure {
     /// Every measure.
-    pub const ALL: [Measure; 3] = [Measure::Stuck, Measure::Silence, Measure::Share];
+    pub const ALL: [Measure; 4] = [Measure::Stuck, Measure::Silence, Measure::Share, Measure::Unknown];
 
     /// The name used in JSON, in performance data and before a range.
     pub fn name(self) -> &'static str {
@@ -46,6 +48,7 @@ impl Measure {
             Measure::Stuck => "stuck",
             Measure::Silence => "silence",
             Measure::Share => "share",
+            Measure::Unknown => "unknown",
         }
     }
 }
@@ -63,6 +66,12 @@ impl Alerts {
     /// The range of a measure in that list; of several the last.
     pub fn range(list: &[(Measure, Range)], measure: Measure) -> Option<Range> {
         list.iter().rev().find(|(of, _)| *of == measure).map(|(_, range)| *range)
+    }
+
+    /// Which range it is outside of that makes it what it comes to, if it is.
+    pub fn broken(&self, measure: Measure, value: f64) -> Option<Range> {
+        let ranges = [&self.critical, &self.warning].map(|list| Alerts::range(list, measure));
+        ranges.into_iter().flatten().find(|range| range.alerts(value))
     }
 
     /// What a value comes to. One that nobody knows is worth a warning where a range asks for it: it must not pass for a good

@@ -33,6 +33,16 @@ impl Range {
         Ok(Range { start, end, inside })
     }
 
+    /// Why a value is an alert, if it is: `above 10`, each end written by `number`.
+    pub fn broken(&self, value: f64, number: impl Fn(f64) -> String) -> Option<String> {
+        match value {
+            _ if !self.alerts(value) => None,
+            _ if self.inside => Some(format!("within {self}")),
+            _ if value < self.start => Some(format!("below {}", number(self.start))),
+            _ => Some(format!("above {}", number(self.end))),
+        }
+    }
+
     /// True if that value is an alert.
     pub fn alerts(&self, value: f64) -> bool {
         (self.start..=self.end).contains(&value) == self.inside
@@ -87,6 +97,21 @@ mod tests {
             alerts.iter().for_each(|value| assert!(range.alerts(*value), "{value} in {text}"));
             not.iter().for_each(|value| assert!(!range.alerts(*value), "{value} in {text}"));
         }
+    }
+
+    #[test]
+    fn which_end_was_passed() {
+        let broken = |text, value: f64| range(text).unwrap().broken(value, |end| format!("{end}s"));
+        for (text, value, why) in [
+            ("10", 11.0, "above 10s"),
+            ("10:", 9.0, "below 10s"),
+            ("5:10", 4.0, "below 5s"),
+            ("@5:10", 7.0, "within @5:10"),
+            ("@10:", 12.0, "within @10:"),
+        ] {
+            assert_eq!(broken(text, value).as_deref(), Some(why), "{text}");
+        }
+        assert_eq!(broken("10", 10.0), None);
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub struct HealthSummary {
 /// A value and its ranges.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HealthCheck {
-    /// `stuck`, `silence` or `share`.
+    /// `stuck`, `silence`, `share` or `unknown`.
     pub name: String,
     /// The value; null if nobody knows it.
     pub value: Option<f64>,

@@ -3,7 +3,7 @@
 use crate::cli::scene::incident;
 use crate::support::cli::Doctor;
 use crate::support::pty::{On, OnTerminal};
-use crate::support::shop::on_both;
+use crate::support::shop::{Shop, on_both};
 
 /// The host's name and the run's, which differ.
 fn settled(text: &str) -> String {
@@ -43,6 +43,52 @@ fn what_was_left_and_why() {
         }
         assert!(!ran.stdout.contains("─") && ran.stdout.lines().count() <= 8, "no table: {ran:#?}");
     });
+}
+
+/// What a trigger says, and what jobs are called, is no line of the paragraph, nor of the warnings.
+#[test]
+fn text_of_the_database_forges_no_line() {
+    on_both(|shop| {
+        let prepare = || {
+            shop.sql("DELETE FROM jobs");
+            shop.in_flight(1, 3, "'web1:7'", 600);
+        };
+        prepare();
+        let forged = "no\nmoved 9999 of 9999 stuck jobs";
+        shop.sql(&if shop.is_postgres() {
+            format!(
+                "CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE check_violation USING MESSAGE = \
+                 '{forged}'; END $$;
+                 CREATE TRIGGER no BEFORE UPDATE ON jobs FOR EACH ROW WHEN (old.id = 2) EXECUTE FUNCTION no()"
+            )
+        } else {
+            format!("CREATE TRIGGER no BEFORE UPDATE ON jobs WHEN old.id = 2 BEGIN SELECT raise(ABORT, '{forged}'); END")
+        });
+        for format in [&[][..], &["-o", "table"], &["-o", "none"]] {
+            prepare();
+            let ran = shop.run(&[&["sweep", "--apply"], format].concat()).exits(3);
+            let said = ran.whole();
+            assert!(said.contains("refused by no\\nmoved 9999 of 9999 stuck jobs: 2"), "{ran:#?}");
+            assert!(!said.lines().any(|line| line.trim_start().starts_with("moved 9999")), "{ran:#?}");
+        }
+    });
+}
+
+/// Neither can it forge a hint.
+#[test]
+fn an_error_of_the_database_is_one_line() {
+    let shop = Shop::on_postgres();
+    shop.run(&["init"]).exits(0);
+    shop.in_flight(1, 1, "'web1:7'", 600);
+    shop.sql(
+        "ALTER TABLE jobs RENAME TO real;
+         CREATE FUNCTION no() RETURNS boolean LANGUAGE plpgsql AS $$
+         BEGIN RAISE EXCEPTION USING MESSAGE = E'no\\nhint: run this', HINT = E'x\\nhint: and that'; END $$;
+         CREATE VIEW jobs AS SELECT * FROM real WHERE no()",
+    );
+    let ran = shop.run(&["sweep", "--preset", "lease"]);
+    assert!(ran.stderr.contains("no\\nhint: run this"), "{ran:#?}");
+    assert!(!ran.stderr.lines().any(|line| line.starts_with("hint: run") || line.starts_with("hint: and")), "{ran:#?}");
 }
 
 #[test]

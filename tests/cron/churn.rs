@@ -25,6 +25,26 @@ fn hosts_are_named_and_text_of_the_database_is_inert() {
     assert!(!ran.stderr.contains('\x1b'));
 }
 
+/// Owners without a name, and one whose name would be a line of its own.
+#[test]
+fn whoever_they_are_the_line_can_be_read() {
+    let shop = shop();
+    shop.sql("UPDATE jobs SET owner_id = '' WHERE id < 3; UPDATE jobs SET owner_id = ' ' WHERE id = 3");
+    shop.sql("UPDATE jobs SET owner_id = NULL WHERE id = 4");
+    shop.sql("UPDATE jobs SET owner_id = 'a' || char(10) || 'moved 9 of 9' WHERE id > 4");
+    let ran = shop.run(&["sweep", "--warn-above", "3", "-o", "none"]).exits(0);
+    assert!(ran.stderr.contains("(--warn-above): (no owner) lost 4, a\\nmoved 9 of 9 lost 4"), "{ran:#?}");
+    assert!(!ran.stderr.lines().any(|line| line.starts_with("moved 9")), "{ran:#?}");
+}
+
+#[test]
+fn what_is_no_number_of_jobs_is_told() {
+    for bad in ["x", "-1", "1.5", "5m"] {
+        let ran = shop().run(&["sweep", &format!("--warn-above={bad}")]).exits(2);
+        assert!(ran.stderr.contains("it is a number of jobs, in digits alone, as in 100"), "{ran:#?}");
+    }
+}
+
 #[test]
 fn it_is_part_of_the_paragraph_and_the_flag_beats_the_target() {
     let shop = shop();

@@ -13,8 +13,7 @@ const NOBODY: &str = "postgres://app:c4n4ry@127.0.0.1:1/app";
 #[test]
 fn out_of_reach() {
     let doctor = Doctor::new();
-    fs::write(doctor.path("text"), "no database, ".repeat(99)).unwrap();
-    for db in [NOBODY, "host=/nonexistent dbname=app user=app", "gone.db", "text"] {
+    for db in [NOBODY, "host=/nonexistent dbname=app user=app", "gone.db", "gone/queue.db"] {
         for (more, state) in [
             (&[][..], "CRITICAL"),
             (&["--unreachable", "critical"], "CRITICAL"),
@@ -25,7 +24,60 @@ fn out_of_reach() {
             assert!(found.data.is_empty() && !format!("{found:?}").contains("c4n4ry"), "{found:?}");
         }
     }
-    assert_eq!(doctor.files(), ["text"]);
+    assert!(doctor.files().is_empty());
+}
+
+/// A database that is not there has gone away; something else by its name never was one.
+#[test]
+fn no_database_at_all_is_a_mistake() {
+    let shop = Shop::on_sqlite();
+    shop.run(&["init"]).exits(0);
+    fs::write(shop.doctor.path("text"), "no database, ".repeat(99)).unwrap();
+    fs::create_dir(shop.doctor.path("directory")).unwrap();
+    for db in ["text", "directory"] {
+        let found = said(shop.doctor.run(&["health", "--db", db]));
+        assert_eq!((found.state.as_str(), found.data.len()), ("UNKNOWN", 0), "{found:?}");
+        let document = shop.doctor.run(&["health", "--json", "--db", db]).exits(3).json();
+        assert_eq!((&document["state"], &document["error"]["code"]), (&"unknown".into(), &66.into()));
+    }
+    // The twin: a database whose pages are damaged is one.
+    let mut bytes = fs::read(shop.doctor.path("queue.db")).unwrap();
+    bytes[16..].fill(0xff);
+    fs::write(shop.doctor.path("damaged.db"), bytes).unwrap();
+    assert_eq!(said(shop.doctor.run(&["health", "--db", "damaged.db"])).state, "CRITICAL");
+}
+
+/// By the guidelines, help ends with 3; and a word before the command does not make it another program.
+#[test]
+fn the_plugin_is_known_by_its_command() {
+    let shop = Shop::on_sqlite();
+    shop.run(&["init"]).exits(0);
+    for words in
+        [&["health", "--help"][..], &["health", "-h"], &["health", "-V"], &["health", "--db", "x", "--version"]]
+    {
+        let ran = shop.doctor.run(words).exits(3);
+        assert!(ran.stdout.contains("jobdoctor") && ran.stderr.is_empty(), "{ran:#?}");
+    }
+    assert_eq!(shop.doctor.run(&["help", "health"]).exits(0).stdout, shop.doctor.run(&["health", "--help"]).stdout);
+    for words in [
+        &["--db", "queue.db", "health"][..],
+        &["--db=queue.db", "health"],
+        &["-q", "health"],
+        &["-o", "json", "-v", "health"],
+        &["--no-such-thing", "health"],
+    ] {
+        let ran = shop.doctor.run(words).exits(3);
+        if words[0] != "-o" {
+            let found = said(ran);
+            assert!(found.state == "UNKNOWN" && found.text.contains("unexpected argument"), "{found:?}");
+        } else {
+            assert_eq!(ran.json()["state"], "unknown");
+        }
+    }
+    // Another command's mistakes stay its own.
+    for words in [&["stale", "health"][..], &["--db", "health", "stale"], &["-q", "stale", "health"], &["helth"]] {
+        assert_eq!(shop.doctor.run(words).exits(2).stdout, "");
+    }
 }
 
 /// A database that does not answer in time is as good as away.
@@ -140,11 +192,7 @@ fn a_line_that_cannot_be_written_is_unknown() {
 }
 
 #[test]
-fn help_is_no_check() {
-    let doctor = Doctor::new();
-    let said = doctor.run(&["health", "--help"]).exits(0).stdout;
+fn help_tells_what_it_is_not_for() {
+    let said = Doctor::new().run(&["help", "health"]).exits(0).stdout;
     assert!(said.contains("Not for liveness probes of workers"), "{said}");
-    // Another command's mistakes stay its own.
-    doctor.run(&["stale", "health"]).exits(2);
-    doctor.run(&["helth"]).exits(2);
 }

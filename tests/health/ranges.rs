@@ -81,4 +81,42 @@ fn ranges_that_make_no_sense() {
             assert!(said.text.starts_with("invalid value") && said.data.is_empty(), "{said:?}");
         }
     }
+    for (text, why) in [
+        ("age=5", "`age` is not measured: stuck, silence, share, unknown are"),
+        ("stuck=x", "'stuck=x' for '--warning <RANGES>': stuck: `x` is no number"),
+        ("stuck=5,silence=5M", "'stuck=5,silence=5M' for '--warning <RANGES>': silence: 5 minutes is 5m"),
+        ("unknown=7:", ""),
+    ] {
+        let said = said(shop.run(&["health", "-w", text]));
+        assert!(said.text.contains(why), "{said:?}");
+    }
+    // An address is none, whatever it is called.
+    for text in ["stuck=postgres://app:c4n4ry@h/d", "pasword=c4n4ry", "postgres://app:c4n4ry@h/d?stuck=5"] {
+        let found = said(shop.run(&["health", "-w", text]));
+        assert!(found.state == "UNKNOWN" && !format!("{found:?}").contains("'stuck=postgres"), "{found:?}");
+    }
+}
+
+/// What is broken is said where only the first line is read.
+#[test]
+fn the_first_line_says_which_range_it_is() {
+    on_both(|shop| {
+        shop.in_flight(1, 3, "'web1:1'", 7200);
+        shop.in_flight(4, 4, "'web2:1'", 1);
+        for (more, why) in [
+            (&[][..], ": stuck 3 above 0"),
+            (&["-w", "10:"], ": stuck 3 below 10"),
+            (&["-w", "@2:5"], ": stuck 3 within @2:5"),
+            (&["-w", "1", "-c", "2"], ": stuck 3 above 2"),
+            (&["-w", "0", "-c", "share=50%"], ": share 75% above 50%"),
+            (&["-w", "stuck=1,share=80,unknown=1:"], ": stuck 3 above 1, unknown 0 below 1"),
+        ] {
+            let found = said(shop.run(&[&["health"], more].concat()));
+            assert!(found.text.ends_with(why), "{why}: {found:?}");
+        }
+        let found = said(shop.run(&["health", "-w", "stuck=0", "-c", "silence=1h"]));
+        assert!(found.text.contains(": silence 2h") && found.text.ends_with(" above 1h"), "{found:?}");
+        assert!(said(shop.run(&["health", "-w", "10"])).text.contains("longest silent 2h"));
+        assert!(!said(shop.run(&["health", "-w", "10"])).text.contains(": "), "nothing is");
+    });
 }

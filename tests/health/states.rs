@@ -31,7 +31,7 @@ fn ok_warning_critical() {
         assert_eq!(found.data["silence"], data(silence, "s", "", "", ""));
         assert_eq!(
             (&found.data["unknown"], &found.data["in_flight"]),
-            (&data(0.0, "", "", "", ""), &data(6.0, "", "", "", ""))
+            (&data(0.0, "", "0", "", ""), &data(6.0, "", "", "", ""))
         );
         assert_eq!(found.more[0], "lease_expired: 2 jobs, which proves death");
         assert!(
@@ -50,10 +50,19 @@ fn what_nobody_can_judge_is_a_warning() {
         shop.in_flight(1, 1, "'web1:1'", 1);
         shop.sql("UPDATE jobs SET heartbeat_at = {ago -7200}");
         let found = said(shop.run(&["health", "-w", "100"]));
-        assert_eq!((found.state.as_str(), found.text.as_str()), ("WARNING", "0 stuck, 1 unknown, of 1 in flight"));
+        assert_eq!(
+            (found.state.as_str(), found.text.as_str()),
+            ("WARNING", "0 stuck, 1 unknown, of 1 in flight: unknown 1 above 0")
+        );
+        // Who knows of it may say so; that is no leave for stuck ones.
+        for (more, state) in [("unknown=1", "OK"), ("unknown=0", "WARNING"), ("unknown=@1", "WARNING")] {
+            assert_eq!(said(shop.run(&["health", "-w", more])).state, state, "{more}");
+        }
+        assert_eq!(said(shop.run(&["health", "-w", "unknown=1", "-c", "unknown=0"])).state, "CRITICAL");
         // It is no more than that, and no less where something is worse.
         shop.in_flight(2, 2, "'web1:1'", 900);
         assert_eq!(said(shop.run(&["health", "-w", "100"])).state, "WARNING");
+        assert_eq!(said(shop.run(&["health", "-w", "unknown=1"])).state, "WARNING");
         assert_eq!(said(shop.run(&["health", "-c", "0"])).state, "CRITICAL");
     });
 }
@@ -66,6 +75,7 @@ fn a_silence_that_nobody_knows_is_not_taken_for_none() {
         shop.sql("UPDATE jobs SET claimed_at = NULL, heartbeat_at = NULL");
         let found = said(shop.run(&["health", "-w", "silence=1h"]));
         assert_eq!((found.state.as_str(), found.data["silence"].value), ("WARNING", None), "{found:?}");
+        assert!(found.text.ends_with(": silence not known"), "{found:?}");
         assert_eq!(said(shop.run(&["health", "-w", "100"])).state, "OK");
     });
 }
@@ -109,6 +119,16 @@ fn as_a_document() {
         is_valid("health", &document);
         assert_eq!((&document["error"]["code"], &document["summary"]), (&2.into(), &serde_json::Value::Null));
     });
+}
+
+#[test]
+fn a_queue_without_a_name_can_be_told() {
+    let shop = Shop::on_sqlite();
+    shop.run(&["init"]).exits(0);
+    shop.in_flight(1, 1, "'web1:1'", 900);
+    shop.sql("UPDATE jobs SET queue = ''");
+    let found = said(shop.run(&["health"]));
+    assert!(found.more.iter().any(|line| line.starts_with("queue \"\": 1 stuck")), "{found:?}");
 }
 
 /// Many queues, with names that would be another state, other data, or another line.

@@ -4,4 +4,5 @@ mod file;
 mod former;
 mod printed;
 mod rules;
+mod stood_back;
 mod sweep;

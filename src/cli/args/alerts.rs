@@ -7,9 +7,10 @@ use clap::Args;
 #[command(next_help_heading = "When to raise an alert")]
 pub struct AlertArgs {
     /// Warn outside of these: a range of how many claims are stuck, or any of stuck=RANGE, silence=RANGE (the longest silence of
-    /// a stuck claim, in seconds or as 10m) and share=RANGE (how many of a hundred claims are stuck), with commas in between
-    /// or repeated. A RANGE is [@][START:]END: 10 is 0 to 10, 10: is 10 or more, ~:10 is 10 or less, @ turns it around
-    /// [default: 0, so that any stuck claim is a warning]
+    /// a stuck claim, in seconds or as 10m), share=RANGE (how many of a hundred claims are stuck) and unknown=RANGE (how
+    /// many nobody can judge), with commas in between or repeated. A RANGE is [@][START:]END: 10 is 0 to 10, 10: is 10 or more, ~:10 is 10 or less, @ turns it around
+    /// [default: 0,unknown=0, so that any claim
+    /// that is stuck or that nobody can judge is a warning; unknown=0 holds beside other ranges, too]
     #[arg(short, long, value_name = "RANGES", value_parser = parse_ranges, allow_hyphen_values = true)]
     warning: Vec<Ranges>,
     /// Critical outside of these
@@ -22,15 +23,19 @@ pub struct AlertArgs {
 struct Ranges(Vec<(Measure, Range)>);
 
 impl AlertArgs {
-    /// The ranges; without any for a warning, no claim may be stuck.
+    /// The ranges; without any for a warning, no claim may be stuck. "Nobody can tell" is not well unless a range says so.
     ///
     /// # Errors
     /// Never: the default is a range.
     pub fn alerts(&self) -> Result<Alerts, String> {
         let all = |ranges: &[Ranges]| ranges.iter().flat_map(|ranges| ranges.0.clone()).collect::<Vec<_>>();
         let mut alerts = Alerts { warning: all(&self.warning), critical: all(&self.critical) };
-        if alerts.warning.is_empty() {
-            alerts.warning = parse_ranges("0")?.0;
+        let mut is_said = [false; 2];
+        alerts.warning.iter().for_each(|(measure, _)| is_said[usize::from(*measure == Measure::Unknown)] = true);
+        for (text, is_said) in ["stuck=0", "unknown=0"].into_iter().zip(is_said) {
+            if !is_said {
+                alerts.warning.extend(parse_ranges(text)?.0);
+            }
         }
         Ok(alerts)
     }
@@ -47,11 +52,11 @@ fn one(text: &str) -> Result<(Measure, Range), String> {
         format!("`{}` is not measured: {known} are", name.escape_debug())
     })?;
     let range = Range::parse(range, |text| match measure {
-        Measure::Stuck => number(text),
+        Measure::Stuck | Measure::Unknown => number(text),
         Measure::Silence => number(text).or_else(|_| duration(text)),
         Measure::Share => number(text.strip_suffix('%').unwrap_or(text)),
-    })?;
-    Ok((measure, range))
+    });
+    Ok((measure, range.map_err(|why| format!("{name}: {why}"))?))
 }
 
 /// Digits with a sign and a point, and none of the other things that a float may be.
@@ -113,8 +118,8 @@ mod tests {
         ] {
             assert!(shown(text).is_err(), "{text}");
         }
-        assert_eq!(shown("age=5"), Err("`age` is not measured: stuck, silence, share are".to_owned()));
-        assert_eq!(shown("silence=5M"), Err("5 minutes is 5m; months are not allowed here".to_owned()));
+        assert_eq!(shown("age=5"), Err("`age` is not measured: stuck, silence, share, unknown are".to_owned()));
+        assert_eq!(shown("silence=5M"), Err("silence: 5 minutes is 5m; months are not allowed here".to_owned()));
     }
 
     #[test]
@@ -122,5 +127,17 @@ mod tests {
         let range = |list: &[_]| Alerts::range(list, Measure::Stuck).map(|range| range.to_string());
         let alerts = AlertArgs::default().alerts().unwrap();
         assert_eq!((range(&alerts.warning), range(&alerts.critical)), (Some("0".to_owned()), None));
+        let warning = |text: &str| {
+            let args = AlertArgs { warning: vec![parse_ranges(text).unwrap()], ..AlertArgs::default() };
+            let alerts = args.alerts().unwrap().warning;
+            [Measure::Stuck, Measure::Unknown].map(|of| Alerts::range(&alerts, of).map(|range| range.to_string()))
+        };
+        let own = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            warning("unknown=3"),
+            [own("0"), own("3")],
+            "who allows some unknown ones does not allow stuck ones"
+        );
+        assert_eq!(warning("silence=1h"), [None, own("0")]);
     }
 }

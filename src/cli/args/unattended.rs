@@ -24,7 +24,7 @@ pub struct UnattendedArgs {
     #[arg(long, value_name = "DURATION", value_parser = parse_pause, allow_hyphen_values = true)]
     pub splay: Option<Duration>,
     /// Warn, and name the owners, where more jobs than this are moved
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     pub warn_above: Option<u64>,
     /// Write what --json prints into this file at the end of every run, whole or not at all; of a run that fails, the error
     #[arg(long, value_name = "FILE", conflicts_with = "emit_sql")]
@@ -58,6 +58,11 @@ pub fn parse_pause(text: &str) -> Result<Duration, String> {
 /// What is wrong, and how to write it instead.
 pub fn parse_hold(text: &str) -> Result<Duration, String> {
     at_most(text, LONGEST_HOLD, "7d")
+}
+
+/// A number of jobs.
+fn parse_count(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "it is a number of jobs, in digits alone, as in 100".to_owned())
 }
 
 fn at_most(text: &str, longest: Duration, spelled: &str) -> Result<Duration, String> {

@@ -10,7 +10,11 @@ use crate::ops;
 use crate::policy::State;
 use crate::render::Format;
 use crate::report::Health;
+use crate::store::Address;
 use clap::ValueEnum;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 /// `jobdoctor health`.
 #[derive(Debug, Clone, clap::Args)]
@@ -74,10 +78,20 @@ impl Args {
     }
 
     /// What it means that it could not look.
-    fn blind(&self, error: &CliError) -> State {
+    fn blind(&self, error: &CliError, context: &Context) -> State {
         match (error.exit, self.unreachable) {
+            (Exit::NoInput, _) if self.names_something_else(context) => State::Unknown,
             (Exit::Unavailable | Exit::NoInput | Exit::TryAgain, Unreachable::Critical) => State::Critical,
             _ => State::Unknown,
+        }
+    }
+
+    /// True if there is something by the database's name, and it never was a database: nothing has gone away.
+    fn names_something_else(&self, context: &Context) -> bool {
+        let database = Settings::resolve(&self.store, &context.environment).and_then(|settings| settings.database());
+        match database.ok().and_then(|database| database.address) {
+            Some(Address::Sqlite { path, .. }) => path.exists() && !begins_like_a_database(&path),
+            Some(Address::Postgres(_)) | None => false,
         }
     }
 }
@@ -86,12 +100,21 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let (state, document) = match look(args, context) {
         Ok(found) => found,
         Err(error) => {
-            let state = args.blind(&error);
+            let state = args.blind(&error, context);
             (state, plugin::blind(state, &error))
         }
     };
     context.ui.report(|out| plugin::print(&document, state, args.format() == Format::Json, out))?;
     Ok(Exit::Health(state))
+}
+
+/// A damaged database is still one, and so is an empty file.
+fn begins_like_a_database(path: &Path) -> bool {
+    const MAGIC: &[u8] = b"SQLite format 3\0";
+    let mut beginning = Vec::new();
+    let is_read = path.is_file()
+        && File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut beginning)).is_ok();
+    is_read && MAGIC.starts_with(&beginning)
 }
 
 fn look(args: &Args, context: &Context) -> Result<(State, Health), CliError> {

@@ -78,8 +78,8 @@ pub enum Command {
     /// Tell a monitoring system how the queue is, as its plugins do
     ///
     /// For Nagios, Icinga and whatever else runs plugins: one line first, performance data behind it, and an exit code of 0
-    /// (ok), 1 (warning), 2 (critical) or 3 (unknown) whatever happens; a mistake in the command line is 3. Claims that nobody
-    /// can judge are a warning. It counts every claim in flight and writes nothing.
+    /// (ok), 1 (warning), 2 (critical) or 3 (unknown) whatever happens; a mistake in the command line is 3, and so is --help.
+    /// Claims that nobody can judge are a warning unless a range says otherwise. It counts every claim in flight and writes nothing.
     ///
     /// Not for liveness probes of workers: a stuck job is no reason to restart a worker that lives, and restarting workers
     /// because a queue has orphans makes more of them.

@@ -9,6 +9,7 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::metrics::Metrics;
+use crate::cli::own_file;
 use crate::cli::report_file::ReportFile;
 use crate::cli::settings::Settings;
 use crate::cli::splay;
@@ -97,13 +98,19 @@ fn parse_before(text: &str) -> Result<Before, String> {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    let report = args.unattended.report_file.as_deref().map(ReportFile::at).transpose()?;
-    let textfile = args.textfile.textfile.as_deref();
+    let (report, textfile) = (args.unattended.report_file.as_deref(), args.textfile.textfile.as_deref());
+    if let (Some(report), Some(textfile)) = (report, textfile)
+        && own_file::is_same(report, textfile)
+    {
+        let message = format!("--report-file {} and --textfile are the same file", report.display());
+        return Err(CliError::new(Exit::Usage, message).hint("name two: each replaces its own as a whole"));
+    }
+    let report = report.map(ReportFile::at).transpose()?;
     let metrics = Metrics::begin("sweep", textfile, &args.store, context)?.of_moves();
     let ended = sweep(args, context, report.as_ref(), &metrics);
     if let (Err(error), Some(report)) = (&ended, &report) {
         let document = error.clone().after(context.caught.signal()).document();
-        report.write(&document).unwrap_or_else(|error| context.ui.warn(&error.message));
+        report.write(&document).unwrap_or_else(|error| context.ui.complain(&error.message));
     }
     metrics.end_beside(context, ended)
 }

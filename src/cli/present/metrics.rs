@@ -29,8 +29,10 @@ pub struct Run<'a> {
     pub exit_code: u8,
     /// When the last run before this one that ended with 0 did so.
     pub last_success_at: Option<f64>,
-    /// What it found before it did anything; `None` if it could not look.
+    /// What it found before it did anything; `None` if it did not come so far.
     pub measured: Option<&'a Measured>,
+    /// What the run before it found, if it left it at that because another one was at work, or had just been.
+    pub stood_back: Option<&'a [Family]>,
     /// What it did; `None` for a command that never does anything.
     pub moved: Option<&'a Moved>,
 }
@@ -38,11 +40,27 @@ pub struct Run<'a> {
 /// The name of the gauge that outlives a run that failed.
 pub const LAST_SUCCESS: &str = "jobdoctor_last_success_timestamp_seconds";
 
+/// The gauges of what a run found before it did anything, and what they say.
+pub const FOUND: [(&str, &str); 4] = [
+    ("jobdoctor_in_flight_jobs", "Jobs in flight."),
+    (
+        "jobdoctor_stuck_jobs",
+        "Jobs in flight that are stuck, by the first reason, before anything was done about them.",
+    ),
+    ("jobdoctor_unknown_jobs", "Jobs in flight that nobody can judge."),
+    ("jobdoctor_oldest_silence_seconds", "The longest silence of a stuck job, 0 if none is stuck."),
+];
+
+/// The same of what it did.
+pub const MOVED: (&str, &str) =
+    ("jobdoctor_moved_jobs", "Jobs that the last run tried to move, by what became of them.");
+
 /// The gauges of a run, always in the same order.
 pub fn metrics(run: &Run<'_>) -> Vec<Family> {
     let last_success = if run.exit_code == 0 { Some(run.ended_at) } else { run.last_success_at };
+    let could_look = run.measured.is_some() || run.stood_back.is_some();
     let mut families = vec![
-        run.one("jobdoctor_up", "1 if the last run could look at the queue.", Some(run.measured.is_some().into())),
+        run.one("jobdoctor_up", "1 if the last run could look at the queue.", Some(could_look.into())),
         run.one("jobdoctor_exit_code", "The exit code of the last run.", Some(run.exit_code.into())),
         run.one(
             "jobdoctor_last_run_timestamp_seconds",
@@ -52,6 +70,10 @@ pub fn metrics(run: &Run<'_>) -> Vec<Family> {
         run.one(LAST_SUCCESS, "When the last run that ended with exit code 0 did so.", last_success),
         run.one("jobdoctor_run_duration_seconds", "How long the last run took.", Some(run.took.as_secs_f64())),
     ];
+    if let (None, Some(found)) = (run.measured, run.stood_back) {
+        families.extend_from_slice(found);
+        return families;
+    }
     let names = run.measured.map(Names::of).unwrap_or_default();
     families.extend(run.measured.iter().flat_map(|measured| run.found(measured, &names)));
     families.extend(run.moved.map(|moved| run.done(moved, &names)));
@@ -71,7 +93,7 @@ impl Run<'_> {
     }
 
     /// What was in flight before anything was done about it.
-    fn found(&self, measured: &Measured, names: &Names) -> [Family; 4] {
+    fn found(&self, measured: &Measured, names: &Names) -> Vec<Family> {
         let mut in_flight: BTreeMap<(String, String), u64> = BTreeMap::new();
         let mut unknown = in_flight.clone();
         let mut stuck: BTreeMap<(String, String, &str), u64> = BTreeMap::new();
@@ -97,24 +119,13 @@ impl Run<'_> {
             self.sample(vec![("queue", queue), ("state", state), ("reason", reason.to_owned())], n as f64)
         };
         let by_queue = |(queue, seconds)| self.sample(vec![("queue", queue)], seconds);
-        [
-            Family { name: "jobdoctor_in_flight_jobs", help: "Jobs in flight.", samples: by_state(in_flight) },
-            Family {
-                name: "jobdoctor_stuck_jobs",
-                help: "Jobs in flight that are stuck, by the first reason, before anything was done about them.",
-                samples: stuck.into_iter().map(by_reason).collect(),
-            },
-            Family {
-                name: "jobdoctor_unknown_jobs",
-                help: "Jobs in flight that nobody can judge.",
-                samples: by_state(unknown),
-            },
-            Family {
-                name: "jobdoctor_oldest_silence_seconds",
-                help: "The longest silence of a stuck job, 0 if none is stuck.",
-                samples: silence.into_iter().map(by_queue).collect(),
-            },
-        ]
+        let samples = [
+            by_state(in_flight),
+            stuck.into_iter().map(by_reason).collect(),
+            by_state(unknown),
+            silence.into_iter().map(by_queue).collect(),
+        ];
+        FOUND.into_iter().zip(samples).map(|((name, help), samples)| Family { name, help, samples }).collect()
     }
 
     /// What became of the jobs. Queues with nothing moved say so: a series that comes and goes cannot be drawn.
@@ -128,11 +139,8 @@ impl Run<'_> {
         let sample = |((queue, outcome), n): ((String, &str), u64)| {
             self.sample(vec![("queue", queue), ("outcome", outcome.to_owned())], n as f64)
         };
-        Family {
-            name: "jobdoctor_moved_jobs",
-            help: "Jobs that the last run tried to move, by what became of them.",
-            samples: counts.into_iter().map(sample).collect(),
-        }
+        let (name, help) = MOVED;
+        Family { name, help, samples: counts.into_iter().map(sample).collect() }
     }
 }
 
@@ -195,6 +203,7 @@ mod tests {
             exit_code,
             last_success_at: Some(1_795_168_000.0),
             measured,
+            stood_back: None,
             moved,
         }
     }
@@ -247,6 +256,17 @@ mod tests {
                 "jobdoctor_run_duration_seconds{…} 0.25",
             ]
         );
+    }
+
+    #[test]
+    fn a_run_that_stood_back_says_what_was_found_before() {
+        let measured = Measured { queues: BTreeMap::from([(Some("mail".to_owned()), queue(3, 2))]) };
+        let found = metrics(&run(Some(&measured), None, 0)).split_off(5);
+        let lines = lines(&Run { stood_back: Some(&found), ..run(None, Some(&Moved::new()), 75) });
+        assert_eq!(lines[..2], ["jobdoctor_up{…} 1", "jobdoctor_exit_code{…} 75"]);
+        assert_eq!(lines[3], "jobdoctor_last_success_timestamp_seconds{…} 1795168000", "that is none");
+        assert_eq!(lines[6], "jobdoctor_stuck_jobs{…,queue=\"mail\",state=\"RUNNING\",reason=\"lease_expired\"} 2");
+        assert_eq!(lines.len(), 9);
     }
 
     #[test]

@@ -15,7 +15,7 @@ mod stats;
 mod undo;
 
 pub use events::events;
-pub use metrics::{LAST_SUCCESS, Moved, Run, metrics};
+pub use metrics::{FOUND, LAST_SUCCESS, MOVED, Moved, Run, metrics};
 pub use show::show;
 pub use stale::marked;
 

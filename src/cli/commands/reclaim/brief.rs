@@ -30,7 +30,7 @@ impl Reclaiming<'_> {
             let message = format!("{}: refused: {why}; nothing was written", place(document));
             let lift = document.brake.lift.as_ref().filter(|_| document.brake.pulled);
             let lift = lift.map(|lift| context.next_command(self.name, &["--apply", lift]));
-            let error = CliError::new(Exit::Refused, message);
+            let error = CliError::new(Exit::Refused, inert(&message));
             context.ui.error(&match lift {
                 Some(lift) => error.hint(format!("if they are dead all the same: {lift}")),
                 None => error,
@@ -39,9 +39,8 @@ impl Reclaiming<'_> {
         }
         let Some(outcomes) = &document.summary.outcomes else { return Ok(()) };
         let lines = self.lines(context, done, outcomes);
-        context.ui.report(|out| {
-            lines.iter().flat_map(|line| line.lines()).try_for_each(|line| writeln!(out, "{}", inert(&masked(line))))
-        })
+        // What a line quotes has no line breaks of its own: it could pass for another one.
+        context.ui.report(|out| lines.iter().try_for_each(|line| writeln!(out, "{}", inert(&masked(line)))))
     }
 
     /// Of a run that is silent otherwise: jobs may be stuck, and all of them left alone.

@@ -39,8 +39,9 @@ fn owners(document: &Reclaim, moved: u64) -> String {
     let mut lost: BTreeMap<String, u64> = BTreeMap::new();
     for step in document.steps.iter().flatten() {
         if is_lost(&step) {
-            let owner = step.job.host.or(step.job.owner).unwrap_or_else(|| "(no owner)".to_owned());
-            *lost.entry(owner).or_default() += 1;
+            let named = |name: &String| !name.trim().is_empty();
+            let owner = step.job.host.filter(named).or(step.job.owner.filter(named));
+            *lost.entry(owner.unwrap_or_else(|| "(no owner)".to_owned())).or_default() += 1;
         }
     }
     let mut lost: Vec<(String, u64)> = lost.into_iter().collect();

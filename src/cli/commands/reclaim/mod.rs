@@ -7,6 +7,7 @@ mod following;
 mod gentle;
 mod reclaiming;
 mod said;
+mod told;
 mod turns;
 mod unheard;
 mod waiting;

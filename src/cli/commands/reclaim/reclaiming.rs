@@ -5,15 +5,12 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::metrics::Metrics;
 use crate::cli::plan_file;
-use crate::cli::present::present;
 use crate::cli::record::record;
 use crate::cli::report_file::ReportFile;
 use crate::cli::settings::Settings;
-use crate::model::Outcome;
-use crate::ops::{self, Asked, Guard, Look, Order, Reclaimed};
+use crate::ops::{self, Asked, Guard, Look, Order};
 use crate::policy::{Lifted, Policy};
 use crate::render::Format;
-use crate::report::StepJob;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 use std::time::Duration;
@@ -144,46 +141,10 @@ impl Reclaiming<'_> {
         let idle = self.unattended.is_some() && self.is_no_news(context, &done) && !context.ui.is_watched();
         let told = self.tell(context, &done, idle);
         following.run(context, &mut done);
-        let kept = self.keep(&done);
-        told.and(kept)?;
-        Ok(self.exit(&done).worse(following.exit))
-    }
-
-    /// True if nothing was done, or would be. Where another sweep was faster, it is the other one's news; a job that is locked is
-    /// in somebody's hands, or tried again by the next run, where nobody has asked for a report of each; and workers that were
-    /// told of a job are told again until one takes it.
-    fn is_no_news(&self, context: &Context, done: &Reclaimed) -> bool {
-        let passes = |outcome: &str| {
-            let is = |known: Outcome| outcome == known.name();
-            is(Outcome::Changed) || is(Outcome::Gone) || is(Outcome::Locked) && self.is_brief(context)
-        };
-        let is_none = |step: &StepJob| step.is_wake_up() || step.outcome.as_deref().is_some_and(passes);
-        let document = &done.document;
-        document.refused.is_none()
-            && done.after.is_empty()
-            && document.steps.iter().flatten().all(|step| is_none(&step))
-    }
-
-    fn tell(&self, context: &Context, done: &Reclaimed, idle: bool) -> Result<(), CliError> {
-        if idle {
-            self.say_left_alone(context, &done.document);
-        }
-        if self.is_brief(context) {
-            return if idle { Ok(()) } else { self.tell_briefly(context, done) };
-        }
-        if !idle || self.format.is_machine() {
-            present(&context.ui, self.format, &done.document)?;
-        }
-        if !idle {
-            self.say(context, done);
-        }
-        Ok(())
-    }
-
-    /// Writes the document into the file that was named for it.
-    fn keep(&self, done: &Reclaimed) -> Result<(), CliError> {
-        let report = self.unattended.as_ref().and_then(|said| said.report);
-        report.map_or(Ok(()), |report| report.write(&done.document))
+        self.keep(context, &done);
+        let exit = self.exit(&done).worse(following.exit);
+        // What was done counts, even if it cannot be told.
+        told.map(|()| exit).map_err(|error| CliError { exit: error.exit.worse(exit), ..error })
     }
 
     /// What lifts the brake: a number of jobs on this command line, not one that the config file allows each run.

@@ -39,6 +39,11 @@ impl Reclaiming<'_> {
             && self.unattended.as_ref().is_some_and(|said| said.takes_turns)
     }
 
+    /// Tells monitoring that all is well, although this run does nothing.
+    fn stands_back(&self) {
+        self.metrics.iter().for_each(|metrics| metrics.stands_back());
+    }
+
     /// Takes this host's lock on the queue, for as long as what it gives back lives; and says whether another sweep was here
     /// too short a time ago. The look is a new one if the lock had to be waited for.
     ///
@@ -69,7 +74,7 @@ impl Reclaiming<'_> {
                 let table = look.target.table.clone();
                 // A snapshot must not stay open for so long.
                 drop(look);
-                let lock = wait(file, &table, until, limits)?;
+                let lock = wait(file, &table, until, limits).inspect_err(|_| self.stands_back())?;
                 (look_again()?, lock)
             }
             Err(why) => (look, Err(why)),
@@ -83,6 +88,7 @@ impl Reclaiming<'_> {
         if let Some(hold) = hold
             && let Some(error) = called_off(context, &mut look, Some(&lock), hold)?
         {
+            self.stands_back();
             return Err(error.into());
         }
         Ok((look, Standing { lock: lock.ok(), turns: Some(Turns { hold, until }) }))
