@@ -63,7 +63,7 @@ pub fn unfit(session: &Session<'_>, spec: &QueueSpec, too_long: &TooLong) -> Res
         match looked {
             Err(OpsError::Spec(misfit)) => unfit.push(misfit.to_string()),
             Err(OpsError::Store(error)) if error.kind == StoreErrorKind::Denied => {
-                unfit.push(format!("{}: {error}", group.waits.state.error("cannot be looked at")))
+                unfit.push(format!("{}: {error}", group.waits.state.error("cannot be looked at")));
             }
             ended => ended?,
         }

@@ -15,7 +15,7 @@ impl Reclaiming<'_> {
         let of_target = self.settings.target.warn_above;
         let flag = self.unattended.as_ref().and_then(|said| said.args.warn_above);
         let above = flag.or(of_target)?;
-        let moved = document.steps.iter().flatten().filter(|step| is_lost(step)).count() as u64;
+        let moved = document.steps.iter().flatten().filter(is_lost).count() as u64;
         if moved <= above {
             return None;
         }
