@@ -67,7 +67,9 @@ impl Exit {
             Exit::NoInput => "no such SQLite file, or not a database; no such job (show)",
             Exit::Unavailable => "the database cannot be reached, or the connection was lost",
             Exit::Internal => "an internal error: please report it",
-            Exit::TryAgain => "busy or timed out before anything was written; try again",
+            Exit::TryAgain => {
+                "busy or timed out before anything was written, or another sweep is at work or was just here; try again"
+            }
             Exit::NoPermission => "authentication or privileges",
             Exit::Config => "configuration, preset or schema does not fit",
             Exit::Signal(signal_hook::consts::SIGINT) => "ended by SIGINT, after the batch in hand",

@@ -54,8 +54,8 @@ pub fn unfit(session: &Session<'_>, spec: &QueueSpec, too_long: &TooLong) -> Res
     let mut unfit: Vec<String> = Vec::new();
     let misfits = too_long.entries.iter().filter_map(|entry| fits(spec, entry, too_long).err());
     unfit.extend(misfits.map(|misfit| misfit.to_string()));
-    let in_vain = too_long.entries.len() - unfit.len();
-    for group in waiting(spec, too_long).into_iter().filter(|_| in_vain > 0) {
+    let fits = |group: &Group| group.too_long.entries.iter().all(|entry| fits(spec, entry, too_long).is_ok());
+    for group in waiting(spec, too_long).into_iter().filter(fits) {
         let looked = session.look_at_waiting(&group.waits).and_then(|mut look| {
             // Whether this role may read what is needed: hardly a job is as old as that.
             look.reader.scan(&look.spec, &Wanted::Before(Timestamp::EPOCH), &mut |_| {}).map_err(OpsError::from)

@@ -1,4 +1,4 @@
-use crate::model::{Move, Outcome, Timestamp};
+use crate::model::{self, Move, Outcome, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -150,6 +150,12 @@ impl Job {
             self.r#move.clone().unwrap_or_default(),
             number(self.stalls),
         ]
+    }
+}
+
+impl From<model::RowError> for RowError {
+    fn from(error: model::RowError) -> Self {
+        RowError { sqlstate: error.sqlstate, constraint: error.constraint, message: error.message }
     }
 }
 

@@ -6,7 +6,8 @@ const INSTANT: &str = "dddd-dd-ddTdd:dd:dd";
 const CLOCKS: [&str; 2] = ["dddd-dd-dd dd:dd:dd", "dd:dd:dd"];
 
 pub(super) fn redact(text: &str) -> String {
-    let characters: Vec<char> = text.chars().collect();
+    // Where a sentence is broken depends on whether it says the day.
+    let characters: Vec<char> = text.replace("\n    ", " ").chars().collect();
     let (mut out, mut at) = (String::new(), 0);
     while let Some(character) = characters.get(at) {
         if digest(&characters, at) {
@@ -64,5 +65,6 @@ fn only_what_differs_goes() {
     assert_eq!(redact("at 2026-11-21T05:58:16.213Z, 12.5 s"), "at 0000-00-00T00:00:00Z, 12.0 s");
     assert_eq!(redact("--expect 85dc7d27c3a5de64 --apply"), "--expect 0123456789abcdef --apply");
     assert_eq!(redact("at 2026-11-20 16:20:39, 16:20:40 UTC"), "at 00:00:00, 00:00:00 UTC");
+    assert_eq!(redact("since 2026-11-20\n    16:20:39 UTC"), "since 00:00:00 UTC");
     assert_eq!(redact("lease ran out 40m 11s ago."), "lease ran out 40m 11s ago.");
 }

@@ -246,7 +246,22 @@ fn redacted(text: &str) -> String {
         ["silence_seconds\":", "run_id\":", "digest\":", "journal\":"].iter().fold(text, |text, key| value(&text, key));
     let text = column(&text, "silence_seconds");
     let text = run(&expected(&text));
-    clocks(&times(&text))
+    clocks(&unbroken(&times(&text)))
+}
+
+/// A sentence about what happened is one line here: where it is broken depends on whether it says the day.
+fn unbroken(text: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.split('\n') {
+        let goes_on =
+            line.strip_prefix("    ").filter(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || c == '('));
+        let sentence = lines.last_mut().filter(|last| last.contains(" ago, ") || last.contains("no life for"));
+        match (goes_on, sentence) {
+            (Some(rest), Some(sentence)) => sentence.push_str(&format!(" {rest}")),
+            _ => lines.push(line.to_owned()),
+        }
+    }
+    lines.join("\n")
 }
 
 /// `16:20:39` becomes `<clock>`, and so does `2026-11-20 16:20:39`: whether the day is said depends on the time of day.

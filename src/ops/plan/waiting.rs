@@ -33,6 +33,7 @@ pub fn plan_waiting(
         let beyond = room.map_or(0, |room| part.steps.truncate(room).min(part.jobs.truncate(room)));
         plan.beyond_limit += beyond as u64;
         if !part.steps.is_empty() {
+            said(&part.spec, &steps_of(&part.steps)?, plan);
             plan.waiting.push(part);
         }
     }
@@ -81,7 +82,6 @@ fn part(
     }
     steps.sort();
     jobs.sort();
-    said(&spec, &steps_of(&steps)?, plan);
     Ok(Part { spec, steps, jobs })
 }
 

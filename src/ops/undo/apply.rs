@@ -99,11 +99,7 @@ impl Run<'_> {
         for ((place, mut job), result) in jobs.into_iter().zip(results) {
             *self.applied.outcomes.entry(result.outcome).or_default() += 1;
             job.outcome = Some(result.outcome.name().to_owned());
-            job.error = result.error.map(|error| RowError {
-                sqlstate: error.sqlstate,
-                constraint: error.constraint,
-                message: error.message,
-            });
+            job.error = result.error.map(RowError::from);
             if let Err(error) = self.applied.steps.push(i64::try_from(place).unwrap_or(i64::MAX), &job) {
                 self.fail(&error);
             }
