@@ -5,6 +5,7 @@ pub mod authority;
 pub mod cli;
 pub mod doctor;
 pub mod edit;
+pub mod figures;
 pub mod files;
 pub mod impostor;
 pub mod labs;
