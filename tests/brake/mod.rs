@@ -180,6 +180,21 @@ fn times_that_make_no_sense() {
     });
 }
 
+/// What cannot be judged is no sign of life either.
+#[test]
+fn half_is_dead_and_nothing_is_known_of_the_other() {
+    on_both(|shop| {
+        queue(shop, 12, 0);
+        shop.in_flight(500, 511, "'web5:1'", 1);
+        shop.sql("UPDATE jobs SET heartbeat_at = {ago -4000}, lease_expires_at = NULL WHERE id >= 500");
+        let reclaim = [&["reclaim", "--apply"], &OLD[..]].concat();
+        is_refused(shop, &reclaim, "nothing in the whole queue shows life");
+        shop.sql("UPDATE jobs SET heartbeat_at = {ago 1}, lease_expires_at = {ago -600} WHERE id = 500");
+        shop.run(&reclaim).exits(0);
+        assert_eq!(shop.rows("SELECT count(*) FROM jobs WHERE status = 'QUEUED'"), ["12"]);
+    });
+}
+
 #[test]
 fn a_scoped_restart_sweep_is_never_judged() {
     on_both(|shop| {
