@@ -2,11 +2,13 @@
 
 pub mod at_work;
 pub mod authority;
+pub mod calls;
 pub mod cli;
 pub mod doctor;
 pub mod edit;
 pub mod figures;
 pub mod files;
+pub mod gate;
 pub mod impostor;
 pub mod labs;
 pub mod memory;
