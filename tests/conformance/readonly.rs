@@ -214,6 +214,27 @@ fn a_journal_left_behind_by_a_killed_writer_is_taken_back_when_asked_for() {
     assert_eq!(look_at(&lab.path()), [2]);
 }
 
+/// Killed while it wrote the beginning of the journal: to SQLite it is one as soon as its first byte is there.
+#[test]
+fn a_journal_with_a_torn_beginning_is_taken_back_when_asked_for() {
+    let lab = clean(Journal::Rollback);
+    let journal = lab.path().with_file_name("queue.db-journal");
+    for beginning in [&[0xd9][..], &[0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1]] {
+        let mut bytes = vec![0; 512];
+        bytes[..beginning.len()].copy_from_slice(beginning);
+        fs::write(&journal, bytes).unwrap();
+        let error = lab.store().reader(&limits()).err().expect("nobody can tell yet what is in the file");
+        assert_eq!(error.kind, StoreErrorKind::Denied);
+        lab.store().recover(&limits()).unwrap();
+        assert_eq!(look_at(&lab.path()), [1]);
+    }
+    // One that is kept for the next transaction is none, and stays.
+    fs::write(&journal, [0; 512]).unwrap();
+    let before = Frozen::of(lab.path().parent().unwrap());
+    lab.store().recover(&limits()).unwrap();
+    before.must_be_unchanged();
+}
+
 #[test]
 fn a_file_in_a_directory_that_may_not_be_written() {
     use std::os::unix::fs::PermissionsExt;

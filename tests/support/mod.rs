@@ -2,20 +2,24 @@
 
 pub mod at_work;
 pub mod authority;
+pub mod calls;
 pub mod cli;
 pub mod doctor;
 pub mod edit;
 pub mod figures;
 pub mod files;
+pub mod gate;
 pub mod impostor;
 pub mod labs;
 pub mod memory;
 pub mod pgbouncer;
 pub mod postgres;
 pub mod promtool;
+pub mod proofs;
 pub mod proxy;
 pub mod pty;
 pub mod shells;
+pub mod shim;
 pub mod shop;
 pub mod standby;
 pub mod tables;

@@ -24,7 +24,12 @@ pub fn on_both(test: impl Fn(&Shop)) {
 impl Shop {
     /// In a file of the working directory.
     pub fn on_sqlite() -> Shop {
-        Shop { doctor: Doctor::new(), url: "queue.db".to_owned(), server: None }
+        Shop::in_file_of(Doctor::new())
+    }
+
+    /// In a file of that working directory.
+    pub fn in_file_of(doctor: Doctor) -> Shop {
+        Shop { doctor, url: "queue.db".to_owned(), server: None }
     }
 
     /// In a database of its own on the tests' server.
@@ -38,9 +43,14 @@ impl Shop {
         self.server.is_some()
     }
 
+    /// Its database on the tests' server; on Postgres alone.
+    pub fn server(&self) -> &TestDatabase {
+        self.server.as_ref().expect("this queue is on Postgres")
+    }
+
     /// A connection of a worker's; on Postgres alone.
     pub fn client(&self) -> postgres::Client {
-        self.server.as_ref().expect("this queue is on Postgres").client()
+        self.server().client()
     }
 
     /// Runs a script through the engine's own shell.

@@ -1,10 +1,9 @@
 //! The clock of the machine that the program runs on is wrong.
 
 use crate::support::cli::Doctor;
+use crate::support::shim::Shim;
 use crate::support::shop::Shop;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Puts itself between a program and the clock.
 const SHIM: &str = r#"
@@ -41,16 +40,6 @@ time_t time(time_t *at) {
 }
 "#;
 
-/// Compiled; whoever builds the program has a C compiler, for SQLite.
-fn shim(directory: &Path) -> PathBuf {
-    let (source, library) = (directory.join("clock.c"), directory.join("clock.so"));
-    std::fs::write(&source, SHIM).expect("write the shim");
-    let made = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).arg("-ldl").output();
-    let made = made.expect("run cc");
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    library
-}
-
 fn instant(document: &Value) -> i64 {
     let seconds = document["store_time"].as_str().expect("a store time");
     let sql = format!("SELECT unixepoch('{seconds}')");
@@ -60,10 +49,9 @@ fn instant(document: &Value) -> i64 {
 
 #[test]
 fn the_local_clock_is_an_hour_off_the_database_and_the_verdict_is_the_same() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let library = shim(directory.path());
-    let skewed =
-        |by: i64| Doctor::new().env("LD_PRELOAD", library.display().to_string()).env("CLOCK_AHEAD", by.to_string());
+    let shim = Shim::of(SHIM);
+    let library = shim.library().display().to_string();
+    let skewed = |by: i64| Doctor::new().env("LD_PRELOAD", &library).env("CLOCK_AHEAD", by.to_string());
     // A file has no clock but that of whoever opens it: so this shows that the program does see the wrong time.
     let file = Shop::on_sqlite();
     file.run(&["init"]).exits(0);
