@@ -40,6 +40,11 @@ pub(super) fn store_error(file: &DatabaseFile, error: rusqlite::Error) -> StoreE
         ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig => {
             StoreError::new(StoreErrorKind::RowData, text.clone())
         }
+        // A virtual table may want to do more than read, even to say what is in it.
+        ErrorCode::AuthorizationForStatementDenied => {
+            StoreError::new(StoreErrorKind::Unfit, format!("{file}: reading it would take more than reading: {text}"))
+                .hint("something else than a plain table stands where the queue should be, or in its way")
+        }
         ErrorCode::Unknown | ErrorCode::SchemaChanged => StoreError::new(StoreErrorKind::Unfit, text.clone()),
         _ => StoreError::new(StoreErrorKind::Other, text.clone()),
     };
