@@ -10,6 +10,7 @@ pub mod files;
 pub mod impostor;
 pub mod labs;
 pub mod memory;
+pub mod named;
 pub mod pgbouncer;
 pub mod postgres;
 pub mod promtool;

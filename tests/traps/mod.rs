@@ -30,23 +30,7 @@ mod crowds;
 mod ends;
 mod races;
 
-use std::path::Path;
-
-/// The tests that the table above names.
-fn named(table: &str) -> Vec<&str> {
-    let rows = table.lines().filter_map(|line| line.strip_prefix("//! | "));
-    rows.flat_map(|row| row.split('`').skip(1).step_by(2)).filter(|name| name.contains("::")).collect()
-}
-
-/// Whether there is such a test, and it is not ignored.
-fn is_there(name: &str) -> bool {
-    let (place, function) = name.rsplit_once("::").expect("a place and a name");
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(place.replace("::", "/"));
-    let files = [tests.with_extension("rs"), tests.join("mod.rs")];
-    let source = files.iter().find_map(|file| std::fs::read_to_string(file).ok()).unwrap_or_default();
-    let lines: Vec<&str> = source.lines().map(str::trim).collect();
-    lines.windows(2).any(|pair| pair[0] == "#[test]" && pair[1].starts_with(&format!("fn {function}(")))
-}
+use crate::support::named::{is_there, named};
 
 #[test]
 fn every_trap_has_its_tests() {
