@@ -1,5 +1,7 @@
 //! Writes the list of the built-in presets: every file in `src/spec/presets/`, by name.
 
+#![forbid(unsafe_code)]
+
 use std::error::Error;
 use std::path::Path;
 use std::{env, fs};

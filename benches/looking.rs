@@ -1,6 +1,8 @@
 //! What looking costs, against what one would type into sqlite3 otherwise: whole commands, taken in turns in one run, so that
 //! only the ratio counts. `cargo bench --bench looking`; needs the sqlite3 shell.
 
+#![forbid(unsafe_code)]
+
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};

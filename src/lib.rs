@@ -37,6 +37,8 @@
 //!
 //! [`policy::judge`] decides, [`ops::plan`] drafts, and `store/apply.rs` acts; the rest is there for these three.
 
+#![forbid(unsafe_code)]
+
 pub mod cli;
 pub mod journal;
 pub mod model;

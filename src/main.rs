@@ -1,5 +1,7 @@
 //! The program: hands the arguments to the command line layer and returns its exit code.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -1,5 +1,6 @@
 //! The one integration test binary: linking it once is what keeps the suite quick.
 
+#![forbid(unsafe_code)]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -34,6 +35,7 @@ mod property;
 mod queues;
 mod readme;
 mod scenes;
+mod security;
 mod standby;
 mod stats;
 mod support;

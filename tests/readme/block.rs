@@ -4,13 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The pages that are written by hand for whoever runs the program.
-pub(super) const PAGES: [&str; 7] = [
+pub(super) const PAGES: [&str; 8] = [
     "README.md",
     "docs/care.md",
     "docs/cron.md",
     "docs/deploy.md",
     "docs/incident.md",
     "docs/monitoring.md",
+    "docs/rights.md",
     "docs/sweep.md",
 ];
 

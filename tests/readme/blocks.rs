@@ -92,9 +92,10 @@ fn truth(blocks: &[Block]) -> Result<Vec<Option<String>>, String> {
         // Run with those that need them, in the other files.
         (
             "sql",
-            ["shop" | "roles" | "scheduler"]
+            ["shop" | "roles" | "scheduler" | "close"]
             | ["worker", "sqlite" | "postgres"]
-            | ["grants", "lease" | "procrastinate"],
+            | ["grants", "lease" | "procrastinate"]
+            | ["look" | "act", _],
         ) => Ok(()),
         _ => Err("nobody knows what to do with it: say so behind its language".to_owned()),
     }?;

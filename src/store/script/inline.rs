@@ -107,6 +107,14 @@ impl Dialect for Inline {
         }
     }
 
+    fn equals(&self) -> &'static str {
+        self.plain().equals()
+    }
+
+    fn among(&self) -> &'static str {
+        self.plain().among()
+    }
+
     fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], _keys: &[&Key]) {
         let steps = self.steps();
         if self.of_owners {

@@ -55,7 +55,7 @@ pub fn acts(
 
 fn in_keys(sql: &mut Sql<'_>, spec: &QueueSpec, dialect: &dyn Dialect, keys: &[&Key]) {
     let columns: Vec<String> = spec.claim.key.iter().map(column_sql).collect();
-    sql.push(&format!("({}) IN ", columns.join(", ")));
+    sql.push(&format!("({}) {} ", columns.join(", "), dialect.among()));
     dialect.keys(sql, &spec.claim.key, keys);
 }
 

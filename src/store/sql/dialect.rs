@@ -39,6 +39,13 @@ pub trait Dialect: Send + Sync {
     /// The keys after `IN`.
     fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], keys: &[&Key]);
 
+    /// "Equals", whatever operators of that name there are besides the system's. While a move acts, the queue's schema is on the
+    /// search path for its triggers, and an operator that somebody made there for exactly these types would come first.
+    fn equals(&self) -> &'static str;
+
+    /// The same for "is one of", before [`Dialect::keys`].
+    fn among(&self) -> &'static str;
+
     /// The rows wanted, as a table `w` with `n`, `k1`.. and `fence`: text to stand before the SELECT, and the FROM item.
     fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]);
 
@@ -110,6 +117,14 @@ impl Dialect for Postgres {
         sql.push(&format!("(SELECT * FROM {unnest}("));
         arrays(sql, columns, keys.iter().map(|key| &key.0));
         sql.push("))");
+    }
+
+    fn equals(&self) -> &'static str {
+        "OPERATOR(pg_catalog.=)"
+    }
+
+    fn among(&self) -> &'static str {
+        "OPERATOR(pg_catalog.=) ANY"
     }
 
     fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]) {
@@ -201,6 +216,14 @@ impl Dialect for Sqlite {
             sql.push(")");
         }
         sql.push(")");
+    }
+
+    fn equals(&self) -> &'static str {
+        "="
+    }
+
+    fn among(&self) -> &'static str {
+        "IN"
     }
 
     fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]) {

@@ -77,7 +77,7 @@ fn restored(spec: &QueueSpec, dialect: &dyn Dialect, columns: &[&Column], rows: 
     sql.push(") AS jobdoctor_values) AS jobdoctor_was WHERE ");
     for (n, column) in key.iter().enumerate() {
         let and = if n > 0 { " AND " } else { "" };
-        sql.push(&format!("{and}{} = jobdoctor_was.k{}", column_sql(column), n + 1));
+        sql.push(&format!("{and}{} {} jobdoctor_was.k{}", column_sql(column), dialect.equals(), n + 1));
     }
     sql.finish()
 }

@@ -40,6 +40,11 @@ pub(super) fn store_error(file: &DatabaseFile, error: rusqlite::Error) -> StoreE
         ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig => {
             StoreError::new(StoreErrorKind::RowData, text.clone())
         }
+        // A virtual table may want to do more than read, even to say what is in it.
+        ErrorCode::AuthorizationForStatementDenied => {
+            StoreError::new(StoreErrorKind::Unfit, format!("{file}: reading it would take more than reading: {text}"))
+                .hint("something else than a plain table stands where the queue should be, or in its way")
+        }
         ErrorCode::Unknown | ErrorCode::SchemaChanged => StoreError::new(StoreErrorKind::Unfit, text.clone()),
         _ => StoreError::new(StoreErrorKind::Other, text.clone()),
     };
@@ -70,23 +75,29 @@ fn rounded(waited: Duration) -> String {
 fn denied(file: &DatabaseFile, extended: i32) -> StoreError {
     let error = |message: String| StoreError::new(StoreErrorKind::Denied, message);
     match extended {
-        ffi::SQLITE_READONLY_ROLLBACK => error(format!(
-            "{file} cannot be read as it is: a writer was killed in the middle of a transaction, and half of it is in the \
-             file"
-        ))
-        .hint(
-            "nothing was changed, because looking must not write. The journal beside the file takes that half back as soon \
-             as who may write to both opens it: start the application; or `sqlite3 FILE .tables`, which moves no job; or \
-             `jobdoctor reclaim --apply`",
-        ),
+        ffi::SQLITE_READONLY_ROLLBACK => half_written(file),
         ffi::SQLITE_READONLY_DIRECTORY => error(format!(
             "{file} cannot be used: SQLite has to make files beside it, and its directory is not writable for this user"
         ))
         .hint("run it as a user who may write to the directory of the file"),
         ffi::SQLITE_READONLY_DBMOVED => error(format!("{file} was moved or replaced while it was open"))
             .hint("nothing was written; run it again to look at the file that is there now"),
-        _ => error(format!("may not write to {file}")).hint("run it as a user who may write to it, and to its directory"),
+        _ => {
+            error(format!("may not write to {file}")).hint("run it as a user who may write to it, and to its directory")
+        }
     }
+}
+
+/// Taking a journal back is writing, which a look must not do.
+pub(super) fn half_written(file: &DatabaseFile) -> StoreError {
+    let message = format!(
+        "{file} cannot be read as it is: a writer was killed in the middle of a transaction, and half of it is in the file"
+    );
+    StoreError::new(StoreErrorKind::Denied, message).hint(
+        "nothing was changed, because looking must not write. The journal beside the file takes that half back as soon as who \
+         may write to both opens it: start the application; or `sqlite3 FILE .tables`, which moves no job; or `jobdoctor \
+         reclaim --apply`",
+    )
 }
 
 fn cannot_open(file: &DatabaseFile) -> StoreError {

@@ -41,6 +41,7 @@ impl DatabaseFile {
         let real = fs::canonicalize(named).map_err(|error| unreadable(named, &error))?;
         let file = DatabaseFile { named: named.to_owned(), real };
         file.header()?;
+        file.has_plain_sidecars()?;
         Ok(file)
     }
 
@@ -78,6 +79,20 @@ impl DatabaseFile {
         let mut name = self.real.as_os_str().to_owned();
         name.push(suffix);
         PathBuf::from(name)
+    }
+
+    /// What lies beside a file is SQLite's to open, and opening a pipe waits until somebody writes to it: forever, and no time
+    /// limit or signal ends it.
+    fn has_plain_sidecars(&self) -> Result<(), StoreError> {
+        let strange = ["-journal", "-wal", "-shm"].into_iter().find(|suffix| {
+            let there = fs::metadata(self.sidecar(suffix));
+            there.is_ok_and(|there| !there.is_file() && !there.is_dir())
+        });
+        match strange {
+            None => Ok(()),
+            Some(suffix) => Err(StoreError::new(StoreErrorKind::Missing, format!("{self}{suffix} is no regular file"))
+                .hint("nothing was opened: SQLite keeps its journal there, and somebody has put something else in its place")),
+        }
     }
 
     /// The application id in the header: SQLite leaves it to applications to mark their files with it.

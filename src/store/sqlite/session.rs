@@ -1,5 +1,5 @@
 use super::catalog;
-use super::error::{locked, store_error};
+use super::error::{half_written, locked, store_error};
 use super::file::{DatabaseFile, ReadMode};
 use super::seen::Seen;
 use crate::model::{Cell, Timestamp};
@@ -35,6 +35,10 @@ impl SqliteSession {
     pub(super) fn for_reading(path: &Path, limits: &Limits, seen: &Seen) -> Result<SqliteSession, StoreError> {
         let file = DatabaseFile::existing(path)?;
         let mode = file.read_mode()?;
+        // Who opens it for writing, if only to make sidecars, takes a journal back with the first read.
+        if mode == ReadMode::MakesSidecars && file.has_journal() {
+            return Err(half_written(&file));
+        }
         let flags = match mode {
             ReadMode::Plain => OpenFlags::SQLITE_OPEN_READ_ONLY,
             ReadMode::MakesSidecars => OpenFlags::SQLITE_OPEN_READ_WRITE,

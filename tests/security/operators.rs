@@ -1,0 +1,91 @@
+//! While a move acts, the queue's schema is on the search path, because the library's triggers need it. Whoever may create things
+//! there must not have an operator of theirs run as our role: for types that the system has no operator of exactly, such as
+//! `varchar` or an enum, one made there would be the better match.
+
+use crate::support::cli::Doctor;
+use crate::support::postgres::fresh;
+use std::collections::BTreeSet;
+use std::fs;
+
+/// Types that a key may have, and how a value of it is written.
+const KEYS: [(&str, &str); 3] =
+    [("varchar(40)", "'job-' || n"), ("public.label", "('n' || n)::public.label"), ("bigint", "n")];
+
+const MAPPING: &str = "[mapping.home]
+time   = { default = 'native' }
+states = { waiting = ['new'], in_flight = ['working'], failed = ['dead'] }
+attempts = { column = 'tries', max = 5, counted = 'at reclaim' }
+[mapping.home.claim]
+table = 'home_made'
+key = 'id'
+state = 'state'
+claimed_at = 'started'
+liveness = [{ by = 'heartbeat', column = 'pinged', silent_after = '5m' }]
+[mapping.home.owner]
+id = 'worker'
+[mapping.home.move]
+requeue = { to = 'new', clear = ['worker', 'started', 'pinged'] }
+fail = { to = 'dead' }
+";
+
+/// Everything that the types of the table could meet, with a function behind it that leaves a trace.
+fn traps(key: &str) -> String {
+    let types = ["varchar", key, "public.state"];
+    let pairs = types.iter().flat_map(|left| types.iter().chain(&["text"]).map(move |right| (*left, *right)));
+    let mut made = BTreeSet::new();
+    let mut sql = "CREATE TABLE public.trapped (what text);".to_owned();
+    for (left, right) in pairs {
+        let (left, right) = (left.split('(').next().unwrap(), right.split('(').next().unwrap());
+        if left == "bigint" || right == "bigint" || !made.insert((left.to_owned(), right.to_owned())) {
+            continue;
+        }
+        let name = format!("public.trap_{}", made.len());
+        sql.push_str(&format!(
+            "CREATE FUNCTION {name}({left}, {right}) RETURNS boolean LANGUAGE sql AS
+               $$ INSERT INTO public.trapped VALUES ('{left} = {right}'); SELECT $1::text OPERATOR(pg_catalog.=) $2::text $$;
+             CREATE OPERATOR public.= (LEFTARG = {left}, RIGHTARG = {right}, FUNCTION = {name});"
+        ));
+    }
+    sql
+}
+
+#[test]
+fn of_the_queues_schema_are_not_used_by_our_statements() {
+    for (key, value) in KEYS {
+        let (database, doctor) = (fresh(), Doctor::new());
+        fs::write(doctor.path("config.toml"), MAPPING).unwrap();
+        let mut client = database.client();
+        client
+            .batch_execute(&format!(
+                "CREATE TYPE public.label AS ENUM ('n1', 'n2', 'n3');
+                 CREATE TYPE public.state AS ENUM ('new', 'working', 'dead');
+                 CREATE TABLE home_made (id {key}, part varchar, state public.state, worker varchar, started timestamptz,
+                     pinged timestamptz, tries integer, PRIMARY KEY (id));
+                 INSERT INTO home_made SELECT {value}, 'a', 'working', 'w1', now() - interval '2h', now() - interval '1h', 0
+                 FROM generate_series(1, 3) AS n"
+            ))
+            .unwrap();
+        client.batch_execute(&traps(key)).unwrap_or_else(|error| panic!("{key}: {error:?}"));
+        // It works for who steps into it.
+        client.batch_execute("SELECT 1 FROM home_made WHERE part = 'a'::varchar").unwrap();
+        let caught = "WITH gone AS (DELETE FROM public.trapped RETURNING what) SELECT DISTINCT what FROM gone";
+        assert_eq!(client.query(caught, &[]).unwrap().len(), 1, "{key}");
+        let url = database.url();
+        let run = |arguments: &[&str]| {
+            let ran = doctor.run(
+                &[arguments, &["--db", &url, "--preset", "home", "--config", "config.toml", "-o", "json"]].concat(),
+            );
+            ran.exits(0).json()
+        };
+        let mut steps_into = |what: &str| {
+            let trapped: Vec<String> = client.query(caught, &[]).unwrap().iter().map(|row| row.get(0)).collect();
+            assert_eq!(trapped, Vec::<String>::new(), "{key}: {what}");
+        };
+        let moved = run(&["reclaim", "--apply"]);
+        assert_eq!(moved["summary"]["outcomes"]["moved"], 3, "{key}: {moved:#}");
+        steps_into("reclaim");
+        let undone = run(&["undo", moved["run_id"].as_str().unwrap(), "--apply"]);
+        assert_eq!(undone["applied"], true, "{key}: {undone:#}");
+        steps_into("undo");
+    }
+}
