@@ -25,6 +25,7 @@ mod layering;
 mod libpq;
 mod live;
 mod metrics;
+mod permutations;
 mod plans;
 mod pooler;
 mod presets;
