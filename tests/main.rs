@@ -14,6 +14,7 @@ mod cron;
 mod emit;
 mod events;
 mod files;
+mod fleet;
 mod forgotten;
 mod generated;
 mod gentle;
