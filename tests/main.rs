@@ -13,6 +13,7 @@ mod conformance;
 mod cron;
 mod emit;
 mod events;
+mod fault;
 mod files;
 mod fleet;
 mod forgotten;

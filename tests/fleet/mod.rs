@@ -7,7 +7,7 @@ mod check;
 mod copies;
 mod nightly;
 mod twins;
-mod workers;
+pub(crate) mod workers;
 
 use crate::support::shop::Shop;
 

@@ -4,6 +4,7 @@ use super::Scene;
 use crate::readme::statements::{Database, FINISH, HEARTBEAT, filled};
 use crate::support::shop::Shop;
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -124,5 +125,40 @@ impl Worker {
         let sql =
             filled(&self.statements[statement], &[("id", &id.to_string()), ("owner", &self.owner), ("token", "token")]);
         !(self.database)(&sql).is_empty()
+    }
+}
+
+/// One worker who sends heartbeats of some jobs until it is told to stop, in a queue that is not a fleet's.
+pub(crate) struct Beats {
+    thread: JoinHandle<u64>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Beats {
+    /// Of the jobs with these ids, which `web1:1` holds.
+    pub(crate) fn of(shop: &Shop, jobs: RangeInclusive<u32>) -> Beats {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (mut database, heartbeat) = (shop.connect(), shop.statements()[HEARTBEAT].clone());
+        let stopped = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || {
+            let mut lost = 0;
+            for id in jobs.cycle() {
+                if stopped.load(Ordering::SeqCst) {
+                    break;
+                }
+                let job = [("id", id.to_string()), ("owner", "web1:1".to_owned()), ("token", "token".to_owned())];
+                let job: Vec<(&str, &str)> = job.iter().map(|(name, value)| (*name, value.as_str())).collect();
+                lost += u64::from(database(&filled(&heartbeat, &job)).is_empty());
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            lost
+        });
+        Beats { thread, stop }
+    }
+
+    /// Has it stop; tells how often a job was not its own any more.
+    pub(crate) fn stop(self) -> u64 {
+        self.stop.store(true, Ordering::SeqCst);
+        self.thread.join().expect("no statement of a worker fails")
     }
 }

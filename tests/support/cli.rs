@@ -170,10 +170,14 @@ impl Ran {
 pub struct Running(Child);
 
 impl Running {
+    /// Its number.
+    pub fn pid(&self) -> Pid {
+        Pid::from_raw(i32::try_from(self.0.id()).unwrap()).unwrap()
+    }
+
     /// Sends it a signal.
     pub fn signal(&self, signal: Signal) {
-        let pid = Pid::from_raw(i32::try_from(self.0.id()).unwrap()).unwrap();
-        kill_process(pid, signal).unwrap();
+        kill_process(self.pid(), signal).unwrap();
     }
 
     /// True once it has opened that file, so that it has long begun to listen for signals. Where the system does not

@@ -2,6 +2,7 @@
 
 pub mod at_work;
 pub mod authority;
+pub mod black_hole;
 pub mod cli;
 pub mod doctor;
 pub mod edit;
@@ -16,8 +17,10 @@ pub mod promtool;
 pub mod proxy;
 pub mod pty;
 pub mod shells;
+pub mod shim;
 pub mod shop;
 pub mod standby;
 pub mod tables;
 pub mod tls_server;
+pub mod tmpfs;
 pub mod users;

@@ -29,7 +29,11 @@ impl Shop {
 
     /// In a database of its own on the tests' server.
     pub fn on_postgres() -> Shop {
-        let server = fresh();
+        Shop::on(fresh())
+    }
+
+    /// In that database.
+    pub fn on(server: TestDatabase) -> Shop {
         Shop { doctor: Doctor::new(), url: server.url(), server: Some(server) }
     }
 
@@ -38,9 +42,14 @@ impl Shop {
         self.server.is_some()
     }
 
+    /// Its database on the tests' server; on Postgres alone.
+    pub fn server(&self) -> &TestDatabase {
+        self.server.as_ref().expect("this queue is on Postgres")
+    }
+
     /// A connection of a worker's; on Postgres alone.
     pub fn client(&self) -> postgres::Client {
-        self.server.as_ref().expect("this queue is on Postgres").client()
+        self.server().client()
     }
 
     /// Runs a script through the engine's own shell.

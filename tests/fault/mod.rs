@@ -1,0 +1,6 @@
+//! Faults.
+
+mod full_disk;
+mod many;
+mod nightly;
+mod random_kills;
