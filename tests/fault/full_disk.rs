@@ -94,3 +94,19 @@ fn of_the_journals() {
     assert!(faults > 1, "{faults} faults");
     figures::add(faults, "faults survived");
 }
+
+/// On Postgres it is told like that too, and not as a fault of the program's own.
+#[test]
+fn of_the_server() {
+    let shop = Shop::on_postgres();
+    shop.run(&["init"]).exits(0);
+    shop.in_flight(1, 3, "'lost:1'", 600);
+    shop.sql(
+        "CREATE FUNCTION disk_is_full() RETURNS trigger LANGUAGE plpgsql AS
+             $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$;
+         CREATE TRIGGER disk_is_full BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION disk_is_full()",
+    );
+    let ran = shop.run(&["reclaim", "--apply"]).exits(69);
+    assert!(ran.stderr.contains("see to the disk"), "{ran:#?}");
+    assert_eq!(shop.states(), ["1 RUNNING 0", "2 RUNNING 0", "3 RUNNING 0"]);
+}
