@@ -215,7 +215,8 @@ impl Many {
     /// locked nothing.
     pub(crate) fn holds_nothing(&self) {
         let left = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'jobdoctor/%'
-            AND datname = current_database() AND (state = 'active' OR backend_xid IS NOT NULL)";
+            AND datname = current_database() AND (backend_xid IS NOT NULL
+            OR state = 'active' AND wait_event IS DISTINCT FROM 'ClientRead')";
         until("the server has given up what was begun", || self.shop.rows(left) == ["0"]);
     }
 
