@@ -5,7 +5,7 @@ mod churn;
 mod crowd;
 mod etiquette;
 mod hold;
-mod host;
+pub(crate) mod host;
 mod log;
 mod quiet;
 mod report_file;

@@ -2,6 +2,7 @@
 
 pub mod at_work;
 pub mod authority;
+pub mod black_hole;
 pub mod calls;
 pub mod cli;
 pub mod doctor;
@@ -24,4 +25,5 @@ pub mod shop;
 pub mod standby;
 pub mod tables;
 pub mod tls_server;
+pub mod tmpfs;
 pub mod users;

@@ -2,6 +2,7 @@
 //! when the process is, however it ends.
 
 use postgres::{Client, NoTls};
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -17,22 +18,27 @@ pub const USER: &str = "doctor";
 /// A database of its own for one test.
 pub struct TestDatabase {
     name: String,
+    /// The directory of its server's socket.
+    socket: PathBuf,
 }
 
 /// Makes one.
 pub fn fresh() -> TestDatabase {
+    fresh_on(socket())
+}
+
+fn fresh_on(socket: &Path) -> TestDatabase {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let name = format!("t{}", COUNT.fetch_add(1, Ordering::SeqCst));
-    let cluster = cluster();
-    let mut client = connect(&cluster.socket, "postgres");
+    let mut client = connect(socket, "postgres");
     client.batch_execute(&format!("CREATE DATABASE {name}")).expect("create a database for the test");
-    TestDatabase { name }
+    TestDatabase { name, socket: socket.to_owned() }
 }
 
 impl TestDatabase {
     /// Its address, in the form that operators type.
     pub fn url(&self) -> String {
-        self.url_through(&cluster().socket)
+        self.url_through(&self.socket)
     }
 
     /// The same through another directory that holds a socket: a proxy's.
@@ -42,12 +48,12 @@ impl TestDatabase {
 
     /// A connection of the test's own.
     pub fn client(&self) -> Client {
-        connect(&cluster().socket, &self.name)
+        connect(&self.socket, &self.name)
     }
 
     /// The directory of the server's socket.
-    pub fn socket(&self) -> &'static Path {
-        socket()
+    pub fn socket(&self) -> &Path {
+        &self.socket
     }
 
     /// Its name.
@@ -78,9 +84,11 @@ pub struct Cluster {
     /// The directory of its socket, its log and its data.
     pub socket: PathBuf,
     port: u16,
-    _server: Child,
+    settings: Vec<String>,
+    user: ServerUser,
+    server: Child,
     /// The guard reads from a pipe that closes when we die, and then cleans up.
-    _guard: Child,
+    guard: Child,
 }
 
 fn cluster() -> &'static Cluster {
@@ -102,10 +110,35 @@ impl Cluster {
         let port_setting = format!("port={port}");
         let usual =
             ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200", &port_setting];
-        let server = serve(&data, &directory, user, &[&usual, settings].concat());
+        let settings = [&usual, settings].concat();
+        let server = serve(&data, &directory, user, &settings);
         let guard = guard(server.id(), &directory);
         wait_at(&directory, port);
-        Cluster { socket: directory, port, _server: server, _guard: guard }
+        let settings = settings.into_iter().map(str::to_owned).collect();
+        Cluster { socket: directory, port, settings, user, server, guard }
+    }
+
+    /// A database of its own for one test. The cluster must be at the usual port.
+    pub fn fresh(&self) -> TestDatabase {
+        fresh_on(&self.socket)
+    }
+
+    /// Ends the server in one of its own ways, and waits for its end: `INT` is fast, `QUIT` is immediate.
+    pub fn stop(&mut self, how: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.server.id()).expect("a pid")).expect("a pid");
+        kill_process(pid, how).expect("the server is there");
+        self.server.wait().expect("its end");
+    }
+
+    /// Starts it again on the same data, once it has ended.
+    pub fn start_again(&mut self) {
+        let settings: Vec<&str> = self.settings.iter().map(String::as_str).collect();
+        self.server = serve(&self.socket.join("data"), &self.socket, self.user, &settings);
+        // Its guard would one day stop whoever has its number by then.
+        self.guard.kill().expect("the guard is there");
+        self.guard.wait().expect("its end");
+        self.guard = guard(self.server.id(), &self.socket);
+        wait_at(&self.socket, self.port);
     }
 
     /// A connection of the superuser, through the socket.

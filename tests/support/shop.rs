@@ -34,7 +34,11 @@ impl Shop {
 
     /// In a database of its own on the tests' server.
     pub fn on_postgres() -> Shop {
-        let server = fresh();
+        Shop::on(fresh())
+    }
+
+    /// In that database.
+    pub fn on(server: TestDatabase) -> Shop {
         Shop { doctor: Doctor::new(), url: server.url(), server: Some(server) }
     }
 

@@ -3,6 +3,7 @@
 
 use super::postgres::{ServerUser, USER, as_user, connect, directory, guard, make, serve, wait};
 use postgres::Client;
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -18,7 +19,7 @@ pub struct Pair {
 
 struct Server {
     socket: PathBuf,
-    _server: Child,
+    server: Child,
     _guard: Child,
 }
 
@@ -30,15 +31,16 @@ pub struct PairDatabase {
 /// The one pair of the test process. Whoever has it has it alone: to pause the standby is to pause it for all.
 pub fn pair() -> MutexGuard<'static, Pair> {
     // One that did not start is not tried again by each test.
-    static PAIR: LazyLock<Mutex<Pair>> = LazyLock::new(|| Mutex::new(start()));
+    static PAIR: LazyLock<Mutex<Pair>> = LazyLock::new(|| Mutex::new(start(Path::to_owned)));
     PAIR.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What both servers need. A standby may not have fewer connections than the cluster was made with, so that is left alone.
 const SETTINGS: [&str; 3] = ["wal_level=replica", "fsync=off", "wal_retrieve_retry_interval=100ms"];
 
-/// Two copies of one cluster that has never run; the one follows the other from its first byte on.
-fn start() -> Pair {
+/// Two copies of one cluster that has never run; the one follows the other from its first byte on, through what `through` makes
+/// of the directory of the primary's socket.
+fn start(through: impl FnOnce(&Path) -> PathBuf) -> Pair {
     let (ahead, user) = directory("jobdoctor-primary-");
     let (behind, _) = directory("jobdoctor-standby-");
     make(&ahead.join("data"), user);
@@ -52,7 +54,7 @@ fn start() -> Pair {
     assert!(copied.success(), "the cluster could not be copied");
     fs::write(behind.join("data/standby.signal"), "").expect("say that it is a standby");
     let primary = Server::start(ahead, user, &[]);
-    let follow = format!("primary_conninfo=host={} user={USER}", primary.socket.display());
+    let follow = format!("primary_conninfo=host={} user={USER}", through(&primary.socket).display());
     let standby = Server::start(behind, user, &[&follow]);
     let pair = Pair { primary, standby };
     pair.catch_up();
@@ -64,11 +66,26 @@ impl Server {
         let server = serve(&socket.join("data"), &socket, user, &[&SETTINGS, settings].concat());
         let guard = guard(server.id(), &socket);
         wait(&socket);
-        Server { socket, _server: server, _guard: guard }
+        Server { socket, server, _guard: guard }
     }
 }
 
 impl Pair {
+    /// A pair of one test's own, which may break it. The standby follows its primary through the directory of another socket.
+    pub fn alone(through: impl FnOnce(&Path) -> PathBuf) -> Pair {
+        start(through)
+    }
+
+    /// The primary is gone at once, and the standby takes its place with what it has.
+    pub fn fail_over(&mut self) {
+        let pid = Pid::from_raw(i32::try_from(self.primary.server.id()).expect("a pid")).expect("a pid");
+        kill_process(pid, Signal::QUIT).expect("the primary is there");
+        self.primary.server.wait().expect("its end");
+        let promoted = "SELECT pg_promote(true, 60)";
+        let row = connect(&self.standby.socket, "postgres").query_one(promoted, &[]).expect("promote the standby");
+        assert!(row.get::<_, bool>(0), "the standby takes no writes");
+    }
+
     /// A fresh database. The standby has it too.
     pub fn fresh(&self) -> PairDatabase {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -91,6 +108,11 @@ impl Pair {
     /// A connection of the test's own to the primary.
     pub fn client(&self, database: &PairDatabase) -> Client {
         connect(&self.primary.socket, &database.name)
+    }
+
+    /// The same to what was the standby.
+    pub fn client_of_standby(&self, database: &PairDatabase) -> Client {
+        connect(&self.standby.socket, &database.name)
     }
 
     /// Waits until the standby shows all that the primary has committed.

@@ -15,7 +15,8 @@ pub(super) fn store_error(error: &Error, label: &str, user: &str) -> StoreError 
         (_, "40001" | "40P01") => StoreErrorKind::Conflict,
         (_, "42501" | "25006") | ("28", _) => StoreErrorKind::Denied,
         (_, "3D000") => StoreErrorKind::Unreachable,
-        (_, "57P01" | "57P02" | "57P03" | "25P03") | ("08", _) => StoreErrorKind::Lost,
+        // A full disk as on SQLite: what was being written is taken back.
+        (_, "57P01" | "57P02" | "57P03" | "25P03" | "53100") | ("08", _) => StoreErrorKind::Lost,
         (_, "P0001") | ("22" | "23" | "27" | "44" | "09", _) => StoreErrorKind::RowData,
         // 55000: a view that cannot be written through.
         (_, "55000") | ("42" | "3F" | "0A", _) => StoreErrorKind::Unfit,
@@ -61,6 +62,7 @@ fn hint(code: &str, message: &str, user: &str) -> Option<String> {
         }
         "57014" => "give it longer with --timeout, or narrow what is asked",
         "57P01" | "57P02" => "the server, or its administrator, ended the connection: try again",
+        "53100" => "the server's disk is full: what was being written is taken back; see to the disk first",
         "53200" => "the server's table of locks is full (max_locks_per_transaction); try again, or with --limit",
         "53300" => "the server has no connection left; try again",
         _ => return None,

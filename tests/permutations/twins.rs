@@ -1,0 +1,57 @@
+//! Deliberately broken twins of the doctor, which the model must see through: a fence that lacks what tells a claim apart, and a
+//! verdict that forgets the owner's row.
+
+use super::orders;
+use super::play::{violations, violations_of_the_blind};
+use super::specs::named;
+use crate::support::figures;
+use crate::support::labs::{Journal, PostgresLab, SqlLab, SqliteLab};
+use jobdoctor::spec::{Expr, QueueSpec};
+
+/// The fence with these columns alone.
+fn only(columns: &'static [&'static str]) -> impl Fn(QueueSpec) -> QueueSpec {
+    move |mut spec| {
+        spec.claim.fence.retain(|expr| matches!(expr, Expr::Column(column) if columns.contains(&column.name.as_str())));
+        assert_eq!(spec.claim.fence.len(), columns.len(), "{columns:?}");
+        spec
+    }
+}
+
+/// What each twin is caught by.
+const TWINS: [(&str, &[&str], &str); 5] = [
+    ("the state alone", &["status"], "a heartbeat, and a doctor"),
+    ("state and owner", &["status", "owner_id"], "heartbeats of two jobs of one batch"),
+    ("no time", &["status", "owner_id", "lease_token"], "a heartbeat in a transaction, and two doctors"),
+    ("nothing of the claim", &["status", "max_attempts"], "given back, claimed by another worker, and a doctor"),
+    ("no attempts, no token", &["status"], "a claim of what one doctor gives back, and another doctor"),
+];
+
+fn each_is_caught(lab: &dyn SqlLab) {
+    for (twin, fence, name) in TWINS {
+        let spec = named(name);
+        let orders = orders::some(&spec.lengths(), 140);
+        let caught = violations(lab, &spec, &orders, only(fence)).len();
+        assert!(caught > 0, "{twin}: not caught by any order of `{name}`");
+    }
+    figures::add(TWINS.len() as u64, "broken twins caught");
+}
+
+#[test]
+fn on_postgres() {
+    each_is_caught(&PostgresLab::new());
+}
+
+#[test]
+fn on_sqlite() {
+    each_is_caught(&SqliteLab::new(Journal::Wal));
+}
+
+/// Without the lock on the owner's row, a heartbeat that is not committed yet counts for nothing. On SQLite nobody else writes
+/// while we do.
+#[test]
+fn who_forgets_the_owners_row_is_caught() {
+    let spec = named("the owner's heartbeat, and a doctor");
+    let caught = violations_of_the_blind(&PostgresLab::new(), &spec, &orders::some(&spec.lengths(), usize::MAX));
+    assert!(!caught.is_empty());
+    figures::add(1, "broken twins caught");
+}
