@@ -35,6 +35,7 @@ mod streams;
 mod targets;
 mod textfile;
 mod thresholds;
+mod typed;
 mod ui;
 mod watch;
 
@@ -117,7 +118,9 @@ fn not_parsed(arguments: &[OsString], error: &clap::Error) -> Exit {
     };
     let is_plugin = plugin::is_asked(arguments);
     let hidden = |value: &String| secret::may_be_a_slip(value) && !(is_plugin && plugin::is_range(value));
-    let values: Vec<String> = words.iter().map(value).filter(hidden).collect();
+    let values: Vec<String> = words.iter().map(value).collect();
+    let typed: Vec<String> = words.iter().chain(&values).cloned().collect();
+    let values: Vec<String> = values.into_iter().filter(hidden).collect();
     let hide = |text: String| values.iter().fold(text, |text, value| text.replace(value, "..."));
     let message = || {
         let text = hide(error.render().to_string());
@@ -129,7 +132,7 @@ fn not_parsed(arguments: &[OsString], error: &clap::Error) -> Exit {
     if json {
         ui::Ui::for_machines().error(&CliError::new(Exit::Usage, message()).hint("see --help"));
     } else {
-        let _ = write!(anstream::stderr(), "{}", hide(error.render().ansi().to_string()));
+        let _ = write!(anstream::stderr(), "{}", typed::harmless(&hide(error.render().ansi().to_string()), &typed));
     }
     Exit::Usage
 }
