@@ -40,8 +40,10 @@ mod ui;
 mod watch;
 
 pub use commands::{Cli, command};
+pub use config::check as check_config;
 pub use environment::VARIABLES;
 pub use generate::{completions, man_pages, preset_pages};
+pub use id_list::parse as parse_id_list;
 
 use crate::policy::State;
 use context::Context;
