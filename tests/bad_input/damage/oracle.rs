@@ -19,7 +19,7 @@ pub enum Read {
 /// Rows by id, as far as they are of interest here.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rows {
-    /// All, as text: whatever is stored, byte by byte.
+    /// All, as text: whatever is stored, byte by byte. None where the pages are not sound, and a write may tear down a neighbour.
     pub all: BTreeMap<String, String>,
     /// How many are in flight, each time that one comes by.
     pub counted: u64,
@@ -35,12 +35,13 @@ const COLUMNS: &str = "id queue kind status owner_id lease_token claimed_at hear
     max_attempts error_detail finished_at";
 
 /// By the table alone, as an index may tell another story; and of what is not in flight no more than that.
+/// A heartbeat of the last days outlives a lease.
 const ROWS: &str = "SELECT CAST(id AS TEXT),
         CASE WHEN typeof(lease_expires_at) <> 'integer' THEN ''
             WHEN lease_expires_at BETWEEN unixepoch() + 100 AND unixepoch() + 30000000 THEN 'live'
-            WHEN lease_expires_at NOT BETWEEN 1000000000 AND unixepoch() - 100 THEN ''
-            WHEN typeof(heartbeat_at) <> 'integer' OR heartbeat_at NOT BETWEEN 1000000000 AND unixepoch() - 100 THEN ''
-            WHEN typeof(claimed_at) <> 'integer' OR claimed_at NOT BETWEEN 1000000000 AND unixepoch() - 100 THEN ''
+            WHEN lease_expires_at NOT BETWEEN 1000000000 AND unixepoch() - 200000 THEN ''
+            WHEN typeof(heartbeat_at) <> 'integer' OR heartbeat_at NOT BETWEEN 1000000000 AND unixepoch() - 200000 THEN ''
+            WHEN typeof(claimed_at) <> 'integer' OR claimed_at NOT BETWEEN 1000000000 AND unixepoch() - 200000 THEN ''
             ELSE 'dead' END
     FROM jobs NOT INDEXED WHERE status IN ('CLAIMED', 'RUNNING')";
 
@@ -79,7 +80,7 @@ fn rows(path: &Path) -> rusqlite::Result<Option<Rows>> {
     if columns != COLUMNS.split_whitespace().collect::<Vec<_>>() {
         return Ok(None);
     }
-    let mut rows = Rows::default();
+    let (mut rows, mut twice) = (Rows::default(), BTreeSet::new());
     let mut prepared = connection.prepare(ROWS)?;
     let mut found = prepared.query([])?;
     while let Some(row) = found.next()? {
@@ -90,10 +91,18 @@ fn rows(path: &Path) -> rusqlite::Result<Option<Rows>> {
             "dead" => rows.dead.insert(id.clone()),
             _ => false,
         };
-        rows.in_flight.insert(id);
+        if !rows.in_flight.insert(id.clone()) {
+            twice.insert(id);
+        }
     }
+    // An id that damage gave to two rows says of neither whether it is alive; the fence does, in the write.
+    rows.live.retain(|id| !twice.contains(id));
+    rows.dead.retain(|id| !twice.contains(id));
     // What the program need not read, it need not find damaged.
     let mut whole = || -> rusqlite::Result<()> {
+        if connection.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0))? != "ok" {
+            return Ok(());
+        }
         let mut prepared = connection.prepare(ALL)?;
         let mut found = prepared.query([])?;
         while let Some(row) = found.next()? {

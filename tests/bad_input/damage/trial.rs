@@ -11,10 +11,14 @@ use jobdoctor::spec::{Catalog, Place};
 use jobdoctor::store::{Address, Store, open};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::fs;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use tempfile::TempDir;
+
+/// A hundred times what the files are made with.
+const MOST_BYTES: u64 = 10 << 20;
 
 static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::built_in().unwrap());
 
@@ -91,23 +95,23 @@ impl<'n> Trial<'n> {
 
     /// What was told is what SQLite reads.
     pub fn compare(&self, told: &Told) {
+        // An index that tells another story than its table is believed by SQLite too; the write asks the table again.
+        if self.variety == Variety::Index {
+            return;
+        }
         let rows = match oracle::read(&self.files) {
             Read::Whole(rows) => rows,
-            // By an index one may come past the damage.
-            Read::Damaged(_) if self.variety == Variety::Index => return,
             Read::Damaged(why) => panic!("{}: SQLite says {why}, and the program {told:?}", self.name),
             Read::Another => return,
         };
         let alive: Vec<_> = told.stuck.intersection(&rows.live).collect();
         assert!(alive.is_empty(), "{}: alive, and called stuck: {alive:?}", self.name);
-        if self.variety != Variety::Index {
-            assert_eq!(told.in_flight, rows.counted, "{}", self.name);
-            let found: BTreeSet<_> = told.stuck.union(&told.unknown).cloned().collect();
-            let missed: Vec<_> = rows.dead.difference(&found).collect();
-            assert!(missed.is_empty(), "{}: dead, and not found: {missed:?}", self.name);
-            let invented: Vec<_> = found.difference(&rows.in_flight).collect();
-            assert!(invented.is_empty(), "{}: found, and not in flight: {invented:?}", self.name);
-        }
+        assert_eq!(told.in_flight, rows.counted, "{}", self.name);
+        let found: BTreeSet<_> = told.stuck.union(&told.unknown).cloned().collect();
+        let missed: Vec<_> = rows.dead.difference(&found).collect();
+        assert!(missed.is_empty(), "{}: dead, and not found: {missed:?}", self.name);
+        let invented: Vec<_> = found.difference(&rows.in_flight).collect();
+        assert!(invented.is_empty(), "{}: found, and not in flight: {invented:?}", self.name);
     }
 
     /// Has the plan carried out; what was alive stays as it was, and nothing changes but what is said to have been moved.
@@ -115,6 +119,10 @@ impl<'n> Trial<'n> {
         let store = open(&Address::file(self.path()));
         // As the program does ahead of a write: a hot journal is taken back first.
         store.recover(&limits()).ok()?;
+        // A journal says how long the file was, and SQLite believes it: what has become a hole of gigabytes is not copied.
+        if fs::metadata(self.path()).unwrap().len() > MOST_BYTES {
+            return None;
+        }
         let (_, _, plan) = self.planned(&*store).ok()?;
         let before = oracle::read(&Files::of(&self.path()));
         let order = Order {
@@ -142,7 +150,12 @@ impl<'n> Trial<'n> {
                     before.all.keys().chain(after.all.keys()).filter(|id| !is_same(id)).collect();
                 let beside: Vec<_> =
                     changed.into_iter().filter(|id| !moved.contains(*id) && !unsure.contains(*id)).collect();
-                assert!(beside.is_empty(), "{}: changed, and not said to be: {beside:?}", self.name);
+                assert!(
+                    beside.is_empty(),
+                    "{}: changed, and not said to be: {:?}",
+                    self.name,
+                    beside.iter().map(|id| (id, before.all.get(*id), after.all.get(*id))).collect::<Vec<_>>()
+                );
             }
         }
         Some(moved.len())
