@@ -130,6 +130,14 @@ impl Config {
     }
 }
 
+/// Reads the text of a config file, only to find out whether it can be read.
+///
+/// # Errors
+/// What the program says when it cannot, which calls the file by that name and repeats no password.
+pub fn check(name: &str, text: &str) -> Result<(), String> {
+    Config::parse(name, text).map(drop).map_err(|error| CliError::from(error).document().message)
+}
+
 /// A password that others can read is none. The rule is libpq's for keys: ours alone; or root's, and then its group may read.
 fn must_be_private(path: &Path) -> Result<(), CliError> {
     let metadata = std::fs::metadata(path).map_err(|error| {

@@ -29,7 +29,11 @@ pub(super) fn read(path: &Path, interrupt: &Interrupt, patience: Duration) -> Re
     })
 }
 
-fn parse(text: &str) -> Result<Vec<String>, (usize, String)> {
+/// The ids of a list, each once.
+///
+/// # Errors
+/// The number of the first line that is neither an id nor a line of `-o jsonl`, and why.
+pub fn parse(text: &str) -> Result<Vec<String>, (usize, String)> {
     let mut ids = Vec::new();
     let mut seen = BTreeSet::new();
     for (n, line) in text.lines().enumerate() {

@@ -35,12 +35,15 @@ mod streams;
 mod targets;
 mod textfile;
 mod thresholds;
+mod typed;
 mod ui;
 mod watch;
 
 pub use commands::{Cli, command};
+pub use config::check as check_config;
 pub use environment::VARIABLES;
 pub use generate::{completions, man_pages, preset_pages};
+pub use id_list::parse as parse_id_list;
 
 use crate::policy::State;
 use context::Context;
@@ -117,7 +120,9 @@ fn not_parsed(arguments: &[OsString], error: &clap::Error) -> Exit {
     };
     let is_plugin = plugin::is_asked(arguments);
     let hidden = |value: &String| secret::may_be_a_slip(value) && !(is_plugin && plugin::is_range(value));
-    let values: Vec<String> = words.iter().map(value).filter(hidden).collect();
+    let values: Vec<String> = words.iter().map(value).collect();
+    let typed: Vec<String> = words.iter().chain(&values).cloned().collect();
+    let values: Vec<String> = values.into_iter().filter(hidden).collect();
     let hide = |text: String| values.iter().fold(text, |text, value| text.replace(value, "..."));
     let message = || {
         let text = hide(error.render().to_string());
@@ -129,7 +134,7 @@ fn not_parsed(arguments: &[OsString], error: &clap::Error) -> Exit {
     if json {
         ui::Ui::for_machines().error(&CliError::new(Exit::Usage, message()).hint("see --help"));
     } else {
-        let _ = write!(anstream::stderr(), "{}", hide(error.render().ansi().to_string()));
+        let _ = write!(anstream::stderr(), "{}", typed::harmless(&hide(error.render().ansi().to_string()), &typed));
     }
     Exit::Usage
 }

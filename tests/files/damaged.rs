@@ -3,7 +3,7 @@
 
 use crate::cli::scene::incident;
 use crate::support::cli::{Doctor, fails};
-use crate::support::files::Frozen;
+use crate::support::files::{Frozen, kill_a_writer};
 use std::fs;
 use std::os::unix::fs::symlink;
 
@@ -102,6 +102,17 @@ fn a_file_that_was_cut_off() {
         fs::write(doctor.path("queue.db"), &whole[..whole.len() - short]).unwrap();
         is_refused(&doctor, "queue.db", 66, &["queue.db is damaged: its last page is cut off", "hint: "]);
     }
+}
+
+/// Even one who only reads would have SQLite delete the log of a file that is empty, and with it all that is left.
+#[test]
+fn an_empty_file_with_a_log() {
+    let doctor = incident();
+    kill_a_writer(&doctor.path("queue.db"), "PRAGMA journal_mode = wal; UPDATE jobs SET attempts = 1;");
+    fs::write(doctor.path("queue.db"), "").unwrap();
+    is_refused(&doctor, "queue.db", 66, &["queue.db is damaged: it is empty, and there is a log", "hint: nothing was"]);
+    fs::remove_file(doctor.path("queue.db-shm")).unwrap();
+    is_refused(&doctor, "queue.db", 66, &["queue.db is damaged: it is empty, and there is a log", "hint: nothing was"]);
 }
 
 #[test]

@@ -174,6 +174,13 @@ impl DatabaseFile {
             return Err(StoreError::new(StoreErrorKind::Missing, format!("{self} is not a SQLite database"))
                 .hint("nothing was changed; is this the file that the application opens, and is it not encrypted?"));
         }
+        if header.is_empty() && self.sidecar("-wal").exists() {
+            return Err(StoreError::new(
+                StoreErrorKind::Missing,
+                format!("{self} is damaged: it is empty, and there is a log beside it"),
+            )
+            .hint("nothing was changed: SQLite would delete the log; copy both aside before anything opens the file"));
+        }
         if is_cut_off(&header, metadata.len()) && !self.has_journal() {
             return Err(StoreError::new(
                 StoreErrorKind::Missing,

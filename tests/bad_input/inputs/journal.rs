@@ -1,0 +1,48 @@
+//! Journals: one that is torn is read as far as it goes, one that is not ours is refused with its line, a summary says neither
+//! more nor less than the batches do, and every line is written again as it was read.
+
+use super::place;
+use jobdoctor::journal::{Directory, JournalError, Line, batches, read, summary};
+
+const RUN: &str = "20261121181057-a1b2c3";
+
+/// See the module.
+pub fn holds(bytes: &[u8]) {
+    place::file(&format!("journal/{RUN}.jsonl"), bytes);
+    let state = place::directory();
+    let directory = Directory::in_state(&state);
+    let told = read(&directory, RUN).and_then(|journal| {
+        let Some((head, lines)) = journal else { return Ok(None) };
+        let mut jobs = 0;
+        batches::<JournalError>(lines, &mut |batch| {
+            for entry in &batch.changes {
+                // What nobody knows may have been moved.
+                assert!(batch.outcome(entry).is_some() || batch.may_have_moved(entry));
+            }
+            jobs += batch.ends.as_ref().map_or(batch.changes.len(), Vec::len) as u64;
+            Ok(())
+        })
+        .map(|end| Some((head, end, jobs)))
+    });
+    match (told, summary(&directory, RUN)) {
+        (Ok(Some((head, end, jobs))), Ok(Some(summary))) => {
+            assert_eq!(summary.head, head);
+            assert_eq!(summary.is_complete, end.is_some());
+            let said = end.map(|(outcomes, _)| outcomes).unwrap_or_default();
+            if said.is_empty() {
+                assert_eq!(summary.outcomes.values().sum::<u64>(), jobs);
+            } else {
+                assert_eq!(summary.outcomes, said);
+            }
+        }
+        (Ok(None), Ok(None)) => {}
+        (Err(error), Err(same)) => assert_eq!(error.to_string(), same.to_string()),
+        (told, summary) => panic!("{told:?} and yet {summary:?}"),
+    }
+    for line in bytes.split(|byte| *byte == b'\n') {
+        let Ok(line) = serde_json::from_slice::<Line>(line) else { continue };
+        let written = serde_json::to_string(&line).expect("a line can be written");
+        let again: Line = serde_json::from_str(&written).unwrap_or_else(|error| panic!("{error}: {written}"));
+        assert_eq!(serde_json::to_string(&again).expect("as the first time"), written);
+    }
+}

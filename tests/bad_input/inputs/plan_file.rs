@@ -1,0 +1,39 @@
+//! Saved plans: what is read is what is written again, its digest covers every step, and its tokens are not shown.
+
+use super::CANARY;
+use jobdoctor::policy::Digest;
+use jobdoctor::report::SavedPlan;
+
+/// See the module.
+pub fn holds(bytes: &[u8]) {
+    let Ok(plan) = serde_json::from_slice::<SavedPlan>(bytes) else { return };
+    let written = serde_json::to_string(&plan).expect("a plan can be written");
+    let again: SavedPlan = serde_json::from_str(&written).unwrap_or_else(|error| panic!("{error}: {written}"));
+    assert_eq!(serde_json::to_string(&again).expect("as the first time"), written);
+
+    let digest = |plan: &SavedPlan| {
+        let mut digest = Digest::default();
+        for step in &plan.steps {
+            digest.add_parts(&step.id, &step.fence, &step.r#move, &step.state_after, step.attempts_after);
+        }
+        digest.finish()
+    };
+    let whole = digest(&plan);
+    let mut turned = plan.clone();
+    turned.steps.reverse();
+    assert_eq!(digest(&turned), whole, "the order of the steps counts");
+    for n in 0..plan.steps.len().min(8) {
+        let mut altered = plan.clone();
+        altered.steps[n].fence.push('x');
+        assert_ne!(digest(&altered), whole, "the fence of step {n} does not count");
+        let mut altered = plan.clone();
+        altered.steps[n].attempts_after = Some(plan.steps[n].attempts_after.map_or(0, |n| n.wrapping_add(1)));
+        assert_ne!(digest(&altered), whole, "the attempts of step {n} do not count");
+    }
+
+    let mut bare = plan.clone();
+    bare.steps.iter_mut().for_each(|step| step.fence.clear());
+    if !format!("{bare:?}").contains(CANARY) {
+        assert!(!format!("{plan:?}").contains(CANARY), "a fence is shown");
+    }
+}

@@ -1,0 +1,111 @@
+//! Hostile values for rows, as SQLite literals, and the chance that picks them: a seed gives the same values each time.
+
+use std::hash::{BuildHasher, RandomState};
+
+/// Numbers that look like chance (SplitMix64).
+pub struct Chance(u64);
+
+impl Chance {
+    /// Those of that seed.
+    pub fn of(seed: u64) -> Chance {
+        Chance(seed)
+    }
+
+    /// A seed that nobody has seen before.
+    pub fn fresh() -> u64 {
+        RandomState::new().hash_one(0)
+    }
+
+    /// The next one.
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// One below `end`, which is not 0.
+    pub fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+
+    /// One of them.
+    pub fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        &all[self.below(all.len())]
+    }
+
+    /// True once in so many times.
+    pub fn once_in(&mut self, times: usize) -> bool {
+        self.below(times) == 0
+    }
+}
+
+const TEXTS: [&str; 16] = [
+    "",
+    "mail",
+    "mail\u{1b}[2J\r\u{1b}]0;owned\u{7}",
+    "\u{1b}]52;c;aGVsbG8=\u{7}",
+    "gpj.\u{202e}exe\u{200b}\nFAKE  ROW",
+    "\u{2066}\u{2069}\u{61c}\u{200f}",
+    "web1\u{9b}31m:1\u{85}\t\u{feff}",
+    "a\"} 1\nb{c=\"\\\0é",
+    "a|'stuck'=0;;;0;\nJOBDOCTOR OK",
+    "'; DROP TABLE jobs; --",
+    "=cmd|'/c calc'!A1",
+    "NULL",
+    "9999999999999999999999",
+    "2026-11-20T10:00:00Z",
+    "\u{7f}\u{80}\u{9f}\u{2028}\u{2029}",
+    "👍🏽漢字\u{301}\u{e0041}",
+];
+
+/// Bytes that are no UTF-8, or only almost.
+const BYTES: [&[u8]; 7] =
+    [b"", b"\0", b"\xff\xfe", b"mail\xc2", b"\xed\xa0\x80", b"a\0b\x1b[2J\x9b", b"\xf4\x90\x80\x80"];
+
+const NUMBERS: [&str; 16] = [
+    "0",
+    "1",
+    "-1",
+    "5",
+    "9223372036854775807",
+    "9223372036854775806",
+    "-9223372036854775808",
+    "2147483648",
+    "253402300800",
+    "99999999999",
+    "1795168800000",
+    "1e999",
+    "-1e999",
+    "0.5",
+    "-0.0",
+    "1e18",
+];
+
+/// Text and blobs as literals.
+pub fn blob(bytes: &[u8]) -> String {
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("x'{hex}'")
+}
+
+/// A text of exactly these bytes, whatever they are.
+pub fn text(bytes: &[u8]) -> String {
+    format!("CAST({} AS TEXT)", blob(bytes))
+}
+
+/// A value of any type.
+pub fn value(chance: &mut Chance) -> String {
+    match chance.below(8) {
+        0 => "NULL".to_owned(),
+        1..=3 => text(chance.pick(&TEXTS).as_bytes()),
+        4 => text(chance.pick::<&[u8]>(&BYTES)),
+        5 => blob(chance.pick::<&[u8]>(&BYTES)),
+        _ => (*chance.pick(&NUMBERS)).to_owned(),
+    }
+}
+
+/// A text of a million characters, each of which would act.
+pub fn megabyte() -> String {
+    "CAST(replace(hex(zeroblob(500000)), '0', char(27)) AS TEXT)".to_owned()
+}
