@@ -23,6 +23,7 @@ mod generated;
 mod gentle;
 mod health;
 mod help;
+mod histories;
 mod incident;
 mod journal;
 mod layering;

@@ -1,14 +1,15 @@
 //! The seven ends of a step, told apart; and a commit whose answer is lost.
 
 use super::scenarios::Queue;
-use crate::support::doctor::{apply, built_in, fit, outcomes, steps};
+use crate::support::doctor::{apply, apply_within, built_in, fit, limits_waiting, outcomes, steps};
 use crate::support::edit::Value::{Int, Text};
 use crate::support::edit::{delete, set};
-use crate::support::labs::{Lab, PostgresLab, SqlLab, for_each_store, store_at};
+use crate::support::labs::{Journal, Lab, PostgresLab, SqlLab, SqliteLab, for_each_store, store_at};
 use crate::support::proxy::{Cut, Proxy};
 use jobdoctor::model::Outcome;
 use jobdoctor::policy::Policy;
 use jobdoctor::store::StoreErrorKind;
+use std::time::{Duration, Instant};
 
 /// Six jobs, one for each end that needs no lost connection.
 #[test]
@@ -51,6 +52,28 @@ fn where_nothing_can_be_tried_nothing_is_written() {
         assert_eq!(report.stop.map(|error| error.kind), Some(StoreErrorKind::Unfit), "{}", lab.name());
         assert_eq!(lab.image("jobs"), before, "{}", lab.name());
     });
+}
+
+/// SQLite's own patience is longer than that, and must not count.
+#[test]
+fn who_may_wait_for_no_lock_waits_for_none() {
+    for journal in [Journal::Wal, Journal::Rollback] {
+        let lab = SqliteLab::new(journal);
+        Queue::Lease.set_up(&lab);
+        let store = lab.store();
+        let spec = Queue::Lease.spec(&*store);
+        let steps = Queue::Lease.steps(&*store, &spec);
+        let _writer = lab.hold(&[set("jobs", ("id", Int(3)), &[("owner_id", Text("w9"))])]);
+        let tried = |_| {
+            let begun = Instant::now();
+            let report = apply_within(&*store, &spec, &steps, &limits_waiting(Duration::ZERO));
+            assert_eq!(report.stop.map(|error| error.kind), Some(StoreErrorKind::Busy));
+            begun.elapsed()
+        };
+        // The quickest of several: a machine may be busy now and then.
+        let quickest = (0..10).map(tried).min().unwrap();
+        assert!(quickest < Duration::from_millis(90), "{}: {quickest:?}", lab.name());
+    }
 }
 
 /// What comes of a commit that the connection does not survive, and what is in the table.

@@ -106,8 +106,12 @@ pub fn verdicts(store: &dyn Store, spec: &QueueSpec, policy: &Policy) -> Vec<Str
 
 /// The steps that a policy leads to, in key order.
 pub fn steps(store: &dyn Store, spec: &QueueSpec, policy: &Policy) -> Vec<Step> {
-    let mut reader = look(store);
-    let (now, wanted) = (reader.now(), cutoffs(&*reader, policy));
+    steps_seen(&mut *look(store), spec, policy)
+}
+
+/// The same of a look that has begun.
+pub fn steps_seen(reader: &mut dyn Reader, spec: &QueueSpec, policy: &Policy) -> Vec<Step> {
+    let (now, wanted) = (reader.now(), cutoffs(reader, policy));
     let mut steps = Vec::new();
     let mut each = |claim: Claim| {
         if let Draft::Step(step) = draft(spec, &claim, &judge(spec, &claim, policy, now), policy) {

@@ -25,7 +25,7 @@ pub(super) struct SqliteSession {
     seen: Seen,
 }
 
-/// How long SQLite itself waits for a lock before it asks us whether to go on.
+/// How long SQLite itself waits for a lock before it asks us whether to go on, if the limits allow so much.
 const PATIENCE: Duration = Duration::from_millis(100);
 /// How many of SQLite's instructions pass between two looks at the time limit and the interrupt flag.
 const PROGRESS_STEPS: std::ffi::c_int = 10_000;
@@ -97,7 +97,7 @@ impl SqliteSession {
         let (deadline, interrupt) = (limits.deadline, limits.interrupt.clone());
         let open = || {
             let mut connection = Connection::open_with_flags(file.real(), flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-            connection.busy_timeout(PATIENCE)?;
+            connection.busy_timeout(PATIENCE.min(limits.lock))?;
             // The file may have been made by anyone: nothing in its schema may call functions that have side effects,
             // and nothing in its pages is believed unseen.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;

@@ -1,0 +1,48 @@
+//! Chance that can be repeated: the same seed, the same throws, on every machine and in every version of this repository.
+
+/// SplitMix64.
+pub struct Dice(u64);
+
+impl Dice {
+    /// Those of a seed.
+    pub fn of(seed: u64) -> Dice {
+        Dice(seed)
+    }
+
+    fn throw(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below that one.
+    pub fn below(&mut self, end: usize) -> usize {
+        (self.throw() % end as u64) as usize
+    }
+
+    /// True so many times of a hundred.
+    pub fn percent(&mut self, times: usize) -> bool {
+        self.below(100) < times
+    }
+
+    /// One of them, each as often as its weight says.
+    pub fn weighted<T: Copy>(&mut self, choices: &[(usize, T)]) -> T {
+        let mut left = self.below(choices.iter().map(|(weight, _)| weight).sum());
+        for (weight, choice) in choices {
+            match left.checked_sub(*weight) {
+                Some(rest) => left = rest,
+                None => return *choice,
+            }
+        }
+        unreachable!("a throw below the sum of the weights");
+    }
+}
+
+/// A seed that nobody has chosen.
+pub fn fresh_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    // Small enough to be typed.
+    RandomState::new().hash_one(0) >> 24
+}

@@ -1,0 +1,260 @@
+//! Plays a history: one thread takes every part, so that the same history is the same each time.
+
+use super::deed::{Answer, DOCTORS, Deed, Doctor, Job, WORKERS, Work, Worker};
+use super::history::History;
+use super::log::{Entry, Rows};
+use super::practice::{Plan, Practice};
+use super::queue::{FIRST_TOKEN, name};
+use super::world::{CutOff, Sessions, World, doctor_name, limits};
+use crate::support::doctor::REASON;
+use jobdoctor::model::{Batch, BatchReport, Change, LedgerRow, Outcome, Step, StepResult, Timestamp};
+use jobdoctor::store::{Recorder, StoreError, StoreErrorKind};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// What is known of a history once it has been played.
+pub struct Played {
+    /// What the doctors did, and what they said of it.
+    pub batches: Vec<Applied>,
+    /// What the database says.
+    pub log: Vec<Entry>,
+    /// How many steps each of the sweeps had to do that came when all was quiet.
+    pub sweeps: Vec<usize>,
+    /// The rows in the end.
+    pub rows: Rows,
+}
+
+/// One batch that was applied.
+pub struct Applied {
+    /// By whom.
+    pub doctor: Doctor,
+    /// The rows as they were when it looked.
+    pub judged: Rc<Rows>,
+    /// What was to be done.
+    pub steps: Vec<Step>,
+    /// What the doctor says came of each.
+    pub outcomes: Vec<Outcome>,
+    /// Why it stopped, if it did.
+    pub stop: Option<StoreError>,
+    /// Whether its answers were heard.
+    pub answer: Answer,
+    /// Whether nobody but this doctor had anything open or did anything at the same time.
+    pub is_quiet: bool,
+    /// Where the log ended before it.
+    pub mark: i64,
+    /// What doctors changed in it, as the database says.
+    pub changes: Vec<Entry>,
+}
+
+/// Sweeps in the end: one to find everything, one to find nothing.
+const SWEEPS: usize = 2;
+
+/// Plays it.
+pub fn play(world: &mut World, practice: &Practice, history: &History) -> Played {
+    assert_eq!(world.queue, history.queue);
+    let rows = world.queue.at_first(history);
+    world.sessions.reset(&rows);
+    let mut stage = Stage {
+        world,
+        practice,
+        through_proxy: history.through_proxy,
+        plans: vec![None; DOCTORS],
+        tokens: Tokens::default(),
+        batches: Vec::new(),
+    };
+    history.deeds.iter().for_each(|deed| stage.does(*deed));
+    let sweeps = stage.all_is_quiet();
+    let (batches, sessions) = (stage.batches, &mut world.sessions);
+    Played { batches, sweeps, log: sessions.log(), rows: sessions.rows() }
+}
+
+struct Stage<'w> {
+    world: &'w mut World,
+    practice: &'w Practice,
+    through_proxy: bool,
+    plans: Vec<Option<Plan>>,
+    tokens: Tokens,
+    batches: Vec<Applied>,
+}
+
+impl Stage<'_> {
+    fn does(&mut self, deed: Deed) {
+        match deed {
+            Deed::Begin(worker) => self.world.sessions.begin(worker),
+            Deed::Commit(worker) => self.world.sessions.end(worker, true),
+            Deed::Rollback(worker) => self.world.sessions.end(worker, false),
+            Deed::Works(worker, work) => {
+                let sql = self.tokens.fill(self.world.queue.work(work), worker, work);
+                self.world.sessions.work(worker, &sql);
+            }
+            Deed::Silence(job) => self.is_silent(Some(job)),
+            Deed::Look { doctor, with } => {
+                let plan = self.practice.look(self.world, doctor);
+                with.into_iter().for_each(|with| self.plans[with] = Some(plan.clone()));
+                self.plans[doctor] = Some(plan);
+            }
+            Deed::Apply { doctor, at_most, answer, meanwhile } => self.applies(doctor, at_most, answer, meanwhile),
+            Deed::Crash(doctor) => self.plans[doctor] = None,
+        }
+    }
+
+    fn applies(&mut self, doctor: Doctor, at_most: usize, answer: Answer, meanwhile: Option<(Worker, Work)>) {
+        let Some(plan) = &mut self.plans[doctor] else { return };
+        let (judged, steps) = (plan.judged.clone(), plan.next(at_most));
+        let Some(first) = steps.first() else { return };
+        let queue = self.world.queue;
+        let meanwhile = meanwhile.map(|(worker, work)| (worker, self.tokens.fill(queue.work(work), worker, work)));
+        let is_quiet = !self.world.sessions.is_open() && meanwhile.is_none() && answer == Answer::Heard;
+        let mark = self.world.sessions.mark();
+        let batch = Batch { r#move: first.r#move, steps: &steps, reason: REASON, waits: &[] };
+        let mut report = self.sends(doctor, &batch, answer, meanwhile);
+        assert_eq!(report.results.len(), steps.len(), "one result for each step, always");
+        (self.practice.report)(&mut report);
+        if report.stop.is_some() {
+            // It ends here, as the program does.
+            self.plans[doctor] = None;
+        }
+        let changes = self.world.sessions.by_doctors(mark);
+        let outcomes = report.results.iter().map(|result| result.outcome).collect();
+        self.batches.push(Applied {
+            doctor,
+            judged,
+            steps,
+            outcomes,
+            stop: report.stop,
+            answer,
+            is_quiet,
+            mark,
+            changes,
+        });
+    }
+
+    fn sends(
+        &mut self,
+        doctor: Doctor,
+        batch: &Batch<'_>,
+        answer: Answer,
+        meanwhile: Option<(Worker, String)>,
+    ) -> BatchReport<StoreError> {
+        let World { sessions, writers, .. } = &mut *self.world;
+        let spec = &self.practice.applies;
+        if answer != Answer::Heard && self.through_proxy {
+            // Not by the number of the batch: one in three never gets through again.
+            let comes_back = !batch.steps.len().is_multiple_of(3);
+            if let Some(cut) = sessions.cut_off(answer == Answer::LostAfter, comes_back) {
+                let report = through(&cut, doctor, comes_back, spec, batch);
+                sessions.forget_doctor(doctor);
+                return report;
+            }
+        }
+        if answer == Answer::LostBefore {
+            return unheard(batch.steps.iter().map(|_| StepResult::of(Outcome::Moved)).collect());
+        }
+        let meanwhile = RefCell::new(meanwhile.map(|(worker, sql)| (&mut **sessions, worker, sql)));
+        let report = writers[doctor].apply(spec, batch, &mut Meanwhile(meanwhile));
+        match answer {
+            Answer::LostAfter if report.stop.is_none() => unheard(report.results),
+            _ => report,
+        }
+    }
+
+    /// Everything that is open ends, all workers die, and doctors sweep.
+    fn all_is_quiet(&mut self) -> Vec<usize> {
+        (0..WORKERS).for_each(|worker| self.world.sessions.end(worker, worker % 2 == 0));
+        self.is_silent(None);
+        (0..SWEEPS).map(|sweep| self.sweeps(sweep % DOCTORS)).collect()
+    }
+
+    fn is_silent(&mut self, job: Option<Job>) {
+        self.world.queue.silence(job).iter().for_each(|sql| self.world.sessions.happen(sql));
+    }
+
+    fn sweeps(&mut self, doctor: Doctor) -> usize {
+        let plan = self.practice.look(self.world, doctor);
+        let planned = plan.steps.len();
+        self.plans[doctor] = Some(plan);
+        while self.plans[doctor].as_ref().is_some_and(|plan| !plan.steps.is_empty()) {
+            self.applies(doctor, usize::MAX, Answer::Heard, None);
+        }
+        planned
+    }
+}
+
+/// Through a connection that is cut off at the commit.
+fn through(
+    cut: &CutOff,
+    doctor: Doctor,
+    comes_back: bool,
+    spec: &jobdoctor::spec::QueueSpec,
+    batch: &Batch<'_>,
+) -> BatchReport<StoreError> {
+    let mut limits = limits(&doctor_name(doctor));
+    if !comes_back {
+        // It asks in vain, for as long as it may.
+        limits.deadline = Instant::now() + Duration::from_secs(1);
+    }
+    let mut writer = cut.store.writer(&limits).unwrap_or_else(|error| panic!("{error}"));
+    writer.apply(spec, batch, &mut Meanwhile(RefCell::new(None)))
+}
+
+/// A report of which nothing is known but that it was on its way.
+fn unheard(results: Vec<StepResult>) -> BatchReport<StoreError> {
+    let unknown = |result: StepResult| match result.outcome {
+        Outcome::Moved => StepResult::of(Outcome::Unknown),
+        _ => result,
+    };
+    let error = StoreError::new(StoreErrorKind::Lost, "the answer to the commit was lost");
+    BatchReport { results: results.into_iter().map(unknown).collect(), stop: Some(error), warnings: Vec::new() }
+}
+
+/// Records nothing. It is asked whether it does when the rows are verified and not yet written, which is when a worker tries
+/// to get in between.
+struct Meanwhile<'s>(RefCell<Option<(&'s mut (dyn Sessions + 'static), Worker, String)>>);
+
+impl Recorder for Meanwhile<'_> {
+    fn keeps(&self) -> bool {
+        if let Some((sessions, worker, sql)) = self.0.borrow_mut().take() {
+            sessions.work(worker, &sql);
+        }
+        false
+    }
+
+    fn ledger(&mut self, _at: Timestamp, _changes: &[Change]) -> Vec<LedgerRow> {
+        Vec::new()
+    }
+
+    fn intent(&mut self, _at: Timestamp, _changes: &[Change]) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+/// The tokens that workers remember of their last claims, whoever has those jobs now.
+#[derive(Default)]
+struct Tokens {
+    known: BTreeMap<(Worker, Job), String>,
+    given: usize,
+}
+
+/// So many tokens are given out before they begin anew; no two claims of a job that follow one another have the same.
+const TOKENS: usize = 8;
+
+impl Tokens {
+    fn fill(&mut self, sql: String, worker: Worker, work: Work) -> String {
+        if let Work::Claim(job) | Work::Renew(job) = work {
+            self.given += 1;
+            self.known.insert((worker, job), format!("t{worker}.{}", self.given % TOKENS));
+        }
+        let token = match work {
+            Work::Claim(job)
+            | Work::Renew(job)
+            | Work::Beat(job)
+            | Work::Finish(job)
+            | Work::Fail(job)
+            | Work::Release(job) => self.known.get(&(worker, job)),
+            _ => None,
+        };
+        sql.replace(":me", &name(worker)).replace(":token", token.map_or(FIRST_TOKEN, String::as_str))
+    }
+}

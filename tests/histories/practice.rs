@@ -1,0 +1,59 @@
+//! How the doctors of a history go about their work: as the program does, or, for a broken twin, not quite.
+
+use super::log::Rows;
+use super::world::{World, doctor_name, limits};
+use crate::support::doctor::steps_seen;
+use jobdoctor::model::{BatchReport, Step};
+use jobdoctor::policy::Policy;
+use jobdoctor::spec::QueueSpec;
+use jobdoctor::store::StoreError;
+use std::rc::Rc;
+
+/// See the module.
+pub struct Practice {
+    /// The queue as they look at it.
+    pub looks: QueueSpec,
+    /// The queue as they write to it: the same.
+    pub applies: QueueSpec,
+    /// What they do to a plan before it is applied: nothing.
+    pub plan: fn(&mut Vec<Step>),
+    /// What they do to a report before it is told: nothing.
+    pub report: fn(&mut BatchReport<StoreError>),
+}
+
+impl Practice {
+    /// The program's.
+    pub fn sound(world: &World) -> Practice {
+        Practice { looks: world.spec.clone(), applies: world.spec.clone(), plan: |_| (), report: |_| () }
+    }
+
+    /// A look: the plan, and all rows as they were at that instant, read by hand.
+    pub fn look(&self, world: &mut World, doctor: usize) -> Plan {
+        let mut reader =
+            world.store.reader(&limits(&doctor_name(doctor))).unwrap_or_else(|error| panic!("{}: {error}", world.name));
+        let mut steps = steps_seen(&mut *reader, &self.looks, &Policy::default());
+        drop(reader);
+        (self.plan)(&mut steps);
+        // One kind of move after the other, as batches want them.
+        steps.sort_by_key(|step| step.r#move);
+        Plan { judged: Rc::new(world.sessions.rows()), steps }
+    }
+}
+
+/// What a doctor keeps of its look.
+#[derive(Clone)]
+pub struct Plan {
+    /// The rows that were judged.
+    pub judged: Rc<Rows>,
+    /// What is still to be done.
+    pub steps: Vec<Step>,
+}
+
+impl Plan {
+    /// Takes the next batch off.
+    pub fn next(&mut self, at_most: usize) -> Vec<Step> {
+        let Some(first) = self.steps.first().map(|step| step.r#move) else { return Vec::new() };
+        let of_one_move = self.steps.iter().take_while(|step| step.r#move == first).count();
+        self.steps.drain(..at_most.min(of_one_move)).collect()
+    }
+}

@@ -1,0 +1,149 @@
+//! Histories by the thousand. Half of the seeds are the same in every run, the others are new each time, and
+//! `JOBDOCTOR_HISTORY_SEED` plays one again, in every store and in every detail.
+
+use super::dice::fresh_seed;
+use super::history::History;
+use super::play::play;
+use super::practice::Practice;
+use super::queue::Queue;
+use super::shrink::{breaks, shrink};
+use super::world::{World, postgres, sqlite};
+use crate::support::figures;
+use crate::support::labs::Journal;
+use std::fmt::Write;
+
+/// One kind of world.
+pub type Make = fn(Queue) -> World;
+
+/// Every kind there is.
+pub const MAKES: [Make; 3] = [wal, rollback, postgres];
+
+/// See there.
+pub fn wal(queue: Queue) -> World {
+    sqlite(Journal::Wal, queue)
+}
+
+/// See there.
+pub fn rollback(queue: Queue) -> World {
+    sqlite(Journal::Rollback, queue)
+}
+
+/// Seeds that once broke a promise, or that show something which few others do.
+pub fn regressions() -> Vec<u64> {
+    let lines = include_str!("regressions").lines();
+    let seeds = lines.filter_map(|line| line.split('#').next()).map(str::trim).filter(|seed| !seed.is_empty());
+    seeds.map(|seed| seed.parse().expect("a seed")).collect()
+}
+
+/// So many seeds: half of them from 0 on, the others from where nobody has chosen.
+pub fn seeds(count: u64) -> impl Iterator<Item = u64> {
+    let base = fresh_seed();
+    #[allow(clippy::print_stderr, reason = "so that what is found can be played again")]
+    {
+        eprintln!("histories of the seeds 0..{} and {base}..{}", count / 2, base + count - count / 2);
+    }
+    regressions().into_iter().chain(0..count / 2).chain(base..base + count - count / 2)
+}
+
+/// Plays those of the seeds that are of that queue, in one world of that kind; all of them must keep every promise. Gives how
+/// many they were.
+pub fn keep_their_promises(make: Make, seeds: impl Iterator<Item = u64>, told: impl Fn(u64)) -> u64 {
+    let mut worlds = Queue::ALL.map(make);
+    let practices = worlds.each_ref().map(Practice::sound);
+    let mut count = 0;
+    for seed in seeds {
+        let history = History::of(seed);
+        let at = Queue::ALL.iter().position(|queue| *queue == history.queue).unwrap();
+        must_keep(&mut worlds[at], &practices[at], &history);
+        count += 1;
+        told(count);
+    }
+    count
+}
+
+/// Fails with the shortest history that breaks what this one breaks.
+pub fn must_keep(world: &mut World, practice: &Practice, history: &History) {
+    let broken = breaks(world, practice, history);
+    if let Some(first) = broken.first() {
+        let shortest = shrink(world, practice, history, first.promise);
+        panic!("{}", told(world, practice, &shortest));
+    }
+}
+
+/// A history with all that can be said of it.
+fn told(world: &mut World, practice: &Practice, history: &History) -> String {
+    let mut text = format!("{}: JOBDOCTOR_HISTORY_SEED={}\n{history}", world.name, history.seed);
+    for broken in breaks(world, practice, history) {
+        writeln!(text, "broke {}: {}", broken.promise, broken.how).unwrap();
+    }
+    let played = play(world, practice, history);
+    for batch in &played.batches {
+        let steps: Vec<String> = batch.steps.iter().map(|step| format!("{} {}", step.r#move, step.key)).collect();
+        writeln!(
+            text,
+            "doctor {}: {steps:?} after {}: {:?}, {:?}",
+            batch.doctor, batch.mark, batch.outcomes, batch.stop
+        )
+        .unwrap();
+    }
+    played.log.iter().for_each(|entry| writeln!(text, "{entry:?}").unwrap());
+    text
+}
+
+/// The seed that somebody wants to see, if there is one: then it alone is played.
+fn wanted() -> Option<u64> {
+    #[expect(clippy::disallowed_methods, reason = "it is between whoever runs the tests and this one")]
+    let seed = std::env::var("JOBDOCTOR_HISTORY_SEED").ok()?;
+    Some(seed.parse().expect("JOBDOCTOR_HISTORY_SEED is a number"))
+}
+
+fn run(make: Make, count: u64, figure: &str) {
+    if wanted().is_none() {
+        figures::add(keep_their_promises(make, seeds(count), |_| ()), figure);
+    }
+}
+
+#[test]
+fn on_sqlite_with_a_wal() {
+    run(wal, 12_000, "histories on SQLite");
+}
+
+#[test]
+fn on_sqlite_with_a_rollback_journal() {
+    run(rollback, 8_000, "histories on SQLite");
+}
+
+#[test]
+fn on_postgres() {
+    run(postgres, 2_000, "histories on Postgres");
+}
+
+#[test]
+#[allow(clippy::print_stdout, reason = "it is what was asked for")]
+fn the_seed_that_was_asked_for() {
+    let Some(seed) = wanted() else { return };
+    let history = History::of(seed);
+    for make in MAKES {
+        let mut world = make(history.queue);
+        let practice = Practice::sound(&world);
+        println!("{}", told(&mut world, &practice, &history));
+        must_keep(&mut world, &practice, &history);
+    }
+}
+
+#[test]
+fn the_same_seed_is_the_same_history() {
+    for seed in 0..20 {
+        assert_eq!(History::of(seed).to_string(), History::of(seed).to_string());
+    }
+    let mut world = wal(Queue::Lease);
+    let practice = Practice::sound(&world);
+    let mut outcomes = || {
+        let history = History::of(6);
+        let played = play(&mut world, &practice, &history);
+        let outcomes: Vec<_> = played.batches.iter().map(|batch| (batch.doctor, batch.outcomes.clone())).collect();
+        let changed: Vec<_> = played.log.iter().map(|entry| (entry.seq, entry.row.clone())).collect();
+        (outcomes, changed)
+    };
+    assert_eq!(outcomes(), outcomes());
+}
