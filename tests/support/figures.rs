@@ -12,7 +12,6 @@ fn place() -> Option<PathBuf> {
 
 /// Adds to one figure: `tests/run` prints the sum of each under its name, which reads well behind a number, such as
 /// "histories on SQLite". Call it once a test is through, with what it has really done.
-#[allow(dead_code)]
 pub fn add(count: u64, name: &str) {
     let Some(path) = place() else { return };
     let file = OpenOptions::new().append(true).create(true).open(path);
