@@ -3,7 +3,7 @@
 use super::damage::{Variety, flip_bits};
 use super::generated::try_texts;
 use super::rows::try_rows;
-use super::values::Chance;
+use crate::support::dice::fresh_seed;
 
 #[test]
 fn two_hundred_thousand_texts() {
@@ -18,7 +18,7 @@ fn two_hundred_thousand_rows() {
 /// Other bits every night.
 #[test]
 fn ten_thousand_flipped_bits() {
-    let seed = Chance::fresh();
+    let seed = fresh_seed();
     for variety in Variety::ALL {
         println!("seed {seed} in {variety:?}");
         flip_bits(variety, 10_000 / Variety::ALL.len(), seed);

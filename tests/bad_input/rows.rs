@@ -3,8 +3,9 @@
 
 use super::TRIED;
 use super::inputs::eyes::{acts, must_be_harmless};
-use super::values::{Chance, megabyte, value};
+use super::values::{megabyte, value};
 use crate::support::cli::Doctor;
+use crate::support::dice::{Dice, fresh_seed};
 use crate::support::doctor::limits;
 use crate::support::figures;
 use jobdoctor::ops::{self, Order, Selection, Session};
@@ -52,28 +53,28 @@ const ROWS: usize = 400;
 
 static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::built_in().unwrap());
 
-fn row(n: usize, chance: &mut Chance) -> String {
+fn row(n: usize, dice: &mut Dice) -> String {
     let mut values: Vec<String> = GOOD.iter().map(|good| (*good).to_owned()).collect();
-    let bad = 1 + chance.below(6);
+    let bad = 1 + dice.below(6);
     for _ in 0..bad {
-        let column = 1 + chance.below(GOOD.len() - 1);
+        let column = 1 + dice.below(GOOD.len() - 1);
         // Most stay in flight: of the others there is little to say.
-        if column != STATUS || chance.once_in(3) {
-            values[column] = value(chance);
+        if column != STATUS || dice.once_in(3) {
+            values[column] = value(dice);
         }
     }
-    if chance.once_in(5) {
+    if dice.once_in(5) {
         values[LEASE] = "unixepoch() + 3600".to_owned();
     }
-    if n == 0 && chance.once_in(4) {
-        values[1 + chance.below(2)] = megabyte();
+    if n == 0 && dice.once_in(4) {
+        values[1 + dice.below(2)] = megabyte();
     }
     // An id is anything too, but no two are the same.
-    values[0] = match chance.below(4) {
+    values[0] = match dice.below(4) {
         0 => n.to_string(),
         1 => format!("{n}.5"),
-        2 => format!("CAST({} || {} AS BLOB)", value(chance).replace("NULL", "''"), blob_of(n)),
-        _ => format!("{} || '#{n}'", value(chance).replace("NULL", "''")),
+        2 => format!("CAST({} || {} AS BLOB)", value(dice).replace("NULL", "''"), blob_of(n)),
+        _ => format!("{} || '#{n}'", value(dice).replace("NULL", "''")),
     };
     format!("({})", values.join(", "))
 }
@@ -82,8 +83,8 @@ fn blob_of(n: usize) -> String {
     format!("x'ff00{n:08x}'")
 }
 
-fn fill(path: &Path, chance: &mut Chance) {
-    let rows: Vec<String> = (0..ROWS).map(|n| row(n, chance)).collect();
+fn fill(path: &Path, dice: &mut Dice) {
+    let rows: Vec<String> = (0..ROWS).map(|n| row(n, dice)).collect();
     let connection = rusqlite::Connection::open(path).unwrap();
     connection.pragma_update(None, "synchronous", "off").unwrap();
     let sql = format!("{JOBS} INSERT INTO jobs VALUES {};", rows.join(",\n"));
@@ -93,21 +94,21 @@ fn fill(path: &Path, chance: &mut Chance) {
 /// Tries so many rows, in as many files as that takes.
 pub fn try_rows(count: usize) {
     let files = count.div_ceil(ROWS);
-    let first = Chance::fresh();
+    let first = fresh_seed();
     for n in 0..files as u64 {
         let seed = first.wrapping_add(n);
-        let ended = std::panic::catch_unwind(|| try_file(&mut Chance::of(seed)));
+        let ended = std::panic::catch_unwind(|| try_file(&mut Dice::of(seed)));
         assert!(ended.is_ok(), "the rows of seed {seed}");
     }
     figures::add((files * ROWS) as u64, TRIED);
 }
 
-fn try_file(chance: &mut Chance) {
+fn try_file(dice: &mut Dice) {
     let doctor = Doctor::new();
     let path = doctor.path("queue.db");
-    fill(&path, chance);
+    fill(&path, dice);
     through_the_library(&path);
-    through_the_program(&doctor, chance);
+    through_the_program(&doctor, dice);
 }
 
 /// The document as a script gets it, whole and line by line.
@@ -183,7 +184,7 @@ fn id(job: &Value) -> &str {
 }
 
 /// Every format, each time another few of them.
-fn through_the_program(doctor: &Doctor, chance: &mut Chance) {
+fn through_the_program(doctor: &Doctor, dice: &mut Dice) {
     const FOR_PEOPLE: [&[&str]; 6] = [
         &["stale", "--limit", "1000", "-o", "wide"],
         &["stale", "--limit", "1000"],
@@ -201,13 +202,13 @@ fn through_the_program(doctor: &Doctor, chance: &mut Chance) {
         &["stale", "-o", "prometheus"],
     ];
     let queue = ["--db", "queue.db", "--preset", "lease"];
-    let arguments = *chance.pick(&FOR_PEOPLE);
+    let arguments = *dice.pick(&FOR_PEOPLE);
     let ran = doctor.run(&[arguments, &queue].concat()).exits(0);
     must_be_harmless(&format!("{arguments:?}"), &ran.stdout);
     must_be_harmless(&format!("{arguments:?}"), &ran.stderr);
     assert!(!ran.stdout.lines().any(|line| line.starts_with("FAKE")), "{ran:#?}");
 
-    let arguments = *chance.pick(&FOR_MACHINES);
+    let arguments = *dice.pick(&FOR_MACHINES);
     let ran = doctor.run(&[arguments, &queue].concat());
     must_be_harmless(&format!("{arguments:?}"), &ran.stderr);
     match arguments[2] {
@@ -237,7 +238,7 @@ fn ten_thousand_of_them() {
 #[test]
 fn are_hostile() {
     let doctor = Doctor::new();
-    fill(&doctor.path("queue.db"), &mut Chance::of(7));
+    fill(&doctor.path("queue.db"), &mut Dice::of(7));
     let count = |condition: &str| {
         let counted = doctor.rows("queue.db", &format!("SELECT count(*) FROM jobs WHERE {condition}"));
         counted[0].parse::<usize>().unwrap()

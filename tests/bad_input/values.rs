@@ -1,45 +1,6 @@
-//! Hostile values for rows, as SQLite literals, and the chance that picks them: a seed gives the same values each time.
+//! Hostile values for rows, as SQLite literals.
 
-use std::hash::{BuildHasher, RandomState};
-
-/// Numbers that look like chance (SplitMix64).
-pub struct Chance(u64);
-
-impl Chance {
-    /// Those of that seed.
-    pub fn of(seed: u64) -> Chance {
-        Chance(seed)
-    }
-
-    /// A seed that nobody has seen before.
-    pub fn fresh() -> u64 {
-        RandomState::new().hash_one(0)
-    }
-
-    /// The next one.
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// One below `end`, which is not 0.
-    pub fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
-    }
-
-    /// One of them.
-    pub fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        &all[self.below(all.len())]
-    }
-
-    /// True once in so many times.
-    pub fn once_in(&mut self, times: usize) -> bool {
-        self.below(times) == 0
-    }
-}
+use crate::support::dice::Dice;
 
 const TEXTS: [&str; 16] = [
     "",
@@ -95,13 +56,13 @@ pub fn text(bytes: &[u8]) -> String {
 }
 
 /// A value of any type.
-pub fn value(chance: &mut Chance) -> String {
-    match chance.below(8) {
+pub fn value(dice: &mut Dice) -> String {
+    match dice.below(8) {
         0 => "NULL".to_owned(),
-        1..=3 => text(chance.pick(&TEXTS).as_bytes()),
-        4 => text(chance.pick::<&[u8]>(&BYTES)),
-        5 => blob(chance.pick::<&[u8]>(&BYTES)),
-        _ => (*chance.pick(&NUMBERS)).to_owned(),
+        1..=3 => text(dice.pick(&TEXTS).as_bytes()),
+        4 => text(dice.pick::<&[u8]>(&BYTES)),
+        5 => blob(dice.pick::<&[u8]>(&BYTES)),
+        _ => (*dice.pick(&NUMBERS)).to_owned(),
     }
 }
 

@@ -1,8 +1,8 @@
 //! A history: how the queue stands at first, and what happens to it. All of it follows from the seed.
 
 use super::deed::{Answer, DOCTORS, Deed, Doctor, JOBS, Job, WORKERS, Work, Worker};
-use super::dice::Dice;
 use super::queue::Queue;
+use crate::support::dice::Dice;
 use std::fmt;
 
 /// See the module.

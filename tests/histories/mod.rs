@@ -5,7 +5,6 @@
 
 mod check;
 mod deed;
-mod dice;
 mod history;
 mod log;
 mod nightly;

@@ -1,13 +1,13 @@
 //! Histories by the thousand. Half of the seeds are the same in every run, the others are new each time, and
 //! `JOBDOCTOR_HISTORY_SEED` plays one again, in every store and in every detail.
 
-use super::dice::fresh_seed;
 use super::history::History;
 use super::play::play;
 use super::practice::Practice;
 use super::queue::Queue;
 use super::shrink::{breaks, shrink};
 use super::world::{World, postgres, sqlite};
+use crate::support::dice::fresh_seed;
 use crate::support::figures;
 use crate::support::labs::Journal;
 use std::fmt::Write;

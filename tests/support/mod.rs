@@ -5,6 +5,7 @@ pub mod authority;
 pub mod black_hole;
 pub mod calls;
 pub mod cli;
+pub mod dice;
 pub mod doctor;
 pub mod edit;
 pub mod figures;

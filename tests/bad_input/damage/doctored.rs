@@ -1,7 +1,7 @@
 //! What happens to files.
 
 use super::pristine::Files;
-use crate::bad_input::values::Chance;
+use crate::support::dice::Dice;
 
 /// The size of a page in all of them.
 const PAGE: usize = 1024;
@@ -12,19 +12,19 @@ fn parts(files: &mut Files) -> Vec<&mut Vec<u8>> {
 }
 
 /// One to three bits: half of them anywhere, the others where they count most, in the file's header and the heads of pages.
-pub fn flipped(whole: &Files, chance: &mut Chance) -> Files {
+pub fn flipped(whole: &Files, dice: &mut Dice) -> Files {
     let mut files = whole.clone();
-    for _ in 0..1 + chance.below(3) {
+    for _ in 0..1 + dice.below(3) {
         let mut parts = parts(&mut files);
-        let which = chance.below(parts.len());
+        let which = dice.below(parts.len());
         let part = &mut parts[which];
-        let at = match chance.below(4) {
-            0 => chance.below(100),
-            1 => PAGE * chance.below(part.len().div_ceil(PAGE)) + chance.below(64),
-            _ => chance.below(part.len()),
+        let at = match dice.below(4) {
+            0 => dice.below(100),
+            1 => PAGE * dice.below(part.len().div_ceil(PAGE)) + dice.below(64),
+            _ => dice.below(part.len()),
         };
         if let Some(byte) = part.get_mut(at) {
-            *byte ^= 1 << chance.below(8);
+            *byte ^= 1 << dice.below(8);
         }
     }
     files
@@ -45,7 +45,7 @@ pub fn truncated(whole: &Files) -> Vec<(String, Files)> {
 }
 
 /// Numbers that make no sense in every field of the header, and no header at all.
-pub fn headers(whole: &Files, chance: &mut Chance) -> Vec<(String, Files)> {
+pub fn headers(whole: &Files, dice: &mut Dice) -> Vec<(String, Files)> {
     let mut all = Vec::new();
     // The fields of the database header, by their places.
     for (at, length) in [
@@ -78,7 +78,7 @@ pub fn headers(whole: &Files, chance: &mut Chance) -> Vec<(String, Files)> {
         }
     }
     let mut files = whole.clone();
-    files.main[..100].iter_mut().for_each(|byte| *byte = chance.next() as u8);
+    files.main[..100].iter_mut().for_each(|byte| *byte = dice.throw() as u8);
     all.push(("a header of noise".to_owned(), files));
     all
 }
@@ -104,8 +104,8 @@ pub fn pages(whole: &Files) -> Vec<(String, Files)> {
 }
 
 /// What lies beside the file: cut off, overwritten, or put there from elsewhere.
-pub fn journals(whole: &Files, chance: &mut Chance) -> Vec<(String, Files)> {
-    let mut noise = |length: usize| -> Vec<u8> { (0..length).map(|_| chance.next() as u8).collect() };
+pub fn journals(whole: &Files, dice: &mut Dice) -> Vec<(String, Files)> {
+    let mut noise = |length: usize| -> Vec<u8> { (0..length).map(|_| dice.throw() as u8).collect() };
     let mut all = Vec::new();
     for length in [0, 1, 28, 32, 512, 4096] {
         all.push((

@@ -9,17 +9,17 @@ mod trial;
 pub use pristine::Variety;
 
 use super::TRIED;
-use super::values::Chance;
+use crate::support::dice::Dice;
 use crate::support::figures;
 use doctored::{flipped, headers, journals, pages, truncated};
 use trial::{Trial, through_the_program};
 
 /// Flips bits of a file, one or a few at a time, so many times.
 pub fn flip_bits(variety: Variety, times: usize, seed: u64) {
-    let (whole, mut chance) = (variety.files(), Chance::of(seed));
+    let (whole, mut dice) = (variety.files(), Dice::of(seed));
     for n in 0..times {
         let name = format!("{variety:?}, seed {seed}, flip {n}");
-        Trial::of(&name, variety, flipped(&whole, &mut chance)).holds();
+        Trial::of(&name, variety, flipped(&whole, &mut dice)).holds();
     }
     figures::add(times as u64, TRIED);
 }
@@ -60,7 +60,7 @@ fn files_that_were_cut_off() {
 #[test]
 fn headers_of_garbage() {
     for variety in Variety::ALL {
-        each(variety, headers(&variety.files(), &mut Chance::of(SEED)));
+        each(variety, headers(&variety.files(), &mut Dice::of(SEED)));
     }
 }
 
@@ -73,9 +73,9 @@ fn pages_of_noughts() {
 
 #[test]
 fn logs_and_journals_of_garbage() {
-    each(Variety::Table, journals(&Variety::Table.files(), &mut Chance::of(SEED)));
-    each(Variety::Log, journals(&Variety::Log.files(), &mut Chance::of(SEED)));
-    each(Variety::Hot, journals(&Variety::Hot.files(), &mut Chance::of(SEED)));
+    each(Variety::Table, journals(&Variety::Table.files(), &mut Dice::of(SEED)));
+    each(Variety::Log, journals(&Variety::Log.files(), &mut Dice::of(SEED)));
+    each(Variety::Hot, journals(&Variety::Hot.files(), &mut Dice::of(SEED)));
 }
 
 /// Some of all this again, as an operator would meet it.
@@ -83,11 +83,11 @@ fn logs_and_journals_of_garbage() {
 fn by_the_program() {
     let mut tried = 0;
     for variety in Variety::ALL {
-        let (whole, mut chance) = (variety.files(), Chance::of(SEED + 1));
-        let mut damaged: Vec<_> = (0..4).map(|n| (format!("flip {n}"), flipped(&whole, &mut chance))).collect();
+        let (whole, mut dice) = (variety.files(), Dice::of(SEED + 1));
+        let mut damaged: Vec<_> = (0..4).map(|n| (format!("flip {n}"), flipped(&whole, &mut dice))).collect();
         damaged.extend(some(truncated(&whole), 4));
         damaged.extend(some(pages(&whole), 4));
-        damaged.extend(journals(&whole, &mut chance).into_iter().take(2));
+        damaged.extend(journals(&whole, &mut dice).into_iter().take(2));
         for (name, files) in &damaged {
             through_the_program(&format!("{variety:?}, {name}"), variety, files);
             tried += 1;

@@ -9,7 +9,8 @@ impl Dice {
         Dice(seed)
     }
 
-    fn throw(&mut self) -> u64 {
+    /// One throw.
+    pub fn throw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -20,6 +21,16 @@ impl Dice {
     /// A number below that one.
     pub fn below(&mut self, end: usize) -> usize {
         (self.throw() % end as u64) as usize
+    }
+
+    /// One of them.
+    pub fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        &all[self.below(all.len())]
+    }
+
+    /// True once in so many times.
+    pub fn once_in(&mut self, times: usize) -> bool {
+        self.below(times) == 0
     }
 
     /// True so many times of a hundred.
