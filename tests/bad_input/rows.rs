@@ -6,17 +6,16 @@ use super::inputs::eyes::{acts, must_be_harmless};
 use super::values::{megabyte, value};
 use crate::support::cli::Doctor;
 use crate::support::dice::{Dice, fresh_seed};
-use crate::support::doctor::limits;
+use crate::support::doctor::{CATALOG, limits};
 use crate::support::figures;
 use jobdoctor::ops::{self, Order, Selection, Session};
 use jobdoctor::policy::Policy;
 use jobdoctor::render::json;
 use jobdoctor::report::Lines;
-use jobdoctor::spec::{Catalog, Place};
+use jobdoctor::spec::Place;
 use jobdoctor::store::{Address, open};
 use serde_json::Value;
 use std::path::Path;
-use std::sync::LazyLock;
 
 /// No column has a type, so that each holds what it is given.
 const JOBS: &str = "CREATE TABLE jobs (id PRIMARY KEY, queue, kind, status, run_at, owner_id, lease_token, claimed_at,
@@ -50,8 +49,6 @@ const LEASE: usize = 9;
 
 /// Rows of one file.
 const ROWS: usize = 400;
-
-static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::built_in().unwrap());
 
 fn row(n: usize, dice: &mut Dice) -> String {
     let mut values: Vec<String> = GOOD.iter().map(|good| (*good).to_owned()).collect();

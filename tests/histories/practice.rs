@@ -30,7 +30,7 @@ impl Practice {
     /// A look: the plan, and all rows as they were at that instant, read by hand.
     pub fn look(&self, world: &mut World, doctor: usize) -> Plan {
         let mut reader =
-            world.store.reader(&limits(&doctor_name(doctor))).unwrap_or_else(|error| panic!("{}: {error}", world.name));
+            world.looks.reader(&limits(&doctor_name(doctor))).unwrap_or_else(|error| panic!("{}: {error}", world.name));
         let mut steps = steps_seen(&mut *reader, &self.looks, &Policy::default());
         drop(reader);
         (self.plan)(&mut steps);

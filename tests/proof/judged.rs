@@ -9,14 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::property::claims::{ago, claim, now};
-use crate::property::queue::{COLUMNS, lease, resolved, table};
+use crate::property::queue::lease;
 
 /// The reference schema with a column that shows progress.
 fn with_progress() -> QueueSpec {
     let mut spec = lease().clone();
-    let catalog = jobdoctor::spec::Catalog::built_in().unwrap();
-    let whole = resolved(catalog.find("lease").unwrap(), vec![table("jobs", &COLUMNS)]);
-    spec.claim.progress = whole.claim.fence.into_iter().take(1).collect();
+    spec.claim.progress = spec.claim.fence.iter().take(1).cloned().collect();
     spec
 }
 

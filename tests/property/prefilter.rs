@@ -1,10 +1,11 @@
 //! The SQL pre-filter never loses what the judge condemns: tables are filled with anything SQLite can hold, and every claim
 //! that a full scan calls stuck or unknown must come through the filter too, exactly once.
 
+use crate::support::doctor::CATALOG;
 use jobdoctor::model::{Claim, Move};
 use jobdoctor::ops::cutoffs;
 use jobdoctor::policy::{Globs, Policy, StateLimit, Threshold, Thresholds, TooLong, Verdict, judge};
-use jobdoctor::spec::{Catalog, Fields, Node, Place, Preset, QueueSpec, resolve};
+use jobdoctor::spec::{Fields, Node, Place, Preset, QueueSpec, resolve};
 use jobdoctor::store::{Address, Interrupt, Limits, Reader, Wanted, open};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -202,8 +203,7 @@ proptest! {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let file = directory.path().join("queue.db");
         fill(&file, &rows, &pings);
-        let catalog = Catalog::built_in().expect("the built-in presets can be read");
-        nothing_is_lost(&file, catalog.find("lease").expect("lease"), older, &thresholds);
+        nothing_is_lost(&file, CATALOG.find("lease").expect("lease"), older, &thresholds);
         let words = ["dead", "next", "unknown"];
         let mapping = MAPPING.replace("MISSING", words[missing]).replace("UNSET", words[unset]);
         nothing_is_lost(&file, &Preset::parse("mapping", "home", &mapping).expect("the mapping can be read"), older, &thresholds);
@@ -222,8 +222,7 @@ proptest! {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let file = directory.path().join("queue.db");
         fill(&file, &rows, &pings);
-        let catalog = Catalog::built_in().expect("the built-in presets can be read");
-        nothing_is_lost(&file, catalog.find("lease").expect("lease"), older, &thresholds);
+        nothing_is_lost(&file, CATALOG.find("lease").expect("lease"), older, &thresholds);
         for age in ["'30m'", "'max_runtime_seconds'"] {
             let mapping = MAPPING.replace("MISSING", "next").replace("UNSET", "next").replace("'30m'", age);
             let mapping = mapping.replace("{ by = 'lease', column = 'heartbeat_at', plus = 'max_runtime_seconds' },", "");

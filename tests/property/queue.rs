@@ -1,7 +1,8 @@
 //! Queues for the other properties: presets resolved against tables that need no database.
 
+use crate::support::doctor::built_in;
 use jobdoctor::model::Engine;
-use jobdoctor::spec::{Catalog, LiveColumn, LiveSchema, LiveTable, Place, Preset, QueueSpec, resolve};
+use jobdoctor::spec::{LiveColumn, LiveSchema, LiveTable, Place, Preset, QueueSpec, resolve};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::OnceLock;
@@ -61,8 +62,5 @@ pub const COLUMNS: [(&str, &str); 19] = [
 /// The reference schema.
 pub fn lease() -> &'static QueueSpec {
     static LEASE: OnceLock<QueueSpec> = OnceLock::new();
-    LEASE.get_or_init(|| {
-        let catalog = Catalog::built_in().expect("the built-in presets can be read");
-        resolved(catalog.find("lease").expect("there is a lease preset"), vec![table("jobs", &COLUMNS)])
-    })
+    LEASE.get_or_init(|| resolved(&built_in("lease"), vec![table("jobs", &COLUMNS)]))
 }

@@ -1,12 +1,13 @@
 //! Every scene once more, with the plan's script run through psql in the place of `--apply`: it leaves the same rows, and
 //! wakes the same workers. Times of the write are told as distances from now, so that they may differ.
 
+use super::as_new::AsNew;
 use super::changes::rows;
-use super::play::{catalog, emptied, notifications, run, session};
+use super::play::{catalog, notifications, run, session};
 use super::scene::Scene;
 use super::{Stage, stages};
 use crate::support::doctor::limits;
-use crate::support::postgres::{TestDatabase, fresh};
+use crate::support::postgres::TestDatabase;
 use crate::support::shells::psql;
 use jobdoctor::model::Move;
 use jobdoctor::ops::{self, Guard, Order, Plan, Selection, Session};
@@ -22,10 +23,10 @@ fn a_script_leaves_what_apply_leaves() {
     let stages = stages();
     let (next, wrong, moved) = (AtomicUsize::new(0), Mutex::new(Vec::new()), AtomicUsize::new(0));
     let work = || {
-        let database = fresh();
+        let mut tables = AsNew::new();
         while let Some(stage) = stages.get(next.fetch_add(1, Ordering::SeqCst)) {
             for scene in stage.scenes.iter().filter(|scene| !scene.expected.contains_key("refusal")) {
-                match compared(&database, stage, scene) {
+                match compared(&mut tables, stage, scene) {
                     Ok(changes) => drop(moved.fetch_add(usize::from(changes > 0), Ordering::SeqCst)),
                     Err(why) => {
                         let place = format!("{} {}, scene {}", stage.queue, stage.version, scene.name);
@@ -43,16 +44,16 @@ fn a_script_leaves_what_apply_leaves() {
 }
 
 /// How many lines of changes there are, the same both ways.
-fn compared(database: &TestDatabase, stage: &Stage, scene: &Scene) -> Result<usize, String> {
+fn compared(tables: &mut AsNew, stage: &Stage, scene: &Scene) -> Result<usize, String> {
     let mut refused = 0;
-    let applied = played(database, stage, scene, |store, plan, order| {
+    let applied = played(tables, stage, scene, |_, store, plan, order| {
         let done = ops::reclaim(store, &limits(), plan, order).map_err(|error| error.to_string())?;
         let document = serde_json::to_value(&done.document).unwrap();
         refused = document["summary"]["outcomes"]["refused"].as_u64().unwrap_or_default();
         Ok(())
     })?;
     let mut failed = None;
-    let by_hand = played(database, stage, scene, |_, plan, order| {
+    let by_hand = played(tables, stage, scene, |database, _, plan, order| {
         let emitted = ops::emit(&limits(), &plan, order).map_err(|error| error.to_string())?;
         let script: String = emitted.parts.iter().map(|part| part.unwrap()).collect();
         let ran = psql(database, &script);
@@ -70,13 +71,13 @@ fn compared(database: &TestDatabase, stage: &Stage, scene: &Scene) -> Result<usi
 
 /// Plays a scene up to the plan, has something done with it, and tells what changed.
 fn played(
-    database: &TestDatabase,
+    tables: &mut AsNew,
     stage: &Stage,
     scene: &Scene,
-    act: impl FnOnce(&dyn Store, Plan, &Order<'_>) -> Result<(), String>,
+    act: impl FnOnce(&TestDatabase, &dyn Store, Plan, &Order<'_>) -> Result<(), String>,
 ) -> Result<Vec<String>, String> {
-    let mut client = emptied(database);
-    run(&mut client, &stage.schema);
+    let mut client = tables.with(&stage.schema);
+    let database = &tables.database;
     run(&mut client, &scene.setup);
     let others: Vec<Client> = scene.others.iter().map(|sql| session(database, sql)).collect();
     let mut listener = database.client();
@@ -106,7 +107,7 @@ fn played(
         run_id: "RUN".to_owned(),
         later: Default::default(),
     };
-    act(&*store, plan, &order)?;
+    act(database, &*store, plan, &order)?;
     let after = rows(&mut client);
     let mut lines = before.changes(&after, &scene.text);
     lines.extend(notifications(&mut listener, scene, after.now));

@@ -4,6 +4,7 @@
 //!
 //! With JOBDOCTOR_BLESS=1 the outcomes are written anew; with JOBDOCTOR_SCENES=QUEUE only those of one queue are played.
 
+mod as_new;
 mod by_hand;
 mod changes;
 mod outcome;
@@ -12,7 +13,7 @@ mod scene;
 mod times;
 mod twins;
 
-use crate::support::postgres::{TestDatabase, fresh};
+use as_new::AsNew;
 use scene::Scene;
 use std::fmt::Write;
 use std::fs;
@@ -35,9 +36,9 @@ fn every_scene_ends_as_it_says() {
     let stages = stages();
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
-        let database = fresh();
+        let mut tables = AsNew::new();
         while let Some(stage) = stages.get(next.fetch_add(1, Ordering::SeqCst)) {
-            let said = play(&database, stage);
+            let said = play(&mut tables, stage);
             if !said.is_empty() {
                 wrong.lock().unwrap().push(said);
             }
@@ -50,11 +51,11 @@ fn every_scene_ends_as_it_says() {
 }
 
 /// Plays all scenes of a stage; what went otherwise than written.
-fn play(database: &TestDatabase, stage: &Stage) -> String {
+fn play(tables: &mut AsNew, stage: &Stage) -> String {
     let (mut wrong, mut played) = (String::new(), String::new());
     for scene in &stage.scenes {
         let place = format!("{} {}, scene {}", stage.queue, stage.version, scene.name);
-        let playing = || play::play(database, play::catalog(&stage.queue), &stage.schema, scene);
+        let playing = || play::play(tables, play::catalog(&stage.queue), &stage.schema, scene);
         match std::panic::catch_unwind(AssertUnwindSafe(playing)) {
             Ok(end) => {
                 for line in end.differences {

@@ -1,6 +1,7 @@
 //! Plays one scene: look, plan, apply, and what comes after.
 
 use super::Stage;
+use super::as_new::AsNew;
 use super::changes::rows;
 use super::scene::Scene;
 use super::times::{span, told};
@@ -18,7 +19,6 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::OnceLock;
-use std::time::Duration;
 
 /// How a scene ended.
 pub struct End {
@@ -32,9 +32,9 @@ pub struct End {
 ///
 /// # Panics
 /// When a statement fails, or jobdoctor does.
-pub fn play(database: &TestDatabase, catalog: &Catalog, schema: &str, scene: &Scene) -> End {
-    let mut client = emptied(database);
-    run(&mut client, schema);
+pub fn play(tables: &mut AsNew, catalog: &Catalog, schema: &str, scene: &Scene) -> End {
+    let mut client = tables.with(schema);
+    let database = &tables.database;
     run(&mut client, &scene.setup);
     let others: Vec<Client> = scene.others.iter().map(|sql| session(database, sql)).collect();
     let mut listener = database.client();
@@ -122,12 +122,12 @@ pub fn play(database: &TestDatabase, catalog: &Catalog, schema: &str, scene: &Sc
 }
 
 /// True if the scenes of a stage end as it is written with that text in the place of its preset.
-pub fn ends_as_written(database: &TestDatabase, stage: &Stage, preset: &str) -> bool {
+pub fn ends_as_written(tables: &mut AsNew, stage: &Stage, preset: &str) -> bool {
     let written = std::fs::read_to_string(&stage.outcome).unwrap();
     let mut catalog = Catalog::default();
     catalog.add(Preset::parse("twin", &stage.queue, preset).unwrap()).unwrap();
     stage.scenes.iter().all(|scene| {
-        let playing = || play(database, &catalog, &stage.schema, scene);
+        let playing = || play(tables, &catalog, &stage.schema, scene);
         let end = std::panic::catch_unwind(AssertUnwindSafe(playing));
         end.is_ok_and(|end| written.contains(&format!("== {}\n{}\n", scene.name, end.told)))
     })
@@ -139,25 +139,6 @@ fn refused(said: Option<String>, expected: &str) -> End {
     let difference =
         (!said.contains(expected)).then(|| format!("expected a refusal with `{expected}`; it said: {said}"));
     End { told: format!("refused: {said}\n"), differences: difference.into_iter().collect() }
-}
-
-/// A session of a database in which nothing is left of the scene before: no table, and no session with its locks. Cheaper
-/// by far than a new database.
-pub(super) fn emptied(database: &TestDatabase) -> Client {
-    let mut client = session(database, "SET client_min_messages = warning");
-    let alone =
-        "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
-    while !client.query_one(alone, &[]).unwrap().get::<_, bool>(0) {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    run(
-        &mut client,
-        "DO $$ DECLARE name text; BEGIN
-           FOR name IN SELECT nspname FROM pg_namespace WHERE nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema'
-           LOOP EXECUTE format('DROP SCHEMA %I CASCADE', name); END LOOP;
-         END $$; CREATE SCHEMA public; RESET client_min_messages",
-    );
-    client
 }
 
 pub(super) fn session(database: &TestDatabase, sql: &str) -> Client {

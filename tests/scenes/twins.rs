@@ -1,8 +1,8 @@
 //! Broken twins: each preset with one thing less in what it does to a job (a column, a statement, a hold, the guard, a
 //! wake-up) must end some scene differently. Otherwise nobody would notice if it were missing.
 
+use super::as_new::AsNew;
 use super::{Stage, name, play, stages};
-use crate::support::postgres::fresh;
 use jobdoctor::spec::Preset;
 use std::fs;
 use std::path::Path;
@@ -33,10 +33,10 @@ fn every_part_of_a_move_matters_to_some_scene() {
     let twins: Vec<Twin> = queues(&stages).iter().flat_map(|queue| twins(queue)).collect();
     let (next, unnoticed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
-        let database = fresh();
+        let mut tables = AsNew::new();
         while let Some(twin) = twins.get(next.fetch_add(1, Ordering::SeqCst)) {
             let of_queue = || stages.iter().filter(|stage| stage.queue == twin.queue);
-            let is_same = || of_queue().all(|stage| play::ends_as_written(&database, stage, &twin.text));
+            let mut is_same = || of_queue().all(|stage| play::ends_as_written(&mut tables, stage, &twin.text));
             if !is_same_by_nature(twin) && is_same() {
                 unnoticed.lock().unwrap().push(format!("{}: without {}", twin.queue, twin.lacks));
             }

@@ -5,6 +5,7 @@ use jobdoctor::ops::cutoffs as cutoffs_of;
 use jobdoctor::policy::{Draft, Policy, Verdict, draft, judge};
 use jobdoctor::spec::{Catalog, Place, Preset, QueueSpec, ResolveError, SpecError, resolve};
 use jobdoctor::store::{Interrupt, Limits, Reader, Store, StoreError, Unrecorded, Wanted};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 /// What is written where a queue keeps its last error.
@@ -32,9 +33,12 @@ pub fn look(store: &dyn Store) -> Box<dyn Reader> {
     store.reader(&limits()).unwrap_or_else(|error| panic!("{}: {error}", store.label()))
 }
 
+/// The built-in presets: to read them all takes its time.
+pub static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::built_in().unwrap());
+
 /// A built-in preset.
 pub fn built_in(name: &str) -> Preset {
-    Catalog::built_in().unwrap().find(name).unwrap().clone()
+    CATALOG.find(name).unwrap().clone()
 }
 
 /// A mapping.

@@ -3,24 +3,21 @@
 use super::oracle::{self, Read};
 use super::pristine::{Files, Variety};
 use crate::support::cli::Doctor;
-use crate::support::doctor::limits;
+use crate::support::doctor::{CATALOG, limits};
 use crate::support::files::Frozen;
 use jobdoctor::ops::{self, Guard, OpsError, Order, Selection, Session};
 use jobdoctor::policy::{Lifted, Policy};
-use jobdoctor::spec::{Catalog, Place};
+use jobdoctor::spec::Place;
 use jobdoctor::store::{Address, Store, open};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
-use std::sync::LazyLock;
 use tempfile::TempDir;
 
 /// A hundred times what the files are made with.
 const MOST_BYTES: u64 = 10 << 20;
-
-static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::built_in().unwrap());
 
 /// See the module.
 pub struct Trial<'n> {

@@ -20,8 +20,8 @@ pub struct World {
     pub name: &'static str,
     /// The queue.
     pub queue: Queue,
-    /// The store under test.
-    pub store: Box<dyn Store>,
+    /// The store under test, by the way that looks take.
+    pub looks: Box<dyn Store>,
     /// The queue as the store knows it.
     pub spec: QueueSpec,
     /// A writer for each doctor; it goes through the same connection as long as the world stands.
@@ -111,10 +111,17 @@ fn spelled(sql: &str, words: &[(&str, &str)]) -> String {
 }
 
 /// The world of a queue in a store whose tables are there.
-fn world(name: &'static str, queue: Queue, store: Box<dyn Store>, sessions: Box<dyn Sessions>, second: i64) -> World {
-    let spec = crate::support::doctor::fit(&*store, &queue.preset());
+fn world(
+    name: &'static str,
+    queue: Queue,
+    looks: Box<dyn Store>,
+    writes: &dyn Store,
+    sessions: Box<dyn Sessions>,
+    second: i64,
+) -> World {
+    let spec = crate::support::doctor::fit(writes, &queue.preset());
     let writers = (0..super::deed::DOCTORS)
-        .map(|doctor| store.writer(&limits(&doctor_name(doctor))).unwrap_or_else(|error| panic!("{error}")))
+        .map(|doctor| writes.writer(&limits(&doctor_name(doctor))).unwrap_or_else(|error| panic!("{error}")))
         .collect();
-    World { name, queue, store, spec, writers, sessions, second }
+    World { name, queue, looks, spec, writers, sessions, second }
 }

@@ -6,6 +6,7 @@ use crate::histories::log::{Entry, Image, Rows, values_sql};
 use crate::histories::queue::Queue;
 use crate::support::cli::until;
 use crate::support::labs::store_at;
+use crate::support::pgbouncer::pooler;
 use crate::support::postgres::{TestDatabase, fresh};
 use crate::support::proxy::{Cut, Proxy};
 use crate::support::tables::{Kind, Table, ddl};
@@ -20,9 +21,11 @@ pub fn postgres(queue: Queue) -> World {
     own.batch_execute(&format!("{LOG}; {tables}")).unwrap();
     let workers = (0..WORKERS).map(|worker| session(&database, &format!("worker {worker}"))).collect();
     own.batch_execute("SET lock_timeout = '1ms'").unwrap();
-    let store = store_at(&database.url());
+    // A look takes a connection of its own, and a server takes its time to make one; a pooler keeps them.
+    let looks = store_at(&database.url_through(pooler().socket()));
+    let writes = store_at(&database.url());
     let sessions = PostgresSessions { queue, database, own, workers, opened: [false; WORKERS], histories: 0 };
-    world("Postgres", queue, store, Box::new(sessions), 1_000_000)
+    world("Postgres", queue, looks, &*writes, Box::new(sessions), 1_000_000)
 }
 
 /// A session that waits for nobody.

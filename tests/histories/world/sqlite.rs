@@ -27,7 +27,8 @@ pub fn sqlite(journal: Journal, queue: Queue) -> World {
         .unwrap();
     let workers = (0..WORKERS).map(|_| connect(&path)).collect();
     let sessions = SqliteSessions { queue, own, workers, opened: None, histories: 0, _directory: directory };
-    world(name, queue, open(&Address::file(path)), Box::new(sessions), 1)
+    let address = Address::file(path);
+    world(name, queue, open(&address), &*open(&address), Box::new(sessions), 1)
 }
 
 /// In memory, where the system has such a place: what is written is gone with the test anyway.
