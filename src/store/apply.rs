@@ -2,6 +2,7 @@
 
 use super::acting::{Saying, is_of_a_row};
 use super::apart::{Swept, apart};
+use super::conflict::Conflicts;
 use super::record::{Recorder, changes, images, record};
 use super::session::{Commit, Session, query_count};
 use super::spread::{act_on, wait};
@@ -13,9 +14,6 @@ use crate::model::{
 };
 use crate::spec::{MoveSpec, QueueSpec};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// How often a batch that got into another transaction's way is tried again.
-const TRIES: usize = 3;
 
 /// What an engine adds to a [`Session`] so that it can be written through.
 pub(super) trait WriteSession: Session {
@@ -46,7 +44,7 @@ impl<S: WriteSession> Writer for SqlWriter<S> {
             return BatchReport { results: not_tried(), stop: Some(error), warnings: Vec::new() };
         };
         let mut way = Way::Together;
-        let mut conflicts = 0;
+        let mut conflicts = Conflicts::default();
         let stop = |error| BatchReport { results: not_tried(), stop: Some(error), warnings: Vec::new() };
         loop {
             match self.transaction(spec, moved, batch, &way, recorder) {
@@ -56,9 +54,7 @@ impl<S: WriteSession> Writer for SqlWriter<S> {
                 }
                 Err(Failure::RowData(_)) if way == Way::Together => way = Way::APART,
                 Err(Failure::Swept(swept)) => way = way.after(swept),
-                Err(Failure::Store(error)) if error.kind == StoreErrorKind::Conflict && conflicts < TRIES => {
-                    conflicts += 1;
-                }
+                Err(Failure::Store(error)) if conflicts.may_try_again(&error) => {}
                 Err(Failure::RowData(error) | Failure::Store(error)) => return stop(error),
                 Err(Failure::CommitUnknown(end)) => {
                     let (results, error) = *end;

@@ -8,6 +8,7 @@ mod acting;
 mod address;
 mod apart;
 mod apply;
+mod conflict;
 mod conninfo;
 mod error;
 mod open;

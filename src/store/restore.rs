@@ -3,6 +3,7 @@
 
 use super::acting::is_of_a_row;
 use super::apply::{Failure, SqlWriter, WriteSession, set};
+use super::conflict::Conflicts;
 use super::record::{Recorder, changes, images, record};
 use super::session::{Commit, Session};
 use super::sql::{self, Statement};
@@ -10,9 +11,6 @@ use super::{StoreError, StoreErrorKind};
 use crate::model::{BatchReport, Cell, Key, Outcome, Restore, RestoreBatch, RowError, RowImage, StepResult, Timestamp};
 use crate::spec::{Column, QueueSpec};
 use std::collections::BTreeMap;
-
-/// How often a batch that got into another transaction's way is tried again.
-const TRIES: usize = 3;
 
 impl<S: WriteSession> SqlWriter<S> {
     /// See [`Writer::restore`](super::Writer::restore).
@@ -29,14 +27,12 @@ impl<S: WriteSession> SqlWriter<S> {
             Err(error) => return stop(error),
         };
         let mut run = Run { spec, batch, columns, alone: false, left_out: BTreeMap::new() };
-        let mut conflicts = 0;
+        let mut conflicts = Conflicts::default();
         loop {
             match run.transaction(self, recorder) {
                 Ok((results, warnings)) => return BatchReport { results, stop: None, warnings },
                 Err(Failure::RowData(_)) if !run.alone => run.alone = true,
-                Err(Failure::Store(error)) if error.kind == StoreErrorKind::Conflict && conflicts < TRIES => {
-                    conflicts += 1;
-                }
+                Err(Failure::Store(error)) if conflicts.may_try_again(&error) => {}
                 // Which row it was is known by now, and it is left out the next time.
                 Err(Failure::Swept(_)) => run.alone = true,
                 Err(Failure::RowData(error) | Failure::Store(error)) => return stop(error),

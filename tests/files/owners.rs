@@ -24,11 +24,13 @@ enum Found {
     WithoutIndex,
     /// A rollback journal whose writer was killed in the middle of a transaction.
     Hot,
+    /// A rollback journal, and beside it a log that is not this file's. To SQLite that is a WAL that has lost its index.
+    Stray,
 }
 
-use Found::{Clean, Hot, Killed, Live, Rollback, WithoutIndex};
+use Found::{Clean, Hot, Killed, Live, Rollback, Stray, WithoutIndex};
 
-const ALL: [Found; 6] = [Rollback, Clean, Live, Killed, WithoutIndex, Hot];
+const ALL: [Found; 7] = [Rollback, Clean, Live, Killed, WithoutIndex, Hot, Stray];
 
 /// What the newest commit, which only the WAL has, made of job 1; and what it was before.
 const COMMITTED: &str = "PRAGMA wal_autocheckpoint = 0; UPDATE jobs SET queue = 'newest' WHERE id = 1;";
@@ -36,7 +38,9 @@ const COMMITTED: &str = "PRAGMA wal_autocheckpoint = 0; UPDATE jobs SET queue = 
 /// A working directory with the incident, found like that. All of it is the owner's, if there is one; else ours.
 fn stage(found: Found, owner: Option<&User>) -> (Doctor, Option<Writer>) {
     let doctor = incident();
-    if !matches!(found, Rollback | Hot) {
+    if found == Stray {
+        fs::write(doctor.path("queue.db-wal"), "of another file").unwrap();
+    } else if !matches!(found, Rollback | Hot) {
         doctor.sql("queue.db", "PRAGMA journal_mode = wal");
     }
     let path = doctor.path("queue.db");
@@ -50,7 +54,7 @@ fn stage(found: Found, owner: Option<&User>) -> (Doctor, Option<Writer>) {
         None => Writer::at(&path, sql),
     };
     let live = match found {
-        Rollback | Clean => None,
+        Rollback | Clean | Stray => None,
         Live => Some(writer(COMMITTED)),
         Killed | WithoutIndex => {
             writer(COMMITTED).kill();
@@ -116,14 +120,14 @@ fn is_left_well(found: Found, owner: Option<&User>, who: Who<'_>, looks: i32, ap
         // Who may read and not write is told so by `check`.
         let expected = if look == ["check"] && looks == 0 { applies } else { looks };
         assert_eq!(ran.code, expected, "{context}: {look:?}: {ran:#?}");
-        if looks == 0 && look == ["stale"] && !matches!(found, Rollback | Clean) {
+        if looks == 0 && look == ["stale"] && !matches!(found, Rollback | Clean | Stray) {
             assert!(ran.stdout.contains("newest"), "{context}: the last commit is missing: {ran:#?}");
         }
         if looks == 77 {
             assert_eq!(ran.stdout, "", "{context}: {ran:#?}");
             assert!(ran.stderr.contains("queue.db") && ran.stderr.contains("\nhint: "), "{context}: {ran:#?}");
         }
-        if found == WithoutIndex && looks == 0 {
+        if matches!(found, WithoutIndex | Stray) && looks == 0 {
             before.must_be_unchanged_but_for("queue.db-shm");
         } else {
             before.must_be_unchanged();
@@ -189,7 +193,7 @@ fn somebodys_that_a_stranger_looks_at() {
         return say_what_is_missing("that strangers leave files usable; the tests do not run as root");
     };
     for found in ALL {
-        let looks = if matches!(found, Clean | WithoutIndex | Hot) { 77 } else { 0 };
+        let looks = if matches!(found, Clean | WithoutIndex | Hot | Stray) { 77 } else { 0 };
         is_left_well(found, Some(&owner), Who::Other("a stranger", &stranger), looks, 77);
     }
 }
@@ -200,7 +204,7 @@ fn the_line_that_would_do() {
     let Some([owner, stranger]) = others() else {
         return say_what_is_missing("the `sudo -u` line; the tests do not run as root");
     };
-    for found in [Clean, WithoutIndex] {
+    for found in [Clean, WithoutIndex, Stray] {
         let (doctor, _) = stage(found, Some(&owner));
         // The rights are there: it is what would stay behind that is in the way.
         fs::set_permissions(doctor.path(""), Permissions::from_mode(0o777)).unwrap();
@@ -286,7 +290,7 @@ fn what_may_only_be_read() {
             fs::set_permissions(doctor.path(name), Permissions::from_mode(mode)).unwrap();
             let before = Frozen::of(&doctor.path(""));
             // Sidecars can be neither made nor taken away again.
-            let looks = if matches!(found, Clean | WithoutIndex | Hot) { 77 } else { 0 };
+            let looks = if matches!(found, Clean | WithoutIndex | Hot | Stray) { 77 } else { 0 };
             for look in [&["stale"][..], &["reclaim"]] {
                 let ran = who.run(&doctor, &[look, &["--db", "queue.db"]].concat());
                 assert_eq!(ran.code, looks, "{context}: {ran:#?}");

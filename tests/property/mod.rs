@@ -14,6 +14,7 @@ mod prefilter;
 pub mod queue;
 mod service;
 mod table;
+mod unknown;
 
 /// A claim of the reference schema that is silent in every way, to be changed by the tests that start from it.
 fn queue_claim() -> jobdoctor::model::Claim {

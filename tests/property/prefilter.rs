@@ -5,7 +5,7 @@ use crate::support::doctor::CATALOG;
 use jobdoctor::model::{Claim, Move};
 use jobdoctor::ops::cutoffs;
 use jobdoctor::policy::{Globs, Policy, StateLimit, Threshold, Thresholds, TooLong, Verdict, judge};
-use jobdoctor::spec::{Fields, Node, Place, Preset, QueueSpec, resolve};
+use jobdoctor::spec::{Fields, Node, Place, Preset, QueueSpec, Written, resolve};
 use jobdoctor::store::{Address, Interrupt, Limits, Reader, Wanted, open};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -73,10 +73,15 @@ fn thresholds() -> impl Strategy<Value = Thresholds> {
     })
 }
 
+/// A state in flight, as a config file names it.
+pub(super) fn running() -> Written {
+    let state = Node::parse("test", "state = 'RUNNING'").and_then(|node| Fields::of("test", "", node));
+    state.and_then(|mut fields| fields.need("state")?.written()).expect("a state")
+}
+
 /// A limit for one state beside each entry that has a maximum run time, and sooner than that.
 fn too_long(thresholds: &Thresholds) -> TooLong {
-    let state = Node::parse("test", "state = 'RUNNING'").and_then(|node| Fields::of("test", "", node));
-    let state = state.and_then(|mut fields| fields.need("state")?.written()).expect("a state");
+    let state = running();
     let limit = |(n, entry): (usize, &Threshold)| {
         Some(StateLimit {
             number: n + 1,

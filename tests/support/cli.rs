@@ -216,7 +216,7 @@ impl Running {
 /// Waits until something is the case.
 #[track_caller]
 pub fn until(what: &str, mut is: impl FnMut() -> bool) {
-    let patience = Instant::now() + Duration::from_secs(20);
+    let patience = Instant::now() + Duration::from_secs(60);
     while !is() {
         assert!(Instant::now() < patience, "waited in vain until {what}");
         std::thread::sleep(Duration::from_millis(2));

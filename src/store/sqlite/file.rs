@@ -124,16 +124,18 @@ impl DatabaseFile {
     pub(super) fn read_mode(&self) -> Result<ReadMode, StoreError> {
         let header = self.header()?;
         let (log, index) = (self.sidecar("-wal").exists(), self.sidecar("-shm").exists());
-        if !is_wal(&header) || (log && index) {
+        // A log beside a file with a rollback journal is one to SQLite all the same, whoever has left it there.
+        if !(is_wal(&header) || log) || (log && index) {
             return Ok(ReadMode::Plain);
         }
+        let what = if is_wal(&header) { "is in WAL mode" } else { "has a log beside it" };
         let owner = fs::metadata(&self.real).map_err(|error| unreadable(&self.named, &error))?.uid();
         let me = rustix::process::geteuid().as_raw();
         if me != 0 && me != owner {
             return Err(StoreError::new(
                 StoreErrorKind::Denied,
                 format!(
-                    "{self} is in WAL mode, belongs to {}, and the files that a reader needs beside it are not there: \
+                    "{self} {what}, belongs to {}, and the files that a reader needs beside it are not there: \
                      opening it now would leave them behind as ours and lock its owner out",
                     owner::name(owner).unwrap_or_else(|| "another user".to_owned())
                 ),
@@ -144,7 +146,7 @@ impl DatabaseFile {
             return Err(StoreError::new(
                 StoreErrorKind::Denied,
                 format!(
-                    "{self} is in WAL mode, and the files that a reader needs beside it are not there: to make them and \
+                    "{self} {what}, and the files that a reader needs beside it are not there: to make them and \
                      take them away again, the file and its directory would have to be writable"
                 ),
             )
