@@ -11,6 +11,7 @@ mod apply;
 mod conflict;
 mod conninfo;
 mod error;
+mod limits;
 mod open;
 mod postgres;
 mod reader;
@@ -22,6 +23,7 @@ mod spread;
 mod sql;
 mod sqlite;
 mod turn;
+mod wanted;
 
 pub use address::Address;
 pub use conninfo::{
@@ -29,11 +31,13 @@ pub use conninfo::{
     ServerPlace, SslMode, Surroundings, TargetAttributes, Tcp, TlsFile, TlsSettings, TlsVersion, Variables, variables,
 };
 pub use error::{StoreError, StoreErrorKind};
+pub use limits::{Interrupt, Limits};
 pub use open::open;
 pub use record::{Recorder, Unrecorded, fingerprint};
 pub use sql::{Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, ledger_schema, statements};
 pub use sqlite::{CREATED_BY_DEMO, create_demo_file};
 pub use turn::{Turn, held};
+pub use wanted::{Cutoffs, Wanted, WantedRuns};
 
 use crate::model::{
     Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Owner, Reading, RestoreBatch, RowImage,
@@ -41,9 +45,7 @@ use crate::model::{
 };
 use crate::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A database that can be read and, by whoever asks for a writer, written.
 pub trait Store {
@@ -282,15 +284,6 @@ pub struct Tally {
     pub rows: u64,
 }
 
-/// Which runs are asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WantedRuns {
-    /// Those that ended at or after that instant. What is no instant may come too: nobody can tell when such a run ended.
-    Since(Timestamp),
-    /// So many that ended last, found within so much time.
-    Newest(u32, Duration),
-}
-
 /// One run that has ended well.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
@@ -344,107 +337,4 @@ pub trait Writer {
         batch: &RestoreBatch<'_>,
         recorder: &mut dyn Recorder,
     ) -> BatchReport<StoreError>;
-}
-
-/// Which claims a scan is after.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Wanted {
-    /// All that are in flight.
-    All,
-    /// Those that some rule may call stuck or unknown.
-    Suspects(Cutoffs),
-    /// Those whose claim, or whose waiting, began before that instant.
-    Before(Timestamp),
-}
-
-/// From which instants the pre-filter is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cutoffs {
-    /// The look's `now`.
-    pub now: Timestamp,
-    /// The operator's threshold for all; `None` leaves each source its own.
-    pub older: Option<Duration>,
-    /// The shortest of the thresholds that the operator gives to some claims only; they may be fewer than it matches.
-    pub shortest_older: Option<Duration>,
-    /// The shortest run time that the operator allows to all or some, where the row does not say.
-    pub max_runtime: Option<Duration>,
-}
-
-impl Cutoffs {
-    /// Those of one threshold for all.
-    pub fn at(now: Timestamp, older: Option<Duration>) -> Cutoffs {
-        Cutoffs { now, older, shortest_older: None, max_runtime: None }
-    }
-}
-
-/// Bounds on what one command may take.
-#[derive(Debug, Clone)]
-pub struct Limits {
-    /// When everything must have ended.
-    pub deadline: Instant,
-    /// How long connecting may take.
-    pub connect: Duration,
-    /// How long to wait for another session's lock on the database or a table. Row locks are never waited for.
-    pub lock: Duration,
-    /// What the connection calls itself, where the engine shows it.
-    pub application_name: String,
-    /// True if what is looked at is going to be written: of several servers, one that takes writes is meant.
-    pub for_writing: bool,
-    /// Set by a signal: end soon.
-    pub interrupt: Interrupt,
-}
-
-impl Limits {
-    /// What is left of the time limit; zero once it has passed.
-    pub fn left(&self) -> Duration {
-        self.deadline.saturating_duration_since(Instant::now())
-    }
-
-    /// The same for so long from now and no longer, whatever the operator has said: for finding out what became of a commit,
-    /// and for ending a statement.
-    fn for_at_most(&self, time: Duration) -> Limits {
-        Limits { deadline: Instant::now() + time, interrupt: Interrupt::default(), ..self.clone() }
-    }
-}
-
-/// A flag that a signal raises. Readers give up at once when they see it; writers finish the batch in hand.
-#[derive(Clone, Default)]
-pub struct Interrupt {
-    raised: Arc<AtomicBool>,
-    cancels: Arc<Mutex<Vec<Registered>>>,
-}
-
-/// What ends a query that is under way.
-type Cancel = Box<dyn Fn() + Send>;
-/// The same while the reader whose it is is there.
-type Registered = (Weak<()>, Cancel);
-
-impl Interrupt {
-    /// Raises it, and ends the queries under way.
-    pub fn raise(&self) {
-        self.raised.store(true, Ordering::SeqCst);
-        if let Ok(cancels) = self.cancels.lock() {
-            cancels.iter().filter(|(of, _)| of.strong_count() > 0).for_each(|(_, cancel)| cancel());
-        }
-    }
-
-    /// Whether it was raised.
-    pub fn is_raised(&self) -> bool {
-        self.raised.load(Ordering::SeqCst)
-    }
-
-    /// Registers what ends a query, for readers; forgotten once the reader that holds `of` is gone, because some commands look
-    /// again and again.
-    fn on_raise(&self, of: &Arc<()>, cancel: Cancel) {
-        if let Ok(mut cancels) = self.cancels.lock() {
-            cancels.retain(|(of, _)| of.strong_count() > 0);
-            cancels.push((Arc::downgrade(of), cancel));
-        }
-    }
-}
-
-impl std::fmt::Debug for Interrupt {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Interrupt").field("raised", &self.is_raised()).finish_non_exhaustive()
-    }
 }
