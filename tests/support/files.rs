@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -106,7 +107,10 @@ impl Writer {
     fn of(mut python: Command, path: &Path, sql: &str) -> Writer {
         let python =
             python.args(["-c", WRITER]).arg(path).current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped());
-        let started = python.spawn().expect("the tests need python3, as a writer that is not of our making");
+        // In a group of its own: some tests stop it, and the kernel hangs up on a whole group with a stopped process in it when
+        // whoever has started the tests goes away.
+        let started =
+            python.process_group(0).spawn().expect("the tests need python3, as a writer that is not of our making");
         let mut writer = Writer(started);
         writer.run(sql);
         writer
