@@ -39,6 +39,7 @@ fn pause(tries: u32, random: u64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Instant;
 
     #[test]
     fn pauses_grow_and_differ() {
@@ -47,11 +48,13 @@ mod tests {
     }
 
     #[test]
-    fn only_conflicts_are_tried_again_and_not_for_ever() {
+    fn only_conflicts_are_tried_again_and_not_at_once_and_not_for_ever() {
         let error = |kind| StoreError::new(kind, "no");
         let mut conflicts = Conflicts::default();
         assert!(!conflicts.may_try_again(&error(StoreErrorKind::Busy)));
+        let begun = Instant::now();
         let tried = (0..10).take_while(|_| conflicts.may_try_again(&error(StoreErrorKind::Conflict))).count();
         assert_eq!(tried, 3);
+        assert!(begun.elapsed() >= Duration::from_millis(10 + 40 + 160), "{:?}", begun.elapsed());
     }
 }
