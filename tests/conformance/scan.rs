@@ -1,15 +1,16 @@
 //! Listings: each claim once, none that matters left out, and the same verdicts as the memory store reaches.
 
-use crate::support::doctor::{built_in, cutoffs, fit, look, mapping, scan, verdicts};
+use crate::support::doctor::{built_in, cutoffs, fit, limits, look, mapping, scan, verdicts};
 use crate::support::edit::Value::{Ago, Int, Null, Text};
 use crate::support::edit::{Edit, insert};
-use crate::support::labs::{Lab, as_in_memory, for_each_store};
+use crate::support::labs::{Lab, PostgresLab, Route, as_in_memory, for_each_store};
 use crate::support::tables::{JOBS, Kind, ORDERS, ORDERS_MAPPING, PINGS, Table};
 use jobdoctor::model::Claim;
 use jobdoctor::policy::{Policy, Verdict, judge};
 use jobdoctor::spec::{Preset, QueueSpec};
-use jobdoctor::store::Wanted;
-use std::time::Duration;
+use jobdoctor::store::{Limits, StoreErrorKind, Wanted};
+use std::thread;
+use std::time::{Duration, Instant};
 
 const MINUTE: u64 = 60;
 
@@ -332,4 +333,20 @@ fn the_states_in_use() {
         states.sort();
         states
     });
+}
+
+/// Stopped by hand, say, or on a machine that slept or was busy. Postgres ends a look that stands about for as long as it may
+/// take in all, and hangs up: that is no server that was lost.
+#[test]
+fn a_look_that_stood_about_for_too_long_has_run_out_of_time() {
+    for lab in [PostgresLab::new(), PostgresLab::by(Route::Pooled)] {
+        lab.create(&[JOBS]);
+        let store = lab.store();
+        let spec = fit(&*store, &built_in("lease"));
+        let limits = Limits { deadline: Instant::now() + Duration::from_secs(1), ..limits() };
+        let mut reader = store.reader(&limits).unwrap();
+        thread::sleep(limits.left() + Duration::from_millis(200));
+        let error = reader.scan(&spec, &Wanted::All, &mut |_| ()).unwrap_err();
+        assert_eq!(error.kind, StoreErrorKind::TimedOut, "{}: {error:?}", lab.name());
+    }
 }

@@ -244,6 +244,10 @@ impl PostgresSession {
                 error.message = error.message.replace("user request", "statement timeout");
                 error
             }
+            // A look may stand about for as long as it may take in all, and then the server ends it: so was the time up.
+            StoreErrorKind::Lost if self.is_look && error.code.as_deref() == Some("25P03") => {
+                StoreError::new(StoreErrorKind::TimedOut, "the time limit ran out between two statements")
+            }
             _ => error,
         }
     }
