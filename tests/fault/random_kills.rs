@@ -1,7 +1,7 @@
 //! Killed at a random instant (F8), while a worker is at work: whole batches stay, and the next run finishes it. A kill at every
 //! boundary is better at finding what is there to be found; this one finds what nobody has thought of.
 
-use super::many::{Many, RECLAIM};
+use super::many::Many;
 use crate::fleet::workers::Beats;
 use crate::support::figures;
 use crate::support::shop::Shop;
@@ -13,6 +13,10 @@ const KILLS: u32 = 15;
 
 /// Four batches of one kind.
 const DEAD: u32 = 1_600;
+
+/// Nobody reads along: a long document in a full pipe would keep a run that is over, and it would be killed where there is
+/// nothing left to be found.
+const RECLAIM: [&str; 6] = ["reclaim", "--apply", "--max-jobs", "9999999", "-o", "none"];
 
 /// Numbers that seem to be random, and are the same for the same seed: xorshift.
 struct Chance(u64);

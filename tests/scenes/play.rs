@@ -121,16 +121,37 @@ pub fn play(tables: &mut AsNew, catalog: &Catalog, schema: &str, scene: &Scene) 
     End { told: lines.join("\n") + "\n", differences: differences(scene, &found) }
 }
 
-/// True if the scenes of a stage end as it is written with that text in the place of its preset.
-pub fn ends_as_written(tables: &mut AsNew, stage: &Stage, preset: &str) -> bool {
-    let written = std::fs::read_to_string(&stage.outcome).unwrap();
-    let mut catalog = Catalog::default();
-    catalog.add(Preset::parse("twin", &stage.queue, preset).unwrap()).unwrap();
-    stage.scenes.iter().all(|scene| {
-        let playing = || play(tables, &catalog, &stage.schema, scene);
+/// How a scene ends, as it is written down.
+pub struct Written<'s> {
+    stage: &'s Stage,
+    scene: &'s Scene,
+    pub told: String,
+}
+
+/// Those of a stage.
+pub fn written(stage: &Stage) -> Vec<Written<'_>> {
+    let outcome = std::fs::read_to_string(&stage.outcome).unwrap();
+    let told = |scene: &Scene| {
+        let end = outcome.split("== ").find_map(|part| part.strip_prefix(&format!("{}\n", scene.name)));
+        end.unwrap_or_default().trim_end().to_owned()
+    };
+    stage.scenes.iter().map(|scene| Written { stage, scene, told: told(scene) }).collect()
+}
+
+impl Written<'_> {
+    /// True if the scene ends like this with these presets too.
+    pub fn is_reached(&self, tables: &mut AsNew, catalog: &Catalog) -> bool {
+        let playing = || play(tables, catalog, &self.stage.schema, self.scene);
         let end = std::panic::catch_unwind(AssertUnwindSafe(playing));
-        end.is_ok_and(|end| written.contains(&format!("== {}\n{}\n", scene.name, end.told)))
-    })
+        end.is_ok_and(|end| end.told.trim_end() == self.told)
+    }
+}
+
+/// That text in the place of the queue's preset, and no other.
+pub fn catalog_of(queue: &str, preset: &str) -> Catalog {
+    let mut catalog = Catalog::default();
+    catalog.add(Preset::parse("twin", queue, preset).unwrap()).unwrap();
+    catalog
 }
 
 /// The end of a scene whose tables nobody knows.
