@@ -14,6 +14,7 @@ mod cli;
 mod conformance;
 mod cron;
 mod emit;
+mod ended;
 mod events;
 mod fault;
 mod files;
