@@ -1,5 +1,7 @@
-//! A disk that is really full (F28): the file's on SQLite; on Postgres that of the table, and that of everything.
+//! A disk that is really full (F28): the file's on SQLite; on Postgres that of the table, and that of everything. And one that
+//! seems to be, at more of the writes than by day.
 
+use crate::fault::full_disk::at_every_write;
 use crate::fault::many::{Many, RECLAIM};
 use crate::support::figures;
 use crate::support::postgres::Cluster;
@@ -9,6 +11,9 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
 
 const DEAD: u32 = 1_600;
+
+/// Of the writes of a run, one in so many is refused.
+const STEP: usize = 3;
 
 /// How many bytes are left, from none to more than a run takes.
 fn rooms() -> impl Iterator<Item = usize> {
@@ -82,4 +87,14 @@ fn of_a_table() {
     }
     assert!(faults > 2 && middle > 0, "{faults} faults, {middle} in the middle");
     figures::add(faults, "faults survived");
+}
+
+#[test]
+fn at_most_writes_into_a_wal() {
+    at_every_write("wal", STEP);
+}
+
+#[test]
+fn at_most_writes_with_a_rollback_journal() {
+    at_every_write("delete", STEP);
 }
