@@ -37,8 +37,14 @@ fn encodings(field: Field<'_>) -> Result<Encodings, SpecError> {
         parsed.push(Encoding::parse(&text.text).map_err(|why| text.error(why))?);
     }
     let mut parsed = parsed.into_iter();
-    match parsed.next() {
-        Some(first) => Ok(Encodings::new(first, parsed.collect())),
-        None => Err(SpecError::whole("time", "an empty list of encodings")),
+    let first = parsed.next().ok_or_else(|| SpecError::whole("time", "an empty list of encodings"))?;
+    let encodings = Encodings::new(first, parsed.collect());
+    let ambiguous = encodings.ambiguous().map(|ambiguous| encodings.iter().position(|encoding| encoding == ambiguous));
+    match ambiguous.flatten().and_then(|at| written.get(at)) {
+        Some(text) => Err(text.error(format!(
+            "what is written as `{}` can be read in two ways as: {encodings}; leave out what the column does not hold",
+            text.text
+        ))),
+        None => Ok(encodings),
     }
 }

@@ -58,6 +58,9 @@ pub struct Bound {
     pub value: Cell,
 }
 
+/// Two instants at which zones that differ do.
+const SEASONS: [&str; 2] = ["2026-01-15T12:34:56Z", "2026-07-15T12:34:56Z"];
+
 /// One column's encodings, at least one: any is read, the first is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Encodings {
@@ -84,6 +87,16 @@ impl Encodings {
     /// True when any of them is text.
     pub fn is_text(&self) -> bool {
         self.iter().any(|encoding| matches!(encoding, Encoding::Text(_)))
+    }
+
+    /// The first of them whose own values another one reads as other instants: `epoch s` beside `epoch ms`, or two zones.
+    /// A column that is spelled so could not be read.
+    pub fn ambiguous(&self) -> Option<&Encoding> {
+        let is_read = |cell: Cell| self.read(&cell).is_ok();
+        self.iter().find(|encoding| {
+            let alone = Encodings::new((*encoding).clone(), Vec::new());
+            !SEASONS.iter().filter_map(|at| Timestamp::parse(at)).all(|at| is_read(alone.encode(at)))
+        })
     }
 
     /// What a stored value says. One that two encodings read as different instants is as unfit as one that none reads.

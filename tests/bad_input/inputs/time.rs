@@ -22,6 +22,10 @@ pub fn holds(bytes: &[u8]) {
     }
     let first = encodings.remove(0);
     let encodings = Encodings::new(first, encodings);
+    if encodings.ambiguous().is_some() {
+        // No document says so.
+        return;
+    }
     for cell in cells(value, bytes) {
         match encodings.decode(&cell) {
             Reading::At(at) => read(&encodings, &cell, at),
