@@ -16,7 +16,7 @@ const DEAD: u32 = 1_600;
 
 /// Nobody reads along: a long document in a full pipe would keep a run that is over, and it would be killed where there is
 /// nothing left to be found.
-const RECLAIM: [&str; 6] = ["reclaim", "--apply", "--max-jobs", "9999999", "-o", "none"];
+const SILENTLY: [&str; 6] = ["reclaim", "--apply", "--max-jobs", "9999999", "-o", "none"];
 
 /// Numbers that seem to be random, and are the same for the same seed: xorshift.
 struct Chance(u64);
@@ -35,7 +35,7 @@ impl Chance {
 pub(super) fn killed(shop: Shop, kills: u32, seed: u64) {
     let many = Many::in_queue(shop, DEAD);
     let begun = Instant::now();
-    many.shop.run(&RECLAIM).exits(0);
+    many.shop.run(&SILENTLY).exits(0);
     let mut whole = begun.elapsed();
     let beats = Beats::of(&many.shop, many.living());
     let (mut chance, mut killed, mut middle, mut tries) = (Chance(seed), 0, 0, 0);
@@ -44,7 +44,7 @@ pub(super) fn killed(shop: Shop, kills: u32, seed: u64) {
         assert!(tries < 4 * kills + 40, "seed {seed}: of {tries} runs {killed} were killed, {middle} in the middle");
         many.again();
         let begun = Instant::now();
-        let running = many.shop.doctor.start(&many.shop.with_db(&RECLAIM));
+        let running = many.shop.doctor.start(&many.shop.with_db(&SILENTLY));
         // The first part of a run only looks, which has been killed often enough.
         std::thread::sleep(whole.mul_f64(0.2 + 0.8 * chance.next()));
         running.signal(Signal::KILL);

@@ -130,10 +130,11 @@ pub struct Written<'s> {
 
 /// Those of a stage.
 pub fn written(stage: &Stage) -> Vec<Written<'_>> {
-    let outcome = std::fs::read_to_string(&stage.outcome).unwrap();
+    let outcome = format!("\n{}", std::fs::read_to_string(&stage.outcome).unwrap());
     let told = |scene: &Scene| {
-        let end = outcome.split("== ").find_map(|part| part.strip_prefix(&format!("{}\n", scene.name)));
-        end.unwrap_or_default().trim_end().to_owned()
+        let end = outcome.split("\n== ").find_map(|part| part.strip_prefix(&format!("{}\n", scene.name)));
+        // Without one every twin would seem to be noticed.
+        end.unwrap_or_else(|| panic!("{}: no end of {}", stage.outcome.display(), scene.name)).trim_end().to_owned()
     };
     stage.scenes.iter().map(|scene| Written { stage, scene, told: told(scene) }).collect()
 }

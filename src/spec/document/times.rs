@@ -39,8 +39,7 @@ fn encodings(field: Field<'_>) -> Result<Encodings, SpecError> {
     let mut parsed = parsed.into_iter();
     let first = parsed.next().ok_or_else(|| SpecError::whole("time", "an empty list of encodings"))?;
     let encodings = Encodings::new(first, parsed.collect());
-    let ambiguous = encodings.ambiguous().map(|ambiguous| encodings.iter().position(|encoding| encoding == ambiguous));
-    match ambiguous.flatten().and_then(|at| written.get(at)) {
+    match encodings.ambiguous().and_then(|at| written.get(at)) {
         Some(text) => Err(text.error(format!(
             "what is written as `{}` can be read in two ways as: {encodings}; leave out what the column does not hold",
             text.text

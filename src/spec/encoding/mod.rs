@@ -89,13 +89,12 @@ impl Encodings {
         self.iter().any(|encoding| matches!(encoding, Encoding::Text(_)))
     }
 
-    /// The first of them whose own values another one reads as other instants: `epoch s` beside `epoch ms`, or two zones.
+    /// The place of the first whose own values another one reads as other instants: `epoch s` beside `epoch ms`, or two zones.
     /// A column that is spelled so could not be read.
-    pub fn ambiguous(&self) -> Option<&Encoding> {
-        let is_read = |cell: Cell| self.read(&cell).is_ok();
-        self.iter().find(|encoding| {
-            let alone = Encodings::new((*encoding).clone(), Vec::new());
-            !SEASONS.iter().filter_map(|at| Timestamp::parse(at)).all(|at| is_read(alone.encode(at)))
+    pub fn ambiguous(&self) -> Option<usize> {
+        self.iter().position(|encoding| {
+            let alone = Encodings::new(encoding.clone(), Vec::new());
+            SEASONS.iter().filter_map(|at| Timestamp::parse(at)).any(|at| self.read(&alone.encode(at)).is_err())
         })
     }
 
