@@ -4,6 +4,7 @@
 use super::TRIED;
 use crate::support::doctor::{apply, built_in, look, outcomes, steps};
 use crate::support::figures;
+use crate::support::shm;
 use jobdoctor::model::Outcome;
 use jobdoctor::policy::Policy;
 use jobdoctor::spec::{Place, Preset, ident::quoted, resolve};
@@ -66,7 +67,7 @@ fn are_one_name() {
 }
 
 fn is_one_name(name: &str) {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = shm::directory("jobdoctor-names-");
     let path = directory.path().join("queue.db");
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.pragma_update(None, "synchronous", "off").unwrap();

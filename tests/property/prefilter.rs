@@ -2,6 +2,7 @@
 //! that a full scan calls stuck or unknown must come through the filter too, exactly once.
 
 use crate::support::doctor::CATALOG;
+use crate::support::shm;
 use jobdoctor::model::{Claim, Move};
 use jobdoctor::ops::cutoffs;
 use jobdoctor::policy::{Globs, Policy, StateLimit, Threshold, Thresholds, TooLong, Verdict, judge};
@@ -205,7 +206,7 @@ proptest! {
         missing in 0_usize..3,
         unset in 0_usize..3,
     ) {
-        let directory = tempfile::tempdir().expect("a temporary directory");
+        let directory = shm::directory("jobdoctor-rows-");
         let file = directory.path().join("queue.db");
         fill(&file, &rows, &pings);
         nothing_is_lost(&file, CATALOG.find("lease").expect("lease"), older, &thresholds);
@@ -224,7 +225,7 @@ proptest! {
         older in proptest::option::of(1_000_u64..7_000),
         thresholds in thresholds(),
     ) {
-        let directory = tempfile::tempdir().expect("a temporary directory");
+        let directory = shm::directory("jobdoctor-rows-");
         let file = directory.path().join("queue.db");
         fill(&file, &rows, &pings);
         nothing_is_lost(&file, CATALOG.find("lease").expect("lease"), older, &thresholds);

@@ -22,6 +22,7 @@ pub mod proxy;
 pub mod pty;
 pub mod shells;
 pub mod shim;
+pub mod shm;
 pub mod shop;
 pub mod standby;
 pub mod tables;

@@ -1,6 +1,7 @@
 //! A private Postgres cluster, one for the whole test process: in a temporary directory, on a unix socket alone, and gone
 //! when the process is, however it ends.
 
+use super::shm;
 use postgres::{Client, NoTls};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -158,7 +159,7 @@ fn give(path: &Path, user: ServerUser) {
 
 /// A directory that belongs to whom the server runs as, and to nobody else.
 pub(super) fn directory(prefix: &str) -> (PathBuf, ServerUser) {
-    let directory = tempfile::Builder::new().prefix(prefix).tempdir().expect("a temporary directory").keep();
+    let directory = shm::directory(prefix).keep();
     let user = server_user(&directory);
     give(&directory, user);
     fs::set_permissions(&directory, fs::Permissions::from_mode(0o700)).expect("close the directory");

@@ -1,10 +1,18 @@
 //! The shells that people run a script in: psql and sqlite3, as their users have them but for their own start files.
 
 use super::cli::Ran;
-use super::postgres::{TestDatabase, USER};
+use super::postgres::{TestDatabase, USER, binaries};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
+
+/// The program itself, where it lies beside the server's: what Debian puts into everybody's path is a script in Perl that
+/// chooses between them, and takes longer than they do.
+static PSQL: LazyLock<PathBuf> = LazyLock::new(|| {
+    let beside = binaries().join("psql");
+    if beside.exists() { beside } else { PathBuf::from("psql") }
+});
 
 /// Runs a script as its heading says.
 pub fn psql(database: &TestDatabase, script: &str) -> Ran {
@@ -15,7 +23,7 @@ pub fn psql(database: &TestDatabase, script: &str) -> Ran {
 pub fn psql_as(database: &TestDatabase, role: &str, script: &str) -> Ran {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), script).unwrap();
-    let ran = Command::new("psql")
+    let ran = Command::new(&*PSQL)
         .env_clear()
         .env("PATH", path())
         .env("HOME", "/nonexistent")

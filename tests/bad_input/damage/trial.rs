@@ -5,6 +5,7 @@ use super::pristine::{Files, Variety};
 use crate::support::cli::Doctor;
 use crate::support::doctor::{CATALOG, limits};
 use crate::support::files::Frozen;
+use crate::support::shm;
 use jobdoctor::ops::{self, Guard, OpsError, Order, Selection, Session};
 use jobdoctor::policy::{Lifted, Policy};
 use jobdoctor::spec::Place;
@@ -41,7 +42,7 @@ pub struct Told {
 impl<'n> Trial<'n> {
     /// The files in a directory of their own.
     pub fn of(name: &'n str, variety: Variety, files: Files) -> Trial<'n> {
-        let trial = Trial { name, variety, files, directory: TempDir::new().unwrap() };
+        let trial = Trial { name, variety, files, directory: shm::directory("jobdoctor-damage-") };
         trial.files.put(&trial.path());
         trial
     }

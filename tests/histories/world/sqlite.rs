@@ -5,16 +5,17 @@ use crate::histories::deed::{WORKERS, Worker};
 use crate::histories::log::{Entry, Image, Rows, values_sql};
 use crate::histories::queue::Queue;
 use crate::support::labs::Journal;
+use crate::support::shm;
 use crate::support::tables::{Kind, Table, ddl};
 use jobdoctor::store::{Address, open};
 use rusqlite::{Connection, Error, ErrorCode, Row};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
 
 /// That queue in a file.
 pub fn sqlite(journal: Journal, queue: Queue) -> World {
-    let directory = directory();
+    let directory = shm::directory("jobdoctor-history-");
     let path = directory.path().join("queue.db");
     let (name, mode) = match journal {
         Journal::Wal => ("SQLite, WAL", "wal"),
@@ -29,12 +30,6 @@ pub fn sqlite(journal: Journal, queue: Queue) -> World {
     let sessions = SqliteSessions { queue, own, workers, opened: None, histories: 0, _directory: directory };
     let address = Address::file(path);
     world(name, queue, open(&address), &*open(&address), Box::new(sessions), 1)
-}
-
-/// In memory, where the system has such a place: what is written is gone with the test anyway.
-fn directory() -> TempDir {
-    let memory = PathBuf::from("/dev/shm");
-    if memory.is_dir() { TempDir::new_in(memory).or_else(|_| TempDir::new()) } else { TempDir::new() }.unwrap()
 }
 
 /// Nobody waits: what cannot be done is not done.

@@ -2,6 +2,7 @@
 
 use super::{Lab, OpenTransaction, SqlLab};
 use crate::support::edit::{self, Edit};
+use crate::support::shm;
 use crate::support::tables::{self, Kind, Table};
 use jobdoctor::model::Engine;
 use jobdoctor::store::{Address, Store, open};
@@ -27,7 +28,7 @@ pub struct SqliteLab {
 impl SqliteLab {
     /// A fresh file.
     pub fn new(journal: Journal) -> SqliteLab {
-        let lab = SqliteLab { journal, directory: TempDir::new().unwrap() };
+        let lab = SqliteLab { journal, directory: shm::directory("jobdoctor-lab-") };
         let mode = if journal == Journal::Wal { "wal" } else { "delete" };
         connect(&lab.path()).pragma_update(None, "journal_mode", mode).unwrap();
         lab
