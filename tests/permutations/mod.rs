@@ -19,7 +19,7 @@ use crate::support::labs::{Journal, PostgresLab, SqlLab, SqliteLab};
 use play::violations;
 use specs::all;
 
-/// So many orders of one specification in every run, evenly taken from all there are.
+/// So many orders of one specification in every run, evenly taken from all there are: enough for each twin to be caught.
 const ORDERS: usize = 36;
 
 /// Plays so many orders of each specification.

@@ -1,9 +1,9 @@
 //! Deliberately broken twins of the doctor, which the model must see through: a fence that lacks what tells a claim apart, and a
 //! verdict that forgets the owner's row.
 
-use super::orders;
 use super::play::{violations, violations_of_the_blind};
 use super::specs::named;
+use super::{ORDERS, orders};
 use crate::support::figures;
 use crate::support::labs::{Journal, PostgresLab, SqlLab, SqliteLab};
 use jobdoctor::spec::{Expr, QueueSpec};
@@ -29,7 +29,8 @@ const TWINS: [(&str, &[&str], &str); 5] = [
 fn each_is_caught(lab: &dyn SqlLab) {
     for (twin, fence, name) in TWINS {
         let spec = named(name);
-        let orders = orders::some(&spec.lengths(), 140);
+        // No more than a run plays: by one of them it would be noticed.
+        let orders = orders::some(&spec.lengths(), ORDERS);
         let caught = violations(lab, &spec, &orders, only(fence)).len();
         assert!(caught > 0, "{twin}: not caught by any order of `{name}`");
     }
