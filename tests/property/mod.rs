@@ -3,6 +3,7 @@
 pub mod claims;
 mod conninfo;
 mod duration;
+mod edges;
 mod encoding;
 mod events;
 mod ident;

@@ -96,7 +96,10 @@ fn progress_without_any_other_sign() {
     let judged = |older: Option<u64>| {
         let older = older.map(Duration::from_secs);
         let policy = Policy { older, looks: Some(Arc::new(looks.clone())), ..Policy::default() };
-        judge(&spec, &claim, &policy, now()).verdict
+        let judgement = judge(&spec, &claim, &policy, now());
+        let asked = judgement.checks.iter().filter(|check| check.detail.starts_with("no progress")).count();
+        assert_eq!(asked, usize::from(older.is_some()), "once, and not again as if its owner were known to live");
+        judgement.verdict
     };
     let Verdict::Stuck(reasons) = judged(Some(300)) else { panic!("{:?}", judged(Some(300))) };
     assert!(reasons[0].detail.starts_with("no progress for 6m 40s"), "{reasons:?}");
