@@ -79,7 +79,8 @@ impl Pooler {
             .stderr(log)
             .spawn()
             .expect("start pgbouncer");
-        let guard = guard(pooler.id(), &directory);
+        // Not QUIT: it means nothing to PgBouncer, and what a shell starts in the background ignores it.
+        let guard = guard(pooler.id(), "TERM", &directory);
         let pooler = Pooler { socket: directory, _pooler: pooler, _guard: guard };
         pooler.wait();
         pooler

@@ -113,7 +113,7 @@ impl Cluster {
             ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200", &port_setting];
         let settings = [&usual, settings].concat();
         let server = serve(&data, &directory, user, &settings);
-        let guard = guard(server.id(), &directory);
+        let guard = guard(server.id(), AT_ONCE, &directory);
         wait_at(&directory, port);
         let settings = settings.into_iter().map(str::to_owned).collect();
         Cluster { socket: directory, port, settings, user, server, guard }
@@ -138,7 +138,7 @@ impl Cluster {
         // Its guard would one day stop whoever has its number by then.
         self.guard.kill().expect("the guard is there");
         self.guard.wait().expect("its end");
-        self.guard = guard(self.server.id(), &self.socket);
+        self.guard = guard(self.server.id(), AT_ONCE, &self.socket);
         wait_at(&self.socket, self.port);
     }
 
@@ -195,13 +195,18 @@ pub(super) fn serve(data: &Path, directory: &Path, user: ServerUser, settings: &
         .expect("start postgres")
 }
 
-/// A shell that waits for us to die, by whatever cause, and then stops the server by its id and removes its directory.
-pub(super) fn guard(server: u32, directory: &Path) -> Child {
-    let script = "read _; kill -QUIT \"$1\" 2>/dev/null; sleep 0.2; rm -rf \"$2\"; sleep 1; rm -rf \"$2\"";
+/// The signal at which Postgres ends at once.
+pub(super) const AT_ONCE: &str = "QUIT";
+
+/// A shell that waits for us to die, by whatever cause, and then stops the server by its id, with that signal, and removes its
+/// directory.
+pub(super) fn guard(server: u32, how: &str, directory: &Path) -> Child {
+    let script = "read _; kill -\"$3\" \"$1\" 2>/dev/null; sleep 0.2; rm -rf \"$2\"; sleep 1; rm -rf \"$2\"";
     Command::new("sh")
         .args(["-c", script, "guard"])
         .arg(server.to_string())
         .arg(directory)
+        .arg(how)
         .process_group(0)
         .current_dir("/")
         .stdin(Stdio::piped())

@@ -1,7 +1,7 @@
 //! A primary and its streaming standby: two clusters of their own, each on a unix socket alone, and gone when the test
 //! process is.
 
-use super::postgres::{ServerUser, USER, as_user, connect, directory, guard, make, serve, wait};
+use super::postgres::{AT_ONCE, ServerUser, USER, as_user, connect, directory, guard, make, serve, wait};
 use postgres::Client;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -64,7 +64,7 @@ fn start(through: impl FnOnce(&Path) -> PathBuf) -> Pair {
 impl Server {
     fn start(socket: PathBuf, user: ServerUser, settings: &[&str]) -> Server {
         let server = serve(&socket.join("data"), &socket, user, &[&SETTINGS, settings].concat());
-        let guard = guard(server.id(), &socket);
+        let guard = guard(server.id(), AT_ONCE, &socket);
         wait(&socket);
         Server { socket, server, _guard: guard }
     }
