@@ -79,7 +79,7 @@ impl Pooler {
             .stderr(log)
             .spawn()
             .expect("start pgbouncer");
-        // Not QUIT: it means nothing to PgBouncer, and what a shell starts in the background ignores it.
+        // Not QUIT: PgBouncer 1.18 does nothing of its own about it, and what a shell starts in the background ignores it.
         let guard = guard(pooler.id(), "TERM", &directory);
         let pooler = Pooler { socket: directory, _pooler: pooler, _guard: guard };
         pooler.wait();

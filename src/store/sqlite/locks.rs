@@ -16,7 +16,7 @@ const WAL_RECOVER: u64 = 122;
 /// How many processes are named.
 const SHOWN: usize = 5;
 
-/// How often the list of locks is read while nobody is found in it: Linux gives it out a page at a time, and where locks come
+/// How often the list of locks is read while nobody who writes is found in it: Linux gives it out a page at a time, and where locks come
 /// and go between two pages, one that is held all the while may be in neither (seen with Linux 6: in one reading of 200).
 const READINGS: usize = 4;
 
@@ -53,10 +53,19 @@ pub(super) fn in_the_way(file: &DatabaseFile) -> Option<String> {
     in_words(&holders, command)
 }
 
-/// Those that are found in the first list that has any.
+/// Those that write, in the first list that shows any; else those that read. A list that lacks the writer would blame readers.
 fn first_seen(mut read: impl FnMut() -> Option<String>, holders: impl Fn(&[Lock]) -> Vec<Holder>) -> Vec<Holder> {
-    let once = |_| read().map(|text| holders(&parse(&text)));
-    (0..READINGS).map_while(once).find(|seen| !seen.is_empty()).unwrap_or_default()
+    let mut reading = Vec::new();
+    for text in (0..READINGS).map_while(|_| read()) {
+        let seen = holders(&parse(&text));
+        if seen.iter().any(|holder| holder.writes) {
+            return seen;
+        }
+        if reading.is_empty() {
+            reading = seen;
+        }
+    }
+    reading
 }
 
 /// The holders as a sentence goes on with them, by number and by the name that `command` finds.
@@ -249,6 +258,10 @@ mod tests {
             (found, texts.len())
         };
         assert_eq!(seen(&[Some(""), Some(held), Some("")]), (vec![writes(7)], 1));
+        // The writer's own lock for reading is all that one list shows of it.
+        let reads_too = "1: POSIX  ADVISORY  READ 7 08:1f:131075 1073741826 1073742335\n";
+        assert_eq!(seen(&[Some(reads_too), Some(held)]), (vec![writes(7)], 0));
+        assert_eq!(seen(&[Some(""), Some(reads_too), Some(""), Some("")]), (vec![reads(7)], 0));
         assert_eq!(seen(&[Some(""); READINGS]), (vec![], 0), "nobody can be seen, however often one looks");
         assert_eq!(seen(&[None, Some(held)]), (vec![], 1), "there is no such list here");
     }
