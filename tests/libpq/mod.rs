@@ -20,13 +20,25 @@ const SEED: u64 = 20_261_121;
 
 #[test]
 fn psql_and_this_program_go_the_same_way() {
-    let cases: Vec<Case> = tricky::cases().into_iter().chain((0..120).map(|n| random::case(SEED + n))).collect();
+    println!("{}", go_the_same_way(120));
+}
+
+mod nightly {
+    #[test]
+    fn in_more_cases_too() {
+        println!("{}", super::go_the_same_way(1_000));
+    }
+}
+
+/// In all tricky cases, and in so many random ones.
+fn go_the_same_way(random: u64) -> Tally {
+    let cases: Vec<Case> = tricky::cases().into_iter().chain((0..random).map(|n| random::case(SEED + n))).collect();
     let tally = in_labs(&cases, compare);
-    println!("{tally}");
     assert!(tally.failures.is_empty(), "{} differ:\n\n{}", tally.failures.len(), tally.failures.join("\n\n"));
     assert!(tally.compared >= 200, "too few were led anywhere: {tally}");
     assert!(tally.both_refused >= 30, "too few were refused by both: {tally}");
     assert!(tally.refused_early <= tally.compared / 50, "too many were refused by us alone: {tally}");
+    tally
 }
 
 #[test]
