@@ -27,7 +27,7 @@ impl Beside {
         let look_file = args.look_file.as_deref().map(LookFile::read).transpose()?;
         let patience = settings.stated_timeout().unwrap_or(time);
         let list = args.alive_from.as_deref().map(|path| List::read(path, &context.interrupt, patience)).transpose()?;
-        if let Some(warning) = list.as_ref().and_then(List::warning) {
+        for warning in list.iter().flat_map(List::warnings) {
             context.ui.warn_about_setup(&warning);
         }
         Ok(Beside { list, look_file })

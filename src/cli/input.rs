@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::exit::Exit;
-use crate::spec::FUTURE_TOLERANCE;
+use crate::model::FUTURE_TOLERANCE;
 use crate::store::{Interrupt, StoreError, StoreErrorKind};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};

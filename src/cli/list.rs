@@ -6,11 +6,14 @@ use super::input::{Input, Source};
 use crate::model::{Timestamp, age};
 use crate::ops::Look;
 use crate::policy::{Living, Roster, RosterError};
+use crate::render::count;
 use crate::store::Interrupt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// Lines named in a warning.
+const SHOWN: usize = 5;
 /// A list older than this is mentioned.
 const OLD: Duration = Duration::from_secs(600);
 
@@ -51,12 +54,22 @@ impl List {
         Living { roster: Arc::clone(&self.roster), made_at: self.made_at(look.now()) }
     }
 
-    /// What to know about its age, if there is anything.
-    pub fn warning(&self) -> Option<String> {
-        let old = self.age > OLD;
-        old.then(|| {
+    /// What to know about it: lines that name no owner, and its age.
+    pub fn warnings(&self) -> Vec<String> {
+        let unread = self.roster.unread();
+        let lines: Vec<String> = unread.iter().take(SHOWN).map(usize::to_string).collect();
+        let more = if unread.len() > SHOWN { ", ..." } else { "" };
+        let unread = (!unread.is_empty()).then(|| {
+            format!(
+                "{} of the list of living owners name no owner: {}{more}",
+                count(unread.len() as u64, "line", "lines"),
+                lines.join(", ")
+            )
+        });
+        let old = (self.age > OLD).then(|| {
             format!("the list of living owners is {} old: claims made since then are left alone by it", age(self.age))
-        })
+        });
+        unread.into_iter().chain(old).collect()
     }
 
     fn made_at(&self, now: Timestamp) -> Timestamp {

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 /// How long it takes at most until a signal is seen.
 const BLINK: Duration = Duration::from_millis(20);
 
-/// Sleeps for a random part of that time, and says for how long.
+/// Sleeps for a random part of that time.
 ///
 /// # Errors
 /// When a signal ends it.
-pub fn sleep(longest: Duration, interrupt: &Interrupt, ui: &Ui) -> Result<Duration, CliError> {
+pub fn sleep(longest: Duration, interrupt: &Interrupt, ui: &Ui) -> Result<(), CliError> {
     let span = part(longest, RandomState::new().build_hasher().finish());
     let words = humantime::format_duration(Duration::from_millis(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)));
     if ui.is_watched() {
@@ -23,8 +23,7 @@ pub fn sleep(longest: Duration, interrupt: &Interrupt, ui: &Ui) -> Result<Durati
     } else {
         ui.detail(&format!("beginning in {words} (--splay)"));
     }
-    let began = Instant::now();
-    let until = began + span;
+    let until = Instant::now() + span;
     loop {
         if interrupt.is_raised() {
             // Which signal it was is known at the end.
@@ -32,7 +31,7 @@ pub fn sleep(longest: Duration, interrupt: &Interrupt, ui: &Ui) -> Result<Durati
         }
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Ok(began.elapsed());
+            return Ok(());
         }
         std::thread::sleep(left.min(BLINK));
     }

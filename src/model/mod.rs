@@ -20,4 +20,4 @@ pub use evidence::{LockSign, Reading, Sign};
 pub use fence::{Fence, Witness};
 pub use ledger::{LedgerRow, LedgerRun};
 pub use step::{AttemptsChange, Batch, BatchReport, Move, Outcome, RowError, Step, StepResult};
-pub use time::Timestamp;
+pub use time::{Clocks, FUTURE_TOLERANCE, Timestamp};

@@ -2,10 +2,28 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
 
+/// What a stored instant may be off by. Applications write whole seconds into columns that can do better, so no column is
+/// trusted to be finer; no encoding is coarser.
+const UNIT_MICROS: i64 = 1_000_000;
+
+/// How far two clocks may be apart: a sign of life up to this far ahead of `now` is fresh, and instants by two clocks that are
+/// closer together are in no order.
+pub const FUTURE_TOLERANCE: Duration = Duration::from_secs(60);
+
+/// Whose clocks wrote the two instants of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clocks {
+    /// One clock, or two whose difference the operator answers for, as in a restart sweep.
+    One,
+    /// Two, which may differ by [`FUTURE_TOLERANCE`].
+    Two,
+}
+
 /// An instant: microseconds since 1970-01-01T00:00:00Z, between the years -9999 and 9999.
 ///
-/// There is deliberately no `now()` here: the only clock that counts is the store's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// There is deliberately no `now()` here: the only clock that counts is the database's. And there is no `<`: two instants
+/// were written with a unit and by a clock, and [`Timestamp::is_after`] knows both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Timestamp(i64);
 
 impl Timestamp {
@@ -26,6 +44,27 @@ impl Timestamp {
     /// Microseconds since the epoch.
     pub fn micros(self) -> i64 {
         self.0
+    }
+
+    /// True if this instant came after `other` beyond doubt: in whole seconds it is later, and where two clocks wrote the two,
+    /// by more than [`FUTURE_TOLERANCE`]. Neither of two instants in one second is after the other.
+    pub fn is_after(self, other: Timestamp, clocks: Clocks) -> bool {
+        let apart = self.0.div_euclid(UNIT_MICROS) - other.0.div_euclid(UNIT_MICROS);
+        let tolerance = match clocks {
+            Clocks::One => 0,
+            Clocks::Two => FUTURE_TOLERANCE.as_secs().cast_signed(),
+        };
+        apart > tolerance
+    }
+
+    /// The newer of two instants, of which either may be unknown: for lists and figures. It proves no order.
+    pub fn newest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
+        a.into_iter().chain(b).max_by_key(|at| at.0)
+    }
+
+    /// The older of two instants, of which either may be unknown: for lists and figures. It proves no order.
+    pub fn oldest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
+        a.into_iter().chain(b).min_by_key(|at| at.0)
     }
 
     /// This instant moved into the past, stopping at the earliest one there is.
@@ -74,5 +113,26 @@ impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         Timestamp::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("'{text}' is not an RFC 3339 instant")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_in_one_second_is_in_no_order() {
+        let at = |micros: i64| Timestamp::from_micros(1_795_000_000_000_000 + micros).unwrap();
+        for (later, earlier, one, two) in [
+            (999_999, 0, false, false),
+            (1_000_000, 999_999, true, false),
+            (60_999_999, 0, true, false),
+            (61_000_000, 999_999, true, true),
+            (0, 61_000_000, false, false),
+            (0, -1, true, false),
+        ] {
+            assert_eq!(at(later).is_after(at(earlier), Clocks::One), one, "{later} after {earlier}");
+            assert_eq!(at(later).is_after(at(earlier), Clocks::Two), two, "{later} after {earlier}, two clocks");
+        }
     }
 }

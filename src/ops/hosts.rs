@@ -1,20 +1,21 @@
-//! Which hosts hold jobs in flight, for who has named one that does not.
+//! Which hosts hold jobs in flight, for an operator who named owners that hold none.
 
 use super::OpsError;
 use super::session::Look;
+use crate::policy::RestartScope;
 use crate::store::Wanted;
 use std::collections::BTreeMap;
 
-/// The hosts that hold jobs in flight, those with the most first, if none of `hosts` is among them; else `None`. An owner whose
+/// The hosts that hold jobs in flight, those with the most first, if the scope covers no claim; else `None`. An owner whose
 /// host is not known goes by its own name.
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn other_hosts(look: &mut Look, hosts: &[String]) -> Result<Option<Vec<String>>, OpsError> {
+pub fn other_hosts(look: &mut Look, scope: &RestartScope) -> Result<Option<Vec<String>>, OpsError> {
     let mut claims: BTreeMap<String, u64> = BTreeMap::new();
     let mut is_there = false;
     look.reader.scan(&look.spec, &Wanted::All, &mut |claim| {
-        is_there |= claim.is_on_host(hosts);
+        is_there |= scope.covers(&claim);
         if let Some(owner) = claim.owner {
             *claims.entry(owner.host.unwrap_or(owner.name)).or_default() += 1;
         }

@@ -2,7 +2,7 @@
 
 use super::OpsError;
 use super::session::Look;
-use crate::model::Timestamp;
+use crate::model::{Clocks, Timestamp};
 use crate::policy::{Looks, Seen};
 use crate::report::{Fingerprint, LOOK_SCHEMA, LookedAt, SavedClaim, SavedLook};
 use crate::spec::EARLIEST_MICROS;
@@ -67,7 +67,7 @@ impl LookFile {
         if ![0, geteuid().as_raw()].contains(&metadata.uid()) {
             return Err(wrong("belongs to another user, and what it says decides who is dead".to_owned()));
         }
-        let plausible = |at: Timestamp| at.micros() >= EARLIEST_MICROS && at <= saved.store_time;
+        let plausible = |at: Timestamp| at.micros() >= EARLIEST_MICROS && !at.is_after(saved.store_time, Clocks::One);
         if !saved.claims.iter().all(|claim| plausible(claim.since_at) && plausible(claim.progress_since_at)) {
             return Err(wrong("names times that cannot be right".to_owned()));
         }

@@ -64,7 +64,7 @@ pub use show::show;
 pub use stale::{stale, stale_events};
 pub use stalls::CountStalls;
 pub use stats::{runtimes, stats};
-pub use survey::{Survey, survey};
+pub use survey::{Survey, in_flight, survey};
 pub use thresholds::cutoffs;
 pub use too_long::unfit as unfit_limits;
 pub use turns::{Turns, WAITED, called_off, pause, untold};

@@ -32,10 +32,7 @@ pub fn owners(look: &mut Look, selection: &Selection, policy: &Policy) -> Result
     })?;
     drop(under_way);
     let mut owners: Vec<OwnerEntry> = entries.into_iter().map(|(owner, entry)| entry.finish(owner, now)).collect();
-    owners.sort_by(|a, b| {
-        let rank = |owner: &OwnerEntry| (owner.stuck == 0, owner.last_sign_at);
-        rank(a).cmp(&rank(b))
-    });
+    owners.sort_by_key(|owner| (owner.stuck == 0, owner.last_sign_at.map(Timestamp::micros)));
     for owner in &owners {
         summary.owners += 1;
         summary.dead += u64::from(owner.status == "dead");
@@ -75,7 +72,7 @@ impl Entry {
         self.stuck += u64::from(matches!(judgement.verdict, Verdict::Stuck(_)));
         self.dead += u64::from(judgement.verdict.is_death());
         self.unknown += u64::from(matches!(judgement.verdict, Verdict::Unknown(_)));
-        self.last_sign_at = self.last_sign_at.max(judgement.last_sign_at);
+        self.last_sign_at = Timestamp::newest(self.last_sign_at, judgement.last_sign_at);
         self.queues.extend(claim.queue.clone());
         self.liveness = self.liveness.or(judgement.liveness);
     }

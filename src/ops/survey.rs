@@ -17,6 +17,19 @@ pub struct Survey {
     pub wrong_list: Option<String>,
 }
 
+/// What is in flight in this look. In memory stay some 100 bytes a claim.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn in_flight(look: &mut Look) -> Result<Looks, OpsError> {
+    let at = look.now();
+    let mut looks = Looks { taken_at: at, seen: HashMap::new() };
+    look.reader.scan(&look.spec, &Wanted::All, &mut |claim| {
+        looks.seen.insert(key_print(&claim), seen(None, &claim, at));
+    })?;
+    Ok(looks)
+}
+
 /// Passes over all claims in flight: whether any of their owners is on the list, and what is to be saved of them. That is what
 /// a list and a look file cost: one more reading of all that is in flight, and none of it left to an index.
 ///

@@ -5,17 +5,17 @@ mod trouble;
 use super::rules::Policy;
 use super::thresholds::{Allowed, own_word};
 use super::verdict::{Check, CheckResult, Judgement, Reason, Rule, Verdict};
-use crate::model::{Cell, Claim, LockSign, OwnerRow, Reading, Sign, Timestamp, age};
+use crate::model::{Cell, Claim, Clocks, FUTURE_TOLERANCE, LockSign, OwnerRow, Reading, Sign, Timestamp, age};
 use crate::spec::{
-    Absence, EARLIEST_MICROS, FUTURE_TOLERANCE, Free, LEASE_AHEAD, Liveness, QueueSpec, SilentAfter, TimeColumn,
-    silence_allowed,
+    Absence, EARLIEST_MICROS, Free, LEASE_AHEAD, Liveness, QueueSpec, SilentAfter, TimeColumn, silence_allowed,
 };
 use std::time::Duration;
 
 /// Judges one claim. Pure and total: the same claim, policy and `now` always give the same verdict.
 ///
 /// The first liveness source that has a value decides; a value that does not fit or is implausible makes the verdict
-/// unknown, whichever source it belongs to; rules about trouble are asked beside it.
+/// unknown, whichever source it belongs to; rules about trouble are asked beside it. A running lease or a fresh heartbeat on
+/// the claim's own row outranks a live-owner list and an owner's restart: beside one of these the verdict is unknown.
 pub fn judge(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
     let mut bench = Bench::new(spec, claim, policy, now);
     if claim.key.0.iter().any(Cell::is_null) {
@@ -35,6 +35,9 @@ pub fn judge(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -
     }
     bench.judgement()
 }
+
+/// What an owner's restart after the claim means.
+const RESTARTED: &str = "the owner started after the claim was made: it is another process under the same name";
 
 struct Bench<'a> {
     spec: &'a QueueSpec,
@@ -64,7 +67,7 @@ enum Opinion {
 
 impl<'a> Bench<'a> {
     fn new(spec: &'a QueueSpec, claim: &'a Claim, policy: &'a Policy, now: Timestamp) -> Bench<'a> {
-        let last_sign_at = claim.heartbeat.at().max(claim.claimed_at.at());
+        let last_sign_at = Timestamp::newest(claim.heartbeat.at(), claim.claimed_at.at());
         Bench {
             spec,
             claim,
@@ -88,6 +91,29 @@ impl<'a> Bench<'a> {
 
     fn silence(&self) -> Option<Duration> {
         self.last_sign_at.map(|sign| self.now.since(sign))
+    }
+
+    /// True if an instant lies further back than `span`, beyond doubt.
+    fn is_over(&self, at: Timestamp, span: Duration) -> bool {
+        self.now.minus(span).is_after(at, Clocks::One)
+    }
+
+    /// What shows on the claim's own row that its worker lives, in words: a running lease, or a fresh heartbeat.
+    fn sign_of_life(&self) -> Option<String> {
+        let mut sources = self.spec.liveness.iter().zip(&self.claim.signs);
+        sources.find_map(|(source, sign)| match (source, sign.at.at()?) {
+            (Liveness::Lease { .. }, end) if !self.now.is_after(end, Clocks::One) => {
+                Some(format!("its lease runs for another {}", age(end.since(self.now))))
+            }
+            (Liveness::Heartbeat { .. }, beat) => {
+                let allowed = self.allowed(source, sign)?;
+                let fresh = !self.is_over(beat, allowed.span);
+                fresh.then(|| {
+                    format!("its heartbeat is {} old, allowed {}", age(self.now.since(beat)), self.limit(allowed))
+                })
+            }
+            _ => None,
+        })
     }
 
     fn judgement(self) -> Judgement {
@@ -200,27 +226,26 @@ impl<'a> Bench<'a> {
     }
 
     fn lease_opinion(&self, end: Timestamp) -> Opinion {
-        if end >= self.now {
+        if !self.now.is_after(end, Clocks::One) {
             return Opinion::Alive(format!("runs for another {}", age(end.since(self.now))));
         }
         let over = age(self.now.since(end));
-        if self.last_sign_at.is_some_and(|sign| sign > end) {
+        if self.last_sign_at.is_some_and(|sign| sign.is_after(end, Clocks::One)) {
             // A lease that the owner has outlived does not say anything about it. Never touch a fresh heartbeat.
             return Opinion::Silent(format!(
                 "ran out {over} ago, but there is a later sign of life; the next source is asked"
             ));
         }
         // Whoever held it was silent for at least that long, even where no sign of life is recorded.
-        let proven = self
-            .silence()
-            .or(Some(self.now.since(end)).filter(|over| Some(*over) >= self.older.map(|older| older.span)));
+        let proven =
+            self.last_sign_at.or(Some(end).filter(|end| self.older_span().is_none_or(|span| self.is_over(*end, span))));
         self.unless_younger(Rule::LeaseExpired, format!("lease ran out {over} ago"), proven)
     }
 
     fn owner_opinion(&self, at: &Reading, allowed: Option<Allowed>) -> Opinion {
         let Some(row) = &self.spec.owner.row else { return Opinion::Silent("there is no owners' table".to_owned()) };
         let absence = |absence: Absence, rule: Rule, what: String| match absence {
-            Absence::Dead => self.unless_younger(rule, what, self.silence()),
+            Absence::Dead => self.unless_younger(rule, what, self.last_sign_at),
             Absence::Next => Opinion::Silent(format!("{what}; the next source is asked")),
             Absence::Unknown => Opinion::Lost(what),
         };
@@ -248,7 +273,7 @@ impl<'a> Bench<'a> {
         match (lock, free) {
             (LockSign::Held, _) => Opinion::Alive("a session holds its lock".to_owned()),
             (LockSign::Free, Free::Dead) => {
-                self.unless_younger(Rule::LockFree, "no session holds its lock".to_owned(), self.silence())
+                self.unless_younger(Rule::LockFree, "no session holds its lock".to_owned(), self.last_sign_at)
             }
             (LockSign::Free, Free::Next) => {
                 Opinion::Silent("no session holds its lock; the next source is asked".to_owned())
@@ -264,11 +289,11 @@ impl<'a> Bench<'a> {
 
     /// A claim made after the last heartbeat is a sign of life too, so the silence counts from the later of the two.
     fn silence_opinion(&self, rule: Rule, what: &str, allowed: Option<Allowed>) -> Opinion {
-        let (Some(silence), Some(allowed)) = (self.silence(), allowed) else {
+        let (Some(sign), Some(allowed)) = (self.last_sign_at, allowed) else {
             return Opinion::Lost("no threshold is known".to_owned());
         };
-        let limit = self.limit(allowed);
-        if silence > allowed.span {
+        let (silence, limit) = (self.now.since(sign), self.limit(allowed));
+        if self.is_over(sign, allowed.span) {
             return Opinion::Dead(rule, format!("no {what} for {}, allowed {limit}", age(silence)));
         }
         Opinion::Alive(format!("last sign of life {} ago, allowed {limit}", age(silence)))
@@ -276,9 +301,9 @@ impl<'a> Bench<'a> {
 
     fn age_opinion(&self, at: Timestamp, allowed: Option<Allowed>) -> Opinion {
         let Some(allowed) = allowed else { return Opinion::Lost("no threshold is known".to_owned()) };
-        let silence = self.now.since(self.last_sign_at.map_or(at, |sign| sign.max(at)));
-        let limit = self.limit(allowed);
-        if silence > allowed.span {
+        let sign = Timestamp::newest(self.last_sign_at, Some(at)).unwrap_or(at);
+        let (silence, limit) = (self.now.since(sign), self.limit(allowed));
+        if self.is_over(sign, allowed.span) {
             let detail = format!("age only: claimed {} ago, allowed {limit}", age(silence));
             return Opinion::Dead(Rule::ClaimAge, detail);
         }
@@ -291,13 +316,13 @@ impl<'a> Bench<'a> {
     }
 
     /// Death by itself, unless the operator asked for a longer silence than this claim's.
-    fn unless_younger(&self, rule: Rule, detail: String, silence: Option<Duration>) -> Opinion {
-        match (self.older, silence) {
+    fn unless_younger(&self, rule: Rule, detail: String, sign: Option<Timestamp>) -> Opinion {
+        match (self.older, sign) {
             (None, _) => Opinion::Dead(rule, detail),
-            (Some(older), Some(silence)) if silence >= older.span => Opinion::Dead(rule, detail),
-            (Some(older), Some(silence)) => {
-                let by = self.policy.said_by(older.set_by, "older");
-                Opinion::Alive(format!("{detail}, but silent for {} only, less than asked{by}", age(silence)))
+            (Some(older), Some(sign)) if self.is_over(sign, older.span) => Opinion::Dead(rule, detail),
+            (Some(older), Some(sign)) => {
+                let (by, silence) = (self.policy.said_by(older.set_by, "older"), age(self.now.since(sign)));
+                Opinion::Alive(format!("{detail}, but silent for {silence} only, not longer than asked{by}"))
             }
             (Some(_), None) => Opinion::Lost(format!("{detail}, but nothing tells for how long it has been silent")),
         }
@@ -306,13 +331,30 @@ impl<'a> Bench<'a> {
     fn owner_restarted(&mut self) {
         let Some(column) = self.spec.owner.row.as_ref().and_then(|row| row.started.as_ref()) else { return };
         let OwnerRow::Present { started } = &self.claim.owner_row else { return };
-        let later = matches!((started.at(), self.claim.claimed_at.at()), (Some(s), Some(c)) if s > c);
-        let detail = if later {
-            "the owner started after the claim was made: it is another process under the same name"
-        } else {
-            "the owner did not start after the claim"
-        };
-        self.ask(Rule::OwnerRestarted, &column.column.to_string(), shown(started), later, detail.to_owned());
+        let later =
+            matches!((started.at(), self.claim.claimed_at.at()), (Some(s), Some(c)) if s.is_after(c, Clocks::Two));
+        let column = column.column.to_string();
+        match (later, self.sign_of_life()) {
+            (true, None) => self.ask(Rule::OwnerRestarted, &column, shown(started), true, RESTARTED.to_owned()),
+            (true, Some(life)) => self.contradicts(Rule::OwnerRestarted, &column, shown(started), RESTARTED, &life),
+            (false, _) => {
+                let detail = "the owner did not start more than a minute after the claim".to_owned();
+                self.ask(Rule::OwnerRestarted, &column, shown(started), false, detail);
+            }
+        }
+    }
+
+    /// A rule infers death, and the claim's own row shows life: both are said, and nothing is concluded.
+    fn contradicts(&mut self, rule: Rule, column: &str, value: String, death: &str, life: &str) {
+        let detail = format!("{death}, but {life}");
+        self.lack(detail.clone());
+        self.checks.push(Check {
+            rule: rule.name(),
+            column: column.to_owned(),
+            value,
+            result: CheckResult::Unusable,
+            detail,
+        });
     }
 
     fn ask(&mut self, rule: Rule, column: &str, value: String, fires: bool, detail: String) {
@@ -331,7 +373,7 @@ impl<'a> Bench<'a> {
             (Reading::At(at), _) if at.micros() < EARLIEST_MICROS => {
                 format!("{name} is implausibly early, as if in another unit: {at}")
             }
-            (Reading::At(at), Some(ahead)) if *at > self.now.plus(ahead) => {
+            (Reading::At(at), Some(ahead)) if at.is_after(self.now.plus(ahead), Clocks::One) => {
                 format!("{name} is {} ahead of the store's clock: {at}", age(at.since(self.now)))
             }
             _ => return None,

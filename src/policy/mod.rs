@@ -29,7 +29,7 @@ pub use later::Later;
 pub use lies::{Lie, Lies};
 pub use plan::{Draft, Held, HeldReason, draft};
 pub use range::Range;
-pub use roster::{Living, Roster, RosterError, Standing};
+pub use roster::{Living, Roster, RosterError, Standing, may_be_one_host};
 pub use rules::{Policy, Restart};
 pub use scope::{Globs, RestartScope, ScopeError};
 pub use stalls::why_failed;

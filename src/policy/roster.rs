@@ -1,5 +1,4 @@
-use crate::model::{Claim, Owner, Timestamp};
-use crate::spec::FUTURE_TOLERANCE;
+use crate::model::{Claim, Clocks, FUTURE_TOLERANCE, Owner, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::IpAddr;
@@ -7,6 +6,8 @@ use std::sync::Arc;
 
 /// River's default client id cuts its host's name here (`maxHostLength`), and no library that is known cuts shorter.
 const LONG_NAME: usize = 60;
+/// What other programs write around a name.
+const AROUND_NAMES: [char; 6] = ['"', '\'', '[', ']', '{', '}'];
 /// Kubernetes and Linux cut a host's name here; a pod's own name may be longer.
 const HOST_NAME: usize = 63;
 
@@ -16,8 +17,8 @@ const HOST_NAME: usize = 63;
 /// it works. So matching is as generous as it can be without taking `web10` for `web1`.
 #[derive(Debug, Clone, Default)]
 pub struct Roster {
-    /// How many lines named somebody.
-    named: usize,
+    /// Lines without a word that could be a name: their numbers, counted from 1.
+    unread: Vec<usize>,
     /// Entries as they were written, in small letters: they match an owner's id or name.
     whole: BTreeSet<String>,
     /// Entries that may be a host, with their first label as key.
@@ -56,34 +57,41 @@ impl fmt::Display for RosterError {
 impl std::error::Error for RosterError {}
 
 impl Roster {
-    /// Reads a list: one owner a line, as host (`web1`, `web1.example.com`, `pod/web-7f9c`), as `host:pid`, or as the exact
-    /// id. Blank lines and lines that begin with `#` are skipped, and so is white space around an entry. The first word of a line
-    /// is an entry too, without quotes and commas around it.
+    /// Reads a list of owners, each as host (`web1`, `web1.example.com`, `pod/web-7f9c`), as `host:pid`, or as the exact id.
+    /// Blank lines and lines that begin with `#` are skipped. A whole line is an entry, and so is each of its words, without
+    /// quotes, brackets and commas around it: one word too many spares a job until the next run, one too few takes it from a
+    /// worker.
     ///
     /// # Errors
     /// When there is no entry, or the first line holds the titles of a table.
     pub fn parse(text: &str) -> Result<Roster, RosterError> {
         let mut roster = Roster::default();
         let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
-        for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let numbered = lines.enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+        for (n, line) in numbered {
             if roster.whole.is_empty() && line.split_whitespace().nth(1).is_some() && line.starts_with("NAME ") {
                 return Err(RosterError::Titles);
             }
-            roster.named += usize::from(!roster.whole.contains(&line.to_lowercase()));
-            roster.add(line);
-            // A comment or another column may stand behind the name; and matching errs towards alive.
-            let first = line.split_whitespace().next().unwrap_or_default();
-            let bare = first.trim_matches(['"', '\'', ',', ';']);
-            if bare != line && !bare.is_empty() {
-                roster.add(bare);
+            let words = line.split([' ', '\t', ',', ';']).map(|word| word.trim_matches(AROUND_NAMES));
+            let mut names = words.filter(|word| word.contains(char::is_alphanumeric)).peekable();
+            if names.peek().is_none() {
+                roster.unread.push(n + 1);
+                continue;
             }
+            roster.add(line);
+            names.for_each(|name| roster.add(name));
         }
         if roster.whole.is_empty() { Err(RosterError::Empty) } else { Ok(roster) }
     }
 
-    /// How many different entries there are.
+    /// How many different entries there are, words and whole lines.
     pub fn len(&self) -> usize {
-        self.named
+        self.whole.len()
+    }
+
+    /// The lines that name no owner, counted from 1.
+    pub fn unread(&self) -> &[usize] {
+        &self.unread
     }
 
     /// True if there is none; [`Roster::parse`] never gives such a list.
@@ -173,20 +181,22 @@ impl Roster {
 }
 
 impl Living {
-    /// What the list says of a claim. A heartbeat that is ahead of the store's clock says nothing against it: its own clock is
-    /// wrong.
-    pub fn says(&self, claim: &Claim, now: Timestamp) -> Standing {
+    /// What the list says of a claim. Only a claim that was made before the list beyond doubt can be missing on it: `clocks`
+    /// says whether the claim's clock is taken for the list's. A heartbeat that is ahead of the database's clock says nothing
+    /// against the list: its own clock is wrong.
+    pub fn says(&self, claim: &Claim, now: Timestamp, clocks: Clocks) -> Standing {
         let Some(owner) = &claim.owner else { return Standing::NoOwner };
         if self.roster.lists(owner) {
             return Standing::Listed;
         }
         match claim.claimed_at.at() {
             None => Standing::NoClaimTime,
-            Some(at) if at > self.made_at => Standing::ClaimedLater,
+            Some(at) if !self.made_at.is_after(at, clocks) => Standing::ClaimedLater,
             Some(_) => {
-                let soonest = now.plus(FUTURE_TOLERANCE);
-                let later = claim.heartbeat.at().is_some_and(|beat| beat > self.made_at && beat <= soonest);
-                if later { Standing::BeatLater } else { Standing::Missing }
+                let latest = now.plus(FUTURE_TOLERANCE);
+                let is_later =
+                    |beat: Timestamp| !self.made_at.is_after(beat, clocks) && !beat.is_after(latest, Clocks::One);
+                if claim.heartbeat.at().is_some_and(is_later) { Standing::BeatLater } else { Standing::Missing }
             }
         }
     }
@@ -201,9 +211,9 @@ pub enum Standing {
     Missing,
     /// The claim names no owner.
     NoOwner,
-    /// It is not on the list, but claimed the job after the list was made.
+    /// It is not on the list, but may have claimed the job after the list was made.
     ClaimedLater,
-    /// It is not on the list, but showed life after the list was made.
+    /// It is not on the list, but may have shown life after the list was made.
     BeatLater,
     /// It is not on the list, and nothing says whether it claimed the job before the list was made.
     NoClaimTime,
@@ -236,6 +246,11 @@ fn label(host: &str) -> &str {
 
 fn is_address(host: &str) -> bool {
     host.parse::<IpAddr>().is_ok()
+}
+
+/// True if two names of hosts differ in nothing but case, domain, and dots that some libraries write as underscores.
+pub fn may_be_one_host(a: &str, b: &str) -> bool {
+    same_host(&dotted(&a.to_lowercase()), &dotted(&b.to_lowercase()))
 }
 
 /// True if two names, in small letters, may mean one host: they are equal, or one is the other with a domain behind it.
@@ -356,11 +371,18 @@ mod tests {
     fn what_is_in_the_list() {
         let roster = roster("\u{feff}# living\r\n\r\n  pod/web-1 \r\nweb-2\r\n\tweb-1:7\nweb-2\n");
         assert_eq!((roster.len(), roster.examples()), (3, vec!["pod/web-1", "web-1:7", "web-2"]));
+        assert!(roster.unread().is_empty());
         assert!(roster.lists(&owner("web-1:99", Some("web-1"))));
         for line in ["web-2 # rack 4", "web-2   1/1   Running   0   3d", "web-2,", "\"web-2\"", "pod/web-2\tx"] {
             assert!(self::roster(line).lists(&owner("web-2:99", Some("web-2"))), "{line}");
-            assert_eq!(self::roster(line).len(), 1, "{line}");
         }
+        // One line of `kubectl get pods -o jsonpath='{.items[*].metadata.name}'`, and other programs' lists.
+        for line in ["web-1 web-2 web-3", "web-1,web-2;web-3", "[\"web-1\", \"web-2\", \"web-3\"]"] {
+            for name in ["web-1", "web-2", "web-3"] {
+                assert!(self::roster(line).lists(&owner(&format!("{name}:99"), Some(name))), "{line} names {name}");
+            }
+        }
+        assert_eq!(self::roster("web-1\n----\n[]\n").unread(), [2, 3]);
         // River cuts its host's name at 60.
         let long = "checkout-worker-production-eu-central-1-7d9f8b6c5d-abcde-x2x4";
         assert!(self::roster(&format!("pod/{long}")).lists(&owner("x", long.get(..60))));

@@ -57,6 +57,9 @@ pub struct Restart {
     pub scope: RestartScope,
     /// Only claims made before then are dead, whoever holds them; `None` is any.
     pub before: Option<Timestamp>,
-    /// When the sweep began, by the store's clock: claims made later belong to workers that have just started.
+    /// When the sweep began, by the database's clock: claims made later belong to workers that have just started.
     pub began: Timestamp,
+    /// What was in flight then, where claims do not say when they were made and the sweep has waited since; `None` where the
+    /// look that is judged is the first one.
+    pub first: Option<Arc<Looks>>,
 }

@@ -45,6 +45,12 @@ impl Globs {
         &self.patterns
     }
 
+    /// Each pattern with a matcher of its own.
+    pub fn single(&self) -> impl Iterator<Item = (&str, Globs)> {
+        let alone = |pattern: &String| Globs::new(std::slice::from_ref(pattern)).ok();
+        self.patterns.iter().filter_map(move |pattern| Some((pattern.as_str(), alone(pattern)?)))
+    }
+
     /// True if some pattern lets names through that nobody has, as `?*` and `*-1` do: it was not written for certain owners, so
     /// the brake judges such a scope. It covers what it matches, and nothing else.
     pub fn admit_anybody(&self) -> bool {

@@ -44,6 +44,11 @@ pub struct Stood {
 }
 
 impl Looks {
+    /// True if the claim was seen, with the same values.
+    pub fn has(&self, claim: &Claim) -> bool {
+        self.seen.get(&key_print(claim)).is_some_and(|seen| seen.values == values_print(claim))
+    }
+
     /// How a claim stands; `None` if no earlier look saw it.
     pub fn stood(&self, claim: &Claim, now: Timestamp) -> Option<Stood> {
         let before = self.seen.get(&key_print(claim))?;
@@ -66,7 +71,7 @@ pub fn seen(before: Option<&Seen>, claim: &Claim, now: Timestamp) -> Seen {
     let still = before.filter(|before| before.values == values);
     let same_progress = before.filter(|before| before.progress == progress);
     // The store's clock may have been put back since.
-    let earlier = |at: Timestamp| at.min(now);
+    let earlier = |at: Timestamp| now.minus(now.since(at));
     Seen {
         values,
         since: still.map_or(now, |before| earlier(before.since)),

@@ -40,6 +40,6 @@ pub use profile::{
 pub use queue::*;
 pub use resolve::{Place, ResolveError, resolve, resolve_waiting};
 pub use template::{Marker, Piece, Template, TemplateError, is_name};
-pub use threshold::{EARLIEST_MICROS, FUTURE_TOLERANCE, LEASE_AHEAD, silence_allowed};
+pub use threshold::{EARLIEST_MICROS, LEASE_AHEAD, silence_allowed};
 pub use touches::Touch;
 pub use waits::Waits;

@@ -4,9 +4,6 @@ use std::time::Duration;
 /// Instants before 2001-01-01T00:00:00Z are another unit read wrongly, not instants. In microseconds since the epoch.
 pub const EARLIEST_MICROS: i64 = 978_307_200_000_000;
 
-/// A sign of life up to this far ahead of `now` is fresh: clocks differ a little. Beyond it, nobody can tell.
-pub const FUTURE_TOLERANCE: Duration = Duration::from_secs(60);
-
 /// A lease that ends further ahead than this is implausible.
 pub const LEASE_AHEAD: Duration = Duration::from_secs(366 * 24 * 3600);
 

@@ -5,7 +5,7 @@ use super::apply::{SqlWriter, WriteSession};
 use super::session::Session;
 use super::sql;
 use super::{StoreError, StoreErrorKind};
-use crate::model::{Cell, Timestamp, age};
+use crate::model::{Cell, Clocks, Timestamp, age};
 use crate::spec::QueueSpec;
 use sha2::{Digest as _, Sha256};
 use std::time::Duration;
@@ -27,10 +27,10 @@ pub struct Turn {
 /// back. `None` if it was earlier, or its time is so far ahead that it says nothing.
 pub fn held(table: &str, last: Timestamp, hold: Duration, now: Timestamp) -> Option<StoreError> {
     let due = last.plus(hold);
-    if due <= now || last >= now.plus(hold) {
+    if !due.is_after(now, Clocks::One) || !now.plus(hold).is_after(last, Clocks::One) {
         return None;
     }
-    let when = match last > now {
+    let when = match last.is_after(now, Clocks::One) {
         false => format!("{} ago, at {last}", age(now.since(last))),
         true => {
             format!("at {last}, which is {} ahead of the database's clock and counts as just now", age(last.since(now)))

@@ -38,12 +38,17 @@ fn other_filters_still_count() {
 }
 
 #[test]
-fn an_open_end_that_covers_two_hosts_is_refused() {
+fn a_pattern_that_covers_two_hosts_is_refused() {
     let doctor = incident();
+    // Wherever its wildcard stands.
+    for pattern in ["web1*", "w*:*", "*1*:*", "[vw]eb1*", "web{1,10}:*"] {
+        let ran = fails(&doctor, &["sweep", "--restart", "--owner", pattern, "--db", "queue.db", "--apply"], 2);
+        assert!(ran.stderr.contains(&format!("--owner {pattern} covers more than one host: ")), "{ran:#?}");
+    }
     let ran = fails(&doctor, &["sweep", "--restart", "--owner", "web1*", "--db", "queue.db", "--apply"], 2);
     assert_snapshot!(ran.stderr, @r"
 error: --owner web1* covers more than one host: web1, web10
-hint: name the hosts with --host, or end the pattern before its `*` with the separator, as in 'web1:*'
+hint: name each host with --host or a pattern of its own, as in 'web1:*'; for all of them there is --all-owners
 ");
     assert_eq!(doctor.rows("queue.db", STATE), incident().rows("queue.db", STATE));
     // One host only: nothing to mistake.

@@ -201,7 +201,7 @@ fn a_plain_table_is_swept_by_restart_only() {
         assert!(silent.iter().all(|line| line.ends_with("unknown; held: Unknown")), "{}: {silent:?}", lab.name());
         let began = crate::support::doctor::look(&*store).now();
         let sweep = Policy {
-            restart: Some(Restart { scope: RestartScope::AllOwners, before: None, began }),
+            restart: Some(Restart { scope: RestartScope::AllOwners, before: None, began, first: None }),
             ..Policy::default()
         };
         let steps = steps(&*store, &spec, &sweep);

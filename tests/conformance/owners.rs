@@ -103,7 +103,8 @@ fn a_restart_sweep_takes_the_owners_in_its_scope_whatever_their_age() {
         scopes.map(|scope| {
             let store = lab.store();
             let spec = fit(&*store, &mapping(ORDERS_MAPPING));
-            let policy = Policy { restart: Some(Restart { scope, before: None, began }), ..Policy::default() };
+            let policy =
+                Policy { restart: Some(Restart { scope, before: None, began, first: None }), ..Policy::default() };
             // A sweep looks at all claims, not at suspects.
             let mut dead = Vec::new();
             for claim in crate::support::doctor::scan(&*store, &spec, &jobdoctor::store::Wanted::All) {

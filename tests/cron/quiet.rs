@@ -87,8 +87,14 @@ fn a_host_that_nobody_has_heard_of_is_told_to_who_asks() {
             let words = [&["sweep", "--restart", "--host", host, "--apply"], more].concat();
             Ran::of(on_host(shop, 0, &words).output().expect("it runs")).exits(0)
         };
-        let ran = sweep("web2.example.com", &[]);
+        let ran = sweep("mail7", &[]);
         assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""), "most starts find nothing");
+        let warnings = sweep("mail7", &["--json"]).json()["warnings"].to_string();
+        assert!(warnings.contains("no owner on host mail7 holds a job in flight"), "{warnings}");
+        // A name that differs in case or domain alone is a mistake rather than a clean start.
+        for near in ["WEB2", "web2.example.com"] {
+            assert!(sweep(near, &[]).stderr.contains("hosts in flight: web2, "), "{near}");
+        }
         let ran = sweep("web2.example.com", &["-v"]);
         let said = "no owner on host web2.example.com holds a job in flight; hosts in flight: web2, web1, web3, web4, web5 \
             (1 more)";

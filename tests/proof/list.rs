@@ -1,4 +1,4 @@
-//! `--alive-from`: whoever is not on the list is dead.
+//! `--alive-from`: an owner that is not on the list is dead, unless the claim's own row shows life.
 
 use super::queue::{Queue, crawls_on_both, ids, on_both, reason, rules};
 use crate::support::cli::{fails, is_valid};
@@ -6,13 +6,13 @@ use std::fs::File;
 use std::os::unix::fs::symlink;
 use std::time::Duration;
 
-/// All of them alive by their leases and heartbeats: web1 has two processes, web10 one; job 4 names nobody.
+/// None of them silent for long, and nothing but age to see: web1 has two processes, web10 one; job 4 names nobody.
 fn alive(queue: &Queue) {
     for (id, owner) in [(1, "'web1:11'"), (2, "'web1:12'"), (3, "'web10:7'"), (4, "NULL"), (5, "'web2.example.com:9'")]
     {
         queue.sql(&format!(
-            "INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at, heartbeat_at, lease_expires_at)
-            VALUES ({id}, 'mail', 'SendInvoice', 'RUNNING', {owner}, AGO(900), AGO(30), AGO(-900))"
+            "INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at)
+            VALUES ({id}, 'mail', 'SendInvoice', 'RUNNING', {owner}, AGO(900))"
         ));
     }
 }
@@ -45,7 +45,6 @@ fn moved(list: &str) -> Vec<String> {
     seen.remove(0)
 }
 
-/// Fresh heartbeats and running leases count for nothing: who is not on the list is dead now.
 #[test]
 fn hosts() {
     assert_eq!(moved("web1\n"), ["3 roster", "5 roster"]);
@@ -159,11 +158,11 @@ fn claims_and_beats_that_came_later() {
     on_both(|queue| {
         queue.sql(
             "INSERT INTO jobs (id, status, owner_id, claimed_at, heartbeat_at, lease_expires_at) VALUES
-            (1, 'RUNNING', 'new1:1', AGO(1200), AGO(60), AGO(-900)),
-            (2, 'RUNNING', 'new2:1', AGO(60), NULL, AGO(-900)),
-            (3, 'RUNNING', 'old:1', AGO(9000), AGO(8000), AGO(-900)),
-            (4, 'RUNNING', 'web1:1', AGO(9000), AGO(8000), AGO(-900)),
-            (5, 'RUNNING', 'ahead:1', AGO(9000), AGO(-4000), AGO(-900)),
+            (1, 'RUNNING', 'new1:1', AGO(1200), AGO(60), NULL),
+            (2, 'RUNNING', 'new2:1', AGO(60), NULL, NULL),
+            (3, 'RUNNING', 'old:1', AGO(9000), AGO(8000), NULL),
+            (4, 'RUNNING', 'web1:1', AGO(9000), AGO(60), NULL),
+            (5, 'RUNNING', 'ahead:1', AGO(9000), AGO(-4000), NULL),
             (6, 'RUNNING', 'untimed:1', NULL, NULL, AGO(-900))",
         );
         queue.write("alive.txt", "web1\n");
@@ -179,6 +178,54 @@ fn claims_and_beats_that_came_later() {
         // A heartbeat from the future is a wrong clock and no sign of life.
         assert_eq!(ids(&document, "steps", rules), ["3 roster", "5 roster"], "{document:#}");
         assert_eq!(ids(&document, "held", reason), ["1 unknown", "2 unknown", "6 unknown"], "{document:#}");
+    });
+}
+
+/// The list and the row contradict each other, and nothing tells which one is right; an operator who declares owners dead does.
+#[test]
+fn the_rows_own_life_outranks_the_list() {
+    on_both(|queue| {
+        alive(queue);
+        queue.sql("UPDATE jobs SET heartbeat_at = AGO(130) WHERE id IN (1, 3)");
+        queue.sql("UPDATE jobs SET lease_expires_at = AGO(-900) WHERE id IN (2, 5)");
+        queue.write("alive.txt", "web1\n");
+        let document = queue.run(&["reclaim", "--alive-from", "alive.txt", "--apply", "--json"]).exits(0).json();
+        assert_eq!(ids(&document, "held", reason), ["3 unknown", "5 unknown"], "{document:#}");
+        let details: Vec<&str> =
+            document["held"].as_array().unwrap().iter().map(|job| job["held"]["detail"].as_str().unwrap()).collect();
+        let both =
+            |life: &str| details.iter().any(|detail| detail.contains("is not on the list") && detail.contains(life));
+        assert!(both("but its heartbeat is") && both("but its lease runs"), "{details:?}");
+        queue.run(&["sweep", "--restart", "--alive-from", "alive.txt", "--apply"]).exits(0);
+        assert_eq!(queue.states(), ["1 RUNNING", "2 RUNNING", "3 QUEUED", "4 RUNNING", "5 QUEUED"]);
+    });
+}
+
+/// One line of `kubectl get pods -o jsonpath='{.items[*].metadata.name}'` names them all.
+#[test]
+fn every_word_of_a_line_is_a_name() {
+    on_both(|queue| {
+        alive(queue);
+        queue.write("alive.txt", "web1 web10 web2\n----\n");
+        let ran = queue.run(&["reclaim", "--alive-from", "alive.txt", "-v"]).exits(0);
+        assert!(ran.stderr.contains("1 line of the list of living owners name no owner: 2"), "{ran:#?}");
+        queue.run(&["reclaim", "--alive-from", "alive.txt", "--apply"]).exits(0);
+        assert!(queue.states().iter().all(|state| state.ends_with("RUNNING")));
+    });
+}
+
+/// Clocks differ, and many tables keep whole seconds: a claim of the minute in which the list was made may be later than it.
+#[test]
+fn a_claim_made_in_the_minute_of_the_list_is_left_alone() {
+    on_both(|queue| {
+        alive(queue);
+        queue.sql("UPDATE jobs SET claimed_at = AGO(50) WHERE id = 3");
+        queue.write("alive.txt", "web1\n");
+        let document = queue.run(&["reclaim", "--alive-from", "alive.txt", "--json"]).exits(0).json();
+        assert_eq!(ids(&document, "steps", rules), ["5 roster"], "{document:#}");
+        let words = ["sweep", "--restart", "--alive-from", "alive.txt", "--json"];
+        let document = queue.run(&words).exits(0).json();
+        assert_eq!(ids(&document, "steps", rules), ["3 roster", "5 roster"], "the operator answers for the clocks");
     });
 }
 
@@ -207,6 +254,7 @@ fn other_thresholds_still_count() {
     on_both(|queue| {
         alive(queue);
         queue.sql("UPDATE jobs SET heartbeat_at = AGO(600) WHERE id = 5");
+        queue.sql("UPDATE jobs SET heartbeat_at = AGO(200) WHERE id <> 5");
         let words = ["reclaim", "--alive-from", "-", "--older", "5m", "--json"];
         let document = queue.run_with(&words, b"web1\n").exits(0).json();
         assert_eq!(ids(&document, "steps", rules), ["5 roster"]);
@@ -240,8 +288,8 @@ fn a_restart_needs_a_scope_and_a_list_is_one() {
 fn owners_of_whom_nobody_says_what_the_host_is() {
     crawls_on_both(false, |queue| {
         queue.sql(
-            "INSERT INTO crawls (id, status, worker, started) VALUES (1, 'working', 'web1-4211', AGO(60)),
-            (2, 'working', 'web10-1', AGO(60)), (3, 'working', 'crawler@web1.example.com', AGO(60))",
+            "INSERT INTO crawls (id, status, worker, started) VALUES (1, 'working', 'web1-4211', AGO(300)),
+            (2, 'working', 'web10-1', AGO(300)), (3, 'working', 'crawler@web1.example.com', AGO(300))",
         );
         let document = queue.run_with(&["reclaim", "--alive-from", "-", "--json"], b"pod/web1\n").exits(0).json();
         assert_eq!(ids(&document, "steps", rules), ["2 roster"], "{document:#}");

@@ -28,7 +28,7 @@ fn a_deadline_is_passed_after_its_instant() {
 #[test]
 fn a_restart_ends_the_claims_that_were_made_before_it() {
     let before = ago(100);
-    let restart = Restart { scope: RestartScope::AllOwners, before: Some(before), began: now() };
+    let restart = Restart { scope: RestartScope::AllOwners, before: Some(before), began: now(), first: None };
     let policy = Policy { restart: Some(restart), ..Policy::default() };
     for (micros, is_dead) in [(-1, true), (0, false), (1, false)] {
         let claim = Claim { claimed_at: Reading::At(moved(before, micros)), ..super::queue_claim() };

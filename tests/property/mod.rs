@@ -6,6 +6,7 @@ mod duration;
 mod edges;
 mod encoding;
 mod events;
+mod evidence;
 mod ident;
 mod inert;
 mod judge;

@@ -17,7 +17,6 @@ use crate::cli::targets::Several;
 use crate::model::Timestamp;
 use crate::ops::Asked;
 use crate::policy::{Policy, Restart, RestartScope};
-use std::time::Duration;
 
 /// `jobdoctor sweep`.
 #[derive(Debug, Clone, clap::Args)]
@@ -116,9 +115,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 }
 
 fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &Metrics) -> Result<Exit, CliError> {
-    let mut slept = Duration::ZERO;
-    if let Some(splay) = args.unattended.splay {
-        slept = splay::sleep(splay, &context.interrupt, &context.ui)?;
+    if let Some(splay) = args.unattended.splay.filter(|_| !args.restart) {
+        splay::sleep(splay, &context.interrupt, &context.ui)?;
         metrics.begins_now();
     }
     let settings = Settings::resolve(&args.store, &context.environment)?;
@@ -151,7 +149,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
         settings,
         unattended: Some(Unattended {
             args: &args.unattended,
-            slept,
+            splay: args.unattended.splay.filter(|_| args.restart),
             takes_turns: !is_scoped,
             is_restart: args.restart,
             is_brief: !args.output.is_said(),
@@ -163,14 +161,18 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     .run(context, |look, beside, policy| match (&scope, beside.list.as_ref().filter(|_| by_list)) {
         (Some(scope), _) => {
             let (began, scope) = (look.now(), scope.clone());
-            Policy { older: None, restart: Some(Restart { scope, before: before(began), began }), ..policy }
+            Policy {
+                older: None,
+                restart: Some(Restart { scope, before: before(began), began, first: None }),
+                ..policy
+            }
         }
         (None, Some(list)) => {
             let living = list.living(look);
             let (began, before) = (living.made_at, before(look.now()));
             Policy {
                 older: None,
-                restart: Some(Restart { scope: RestartScope::NotListed(living), before, began }),
+                restart: Some(Restart { scope: RestartScope::NotListed(living), before, began, first: None }),
                 ..policy
             }
         }

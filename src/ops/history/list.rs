@@ -55,7 +55,7 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>) -> Result<Histor
     link(&mut runs);
     let all = runs.len();
     let mut runs: Vec<HistoryRun> = runs.into_values().collect();
-    runs.sort_by(|a, b| (b.store_time, &b.run_id).cmp(&(a.store_time, &a.run_id)));
+    runs.sort_by(|a, b| (b.store_time.micros(), &b.run_id).cmp(&(a.store_time.micros(), &a.run_id)));
     runs.truncate(limit.unwrap_or(usize::MAX));
     let ledger = ledger.map(|ledger| format!("{}.{}", ledger.table.schema, ledger.table.name));
     Ok(History {

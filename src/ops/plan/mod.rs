@@ -111,6 +111,11 @@ impl Plan {
         &self.not_found
     }
 
+    /// Adds what an operator should know of it.
+    pub fn warn(&mut self, warning: String) {
+        self.warnings.push(warning);
+    }
+
     /// True if there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.parts().all(|part| part.steps.is_empty())

@@ -3,9 +3,8 @@
 use crate::ops::OpsError;
 use crate::ops::selection::hosts_are_named;
 use crate::ops::session::Look;
-use crate::policy::{Policy, Restart, RestartScope};
+use crate::policy::{Globs, Policy, Restart, RestartScope};
 use crate::spec::QueueSpec;
-use crate::store::Wanted;
 use std::collections::BTreeSet;
 
 /// Refuses a move that this queue does not have at all.
@@ -44,25 +43,34 @@ pub(super) fn scope_is_sound(look: &mut Look, scope: &RestartScope) -> Result<()
             "stop every worker and sweep with --all-owners",
         )),
         RestartScope::Owners(globs) => {
-            let ends_open = |pattern: &&String| {
+            let ends_open = |pattern: &str| {
                 let before = pattern.strip_suffix('*').and_then(|rest| rest.chars().last());
                 before.is_some_and(char::is_alphanumeric)
             };
-            let Some(pattern) = globs.patterns().iter().find(ends_open).cloned() else { return Ok(()) };
-            let mut hosts = BTreeSet::new();
-            let spec = &look.spec;
-            look.reader.scan(spec, &Wanted::All, &mut |claim| {
-                if let Some(owner) = claim.owner.as_ref().filter(|_| scope.covers(&claim)) {
-                    hosts.insert(owner.host.clone().unwrap_or_else(|| owner.name.clone()));
-                }
-            })?;
-            if hosts.len() < 2 {
+            // A name without a wildcard means its owner alone.
+            let wild = globs.single().filter(|(pattern, _)| pattern.contains(['*', '?', '[', '{']));
+            let mut hosts: Vec<(&str, Globs, BTreeSet<String>)> =
+                wild.map(|(pattern, glob)| (pattern, glob, BTreeSet::new())).collect();
+            if hosts.is_empty() {
                 return Ok(());
             }
+            look.reader.holders(&look.spec, &mut |owner, _| {
+                let Some(owner) = owner else { return };
+                for (pattern, glob, hosts) in &mut hosts {
+                    if glob.admits(Some(&owner.id)) || glob.admits(Some(&owner.name)) {
+                        // Where owners name no host, only a pattern that goes on within a word is known to mean several.
+                        let name = ends_open(pattern).then(|| owner.name.clone());
+                        hosts.extend(owner.host.clone().or(name));
+                    }
+                }
+            })?;
+            let Some((pattern, _, hosts)) = hosts.into_iter().find(|(_, _, hosts)| hosts.len() > 1) else {
+                return Ok(());
+            };
             let seen: Vec<String> = hosts.into_iter().take(20).collect();
             Err(OpsError::usage(
                 format!("--owner {pattern} covers more than one host: {}", seen.join(", ")),
-                "name the hosts with --host, or end the pattern before its `*` with the separator, as in 'web1:*'",
+                "name each host with --host or a pattern of its own, as in 'web1:*'; for all of them there is --all-owners",
             ))
         }
     }

@@ -1,5 +1,5 @@
-use crate::model::{Reading, Timestamp};
-use crate::spec::{EARLIEST_MICROS, FUTURE_TOLERANCE};
+use crate::model::{Clocks, FUTURE_TOLERANCE, Reading, Timestamp};
+use crate::spec::EARLIEST_MICROS;
 use crate::store::Run;
 use std::time::Duration;
 
@@ -10,7 +10,9 @@ const LONGEST: Duration = Duration::from_secs(315_576_000);
 /// the end comes before the beginning. Nothing is guessed.
 pub fn run_time(run: &Run, now: Timestamp) -> Option<Duration> {
     let (Reading::At(started), Reading::At(ended)) = (&run.started, &run.ended) else { return None };
-    let is_plausible = started.micros() >= EARLIEST_MICROS && started <= ended && *ended <= now.plus(FUTURE_TOLERANCE);
+    let is_plausible = started.micros() >= EARLIEST_MICROS
+        && !started.is_after(*ended, Clocks::One)
+        && !ended.is_after(now.plus(FUTURE_TOLERANCE), Clocks::One);
     Some(ended.since(*started)).filter(|span| is_plausible && *span <= LONGEST)
 }
 

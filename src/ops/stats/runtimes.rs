@@ -1,6 +1,6 @@
 use super::run_time::run_time;
 use super::spread::Spread;
-use crate::model::{Timestamp, age};
+use crate::model::{Clocks, Timestamp, age};
 use crate::ops::selection::Selection;
 use crate::ops::session::Look;
 use crate::ops::{OpsError, thresholds};
@@ -46,7 +46,7 @@ pub fn runtimes(
     look.reader.finished(spec, runs, &WantedRuns::Since(since_at), &mut |run| {
         let is_asked = selection.queues.admits(run.queue.as_deref()) && selection.kinds.admits(run.kind.as_deref());
         // The window's bound is coarse in coarse encodings. An end that is no instant may lie in it.
-        if is_asked && run.ended.at().is_none_or(|ended| ended >= since_at) {
+        if is_asked && run.ended.at().is_none_or(|ended| !since_at.is_after(ended, Clocks::One)) {
             kinds.add(&run, by_kind, policy, now);
         }
     })?;

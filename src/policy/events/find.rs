@@ -1,7 +1,7 @@
 //! From counts to events.
 
 use super::holder::{Holder, Part};
-use super::tally::{Tally, earlier};
+use super::tally::Tally;
 use super::words;
 use super::{Event, EventKind, Events, Grouped};
 use crate::model::Timestamp;
@@ -46,7 +46,9 @@ impl Events<'_> {
         // The one kind of event that may be about jobs which another is about too.
         let of_its_own = events.iter().filter(|event| event.what != EventKind::NoClaimTime);
         let grouped: u64 = of_its_own.map(|event| event.jobs).sum();
-        events.sort_by(|a, b| b.jobs.cmp(&a.jobs).then(b.until.cmp(&a.until)).then_with(|| a.text.cmp(&b.text)));
+        events.sort_by(|a, b| {
+            b.jobs.cmp(&a.jobs).then(micros(b.until).cmp(&micros(a.until))).then_with(|| a.text.cmp(&b.text))
+        });
         Grouped { events, alone: self.listed.saturating_sub(grouped) }
     }
 
@@ -78,8 +80,8 @@ impl Events<'_> {
             || self.overflowed
             || self.owners.values().any(|owner| !owner.is_silent())
             || self.nobody.claims > self.nobody.dead;
-        let first = lost.iter().map(|lost| lost.tally.newest).min().flatten();
-        let last = lost.iter().map(|lost| lost.tally.newest).max().flatten();
+        let first = lost.iter().map(|lost| lost.tally.newest).min_by_key(|at| micros(*at)).flatten();
+        let last = lost.iter().map(|lost| lost.tally.newest).max_by_key(|at| micros(*at)).flatten();
         let at_once = matches!((first, last), (Some(first), Some(last)) if last.since(first) <= AT_ONCE);
         !some_life && at_once && lost.len() >= SEVERAL && lost.iter().all(|lost| lost.holder.is_surely_gone())
     }
@@ -130,7 +132,7 @@ impl Events<'_> {
 
 /// One line for those that went together, one for each that lost several jobs, and one a kind for those that lost one.
 fn gone<'e>(what: EventKind, mut lost: Vec<Lost<'e>>, now: Timestamp, events: &mut Vec<Event>) {
-    lost.sort_by(|a, b| (a.tally.newest, a.name).cmp(&(b.tally.newest, b.name)));
+    lost.sort_by_key(|lost| (micros(lost.tally.newest), lost.name));
     let mut single: BTreeMap<String, Vec<Lost<'e>>> = BTreeMap::new();
     let mut group: Vec<Lost<'e>> = Vec::new();
     let mut close = |group: Vec<Lost<'e>>| {
@@ -197,8 +199,12 @@ pub struct Hung<'e> {
     pub hosts: BTreeSet<&'e str>,
 }
 
+fn micros(at: Option<Timestamp>) -> Option<i64> {
+    at.map(Timestamp::micros)
+}
+
 /// The first and the last of the instants at which each of them was last seen alive.
 pub fn window(lost: &[Lost<'_>]) -> (Option<Timestamp>, Option<Timestamp>) {
     let signs = || lost.iter().map(|lost| lost.tally.newest);
-    (signs().fold(None, earlier), signs().max().flatten())
+    (signs().fold(None, Timestamp::oldest), signs().fold(None, Timestamp::newest))
 }

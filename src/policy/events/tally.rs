@@ -21,10 +21,10 @@ impl Tally {
     /// Takes others in.
     pub fn add(&mut self, other: &Tally) {
         self.jobs += other.jobs;
-        self.oldest = earlier(self.oldest, other.oldest);
-        self.newest = self.newest.max(other.newest);
-        self.first_claim = earlier(self.first_claim, other.first_claim);
-        self.last_claim = self.last_claim.max(other.last_claim);
+        self.oldest = Timestamp::oldest(self.oldest, other.oldest);
+        self.newest = Timestamp::newest(self.newest, other.newest);
+        self.first_claim = Timestamp::oldest(self.first_claim, other.first_claim);
+        self.last_claim = Timestamp::newest(self.last_claim, other.last_claim);
         self.by_age += other.by_age;
     }
 
@@ -34,13 +34,5 @@ impl Tally {
             sum.add(tally);
             sum
         })
-    }
-}
-
-/// The earlier of two instants, of which either may be unknown.
-pub fn earlier(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
     }
 }

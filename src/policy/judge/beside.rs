@@ -1,11 +1,12 @@
 //! What is known beside the row: a list of living owners, and what earlier looks saw.
 
 use super::{Bench, Opinion};
-use crate::model::{LockSign, Reading, Timestamp, age};
+use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, Reading, Timestamp, age};
 use crate::policy::roster::{Living, Standing};
+use crate::policy::rules::Restart;
 use crate::policy::stillness::Stood;
 use crate::policy::verdict::{Check, CheckResult, Proves, Reason, Rule};
-use crate::spec::{EARLIEST_MICROS, FUTURE_TOLERANCE, Liveness, silence_allowed};
+use crate::spec::{EARLIEST_MICROS, Liveness, silence_allowed};
 use std::time::Duration;
 
 /// What judged, in documents: the list of living owners.
@@ -16,19 +17,22 @@ const CHANGE: &str = "change";
 const PROGRESS: &str = "progress";
 
 impl Bench<'_> {
-    /// Asked first: an owner that is not on the list is dead, whatever its row still says.
+    /// Asked first: an owner that is not on the list is dead, unless the claim's own row shows life.
     pub(super) fn roster(&mut self) {
         let Some(living) = &self.policy.living else { return };
-        let standing = living.says(self.claim, self.now);
+        let standing = living.says(self.claim, self.now, Clocks::Two);
         let detail = said(standing, &self.owner_name());
         let opinion = match standing {
             Standing::Missing if self.holds_lock() => Opinion::Alive(format!("{detail}, but a session holds its lock")),
-            Standing::Missing => self.unless_younger(Rule::Roster, detail, self.silence()),
+            Standing::Missing => self.unless_younger(Rule::Roster, detail, self.last_sign_at),
             Standing::NoOwner | Standing::NoClaimTime => Opinion::Silent(format!("{detail}; the sources are asked")),
             Standing::Listed | Standing::ClaimedLater | Standing::BeatLater => Opinion::Alive(detail),
         };
         let (result, detail) = match opinion {
             Opinion::Dead(rule, detail) => {
+                if let Some(life) = self.sign_of_life() {
+                    return self.contradicts(rule, "owner", self.owner_name(), &detail, &life);
+                }
                 self.liveness = Some(ROSTER);
                 self.reasons.push(Reason { rule, detail: detail.clone() });
                 (CheckResult::Fires, detail)
@@ -40,8 +44,8 @@ impl Bench<'_> {
     }
 
     /// A restart sweep of all owners that are not on the list: nothing but the list counts.
-    pub(super) fn restart_by_roster(&mut self, living: &Living, before: Option<Timestamp>) {
-        let standing = living.says(self.claim, self.now);
+    pub(super) fn restart_by_roster(&mut self, living: &Living, restart: &Restart) {
+        let standing = living.says(self.claim, self.now, Clocks::One);
         let detail = said(standing, &self.owner_name());
         match standing {
             Standing::Listed | Standing::Missing => {}
@@ -49,16 +53,9 @@ impl Bench<'_> {
                 self.lack(detail.clone());
             }
         }
-        let mut dead = standing == Standing::Missing;
-        let mut detail = detail;
-        if let Some(before) = before.filter(|_| dead) {
-            let (is_old, since) = self.started_before(before);
-            (dead, detail) = (is_old, format!("{detail}; {since}"));
-        }
-        if dead && self.holds_lock() {
-            // Nobody can declare a session dead that holds a lock at this moment.
-            self.lack("a living session holds its lock: stop that process first".to_owned());
-        }
+        let missing = standing == Standing::Missing && self.precedes_sweep(restart);
+        let (dead, detail) = if missing { self.started_before(restart, detail) } else { (false, detail) };
+        self.must_hold_no_lock(dead);
         self.ask(Rule::Roster, "owner", self.owner_name(), dead, detail);
     }
 
@@ -91,7 +88,7 @@ impl Bench<'_> {
             return;
         }
         let living = self.policy.living.as_ref();
-        if living.is_some_and(|living| living.says(self.claim, self.now) == Standing::Listed) {
+        if living.is_some_and(|living| living.says(self.claim, self.now, Clocks::Two) == Standing::Listed) {
             self.liveness = Some(ROSTER);
             return;
         }
@@ -130,14 +127,18 @@ impl Bench<'_> {
             match (source, &sign.at) {
                 // What does not fit its declaration is no question of clocks.
                 (_, Reading::Unfit { .. }) => return None,
-                (Liveness::Lease { .. }, Reading::At(end)) if *end >= self.now || self.is_off(&sign.at) => return None,
+                (Liveness::Lease { .. }, Reading::At(end))
+                    if !self.now.is_after(*end, Clocks::One) || self.is_off(&sign.at) =>
+                {
+                    return None;
+                }
                 (Liveness::Lock { .. }, _) if matches!(sign.lock, LockSign::Held | LockSign::OutOfSight) => {
                     return None;
                 }
                 (Liveness::Heartbeat { .. } | Liveness::Owner { .. }, Reading::At(at)) => {
                     let is_off = self.is_off(&sign.at);
                     let span = silence_allowed(source, self.older_span(), sign.silent_after);
-                    if !is_off && span.is_some_and(|span| self.now.since(*at) <= span) {
+                    if !is_off && span.is_some_and(|span| !self.is_over(*at, span)) {
                         // A fresh heartbeat is life, whatever else is wrong.
                         return None;
                     }
@@ -154,7 +155,8 @@ impl Bench<'_> {
 
     /// Too early or too late to be true.
     fn is_off(&self, reading: &Reading) -> bool {
-        let off = |at: Timestamp| at.micros() < EARLIEST_MICROS || at > self.now.plus(FUTURE_TOLERANCE);
+        let off =
+            |at: Timestamp| at.micros() < EARLIEST_MICROS || at.is_after(self.now.plus(FUTURE_TOLERANCE), Clocks::One);
         reading.at().is_some_and(off)
     }
 
@@ -192,13 +194,17 @@ fn said(standing: Standing, owner: &str) -> String {
         Standing::Missing => format!("owner {owner} is not on the list of living owners"),
         Standing::NoOwner => "the claim names no owner, so no list tells whether it is dead".to_owned(),
         Standing::ClaimedLater => {
-            format!("owner {owner} is not on the list of living owners, but claimed the job after the list was made")
+            format!(
+                "owner {owner} is not on the list of living owners, but may have claimed the job after the list was made"
+            )
         }
         Standing::BeatLater => {
-            format!("owner {owner} is not on the list of living owners, but showed life after the list was made")
+            format!(
+                "owner {owner} is not on the list of living owners, but may have shown life after the list was made"
+            )
         }
         Standing::NoClaimTime => {
-            format!("owner {owner} is not on the list of living owners, but may have claimed the job after it was made")
+            format!("owner {owner} is not on the list of living owners, and its claim does not say when it was made")
         }
     }
 }

@@ -1,48 +1,68 @@
 //! Restart sweeps: somebody says which owners are dead, and what the rows show does not count.
 
 use super::Bench;
-use crate::model::{LockSign, Timestamp};
+use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, Timestamp};
+use crate::policy::rules::Restart;
 use crate::policy::scope::RestartScope;
 use crate::policy::verdict::Rule;
-use crate::spec::FUTURE_TOLERANCE;
 
 impl Bench<'_> {
     pub(super) fn restart(&mut self) {
         let Some(restart) = &self.policy.restart else { return };
         if let RestartScope::NotListed(living) = &restart.scope {
-            return self.restart_by_roster(living, restart.before);
+            return self.restart_by_roster(living, restart);
         }
         let owner = self.owner_name();
-        let later = self.claim.claimed_at.at().is_some_and(|at| at > restart.began);
-        let covers = restart.scope.covers(self.claim);
-        let (dead, detail) = match (covers, later, restart.before) {
-            (false, _, _) => (false, "the owner is not in the scope of this sweep".to_owned()),
-            (true, true, _) => {
-                self.lack("claimed after the sweep began, by the row's own time: it may be a new worker's".to_owned());
-                (false, "claimed after the sweep began".to_owned())
-            }
-            (true, false, None) => (true, format!("restart sweep: {owner} is declared dead")),
-            (true, false, Some(before)) => self.started_before(before),
+        let (dead, detail) = if !restart.scope.covers(self.claim) {
+            (false, "the owner is not in the scope of this sweep".to_owned())
+        } else if !self.precedes_sweep(restart) {
+            (false, "not known to have been claimed before the sweep began".to_owned())
+        } else {
+            self.started_before(restart, format!("restart sweep: {owner} is declared dead"))
         };
-        if dead && self.claim.signs.iter().any(|sign| sign.lock == LockSign::Held) {
-            // Nobody can declare a session dead that holds a lock at this moment.
-            self.lack("a living session holds its lock: stop that process first".to_owned());
-        }
+        self.must_hold_no_lock(dead);
         self.ask(Rule::Restart, "owner", owner, dead, detail);
     }
 
-    /// Whether the claim was made before an instant, and is dead for it. One of which nobody can tell is never touched.
-    pub(super) fn started_before(&mut self, before: Timestamp) -> (bool, String) {
-        if let Some(claimed_at) = &self.spec.claim.claimed_at {
-            self.must_be_plausible(claimed_at, &self.claim.claimed_at, Some(FUTURE_TOLERANCE));
-        }
-        match self.claim.claimed_at.at() {
-            Some(at) if at < before => (true, format!("restart sweep: claimed {at}, before {before}")),
-            Some(at) => (false, format!("claimed {at}, not before {before}")),
-            None => {
-                self.lack(format!("it is not known when it was claimed, before {before} or after"));
-                (false, "it is not known when it was claimed".to_owned())
+    /// Whether the claim was made before the sweep began, beyond doubt; what stands against it makes the verdict unknown. The
+    /// operator answers for the clocks: a worker that crashed seconds after its claim must be recovered by its host's boot.
+    pub(super) fn precedes_sweep(&mut self, restart: &Restart) -> bool {
+        let why = match (&self.spec.claim.claimed_at, self.claim.claimed_at.at()) {
+            (Some(column), at) => {
+                if self.must_be_plausible(column, &self.claim.claimed_at, Some(FUTURE_TOLERANCE)).is_some() {
+                    return false;
+                }
+                match at {
+                    Some(at) if restart.began.is_after(at, Clocks::One) => return true,
+                    Some(_) => "claimed after the sweep began, by the row's own time: it may be a new worker's",
+                    None => "it does not say when it was claimed: that may be after the sweep began",
+                }
             }
+            (None, _) if restart.first.as_ref().is_none_or(|first| first.has(self.claim)) => return true,
+            (None, _) => "it was not in flight, or was another claim, when the sweep began",
+        };
+        self.lack(why.to_owned());
+        false
+    }
+
+    /// Whether a claim that is dead for `detail` was made before the instant that the operator named, if one was named.
+    pub(super) fn started_before(&mut self, restart: &Restart, detail: String) -> (bool, String) {
+        match (restart.before, self.claim.claimed_at.at()) {
+            (None, _) => (true, detail),
+            (Some(before), Some(at)) if before.is_after(at, Clocks::One) => {
+                (true, format!("{detail}; claimed {at}, before {before}"))
+            }
+            (Some(before), at) => {
+                let at = at.map_or_else(|| "at an unknown time".to_owned(), |at: Timestamp| at.to_string());
+                (false, format!("claimed {at}, not before {before}"))
+            }
+        }
+    }
+
+    /// A session that holds a lock at this moment cannot be declared dead.
+    pub(super) fn must_hold_no_lock(&mut self, dead: bool) {
+        if dead && self.claim.signs.iter().any(|sign| sign.lock == LockSign::Held) {
+            self.lack("a living session holds its lock: stop that process first".to_owned());
         }
     }
 }

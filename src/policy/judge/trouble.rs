@@ -1,14 +1,14 @@
 //! Rules about jobs whose worker may be alive: a deadline, a longest run time, a limit for a state.
 
 use super::{Bench, Opinion, shown};
-use crate::model::{Reading, age};
+use crate::model::{Clocks, Reading, age};
 use crate::policy::verdict::{Check, CheckResult, Rule};
 
 impl Bench<'_> {
     pub(super) fn trouble(&mut self) {
         if let Some(column) = &self.spec.rules.deadline {
             let implausible = self.must_be_plausible(column, &self.claim.deadline, None);
-            let passed = self.claim.deadline.at().filter(|deadline| *deadline < self.now);
+            let passed = self.claim.deadline.at().filter(|deadline| self.now.is_after(*deadline, Clocks::One));
             let detail = match (passed, &self.claim.deadline) {
                 (Some(deadline), _) => format!("deadline passed {} ago", age(self.now.since(deadline))),
                 (None, Reading::Absent) => "there is no deadline".to_owned(),
@@ -23,11 +23,10 @@ impl Bench<'_> {
         }
         let max = self.policy.max_runtime_for(self.spec, self.claim);
         if self.spec.rules.max_runtime.is_some() || max.is_some() {
-            let runs = self.claim.claimed_at.at().map(|at| self.now.since(at));
-            let (over, detail) = match (runs, max) {
-                (Some(runs), Some(max)) => {
-                    let by = self.policy.said_by(max.set_by, "max_runtime");
-                    (runs > max.span, format!("runs for {}, allowed {}{by}", age(runs), age(max.span)))
+            let (over, detail) = match (self.claim.claimed_at.at(), max) {
+                (Some(since), Some(max)) => {
+                    let (by, runs) = (self.policy.said_by(max.set_by, "max_runtime"), age(self.now.since(since)));
+                    (self.is_over(since, max.span), format!("runs for {runs}, allowed {}{by}", age(max.span)))
                 }
                 (None, Some(_)) => (false, "it is not known since when it runs".to_owned()),
                 (_, None) => (false, "no limit is set".to_owned()),
@@ -65,18 +64,18 @@ impl Bench<'_> {
             true => self.must_be_plausible(since, &self.claim.claimed_at, None),
             false => None,
         };
-        let held = self.claim.claimed_at.at().filter(|at| *at < self.now).map(|at| self.now.since(at));
+        let held = self.claim.claimed_at.at().filter(|at| self.now.is_after(*at, Clocks::One));
         let (over, detail) = match (implausible, held) {
             (Some(why), _) => (false, why),
             (None, None) => (false, format!("nothing tells since when it is in {}", limit.state.text)),
-            (None, Some(held)) => {
+            (None, Some(since_at)) => {
                 let by = self.policy.too_long.name(limit);
-                let (state, span, allowed) = (&limit.state.text, age(held), age(limit.after));
+                let (state, span, allowed) = (&limit.state.text, age(self.now.since(since_at)), age(limit.after));
                 let detail = match self.spec.waits {
                     true => format!("waits in {state}, {span} past {}, allowed {allowed} ({by})", since.column.name),
                     false => format!("in {state} for {span}, allowed {allowed} ({by})"),
                 };
-                (held > limit.after, detail)
+                (self.is_over(since_at, limit.after), detail)
             }
         };
         self.ask(Rule::TooLong, &since.column.to_string(), shown(&self.claim.claimed_at), over, detail);

@@ -3,12 +3,12 @@
 
 use super::builder::{Param, Sql, column_sql};
 use super::projection::lock_sql;
-use crate::model::{Cell, Timestamp};
+use crate::model::{Cell, FUTURE_TOLERANCE, Timestamp};
 use crate::spec::encoding::{Encoding, Unit};
 use crate::spec::ident::literal;
 use crate::spec::{
-    Absence, Column, EARLIEST_MICROS, FUTURE_TOLERANCE, Free, LEASE_AHEAD, Liveness, MaxRuntime, OwnerRowSpec,
-    QueueSpec, SilentAfter, TimeColumn, silence_allowed,
+    Absence, Column, EARLIEST_MICROS, Free, LEASE_AHEAD, Liveness, MaxRuntime, OwnerRowSpec, QueueSpec, SilentAfter,
+    TimeColumn, silence_allowed,
 };
 use crate::store::Cutoffs;
 use std::time::Duration;

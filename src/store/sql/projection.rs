@@ -1,5 +1,5 @@
 use super::builder::{Sql, Values, column_sql};
-use crate::model::{Cell, Claim, Fence, Key, LockSign, Owner, OwnerRow, Reading, Sign, Witness};
+use crate::model::{Cell, Claim, Fence, Key, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp, Witness};
 use crate::spec::{
     CancelRequested, Expr, Liveness, Max, MaxRuntime, QueueSpec, SilentAfter, StateSource, Template, TimeColumn,
 };
@@ -299,7 +299,7 @@ fn truth(cell: &Cell) -> bool {
 fn newest_heartbeat(spec: &QueueSpec, signs: &[Sign], owner: Reading) -> Reading {
     let rows = spec.liveness.iter().zip(signs).filter(|(source, _)| matches!(source, Liveness::Heartbeat { .. }));
     let beats = rows.map(|(_, sign)| sign.at.clone()).chain(std::iter::once(owner));
-    beats.max_by_key(|reading| reading.at()).unwrap_or(Reading::Absent)
+    beats.max_by_key(|reading| reading.at().map(Timestamp::micros)).unwrap_or(Reading::Absent)
 }
 
 /// Shared by the listing and the witnesses: the values of a projection need no parameters.

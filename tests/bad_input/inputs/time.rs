@@ -60,10 +60,10 @@ fn read(encodings: &Encodings, cell: &Cell, at: Timestamp) {
     assert_eq!(encodings.encode(again), written, "{cell:?} is {at} by {encodings}");
     let second = Duration::from_secs(1);
     let (before, after) = (at.minus(second), at.plus(second));
-    if after > at {
+    if after.micros() > at.micros() {
         is_within(cell, &encodings.before(after), Ordering::Less);
     }
-    if before < at {
+    if before.micros() < at.micros() {
         is_within(cell, &encodings.after(before), Ordering::Greater);
     }
 }

@@ -118,11 +118,11 @@ impl Reader for MemoryReader {
             // What ended a little earlier, or nobody knows when, may come as well.
             WantedRuns::Since(since) => {
                 let since = since.minus(std::time::Duration::from_secs(1));
-                found.retain(|run| run.ended.at().is_none_or(|ended| ended >= since));
+                found.retain(|run| run.ended.at().is_none_or(|ended| ended.micros() >= since.micros()));
             }
             WantedRuns::Newest(n, _) => {
                 found.retain(|run| run.ended.at().is_some());
-                found.sort_by_key(|run| std::cmp::Reverse(run.ended.at()));
+                found.sort_by_key(|run| std::cmp::Reverse(run.ended.at().map(Timestamp::micros)));
                 found.truncate(*n as usize);
                 found.reverse();
             }

@@ -2,7 +2,7 @@
 
 use super::database::Row;
 use super::expression::{Scope, evaluate};
-use jobdoctor::model::{Cell, Claim, Fence, Key, LockSign, Owner, OwnerRow, Reading, Sign, Witness};
+use jobdoctor::model::{Cell, Claim, Fence, Key, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp, Witness};
 use jobdoctor::spec::{
     CancelRequested, Column, Expr, JoinOn, Liveness, Max, MaxRuntime, OwnerRowSpec, Piece, QueueSpec, Runs,
     SilentAfter, StateSource, TimeColumn,
@@ -181,7 +181,7 @@ impl Joined<'_> {
                 (Some(_), None, None) => OwnerRow::Unset,
             },
             claimed_at: self.time(spec.claim.claimed_at.as_ref()),
-            heartbeat: beats.max_by_key(Reading::at).unwrap_or(Reading::Absent),
+            heartbeat: beats.max_by_key(|beat| beat.at().map(Timestamp::micros)).unwrap_or(Reading::Absent),
             signs,
             attempts: spec.attempts.column.as_ref().map_or(Cell::Null, |expr| self.value(expr)),
             max_attempts: match &spec.attempts.max {

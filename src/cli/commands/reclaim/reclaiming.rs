@@ -8,11 +8,14 @@ use crate::cli::plan_file;
 use crate::cli::record::record;
 use crate::cli::report_file::ReportFile;
 use crate::cli::settings::Settings;
+use crate::cli::splay;
+use crate::model::Timestamp;
 use crate::ops::{self, Asked, Guard, Look, Order};
-use crate::policy::{Lifted, Policy};
+use crate::policy::{Lifted, Looks, Policy};
 use crate::render::Format;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What `reclaim` and `sweep` have in common.
@@ -38,8 +41,8 @@ pub(in crate::cli::commands) struct Reclaiming<'a> {
 /// What `sweep` has beside that.
 pub(in crate::cli::commands) struct Unattended<'a> {
     pub(in crate::cli::commands) args: &'a UnattendedArgs,
-    /// How long it slept before it began.
-    pub(in crate::cli::commands) slept: Duration,
+    /// How long a restart sweep may sleep between its first look and the one it judges. Other sweeps sleep before they look.
+    pub(in crate::cli::commands) splay: Option<Duration>,
     /// True if it takes turns with other sweeps: all but restart sweeps of some owners, because workers must always start.
     pub(in crate::cli::commands) takes_turns: bool,
     pub(in crate::cli::commands) is_restart: bool,
@@ -75,7 +78,7 @@ impl Reclaiming<'_> {
             look.return_later(&later)?;
             self.counting(look, context)
         };
-        let look = look_again()?;
+        let mut look = look_again()?;
         context.say_where(&look);
         if let (Some(_), Some(why)) = (&self.unattended, look.spec.advice_only()) {
             // Silence would look like success for ever.
@@ -84,13 +87,21 @@ impl Reclaiming<'_> {
         }
         let run_id = run_id(&look);
         context.ui.is_run(&run_id);
-        // Whatever it waits for from here on, and did before, claims made meanwhile are those of workers that came after it.
-        let slept = self.unattended.as_ref().map(|said| said.slept).unwrap_or_default();
-        let began = look.now().minus(slept);
+        // Whatever it waits for from here on: claims made meanwhile are those of workers that came after it.
+        let began = look.now();
+        let splay = self.unattended.as_ref().and_then(|said| said.splay);
+        let first = self.first_look(&mut look, splay)?;
+        if let Some(splay) = splay {
+            drop(look);
+            splay::sleep(splay, &context.interrupt, &context.ui)?;
+            self.metrics.iter().for_each(|metrics| metrics.begins_now());
+            look = look_again()?;
+        }
         let (mut look, mut standing) = self.stand_in_line(context, &limits, look, &look_again)?;
         let mut policy = self.asked.policy(refine(&look, &beside, policy))?;
         if let Some(restart) = &mut policy.restart {
-            restart.began = restart.began.min(began);
+            restart.began = Timestamp::oldest(Some(restart.began), Some(began)).unwrap_or(began);
+            restart.first = first;
         }
         let speaks = !self.format.is_machine() && (self.unattended.is_none() || context.ui.is_watched());
         let (policy, wrong_list) = beside.judge(&mut look, policy, context, speaks)?;
@@ -98,8 +109,8 @@ impl Reclaiming<'_> {
         if let (Some(metrics), Asked::Selection(selection)) = (self.metrics, &self.asked) {
             metrics.measure(&mut look, selection, &policy)?;
         }
-        let plan = self.asked.plan(&mut look, &policy)?;
-        self.say_unheard(context, &mut look, &policy, &plan)?;
+        let mut plan = self.asked.plan(&mut look, &policy)?;
+        self.say_unheard(context, &mut look, &policy, &mut plan)?;
         context.warn_if_blind(&mut look, plan.in_flight())?;
         // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
         drop(look);
@@ -145,6 +156,16 @@ impl Reclaiming<'_> {
         let exit = self.exit(&done).worse(following.exit);
         // What was done counts, even if it cannot be told.
         told.map(|()| exit).map_err(|error| CliError { exit: error.exit.worse(exit), ..error })
+    }
+
+    /// What was in flight before the run waits, where it will and nothing else tells which claims are older.
+    fn first_look(&self, look: &mut Look, splay: Option<Duration>) -> Result<Option<Arc<Looks>>, CliError> {
+        let is_restart = self.unattended.as_ref().is_some_and(|said| said.is_restart);
+        let waits = splay.is_some() || !self.lock_wait().is_zero();
+        if !is_restart || !waits || look.spec.claim.claimed_at.is_some() {
+            return Ok(None);
+        }
+        Ok(Some(Arc::new(ops::in_flight(look)?)))
     }
 
     /// What lifts the brake: a number of jobs on this command line, not one that the config file allows each run.

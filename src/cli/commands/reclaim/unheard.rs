@@ -1,38 +1,45 @@
-//! That a restart sweep is about a host which nobody has heard of: a short name where owners say the long one, for example.
+//! That a restart sweep is about owners that hold nothing: a short host name where owners say the long one, for example.
 
 use super::Reclaiming;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::ops::{self, Look, Plan};
-use crate::policy::{Policy, RestartScope};
+use crate::policy::{Policy, RestartScope, may_be_one_host};
 use crate::render::grouped;
 
 /// Hosts named.
 const SHOWN: usize = 5;
 
 impl Reclaiming<'_> {
-    /// Says so to a person, and to who asked for details. To a worker's unit it is no news: most starts find nothing.
+    /// Puts it among the plan's warnings. Most starts of a worker's unit find nothing, and cron must not mail that: on stderr it
+    /// comes for a person, for `--verbose`, and where a host in flight goes by nearly the same name.
     pub(super) fn say_unheard(
         &self,
         context: &Context,
         look: &mut Look,
         policy: &Policy,
-        plan: &Plan,
+        plan: &mut Plan,
     ) -> Result<(), CliError> {
-        let Some(RestartScope::Hosts(named)) = policy.restart.as_ref().map(|restart| &restart.scope) else {
-            return Ok(());
+        let Some(restart) = policy.restart.as_ref().filter(|_| plan.is_empty()) else { return Ok(()) };
+        let named = match &restart.scope {
+            RestartScope::Hosts(hosts) => hosts.as_slice(),
+            RestartScope::Owners(globs) => globs.patterns(),
+            RestartScope::AllOwners | RestartScope::NotListed(_) => return Ok(()),
         };
-        if !plan.is_empty() || !context.ui.tells_details() {
-            return Ok(());
+        let Some(others) = ops::other_hosts(look, &restart.scope)? else { return Ok(()) };
+        let is_near = named.iter().any(|named| others.iter().any(|other| may_be_one_host(named, other)));
+        let warning = in_words(matches!(restart.scope, RestartScope::Hosts(_)), named, &others);
+        // The warnings of a plan that is shown are said with it.
+        let is_shown = context.ui.is_watched() && !self.act.apply;
+        if !is_shown && (is_near || context.ui.tells_details()) {
+            context.ui.warn(&warning);
         }
-        if let Some(others) = ops::other_hosts(look, named)? {
-            context.ui.warn_about_setup(&in_words(named, &others));
-        }
+        plan.warn(warning);
         Ok(())
     }
 }
 
-fn in_words(named: &[String], others: &[String]) -> String {
+fn in_words(are_hosts: bool, named: &[String], others: &[String]) -> String {
     let more = others.len().saturating_sub(SHOWN) as u64;
     let more = if more > 0 { format!(" ({} more)", grouped(more)) } else { String::new() };
     let shown = others.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -40,7 +47,8 @@ fn in_words(named: &[String], others: &[String]) -> String {
         [] => "no owner does".to_owned(),
         _ => format!("hosts in flight: {shown}{more}"),
     };
-    format!("no owner on host {} holds a job in flight; {others}", named.join(" or "))
+    let who = if are_hosts { "no owner on host" } else { "no owner like" };
+    format!("{who} {} holds a job in flight; {others}", named.join(" or "))
 }
 
 #[cfg(test)]
@@ -50,9 +58,9 @@ mod tests {
     #[test]
     fn five_are_named() {
         let hosts = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        let said = in_words(&hosts(&["a.b"]), &hosts(&["1", "2", "3", "4", "5", "6", "7"]));
+        let said = in_words(true, &hosts(&["a.b"]), &hosts(&["1", "2", "3", "4", "5", "6", "7"]));
         assert_eq!(said, "no owner on host a.b holds a job in flight; hosts in flight: 1, 2, 3, 4, 5 (2 more)");
-        let said = in_words(&hosts(&["a", "b"]), &[]);
-        assert_eq!(said, "no owner on host a or b holds a job in flight; no owner does");
+        let said = in_words(false, &hosts(&["a:*", "b:*"]), &[]);
+        assert_eq!(said, "no owner like a:* or b:* holds a job in flight; no owner does");
     }
 }

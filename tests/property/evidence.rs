@@ -1,0 +1,138 @@
+//! Evidence by different writers: units, clocks, and a row that contradicts what is inferred about its owner.
+
+use super::claims::{ago, now};
+use super::queue::{lease, resolved, table};
+use crate::support::doctor::mapping;
+use jobdoctor::model::{Claim, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp};
+use jobdoctor::policy::{Living, Policy, Restart, RestartScope, Roster, Rule, Verdict, judge};
+use jobdoctor::spec::{LiveTable, QueueSpec};
+use std::sync::{Arc, OnceLock};
+
+/// A lease on the row, and a heartbeat and a start on the owner's.
+fn owned() -> &'static QueueSpec {
+    static OWNED: OnceLock<QueueSpec> = OnceLock::new();
+    OWNED.get_or_init(|| {
+        let text = r#"
+            format = 1
+            name = "owned"
+            time     = { default = "epoch us" }
+            states   = { waiting = ["new"], in_flight = ["working"], failed = ["dead"] }
+            attempts = { column = "tries", max = 5, counted = "at reclaim" }
+            [claim]
+            table      = "q"
+            key        = "id"
+            state      = "status"
+            claimed_at = "started"
+            liveness   = [{ by = "lease", column = "lease" }, { by = "owner", silent_after = "2m" }]
+            [owner]
+            id        = "worker"
+            table     = "workers"
+            match     = { name = "worker" }
+            heartbeat = "beat"
+            started   = "up_at"
+            missing   = "dead"
+            [move]
+            requeue = { to = "new", clear = ["worker", "started"] }
+            fail    = { to = "dead" }
+        "#;
+        let integers = |names: &[&'static str]| names.iter().map(|name| (*name, "integer")).collect::<Vec<_>>();
+        let mut jobs = integers(&["id", "started", "lease", "tries"]);
+        jobs.extend([("status", "text"), ("worker", "text")]);
+        let mut workers = integers(&["beat", "up_at"]);
+        workers.push(("name", "text"));
+        resolved(
+            &mapping(text),
+            vec![table("q", &jobs), LiveTable { unique: vec![vec!["name".to_owned()]], ..table("workers", &workers) }],
+        )
+    })
+}
+
+fn claim(claimed_at: Timestamp, started: Timestamp, lease: Reading, beat: Timestamp) -> Claim {
+    let sign = |at: Reading| Sign { at, silent_after: None, lock: LockSign::Absent };
+    Claim {
+        state: "working".to_owned(),
+        owner_row: OwnerRow::Present { started: Reading::At(started) },
+        claimed_at: Reading::At(claimed_at),
+        heartbeat: Reading::At(beat),
+        signs: vec![sign(lease), sign(Reading::At(beat))],
+        ..super::queue_claim()
+    }
+}
+
+fn after(at: Timestamp, micros: i64) -> Timestamp {
+    Timestamp::from_micros(at.micros() + micros).expect("in range")
+}
+
+fn is_dead_of(rule: Rule, verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Stuck(reasons) if reasons.iter().any(|reason| reason.rule == rule))
+}
+
+/// A worker registers and claims its first job at once, by columns of different precision or by two clocks.
+#[test]
+fn an_owner_that_started_with_its_first_claim_has_not_restarted() {
+    for (later, restarted) in [(-1, false), (1, false), (999_999, false), (60_999_999, false), (61_000_000, true)] {
+        let claimed_at = ago(600);
+        let claim = claim(claimed_at, after(claimed_at, later), Reading::Absent, ago(1));
+        let verdict = judge(owned(), &claim, &Policy::default(), now()).verdict;
+        assert_eq!(is_dead_of(Rule::OwnerRestarted, &verdict), restarted, "started {later} µs after the claim");
+        assert_eq!(verdict == Verdict::Healthy, !restarted, "the heartbeat of the new process outranks no restart");
+    }
+}
+
+#[test]
+fn a_running_lease_outranks_its_owners_restart() {
+    let claim = claim(ago(600), ago(100), Reading::At(ago(-60)), ago(1));
+    let Verdict::Unknown(why) = judge(owned(), &claim, &Policy::default(), now()).verdict else {
+        panic!("not unknown")
+    };
+    assert!(why[0].contains("another process under the same name, but its lease runs"), "{why:?}");
+}
+
+fn restart(began: Timestamp) -> Policy {
+    let restart = Restart { scope: RestartScope::AllOwners, before: None, began, first: None };
+    Policy { restart: Some(restart), ..Policy::default() }
+}
+
+/// The reference schema on SQLite keeps whole seconds: a claim may have been made at any instant of its own.
+#[test]
+fn a_claim_of_the_second_in_which_a_sweep_began_is_later() {
+    let began = after(ago(10), 956_000);
+    for (micros, is_dead) in [(-1, true), (0, false), (956_000, false), (1_000_000, false)] {
+        let claimed_at = Reading::At(after(ago(10), micros));
+        let claim = Claim { claimed_at, ..super::queue_claim() };
+        let verdict = judge(lease(), &claim, &restart(began), now()).verdict;
+        assert_eq!(is_dead_of(Rule::Restart, &verdict), is_dead, "claimed {micros} µs after the second began");
+        assert_eq!(matches!(verdict, Verdict::Unknown(_)), !is_dead, "what may be later is unknown");
+    }
+}
+
+/// A claim may be a new worker's where nothing that can be read says when it was made.
+#[test]
+fn a_restart_kills_no_claim_without_a_time_that_can_be_read() {
+    let unfit = Reading::Unfit { raw: "9e999".to_owned(), why: "is infinite".to_owned() };
+    for at in [Reading::Absent, unfit, Reading::At(ago(-10_000)), Reading::At(Timestamp::EPOCH)] {
+        let claim = Claim { claimed_at: at.clone(), ..super::queue_claim() };
+        let verdict = judge(lease(), &claim, &restart(now()), now()).verdict;
+        assert!(matches!(verdict, Verdict::Unknown(_)), "{at:?}: {verdict:?}");
+    }
+}
+
+/// Lists are made by another clock than claims.
+#[test]
+fn a_claim_of_the_minute_in_which_a_list_was_made_is_not_missing_on_it() {
+    for (older, is_dead) in [(-1, false), (0, false), (60, false), (61, true)] {
+        let claimed_at = ago(700);
+        let roster = Arc::new(Roster::parse("web9").expect("a list"));
+        let living = Living { roster, made_at: after(claimed_at, older * 1_000_000) };
+        let signs = vec![Sign { at: Reading::Absent, ..super::queue_claim().signs[0].clone() }; 3];
+        let owner = Some(Owner { id: "web1:1".to_owned(), name: "web1:1".to_owned(), host: Some("web1".to_owned()) });
+        let claim = Claim { heartbeat: Reading::Absent, signs, owner, ..super::queue_claim() };
+        let policy = Policy { living: Some(living), ..Policy::default() };
+        let verdict = judge(lease(), &claim, &policy, now()).verdict;
+        assert_eq!(
+            is_dead_of(Rule::Roster, &verdict),
+            is_dead,
+            "the list was made {older} s after the claim: {verdict:?}"
+        );
+    }
+}
