@@ -9,8 +9,8 @@ pub enum Cell {
     Null,
     /// An integer; booleans arrive as 0 and 1.
     Integer(i64),
-    /// A floating point number.
-    Real(f64),
+    /// A floating point number. Serialised as text that reads back as the same one: JSON has no infinities.
+    Real(#[serde(with = "real")] f64),
     /// Text.
     Text(String),
     /// Text that is not UTF-8, byte by byte, because a key must be found again as it is stored. Shown, it has replacement
@@ -28,6 +28,18 @@ pub enum Cell {
     NegativeInfinity,
 }
 
+mod real {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{value:?}"))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
 impl Cell {
     /// True for SQL NULL.
     pub fn is_null(&self) -> bool {
@@ -39,6 +51,14 @@ impl Cell {
         match self {
             Cell::Null => None,
             other => Some(other.to_string()),
+        }
+    }
+
+    /// The same as bytes: those of a text that is not UTF-8 are as they are stored.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Cell::BrokenText(bytes) => bytes.clone(),
+            other => other.to_string().into_bytes(),
         }
     }
 
@@ -99,5 +119,21 @@ impl fmt::Display for Key {
             write!(f, "{cell}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_real_comes_back_from_json_as_it_was() {
+        let reals =
+            [0.1 + 0.2, -0.0, 5.0, f64::MAX, f64::MIN_POSITIVE / 2.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        for real in reals {
+            let json = serde_json::to_string(&Cell::Real(real)).unwrap();
+            let back = serde_json::from_str::<Cell>(&json).unwrap();
+            assert!(matches!(back, Cell::Real(back) if back.to_bits() == real.to_bits()), "{json}");
+        }
     }
 }
