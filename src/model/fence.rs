@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 /// The exact stored values that a verdict rested on, as one text that is equal only if every value is.
 ///
-/// The store makes it (`ROW(...)::text` on Postgres, a join of `quote()` on SQLite) and the store compares it again
+/// The store makes it (`ROW(...)::text` on Postgres with all but ASCII escaped, a join of `quote()` on SQLite) and the store compares it again
 /// inside the write. Raw values are kept instead of decoded ones because decoding loses: two spellings of one instant
 /// are different rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,6 +7,7 @@ mod guard;
 mod holders;
 mod lock;
 mod moves;
+mod odd;
 mod outcomes;
 mod owners;
 mod presets;

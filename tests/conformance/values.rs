@@ -1,7 +1,8 @@
 //! The fence compares what is stored, not what it means: values that look alike are told apart.
 
 use crate::support::doctor::{apply, built_in, fit, outcomes, steps};
-use crate::support::labs::{SqlLab, for_each_sql_store};
+use crate::support::labs::{PostgresLab, Route, SqlLab, for_each_sql_store};
+use crate::support::postgres::without_encoding;
 use jobdoctor::model::{Engine, Outcome};
 use jobdoctor::policy::Policy;
 
@@ -78,6 +79,23 @@ fn values_of_another_type_on_sqlite() {
             );
         }
     });
+}
+
+#[test]
+fn bytes_that_are_no_text_on_postgres() {
+    for route in [Route::Direct, Route::Pooled] {
+        let lab = PostgresLab::of(without_encoding(), route);
+        pairs(
+            &lab,
+            "text",
+            &[
+                ("E'\\xff'", "E'\\xfe'"),
+                ("E'\\xff'", "E'\\\\377'"),
+                ("E'\\xff'", "E'\\xef\\xbf\\xbd'"),
+                ("E'\\xff'", "''"),
+            ],
+        );
+    }
 }
 
 #[test]

@@ -175,6 +175,63 @@ clear = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "
     assert_eq!(queue.dump("jobs"), before);
 }
 
+/// JSON has no infinities, and lists of jobs that are long become files of JSON.
+#[test]
+fn keys_that_are_infinite() {
+    let queue = Queue::sqlite();
+    queue.sql(
+        "ALTER TABLE jobs RENAME TO others; CREATE TABLE jobs AS SELECT * FROM others WHERE false;
+         CREATE UNIQUE INDEX key ON jobs (id);
+         INSERT INTO jobs (id, status, lease_expires_at, attempts)
+         SELECT column1, 'RUNNING', 1577836800, 0 FROM (VALUES (9e999), (-9e999), (0.1 + 0.2), (7))",
+    );
+    let before = queue.dump("jobs");
+    let run = queue.json(&["reclaim", "--apply"], 0)["run_id"].as_str().unwrap().to_owned();
+    assert!(queue.dump("jobs").iter().all(|row| !before.contains(row)));
+    assert_eq!(outcomes(&queue.json(&["undo", &run, "--apply"], 0)), "moved 4");
+    assert_eq!(queue.dump("jobs"), before);
+}
+
+/// What is in no encoding is listed, judged, moved and given back like any other job, and spoils nothing for the others.
+#[test]
+fn bytes_that_are_no_text() {
+    let queue = Queue::without_encoding();
+    queue.sql(
+        "ALTER TABLE jobs ALTER id DROP IDENTITY; ALTER TABLE jobs ALTER id TYPE text;
+         UPDATE jobs SET id = E'k\\xff', owner_id = E'web\\xff:1', queue = E'\\xc3', kind = E'caf\\xe9' WHERE id = '1';
+         UPDATE jobs SET id = E'k\\xfe', lease_token = E'\\xfe\\\\377', payload = E'\\x80' WHERE id = '2';
+         UPDATE jobs SET owner_id = 'caf\u{e9}' WHERE id = '3'",
+    );
+    queue.run(&["init", "--ledger"]).exits(0);
+    let before = queue.dump("jobs");
+    let listed = queue.json(&["stale"], 0);
+    is_valid("stale", &listed);
+    let mut owners: Vec<&str> =
+        listed["jobs"].as_array().unwrap().iter().filter_map(|job| job["owner"].as_str()).collect();
+    owners.sort_unstable();
+    assert_eq!(owners, ["caf\u{e9}", "web1:2", "web2:1", "web\u{fffd}:1"]);
+    for (read, code) in [("owners", 0), ("stats", 0), ("check", 0), ("health", 1)] {
+        queue.run(&[read]).exits(code);
+    }
+    assert!(queue.run(&["show", "4"]).exits(0).stdout.contains("verdict"));
+    let run = queue.reclaimed();
+    let moved = queue.dump("jobs");
+    for journals in [true, false] {
+        if !journals {
+            // Then the ledger has it.
+            std::fs::remove_dir_all(queue.journals()).unwrap();
+        }
+        queue.run(&["history", &run]).exits(0);
+        let undo = queue.json(&["undo", &run, "--apply"], 0);
+        assert_eq!(outcomes(&undo), "moved 4");
+        assert_eq!(queue.dump("jobs"), before);
+        if journals {
+            queue.run(&["undo", undo["run_id"].as_str().unwrap(), "--apply"]).exits(0);
+            assert_eq!(queue.dump("jobs"), moved);
+        }
+    }
+}
+
 /// A key of several columns, one of them a text with a slash, another a uuid.
 #[test]
 fn keys_of_several_columns() {

@@ -1,7 +1,7 @@
 //! One queue of the reference schema, on either engine, with four dead jobs of every kind of value and one living.
 
 use crate::support::cli::{Doctor, Ran};
-use crate::support::postgres::{TestDatabase, fresh};
+use crate::support::postgres::{TestDatabase, fresh, without_encoding};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
@@ -16,13 +16,13 @@ pub struct Queue {
 }
 
 /// Every storage class there is, where no verdict rests on it: a NULL, an empty text, a zero, a text where an integer belongs,
-/// a real, a blob, a text that is not UTF-8.
+/// a real, an infinity, a blob, a text that is not UTF-8.
 const SQLITE: &str = "INSERT INTO jobs (id, queue, kind, payload, status, run_at, owner_id, lease_token, claimed_at, heartbeat_at,
         lease_expires_at, attempts, max_attempts, stalls, cancel_requested_at, error_detail)
     VALUES (1, 'mail', 'Send', 'it''s', 'RUNNING', 'some day', 'web1:1', 'a', 1577836800, 1577836800, 1577836800, 0, 5, 0, NULL, NULL),
         (2, 'mail', 'Send', x'00ff', 'CLAIMED', 1.5, 'web1:2', '', 1577836800, NULL, 1577836800, 1, NULL, 0, NULL, ''),
         (3, 'media', 'Resize', '{}', 'RUNNING', 0, '', NULL, 1577836800, 1577836800, 1577836800, 4, 5, 2, NULL, x'6b00ff'),
-        (4, 'media', 'Resize', '', 'RUNNING', -1, 'web2:1', CAST(x'61ff62' AS TEXT), 1577836800, 1577836800, 1577836800, 0, 5, 0, 1577836800, 'a' || char(10) || 'b'),
+        (4, 'media', 'Resize', '', 'RUNNING', -9e999, 'web2:1', CAST(x'61ff62' AS TEXT), 1577836800, 1577836800, 1577836800, 0, 5, 0, 1577836800, 'a' || char(10) || 'b'),
         (5, 'media', 'Resize', '', 'RUNNING', 0, 'web3:1', 'e', unixepoch(), unixepoch(), unixepoch() + 9000, 0, 5, 0, NULL, NULL)";
 
 const POSTGRES: &str = "INSERT INTO jobs (id, queue, kind, payload, status, run_at, owner_id, lease_token, claimed_at, heartbeat_at,
@@ -53,7 +53,15 @@ impl Queue {
 
     /// In a database of the test server.
     pub fn postgres() -> Queue {
-        let database = fresh();
+        Queue::on(fresh())
+    }
+
+    /// In a database of the test server that is in no encoding.
+    pub fn without_encoding() -> Queue {
+        Queue::on(without_encoding())
+    }
+
+    fn on(database: TestDatabase) -> Queue {
         let queue = Queue { doctor: Doctor::new(), db: database.url(), postgres: Some(database) };
         queue.run(&["init"]).exits(0);
         queue.sql(POSTGRES);
@@ -113,7 +121,8 @@ impl Queue {
     /// Every row of a table, byte by byte, with its storage classes where the engine has such.
     pub fn dump(&self, table: &str) -> Vec<String> {
         if self.postgres.is_some() {
-            return self.rows(&format!("SELECT t::text FROM {table} AS t ORDER BY 1"));
+            let bytes = "encode(convert_to(t::text, getdatabaseencoding()), 'escape')";
+            return self.rows(&format!("SELECT {bytes} FROM {table} AS t ORDER BY 1"));
         }
         let columns = self.rows(&format!("SELECT name FROM pragma_table_info('{table}')"));
         let value =

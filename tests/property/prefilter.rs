@@ -1,17 +1,19 @@
-//! The SQL pre-filter never loses what the judge condemns: tables are filled with anything SQLite can hold, and every claim
-//! that a full scan calls stuck or unknown must come through the filter too, exactly once.
+//! The SQL pre-filter never loses what the judge condemns: tables are filled with anything SQLite can hold, and with any numbers
+//! that Postgres can, and every claim that a full scan calls stuck or unknown must come through the filter too, exactly once.
 
-use crate::support::doctor::CATALOG;
+use crate::support::doctor::{CATALOG, limits};
+use crate::support::labs::{Lab, PostgresLab, SqlLab};
 use crate::support::shm;
 use jobdoctor::model::{Claim, Move};
 use jobdoctor::ops::cutoffs;
 use jobdoctor::policy::{Globs, Policy, StateLimit, Threshold, Thresholds, TooLong, Verdict, judge};
 use jobdoctor::spec::{Fields, Node, Place, Preset, QueueSpec, Written, resolve};
-use jobdoctor::store::{Address, Interrupt, Limits, Reader, Wanted, open};
+use jobdoctor::store::{Address, Reader, Store, Wanted, open};
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A value as it stands in an INSERT: times around now in the right unit, in a wrong one, as text, as a float, or none.
 fn value() -> impl Strategy<Value = String> {
@@ -25,12 +27,34 @@ fn value() -> impl Strategy<Value = String> {
         1 => Just("datetime('now')".to_owned()),
         1 => Just("'soon'".to_owned()),
         1 => Just("x'00ff'".to_owned()),
-        1 => Just("9223372036854775807".to_owned()),
+        1 => end(),
+        1 => prop_oneof![Just("9e999"), Just("-9e999"), Just("CAST(x'ff' AS TEXT)")].prop_map(str::to_owned),
+    ]
+}
+
+/// The ends of 64 bits, and what lies beside them.
+fn end() -> impl Strategy<Value = String> {
+    prop_oneof![Just(i64::MAX), Just(i64::MAX - 1), Just(i64::MIN), Just(i64::MIN + 1)].prop_map(|n| n.to_string())
+}
+
+/// Seconds on a row as an integer.
+fn whole() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => Just("NULL".to_owned()),
+        5 => (0_u32..9_000).prop_map(|n| n.to_string()),
+        1 => (8_999_999_998_i64..9_000_000_003).prop_map(|n| n.to_string()),
+        1 => Just("-1".to_owned()),
+        1 => end(),
     ]
 }
 
 fn small() -> impl Strategy<Value = String> {
-    prop_oneof![3 => Just("NULL".to_owned()), 5 => (0_u32..9_000).prop_map(|n| n.to_string()), 1 => Just("'x'".to_owned())]
+    prop_oneof![
+        8 => whole(),
+        1 => Just("'x'".to_owned()),
+        1 => (0_u32..9_000).prop_map(|n| format!("{n}.4")),
+        1 => Just("9e999".to_owned()),
+    ]
 }
 
 /// A queue or a kind.
@@ -98,16 +122,11 @@ fn too_long(thresholds: &Thresholds) -> TooLong {
 }
 
 fn nothing_is_lost(file: &Path, preset: &Preset, older: Option<u64>, thresholds: &Thresholds) {
-    let limits = Limits {
-        deadline: Instant::now() + Duration::from_secs(60),
-        connect: Duration::from_secs(1),
-        lock: Duration::from_secs(1),
-        application_name: String::new(),
-        for_writing: false,
-        interrupt: Interrupt::default(),
-    };
-    let store = open(&Address::file(file.to_owned()));
-    let mut reader = store.reader(&limits).expect("the file opens");
+    nothing_is_lost_in(&*open(&Address::file(file.to_owned())), preset, older, thresholds);
+}
+
+fn nothing_is_lost_in(store: &dyn Store, preset: &Preset, older: Option<u64>, thresholds: &Thresholds) {
+    let mut reader = store.reader(&limits()).expect("the database opens");
     let live = reader.live_schema(&["jobs".to_owned(), "pings".to_owned()]).expect("the catalog can be read");
     let spec = {
         let mut ask = |sql: &str| reader.ask(sql);
@@ -164,6 +183,13 @@ requeue = { to = 'QUEUED' }
 type Row = (String, String, String, String, String, Option<u8>, bool, (&'static str, &'static str));
 
 fn fill(file: &Path, rows: &[Row], pings: &[(String, String)]) {
+    rusqlite::Connection::open(file)
+        .expect("the file is made")
+        .execute_batch(&script(rows, pings))
+        .expect("the rows go in");
+}
+
+fn script(rows: &[Row], pings: &[(String, String)]) -> String {
     let mut sql = String::from(
         "CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT, owner_id TEXT, claimed_at INTEGER, heartbeat_at INTEGER, \
          lease_expires_at INTEGER, deadline_at INTEGER, max_runtime_seconds INTEGER, attempts INTEGER, queue TEXT, \
@@ -181,7 +207,56 @@ fn fill(file: &Path, rows: &[Row], pings: &[(String, String)]) {
     for (n, (seen, started)) in pings.iter().enumerate() {
         sql.push_str(&format!("INSERT INTO pings VALUES ('w{n}', {seen}, {started});\n"));
     }
-    rusqlite::Connection::open(file).expect("the file is made").execute_batch(&sql).expect("the rows go in");
+    sql
+}
+
+/// A time that Postgres keeps as an integer, in units of which a second has `{unit}`.
+fn number() -> impl Strategy<Value = String> {
+    prop_oneof![
+        2 => Just("NULL".to_owned()),
+        6 => (-500_i64..8_000).prop_map(|s| format!("(extract(epoch FROM now())::bigint - ({s})) * {{unit}}")),
+        1 => Just("extract(epoch FROM now())::bigint * {unit} / 1000".to_owned()),
+        1 => end(),
+        1 => Just("0".to_owned()),
+    ]
+}
+
+/// Numbers end somewhere on Postgres, and what runs over there is an error.
+#[test]
+fn nothing_that_is_condemned_is_lost_on_postgres() {
+    let row = (
+        number(),
+        number(),
+        number(),
+        number(),
+        whole(),
+        proptest::option::of(0_u8..4),
+        any::<bool>(),
+        (name(), name()),
+    );
+    let units =
+        prop_oneof![Just(("s", "1")), Just(("ms", "1000")), Just(("us", "1000000")), Just(("ns", "1000000000"))];
+    let case = (
+        proptest::collection::vec(row, 1..40),
+        proptest::collection::vec((number(), number()), 3),
+        proptest::option::of(1_u64..7_000),
+        thresholds(),
+        units,
+        prop_oneof![Just("'30m'"), Just("'max_runtime_seconds'")],
+    );
+    let lab = PostgresLab::new();
+    let tried =
+        TestRunner::new(ProptestConfig::with_cases(20)).run(&case, |(rows, pings, older, thresholds, unit, age)| {
+            lab.clear();
+            let sql = script(&rows, &pings).replace("id INTEGER PRIMARY KEY", "id serial PRIMARY KEY");
+            lab.run(&sql.replace("INTEGER", "bigint").replace("{unit}", unit.1));
+            let mapping = MAPPING.replace("MISSING", "dead").replace("UNSET", "next").replace("'30m'", age);
+            let mapping = mapping.replace("'epoch s'", &format!("'epoch {}'", unit.0));
+            let preset = Preset::parse("mapping", "home", &mapping).expect("the mapping can be read");
+            nothing_is_lost_in(&*lab.store(), &preset, older, &thresholds);
+            Ok(())
+        });
+    tried.unwrap_or_else(|failed| panic!("{failed}"));
 }
 
 /// A row that nothing is wrong with but, maybe, its age: the claims that only a threshold condemns.

@@ -28,11 +28,20 @@ pub fn fresh() -> TestDatabase {
     fresh_on(socket())
 }
 
+/// Makes one in no encoding, which holds any bytes.
+pub fn without_encoding() -> TestDatabase {
+    fresh_with(socket(), "ENCODING 'SQL_ASCII' TEMPLATE template0")
+}
+
 fn fresh_on(socket: &Path) -> TestDatabase {
+    fresh_with(socket, "")
+}
+
+fn fresh_with(socket: &Path, options: &str) -> TestDatabase {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let name = format!("t{}", COUNT.fetch_add(1, Ordering::SeqCst));
     let mut client = connect(socket, "postgres");
-    client.batch_execute(&format!("CREATE DATABASE {name}")).expect("create a database for the test");
+    client.batch_execute(&format!("CREATE DATABASE {name} {options}")).expect("create a database for the test");
     TestDatabase { name, socket: socket.to_owned() }
 }
 

@@ -141,7 +141,10 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
 }
 
 fn ask(session: &mut PostgresSession, sql: &str, names: &[String]) -> Result<Vec<Vec<Cell>>, StoreError> {
-    session.query(&Statement { sql: sql.to_owned(), params: vec![Param::Texts(names.to_vec())] })
+    session.query(&Statement {
+        sql: sql.to_owned(),
+        params: vec![Param::Texts(names.iter().map(|name| name.clone().into()).collect())],
+    })
 }
 
 fn text(row: &[Cell], n: usize) -> String {

@@ -173,10 +173,14 @@ impl PostgresSession {
     /// operator of theirs run as our role. The queue's triggers and functions get theirs in [`Session::begin_acting`].
     fn settings(&mut self, schema: Option<&str>) -> Result<Timestamp, StoreError> {
         let before = self.query(&Statement::plain(
-            "SELECT pg_catalog.current_setting('search_path'), pg_catalog.unnest(pg_catalog.current_schemas(false))::text",
+            "SELECT pg_catalog.current_setting('search_path'), pg_catalog.getdatabaseencoding()::text, \
+             pg_catalog.unnest(pg_catalog.current_schemas(false))::text",
         ))?;
-        self.visible = before.iter().filter_map(|row| row.get(1)).filter_map(Cell::to_text).collect();
-        let own = before.first().and_then(|row| row.first()).and_then(Cell::to_text).unwrap_or_default();
+        let told = |n: usize| before.first().and_then(|row| row.get(n)).and_then(Cell::to_text);
+        self.visible = before.iter().filter_map(|row| row.get(2)).filter_map(Cell::to_text).collect();
+        // A database in no encoding holds any bytes. Asked for UTF-8, it would end a statement at the first that are none.
+        let encoding = if told(1).as_deref() == Some("SQL_ASCII") { "SQL_ASCII" } else { "UTF8" };
+        let own = told(0).unwrap_or_default();
         let of_queue = schema.filter(|schema| !schema.is_empty()).map(quoted);
         let own = Some(own).filter(|own| !own.trim().is_empty());
         let path = [Some("pg_catalog".to_owned()), of_queue, own, Some("pg_temp".to_owned())];
@@ -186,6 +190,7 @@ impl PostgresSession {
         let lock = self.lock_wait();
         let left = left.as_millis().max(1).to_string();
         let settings = [
+            ("client_encoding", encoding),
             ("TimeZone", "UTC"),
             ("DateStyle", "ISO, YMD"),
             ("IntervalStyle", "postgres"),

@@ -43,8 +43,12 @@ impl<'a> FromSql<'a> for Raw {
     }
 }
 
+/// Not all of it is UTF-8 where the database is in no encoding.
 fn text(raw: &[u8]) -> Cell {
-    Cell::Text(String::from_utf8_lossy(raw).into_owned())
+    match std::str::from_utf8(raw) {
+        Ok(text) => Cell::Text(text.to_owned()),
+        Err(_) => Cell::BrokenText(raw.to_vec()),
+    }
 }
 
 fn instant(micros: i64, finite: fn(i64) -> Cell) -> Cell {
@@ -104,6 +108,7 @@ impl ToSql for Bound<'_> {
         match self.0 {
             Param::Texts(texts) => texts.to_sql(ty, out),
             Param::Cell(Cell::Null) => Ok(IsNull::Yes),
+            Param::Cell(Cell::BrokenText(bytes)) => bytes.to_sql(ty, out),
             Param::Cell(Cell::Bytes(bytes)) => {
                 let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
                 format!("\\x{hex}").to_sql(ty, out)

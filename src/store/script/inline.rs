@@ -147,7 +147,7 @@ impl Dialect for Inline {
         self.plain().infinite(column)
     }
 
-    fn plus_seconds(&self, column: &str, seconds: &str, per_second: Option<i64>) -> String {
-        self.plain().plus_seconds(column, seconds, per_second)
+    fn span(&self, seconds: &str, per_second: Option<i64>) -> String {
+        self.plain().span(seconds, per_second)
     }
 }

@@ -10,6 +10,7 @@ use crate::model::{Cell, Engine};
 pub(super) fn literal(engine: Engine, cell: &Cell) -> Result<String, String> {
     match (engine, cell) {
         (_, Cell::Null) => Ok("NULL".to_owned()),
+        (Engine::Postgres, Cell::BrokenText(bytes)) => Ok(postgres_bytes(bytes)),
         (Engine::Postgres, cell) => postgres(&cell.to_string()),
         (Engine::Sqlite, Cell::Integer(n)) => Ok(n.to_string()),
         (Engine::Sqlite, Cell::Real(x)) => Ok(real(*x)),
@@ -43,6 +44,11 @@ fn postgres(text: &str) -> Result<String, String> {
         c => format!("\\U{:08x}", u32::from(c)),
     };
     Ok(format!("E'{}'", text.chars().map(escaped).collect::<String>()))
+}
+
+/// The bytes of a text in a database without an encoding.
+fn postgres_bytes(bytes: &[u8]) -> String {
+    format!("E'{}'", bytes.iter().map(|byte| format!("\\x{byte:02x}")).collect::<String>())
 }
 
 /// There are no escapes in SQLite; `char()` stands for what cannot be shown, a hundred characters at a time, because
@@ -118,6 +124,11 @@ mod tests {
         assert_eq!(spelled(Cell::Bytes(vec![0, 255])), "X'00ff'");
         assert_eq!(spelled(Cell::BrokenText(vec![0xff, 0x27])), "CAST(X'ff27' AS TEXT)");
         assert_eq!(spelled(Cell::Text("a\0b".to_owned())), "(char(97, 0, 98))");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_have_a_spelling_on_postgres() {
+        assert_eq!(literal(Engine::Postgres, &Cell::BrokenText(b"w\xff'".to_vec())).unwrap(), "E'\\x77\\xff\\x27'");
     }
 
     #[test]

@@ -18,8 +18,8 @@ pub struct Statement {
 pub enum Param {
     /// One value.
     Cell(Cell),
-    /// An array of texts; on Postgres only.
-    Texts(Vec<String>),
+    /// An array of texts, byte by byte: not all are UTF-8. On Postgres only.
+    Texts(Vec<Vec<u8>>),
 }
 
 impl Statement {

@@ -61,9 +61,9 @@ pub trait Dialect: Send + Sync {
     /// A condition that is true where a native timestamp is infinite.
     fn infinite(&self, column: &str) -> Option<String>;
 
-    /// `column` moved on by so many seconds as `seconds` says, where `per_second` is the column's unit; `None` for a native
-    /// timestamp.
-    fn plus_seconds(&self, column: &str, seconds: &str, per_second: Option<i64>) -> String;
+    /// So many seconds as `seconds` says, from 0 to 9 * 10^9, as what is taken off a time: `per_second` is the time's unit,
+    /// `None` that of a native timestamp. May be rounded to a second.
+    fn span(&self, seconds: &str, per_second: Option<i64>) -> String;
 }
 
 /// Postgres 13 to 18. Every parameter is text with a cast: then nothing depends on how the driver or a pooler infers types.
@@ -86,7 +86,8 @@ impl Dialect for Postgres {
     fn placeholder(&self, n: usize, value: &Cell) -> String {
         let cast = match value {
             Cell::Integer(_) => "bigint",
-            Cell::Real(_) => "double precision",
+            // Not `double precision`: a numeric column would be made one, and may be too large for it.
+            Cell::Real(_) => "numeric",
             Cell::Instant(_) | Cell::Infinity | Cell::NegativeInfinity => "timestamptz",
             Cell::WallClock(_) => "timestamp",
             Cell::Bytes(_) => "bytea",
@@ -99,16 +100,13 @@ impl Dialect for Postgres {
         format!("({sql})::text")
     }
 
+    /// Every byte beyond ASCII is escaped, so that what is in no encoding is compared byte by byte, too.
     fn image(&self, values: &[String]) -> String {
-        format!("ROW({})::text", values.join(", "))
+        format!("pg_catalog.encode({}, 'escape')", row_bytes(values))
     }
 
-    /// In the server's own encoding, which every text that it has can be spelled in.
     fn whole(&self, values: &[String]) -> Vec<String> {
-        let image = self.image(values);
-        vec![format!(
-            "pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to({image}, pg_catalog.getdatabaseencoding())), 'hex')"
-        )]
+        vec![format!("pg_catalog.encode(pg_catalog.sha256({}), 'hex')", row_bytes(values))]
     }
 
     fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], keys: &[&Key]) {
@@ -131,7 +129,7 @@ impl Dialect for Postgres {
         sql.push("unnest(");
         arrays(sql, columns, rows.iter().map(|(key, _)| &key.0));
         sql.push(", ");
-        sql.bind(Param::Texts(rows.iter().map(|(_, fence)| (*fence).to_owned()).collect()));
+        sql.bind(Param::Texts(rows.iter().map(|(_, fence)| (*fence).into()).collect()));
         sql.push(") WITH ORDINALITY AS w(");
         (1..=columns.len()).for_each(|n| sql.push(&format!("k{n}, ")));
         sql.push("fence, n)");
@@ -155,14 +153,17 @@ impl Dialect for Postgres {
         Some(format!("NOT isfinite({column})"))
     }
 
-    /// Within bounds: one absurd row would otherwise be an overflow, and an error for all.
-    fn plus_seconds(&self, column: &str, seconds: &str, per_second: Option<i64>) -> String {
-        let seconds = format!("greatest(0, least({seconds}, 10000000000))");
+    fn span(&self, seconds: &str, per_second: Option<i64>) -> String {
         match per_second {
-            None => format!("({column} + {seconds} * interval '1 second')"),
-            Some(unit) => format!("({column} + {seconds} * {unit})"),
+            None => format!("{seconds}::bigint * interval '1 second'"),
+            Some(unit) => format!("{seconds}::bigint * {unit}"),
         }
     }
+}
+
+/// A row's bytes in the server's own encoding, which every text that it has can be spelled in.
+fn row_bytes(values: &[String]) -> String {
+    format!("pg_catalog.convert_to(ROW({})::text, pg_catalog.getdatabaseencoding())", values.join(", "))
 }
 
 /// One array a key column, as text and cast to the column's own type, so that its index serves.
@@ -171,7 +172,7 @@ fn arrays<'k>(sql: &mut Sql<'_>, columns: &[Column], keys: impl Iterator<Item = 
         if n > 0 {
             sql.push(", ");
         }
-        let cells = keys.clone().map(|key| key.get(n).map(Cell::to_string).unwrap_or_default());
+        let cells = keys.clone().map(|key| key.get(n).map(Cell::to_bytes).unwrap_or_default());
         sql.bind(Param::Texts(cells.collect()));
         if !column.type_name.is_empty() {
             sql.push(&format!("::{}[]", column.type_name));
@@ -258,7 +259,7 @@ impl Dialect for Sqlite {
         None
     }
 
-    fn plus_seconds(&self, column: &str, seconds: &str, per_second: Option<i64>) -> String {
-        format!("({column} + {seconds} * {})", per_second.unwrap_or(1))
+    fn span(&self, seconds: &str, per_second: Option<i64>) -> String {
+        format!("{seconds} * {}", per_second.unwrap_or(1))
     }
 }

@@ -13,8 +13,11 @@ use crate::spec::{
 use crate::store::Cutoffs;
 use std::time::Duration;
 
-/// Seconds on a row beyond this, some 300 years, are no span; they would also overflow Postgres' intervals.
-const LONGEST_SPAN: u64 = 10_000_000_000;
+/// So many seconds on a row, some 285 years, are no span. Any fewer fit into 64 bits in every unit, nanoseconds included, and
+/// so does now less as many.
+const LONGEST_SPAN: u64 = 9_000_000_000;
+/// A column that is compared with now less a span from its row passes so much sooner: the database may round spans to seconds.
+const ROUNDING: Duration = Duration::from_secs(1);
 
 /// The condition of one listing.
 pub type Sieve<'s> = Box<dyn Fn(&mut Sql<'_>) + 's>;
@@ -70,14 +73,14 @@ fn silent(sql: &mut Sql<'_>, spec: &QueueSpec, n: usize, cutoffs: &Cutoffs) {
         None => sql.push("false"),
         Some(Liveness::Lease { column, plus: None }) => before(sql, column, cutoffs.now),
         Some(Liveness::Lease { column, plus: Some(plus) }) => {
-            overdue(sql, column, &column_sql(plus), cutoffs.now);
+            overdue(sql, column, plus, cutoffs.now);
         }
         Some(source @ (Liveness::Heartbeat { column, silent_after } | Liveness::Age { column, silent_after })) => {
             match (silent_after, cutoffs.older) {
                 (SilentAfter::Column(seconds), None) => {
                     decides(sql, spec, source, cutoffs);
                     sql.push(" AND ");
-                    overdue(sql, column, &column_sql(seconds), cutoffs.now);
+                    overdue(sql, column, seconds, cutoffs.now);
                 }
                 _ => match cut(silence_allowed(source, cutoffs.older, None)) {
                     Some(cut) => before(sql, column, cut),
@@ -167,7 +170,7 @@ fn trouble(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
         }
         (Some(MaxRuntime::Column(seconds)), Some(claimed_at)) => {
             sql.push(" OR ");
-            overdue(sql, claimed_at, &column_sql(seconds), cutoffs.now);
+            overdue(sql, claimed_at, seconds, cutoffs.now);
         }
         _ => {}
     }
@@ -268,11 +271,12 @@ fn storage(time: &TimeColumn) -> &'static [&'static str] {
     if float { &["integer", "real"] } else { &["integer"] }
 }
 
-/// True where the column holds a number of seconds that is one: not negative, no text (which SQLite sorts after every
-/// number), and not absurd.
+/// True where the column holds a number of seconds that is one: not negative, no text, and not absurd. NULL where it is NULL.
 fn is_span(sql: &mut Sql<'_>, seconds: &Column, longest: u64) {
     let column = column_sql(seconds);
-    sql.push(&format!("({column} >= 0 AND {column} < {longest})"));
+    let other = sql.dialect.stored_otherwise(&column, &["integer", "real"]);
+    let number = other.map(|other| format!("NOT ({other}) AND ")).unwrap_or_default();
+    sql.push(&format!("({number}{column} >= 0 AND {column} < {longest})"));
 }
 
 fn has_value(sql: &mut Sql<'_>, time: &TimeColumn) {
@@ -305,21 +309,24 @@ fn compare(sql: &mut Sql<'_>, time: &TimeColumn, operator: &str, bounds: impl It
     sql.push(")");
 }
 
-/// The column plus seconds on the row lies in the past. Text cannot be added to: there, whatever has a value passes.
-fn overdue(sql: &mut Sql<'_>, time: &TimeColumn, seconds: &str, now: Timestamp) {
+/// The column is older than the seconds on its row allow; false where those are no span. Nothing is computed from the time
+/// itself, which may stand at the end of its type. Nothing can be taken off a text: there, every value passes.
+fn overdue(sql: &mut Sql<'_>, time: &TimeColumn, seconds: &Column, now: Timestamp) {
+    let column = column_sql(&time.column);
     let per_second = match time.encodings.first() {
         Encoding::Native(_) => None,
         Encoding::Epoch(Unit::Seconds) | Encoding::EpochFloat => Some(1),
         Encoding::Epoch(Unit::Millis) => Some(1_000),
         Encoding::Epoch(Unit::Micros) => Some(1_000_000),
         Encoding::Epoch(Unit::Nanos) => Some(1_000_000_000),
-        Encoding::Text(_) => return sql.push(&format!("{} IS NOT NULL", column_sql(&time.column))),
+        Encoding::Text(_) => return sql.push(&format!("{column} IS NOT NULL")),
     };
-    let bounds = time.encodings.before(now);
-    let [bound] = bounds.as_slice() else {
-        return sql.push(&format!("{} IS NOT NULL", column_sql(&time.column)));
-    };
-    let due = sql.dialect.plus_seconds(&column_sql(&time.column), seconds, per_second);
-    sql.push(&format!("{due} < "));
+    let bounds = time.encodings.before(now.plus(ROUNDING));
+    let [bound] = bounds.as_slice() else { return sql.push(&format!("{column} IS NOT NULL")) };
+    sql.push("CASE WHEN ");
+    is_span(sql, seconds, LONGEST_SPAN);
+    sql.push(&format!(" THEN {column} < "));
     sql.bind(Param::Cell(bound.value.clone()));
+    let span = sql.dialect.span(&column_sql(seconds), per_second);
+    sql.push(&format!(" - {span} ELSE false END"));
 }

@@ -87,7 +87,11 @@ fn exact(sql: &mut Sql<'_>, dialect: &dyn Dialect, value: &Cell, column: &Column
     match dialect.engine() {
         Engine::Sqlite => sql.bind(Param::Cell(value.clone())),
         Engine::Postgres => {
-            sql.bind(Param::Cell(value.to_text().map_or(Cell::Null, Cell::Text)));
+            let text = match value {
+                Cell::Null | Cell::BrokenText(_) => value.clone(),
+                value => Cell::Text(value.to_string()),
+            };
+            sql.bind(Param::Cell(text));
             if !column.type_name.is_empty() {
                 sql.push(&format!("::{}", column.type_name));
             }

@@ -35,7 +35,11 @@ impl PostgresLab {
 
     /// A fresh database, reached by that route.
     pub fn by(route: Route) -> PostgresLab {
-        let database = fresh();
+        PostgresLab::of(fresh(), route)
+    }
+
+    /// That database, reached by that route.
+    pub fn of(database: TestDatabase, route: Route) -> PostgresLab {
         let client = RefCell::new(database.client());
         PostgresLab { database, route, client }
     }
@@ -70,7 +74,8 @@ fn declare(kind: Kind) -> &'static str {
 }
 
 fn image(client: &mut Client, table: &str) -> String {
-    let sql = format!("SELECT t::text FROM \"{table}\" AS t ORDER BY 1");
+    let sql =
+        format!("SELECT encode(convert_to(t::text, getdatabaseencoding()), 'escape') FROM \"{table}\" AS t ORDER BY 1");
     let rows = client.query(&sql, &[]).unwrap();
     rows.iter().map(|row| row.get::<_, String>(0)).collect::<Vec<_>>().join("\n")
 }
