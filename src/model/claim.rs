@@ -55,6 +55,31 @@ pub struct Owner {
     pub name: String,
     /// The host it runs on, where owners name it.
     pub host: Option<String>,
+    /// How its queue spells the names of hosts.
+    pub host_spelling: HostSpelling,
+}
+
+/// How owners of a queue spell their host's name, where that is not as the host itself does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HostSpelling {
+    /// What stands for a dot.
+    pub dot: Option<char>,
+    /// The bytes after which the name is cut.
+    pub longest: Option<usize>,
+}
+
+impl HostSpelling {
+    /// The name as owners spell it.
+    pub fn of(self, host: &str) -> String {
+        let fits = |at: usize, c: char| self.longest.is_none_or(|longest| at + c.len_utf8() <= longest);
+        let kept = host.char_indices().take_while(|(at, c)| fits(*at, *c)).map(|(_, c)| c);
+        kept.map(|c| self.dot.filter(|_| c == '.').unwrap_or(c)).collect()
+    }
+
+    /// True if owners cut that name, so that those on another host that begins alike look the same.
+    pub fn cuts(self, host: &str) -> bool {
+        self.longest.is_some_and(|longest| host.len() > longest)
+    }
 }
 
 /// What the owners' table said about the owner of a claim.

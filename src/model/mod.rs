@@ -13,7 +13,7 @@ mod time;
 
 pub use cell::{Cell, Key};
 pub use change::{Change, Fingerprint, Restore, RestoreBatch, RowChange, RowImage, ValueChange};
-pub use claim::{Claim, Owner, OwnerRow};
+pub use claim::{Claim, HostSpelling, Owner, OwnerRow};
 pub use duration::{age, parse_duration};
 pub use engine::Engine;
 pub use evidence::{LockSign, Reading, Sign};

@@ -2,9 +2,10 @@ use super::OpsError;
 use super::progress::{Progress, Silent};
 use crate::model::{Cell, Engine, Timestamp};
 use crate::report;
+use crate::spec::ident::{qualified, quoted};
 use crate::spec::{
-    Catalog, LEDGER, LiveSchema, Place, Preset, QueueSpec, SpecError, StateSource, Waits, detect, resolve,
-    resolve_waiting,
+    Catalog, LEDGER, LiveIndex, LiveSchema, Place, Preset, QueueSpec, SpecError, StateSource, Table, Waits, detect,
+    detect_prefixed, resolve, resolve_waiting,
 };
 use crate::store::{Caution, Limits, Reader, Store, StoreError};
 use std::rc::Rc;
@@ -74,7 +75,15 @@ impl Session<'_> {
         let live = reader.live_schema(&self.table_names(named, engine))?;
         let preset = match named {
             Some(preset) => preset,
-            None => detect(self.catalog, &live, self.place)?,
+            None => match detect(self.catalog, &live, self.place) {
+                Ok(preset) => preset,
+                Err(error) => {
+                    let prefixed = detect_prefixed::<StoreError>(self.catalog, &live, self.place, &mut |sql: &str| {
+                        reader.ask(sql)
+                    })?;
+                    return Err(prefixed.unwrap_or(error).into());
+                }
+            },
         };
         let spec = {
             let mut ask = |sql: &str| reader.ask(sql);
@@ -144,8 +153,37 @@ fn unfamiliar_states(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpe
     Ok(states.iter().filter(|stored| !known(stored)).map(Cell::to_string).collect())
 }
 
-/// A table that only looks like a known one gives itself away by a state that the preset does not have.
+/// The most rows whose states are read one by one.
+const MOST_ROWS: u64 = 100_000;
+
+/// A table that only looks like a known one gives itself away by a state that the preset does not have. An enum of known
+/// states has no other one; else the rows are read, by an index on the state or where they are few.
 fn states_are_known(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec) -> Result<(), OpsError> {
+    if let (StateSource::Column(state), Some(table)) = (&spec.claim.state, spec.tables.get(&spec.claim.lock_table)) {
+        let live_table = live.table(Some(&table.schema), &table.name);
+        let labels =
+            live_table.and_then(|live_table| live_table.column(&state.name)).and_then(|column| live.labels(column));
+        let is_known = |label: &String| spec.states.all().any(|known| known.stored.to_string() == *label);
+        if labels.is_some_and(|labels| labels.iter().all(is_known)) {
+            return Ok(());
+        }
+        let leads = |index: &LiveIndex| index.condition.is_none() && index.columns.first() == Some(&state.name);
+        let is_indexed = live_table.is_some_and(|live_table| live_table.indexes.iter().any(leads));
+        if !is_indexed && has_many_rows(reader, spec, table)? {
+            return Err(SpecError::whole(
+                "detection",
+                format!(
+                    "the tables look like those of preset {preset}, and whether it is that one would show in the states of \
+                     the rows; but {table} has more than {MOST_ROWS} rows and no index that begins with {state}. If it is, \
+                     name it with --preset {preset}",
+                    preset = spec.preset,
+                    table = table.name,
+                    state = state.name
+                ),
+            )
+            .into());
+        }
+    }
     let unknown = unfamiliar_states(reader, live, spec)?;
     if unknown.is_empty() {
         return Ok(());
@@ -161,4 +199,13 @@ fn states_are_known(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec
         ),
     )
     .into())
+}
+
+/// True if a table has more than [`MOST_ROWS`]; no more than that are counted.
+fn has_many_rows(reader: &mut dyn Reader, spec: &QueueSpec, table: &Table) -> Result<bool, StoreError> {
+    let name = match spec.engine {
+        Engine::Postgres => qualified(&table.schema, &table.name),
+        Engine::Sqlite => quoted(&table.name),
+    };
+    reader.ask(&format!("SELECT count(*) > {MOST_ROWS} FROM (SELECT 1 FROM {name} LIMIT {MOST_ROWS} + 1) AS counted"))
 }

@@ -5,7 +5,7 @@ use super::session::Look;
 use crate::model::{Claim, Key, LedgerRow, LedgerRun, Owner, RowImage, Timestamp};
 use crate::policy::{Draft, Policy, why_failed};
 use crate::report;
-use crate::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs};
+use crate::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
 use crate::store::{Found, Reader, Run, Standby, StoreError, Tally, Wanted, WantedRuns};
 
 /// Whoever counts, outside of the row, how often jobs were lost.
@@ -90,6 +90,10 @@ impl Reader for Counting {
 
     fn ask(&mut self, sql: &str) -> Result<bool, StoreError> {
         self.reader.ask(sql)
+    }
+
+    fn number(&mut self, spec: &QueueSpec, sql: &Template) -> Result<u64, StoreError> {
+        self.reader.number(spec, sql)
     }
 
     fn states_in_use(&mut self, spec: &QueueSpec) -> Result<Vec<crate::model::Cell>, StoreError> {

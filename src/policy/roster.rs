@@ -272,13 +272,19 @@ fn cut(host: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::HostSpelling;
 
     fn roster(text: &str) -> Roster {
         Roster::parse(text).unwrap()
     }
 
     fn owner(id: &str, host: Option<&str>) -> Owner {
-        Owner { id: id.to_owned(), name: id.to_owned(), host: host.map(str::to_owned) }
+        Owner {
+            id: id.to_owned(),
+            name: id.to_owned(),
+            host: host.map(str::to_owned),
+            host_spelling: HostSpelling::default(),
+        }
     }
 
     /// How each kind of owner is written, and by which entries it is meant.

@@ -101,11 +101,13 @@ impl RestartScope {
     }
 }
 
-/// True if the claim's owner is, or is on, one of these hosts. Names match whole: `web1` is not `web10`.
+/// True if the claim's owner is, or is on, one of these hosts, spelled as the host does or as its queue does. Names match
+/// whole: `web1` is not `web10`.
 pub(super) fn on_host(claim: &Claim, hosts: &[String]) -> bool {
     claim.owner.as_ref().is_some_and(|owner| {
         let names = [Some(&owner.id), Some(&owner.name), owner.host.as_ref()];
-        names.into_iter().flatten().any(|name| hosts.contains(name))
+        let spelled = |host: &String| owner.host.as_ref() == Some(&owner.host_spelling.of(host));
+        names.into_iter().flatten().any(|name| hosts.contains(name)) || hosts.iter().any(spelled)
     })
 }
 

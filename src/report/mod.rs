@@ -52,7 +52,7 @@ pub use measured::{Measured, MeasuredQueue, MeasuredState};
 pub use owners::{OwnerEntry, Owners, OwnersSummary};
 pub use presets::{PresetEntry, PresetVariantLiveness, Presets};
 pub use presets_show::{
-    PresetAdvice, PresetAttempts, PresetCaution, PresetChange, PresetDelayed, PresetFinished, PresetHold,
+    PresetAdvice, PresetAttempts, PresetCaution, PresetChange, PresetCheck, PresetDelayed, PresetFinished, PresetHold,
     PresetInFlight, PresetLiveness, PresetMove, PresetOption, PresetOwner, PresetQueue, PresetRule, PresetShape,
     PresetStates, PresetStep, PresetTable, PresetTime, PresetWakeUp, PresetsShow,
 };

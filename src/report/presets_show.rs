@@ -74,6 +74,8 @@ pub struct PresetQueue {
     pub waiting: Vec<PresetMove>,
     /// What keeps a step back.
     pub holds: Vec<PresetHold>,
+    /// Jobs that never run although no worker holds them: `check` counts them and warns.
+    pub checks: Vec<PresetCheck>,
     /// How workers are woken after a commit.
     pub wake_ups: Vec<PresetWakeUp>,
     /// What must come true for a row once it is locked, as SQL; else its job is left alone.
@@ -261,6 +263,19 @@ pub struct PresetChange {
     pub detail: String,
     /// The expression, where it is one.
     pub sql: Option<String>,
+}
+
+/// Jobs that never run although no worker holds them.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PresetCheck {
+    /// Its name, which is the finding's id in `check`.
+    pub name: String,
+    /// What is counted.
+    pub finds: String,
+    /// What the library offers against it.
+    pub remedy: String,
+    /// The query that counts them, as SQL.
+    pub sql: String,
 }
 
 /// What keeps a step back.

@@ -1,5 +1,6 @@
 //! What a database says about its own tables: plain facts, read by a store and judged here.
 
+use super::queue::StateValue;
 use crate::model::Engine;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -90,6 +91,19 @@ impl LiveSchema {
     /// The table of that name: in `schema` if one is named, else the visible one.
     pub fn table(&self, schema: Option<&str>, name: &str) -> Option<&LiveTable> {
         self.tables.iter().find(|table| table.name == name && schema.map_or(table.visible, |s| s == table.schema))
+    }
+
+    /// The labels of a column's type, if that is an enum. Enums of one name in several schemas are taken together.
+    pub fn labels(&self, column: &LiveColumn) -> Option<&[String]> {
+        let name = column.type_name.rsplit('.').next()?.trim_matches('"');
+        self.enums.get(name).map(Vec::as_slice)
+    }
+
+    /// Those of these states that a column can never hold, because its type is an enum without them.
+    pub fn states_out_of_reach<'s>(&self, column: &LiveColumn, states: &'s [StateValue]) -> Vec<&'s str> {
+        let Some(labels) = self.labels(column) else { return Vec::new() };
+        let lacks = |state: &&StateValue| !labels.contains(&state.stored.to_string());
+        states.iter().filter(lacks).map(|state| state.name.as_str()).collect()
     }
 
     /// The schemas that hold a table of that name.

@@ -24,7 +24,7 @@ mod touches;
 mod variant;
 mod waits;
 
-pub use detect::detect;
+pub use detect::{detect, detect_prefixed};
 pub use error::{SpecError, did_you_mean};
 pub use fields::{Field, Fields, Written};
 pub use live::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
@@ -33,9 +33,9 @@ pub use options::{OptionKind, OptionValue, PresetOption};
 pub use preset::{Catalog, Preset};
 pub use probe::Ask;
 pub use profile::{
-    AdviceProfile, AttemptsProfile, Becomes, ClaimProfile, ColumnChange, Condition, DelayedProfile, FinishedProfile,
-    HoldProfile, LifeSign, MoveProfile, OwnerProfile, Profile, RulesProfile, Shape, StepProfile, TableProfile,
-    TableRole, Threshold, TimeProfile, VariantProfile, WakeUp,
+    AdviceProfile, AttemptsProfile, Becomes, CheckProfile, ClaimProfile, ColumnChange, Condition, DelayedProfile,
+    FinishedProfile, HoldProfile, LifeSign, MoveProfile, OwnerProfile, Profile, RulesProfile, Shape, StepProfile,
+    TableProfile, TableRole, Threshold, TimeProfile, VariantProfile, WakeUp,
 };
 pub use queue::*;
 pub use resolve::{Place, ResolveError, resolve, resolve_waiting};

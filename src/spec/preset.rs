@@ -133,12 +133,20 @@ impl Preset {
 
     /// With some value for each option, so that it can be read before the operator has said anything.
     pub(super) fn filled(&self, node: Node) -> Result<Node, SpecError> {
-        fill(&self.document, node, &samples(&self.options))
+        let options = self.options_of(&node)?;
+        fill(&self.document, node, &samples(&options))
     }
 
     /// With the operator's values for its options.
     pub(super) fn filled_with(&self, node: Node, given: &BTreeMap<String, String>) -> Result<Node, SpecError> {
-        fill(&self.document, node, &chosen(&self.document, &self.options, given)?)
+        let options = self.options_of(&node)?;
+        fill(&self.document, node, &chosen(&self.document, &options, given)?)
+    }
+
+    /// The options as that document has them: a variant may have another default.
+    fn options_of(&self, node: &Node) -> Result<Vec<PresetOption>, SpecError> {
+        let options = Fields::of(&self.document, "", node.clone())?.take("options").map(options).transpose()?;
+        Ok(options.unwrap_or_default())
     }
 
     pub(super) fn for_engine(&self, engine: Engine) -> Result<Node, SpecError> {
@@ -177,10 +185,16 @@ impl Preset {
         self.filled_with(node.clone(), options).and_then(read).or_else(|_| self.filled(node).and_then(read))
     }
 
-    /// The physical names of its tables on that engine, in whatever variant, with these values for its options.
+    /// The engine itself if the preset knows it, else one that it does know.
+    pub(super) fn engine_or_other(&self, engine: Engine) -> Engine {
+        if self.engines.contains(&engine) { engine } else { self.engines.first().copied().unwrap_or(engine) }
+    }
+
+    /// The physical names of its tables on that engine, in whatever variant, with these values for its options. For an engine
+    /// that it does not know those on another one, so that they can be recognised and refused.
     pub fn table_names(&self, engine: Engine, options: &BTreeMap<String, String>) -> Vec<String> {
         let names = || {
-            let (node, document) = self.sketch(engine, options)?;
+            let (node, document) = self.sketch(self.engine_or_other(engine), options)?;
             let variants = super::variant::variants(&self.document, &node)?;
             let of_variants = variants.iter().flat_map(|variant| variant.tables().into_iter().map(|(_, name)| name));
             Ok::<_, SpecError>(document.tables.into_iter().map(|(_, name)| name).chain(of_variants).collect())

@@ -19,7 +19,7 @@ pub type Ask<'a, E> = &'a mut dyn FnMut(&str) -> Result<bool, E>;
 /// The tables of a document: live ones by logical name, absent ones as `None`.
 pub(super) type Tables<'a> = BTreeMap<String, Option<&'a LiveTable>>;
 
-/// The document with the variants that the database has laid over it, and their names.
+/// The document with the variants that the database has laid over it, and their names. Its options are still to be filled in.
 ///
 /// # Errors
 /// A variant that is refused, one that is not known (none or several of `exactly_one`), a question that fails.
@@ -30,8 +30,11 @@ pub(super) fn choose<E>(
     place: &Place,
     ask: Ask<'_, E>,
 ) -> Result<(Node, Vec<String>), ResolveError<E>> {
-    let variants = variants(&preset.document, &node)?;
-    let mut base = Document::of(&preset.document, &preset.name, node.clone())?;
+    // What is asked has the options' values in it; what is laid over may change them.
+    let overlays: Vec<Node> = variants(&preset.document, &node)?.into_iter().map(|variant| variant.overlay).collect();
+    let filled = preset.filled_with(node.clone(), &place.options)?;
+    let variants = variants(&preset.document, &filled)?;
+    let mut base = Document::of(&preset.document, &preset.name, filled)?;
     for (logical, physical) in variants.iter().flat_map(Variant::tables) {
         if !base.tables.iter().any(|(known, _)| *known == logical) {
             base.tables.push((logical, physical));
@@ -43,13 +46,13 @@ pub(super) fn choose<E>(
     let names = base.tables.into_iter().collect();
     let probing = Probing { live, schema, tables, names, options };
     let mut held = Vec::new();
-    for variant in &variants {
+    for (variant, overlay) in variants.iter().zip(overlays) {
         if probing.holds(variant, ask).map_err(ResolveError::Ask)? {
             if let Some(why) = &variant.refuse {
                 let message = format!("variant `{}` is refused: {why}", variant.name);
                 return Err(SpecError::whole(&preset.document, message).into());
             }
-            node.overlay(variant.overlay.clone());
+            node.overlay(overlay);
             held.push(variant.name.clone());
         }
     }

@@ -43,7 +43,7 @@ use crate::model::{
     Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Owner, Reading, RestoreBatch, RowImage,
     Timestamp,
 };
-use crate::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs};
+use crate::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -142,6 +142,12 @@ pub trait Reader {
     /// # Errors
     /// When the statement fails.
     fn ask(&mut self, sql: &str) -> Result<bool, StoreError>;
+
+    /// Asks for a number with a query of the preset's own; NULL, no row and what is no number count as 0.
+    ///
+    /// # Errors
+    /// When the statement fails.
+    fn number(&mut self, spec: &QueueSpec, sql: &Template) -> Result<u64, StoreError>;
 
     /// The distinct values of the state column; empty where the state is a place.
     ///

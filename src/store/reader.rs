@@ -5,7 +5,7 @@ use super::sql::{self, Statement};
 use super::turn::last_sweep;
 use super::{Found, Interrupt, Reader, Run, Standby, StoreError, StoreErrorKind, Tally, Wanted, WantedRuns, record};
 use crate::model::{Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Owner, RowImage, Timestamp};
-use crate::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs};
+use crate::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -72,6 +72,14 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         let rows = self.session.query(&Statement::plain(sql))?;
         let answer = rows.first().and_then(|row| row.first());
         Ok(!matches!(answer, None | Some(Cell::Null | Cell::Integer(0))))
+    }
+
+    fn number(&mut self, spec: &QueueSpec, sql: &Template) -> Result<u64, StoreError> {
+        let rows = self.session.query(&sql::question(spec, self.session.dialect(), sql))?;
+        Ok(match rows.first().and_then(|row| row.first()) {
+            Some(Cell::Integer(number)) => u64::try_from(*number).unwrap_or(0),
+            _ => 0,
+        })
     }
 
     fn states_in_use(&mut self, spec: &QueueSpec) -> Result<Vec<Cell>, StoreError> {

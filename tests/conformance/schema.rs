@@ -282,6 +282,8 @@ fn a_queue_is_recognised_by_its_tables_and_two_are_not_chosen_between() {
         assert!(detected().unwrap_err().contains("jobs"), "{}: too plain to be told, but seen", lab.name());
         lab.run("ALTER TABLE jobs ADD COLUMN owner_id text");
         lab.run("ALTER TABLE jobs ADD COLUMN claimed_at integer");
+        assert!(detected().unwrap_err().contains("heartbeat_at or lease_expires_at"), "{}", lab.name());
+        lab.run("ALTER TABLE jobs ADD COLUMN heartbeat_at integer");
         assert_eq!(detected().as_deref(), Ok("lease"), "{}", lab.name());
         lab.run(
             "CREATE TABLE solid_queue_jobs (id integer PRIMARY KEY, queue_name text, class_name text, concurrency_key text);

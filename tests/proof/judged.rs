@@ -108,7 +108,12 @@ fn ahead() -> Claim {
         state: "RUNNING".to_owned(),
         queue: None,
         kind: None,
-        owner: Some(Owner { id: "web1:1".to_owned(), name: "web1:1".to_owned(), host: Some("web1".to_owned()) }),
+        owner: Some(Owner {
+            id: "web1:1".to_owned(),
+            name: "web1:1".to_owned(),
+            host: Some("web1".to_owned()),
+            host_spelling: Default::default(),
+        }),
         owner_row: OwnerRow::NotAsked,
         signs: vec![sign(Reading::Absent), sign(heartbeat.clone()), sign(claimed_at.clone())],
         claimed_at,

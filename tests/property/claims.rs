@@ -58,7 +58,7 @@ prop_compose! {
             state: "RUNNING".to_owned(),
             queue: Some("mail".to_owned()),
             kind: None,
-            owner: owner.map(|id| Owner { host: id.split(':').next().map(str::to_owned), name: id.clone(), id }),
+            owner: owner.map(|id| Owner { host_spelling: Default::default(), host: id.split(':').next().map(str::to_owned), name: id.clone(), id }),
             owner_row: OwnerRow::NotAsked,
             signs: vec![sign(&lease), sign(&heartbeat), sign(&claimed_at)],
             claimed_at,

@@ -30,7 +30,7 @@ prop_compose! {
     /// Claims of few owners and kinds, so that some have much in common.
     fn some()(claim in claim(), host in 0..3_u8, pid in 0..3_u8, kind in 0..3_u8, named in 0..9_u8) -> Claim {
         let id = format!("host-{host}:{pid}");
-        let owner = Owner { host: Some(format!("host-{host}")), name: id.clone(), id };
+        let owner = Owner { host_spelling: Default::default(), host: Some(format!("host-{host}")), name: id.clone(), id };
         let kind = (kind > 0).then(|| format!("kind {kind}"));
         Claim { owner: (named > 0).then_some(owner), kind, ..claim }
     }
@@ -76,7 +76,10 @@ proptest! {
 fn owners_without_end_are_counted_and_no_more() {
     let one = |n: i64| {
         let id = format!("{n}");
-        let mut claim = Claim { owner: Some(Owner { host: None, name: id.clone(), id }), ..queue_claim() };
+        let mut claim = Claim {
+            owner: Some(Owner { host_spelling: Default::default(), host: None, name: id.clone(), id }),
+            ..queue_claim()
+        };
         claim.heartbeat = Reading::At(ago(1000 + n % 30));
         claim.signs[1].at = claim.heartbeat.clone();
         claim

@@ -27,7 +27,12 @@ fn queue_claim() -> jobdoctor::model::Claim {
         state: "RUNNING".to_owned(),
         queue: None,
         kind: None,
-        owner: Some(Owner { id: "web1:1".to_owned(), name: "web1:1".to_owned(), host: Some("web1".to_owned()) }),
+        owner: Some(Owner {
+            id: "web1:1".to_owned(),
+            name: "web1:1".to_owned(),
+            host: Some("web1".to_owned()),
+            host_spelling: Default::default(),
+        }),
         owner_row: OwnerRow::NotAsked,
         claimed_at: Reading::At(claims::ago(700)),
         heartbeat: Reading::At(claims::ago(660)),

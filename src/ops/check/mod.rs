@@ -1,6 +1,7 @@
 mod index;
 mod ledger;
 mod rights;
+mod unlisted;
 
 use super::OpsError;
 use super::session::Look;
@@ -75,7 +76,8 @@ pub fn check(look: &mut Look, setup: &[String], unfit: &[String], with_waiting: 
     view(&mut findings, look);
     ledger::ledger(&mut findings, look);
     index::index(&mut findings, look);
-    for table in tables(look).into_iter().filter(|table| !table.triggers.is_empty()) {
+    let acts = look.spec.advice_only().is_none();
+    for table in tables(look).into_iter().filter(|table| acts && !table.triggers.is_empty()) {
         let names = table.triggers.join(", ");
         let detail = format!("table {} has triggers, and a move may fire them: {names}", table.name);
         match look.spec.engine {
@@ -88,6 +90,10 @@ pub fn check(look: &mut Look, setup: &[String], unfit: &[String], with_waiting: 
             ),
             Engine::Sqlite => findings.ok("triggers", detail),
         }
+    }
+    // Last: a statement that fails ends the transaction that all others read in.
+    if can_list {
+        unlisted::unlisted(&mut findings, look)?;
     }
     findings.list.sort_by_key(|finding| finding.severity);
     // A queue that is only listed fits as it is: nothing is missing that could be mended.

@@ -22,7 +22,7 @@ pub(super) fn rights(findings: &mut Findings, look: &Look, with_waiting: bool) {
         let table = spec.tables.get(logical)?;
         look.live.table(Some(&table.schema), &table.name)
     };
-    if let Some(jobs) = table(&spec.claim.lock_table) {
+    if let Some(jobs) = table(&spec.claim.lock_table).filter(|_| spec.advice_only().is_none()) {
         let written = written_columns(spec, with_waiting);
         let missing: Vec<&str> = (jobs.columns.iter())
             .filter(|column| written.contains(column.name.as_str()) && !column.writable)

@@ -36,7 +36,10 @@ pub(super) fn claims_have_times(spec: &QueueSpec, restart: &Restart) -> Result<(
 pub(super) fn scope_is_sound(look: &mut Look, scope: &RestartScope) -> Result<(), OpsError> {
     match scope {
         RestartScope::AllOwners => Ok(()),
-        RestartScope::Hosts(_) => hosts_are_named(&look.spec),
+        RestartScope::Hosts(hosts) => {
+            hosts_are_named(&look.spec)?;
+            hosts_are_told_apart(&look.spec, hosts)
+        }
         RestartScope::NotListed(_) => Ok(()),
         RestartScope::Owners(_) if look.spec.owner.id.is_none() => Err(OpsError::usage(
             format!("--owner: preset {} does not say who holds a job", look.spec.preset),
@@ -73,5 +76,22 @@ pub(super) fn scope_is_sound(look: &mut Look, scope: &RestartScope) -> Result<()
                 "name each host with --host or a pattern of its own, as in 'web1:*'; for all of them there is --all-owners",
             ))
         }
+    }
+}
+
+/// Refuses a host whose name its owners cut: those on another host that begins alike would be declared dead with them.
+fn hosts_are_told_apart(spec: &QueueSpec, hosts: &[String]) -> Result<(), OpsError> {
+    let spelling = spec.owner.host_spelling;
+    match hosts.iter().find(|host| spelling.cuts(host)) {
+        None => Ok(()),
+        Some(host) => Err(OpsError::usage(
+            format!(
+                "--host {host}: owners of preset {} keep only the first {} bytes of a host's name, so another host may look \
+                 the same",
+                spec.preset,
+                spelling.longest.unwrap_or_default()
+            ),
+            "name the owners with --owner instead; `jobdoctor owners` lists them",
+        )),
     }
 }

@@ -2,8 +2,9 @@ use super::finished::finished;
 use super::moves::a_move;
 use super::words;
 use crate::report::{
-    PresetAdvice, PresetAttempts, PresetCaution, PresetHold, PresetInFlight, PresetLiveness, PresetOption, PresetOwner,
-    PresetQueue, PresetRule, PresetShape, PresetStates, PresetTable, PresetTime, PresetWakeUp, PresetsShow,
+    PresetAdvice, PresetAttempts, PresetCaution, PresetCheck, PresetHold, PresetInFlight, PresetLiveness, PresetOption,
+    PresetOwner, PresetQueue, PresetRule, PresetShape, PresetStates, PresetTable, PresetTime, PresetWakeUp,
+    PresetsShow,
 };
 use crate::spec::{self, OptionKind, Preset, Profile, Shape, SpecError, StateValue, Threshold, WakeUp};
 
@@ -108,6 +109,16 @@ fn queue(profile: &Profile) -> PresetQueue {
                 moves: hold.moves.iter().map(ToString::to_string).collect(),
                 condition: hold.condition.clone(),
                 reason: hold.reason.clone(),
+            })
+            .collect(),
+        checks: profile
+            .checks
+            .iter()
+            .map(|check| PresetCheck {
+                name: check.name.clone(),
+                finds: check.finds.clone(),
+                remedy: check.remedy.clone(),
+                sql: check.sql.clone(),
             })
             .collect(),
         wake_ups: profile.wake_ups.iter().map(wake_up).collect(),

@@ -3,6 +3,7 @@
 
 mod advice;
 mod attempts;
+mod check;
 mod claim;
 mod delayed;
 mod finished;
@@ -14,6 +15,7 @@ mod times;
 
 pub(super) use advice::AdviceDoc;
 pub(super) use attempts::{AttemptsDoc, MaxDoc};
+pub(super) use check::CheckDoc;
 pub(super) use claim::{By, ClaimDoc, ClaimFrom, LivenessDoc, SilentAfterDoc};
 pub(super) use finished::FinishedDoc;
 pub(super) use moves::{AttemptsWord, HoldDoc, MoveDoc, NotifyDoc, StepDoc};
@@ -29,6 +31,7 @@ use super::template::Template;
 use crate::model::Move;
 use advice::{advice, words};
 use attempts::attempts;
+use check::check;
 use claim::claim;
 use finished::finished;
 use moves::{hold, moves, notify};
@@ -57,6 +60,7 @@ pub struct Document {
     /// What is done to jobs that wait, by `[waiting]`.
     pub(in crate::spec) waiting: Vec<(Move, MoveDoc)>,
     pub(in crate::spec) holds: Vec<HoldDoc>,
+    pub(in crate::spec) checks: Vec<CheckDoc>,
     pub(in crate::spec) notify: Vec<NotifyDoc>,
     /// By name.
     pub(in crate::spec) cautions: Vec<(String, String)>,
@@ -120,6 +124,7 @@ impl Document {
             moves: root.take("move").map(|field| moves(field.table()?)).transpose()?.unwrap_or_default(),
             waiting: root.take("waiting").map(|field| moves(field.table()?)).transpose()?.unwrap_or_default(),
             holds: named(root.take("hold"), hold)?,
+            checks: named(root.take("check"), check)?,
             notify: named(root.take("notify"), notify)?,
             cautions: root.take("caution").map(Field::text_table).transpose()?.unwrap_or_default(),
             show: match root.take("show") {

@@ -1,6 +1,8 @@
 use super::template;
+use crate::model::HostSpelling;
 use crate::spec::SpecError;
 use crate::spec::fields::{Field, Fields, Written};
+use crate::spec::node::Value;
 use crate::spec::queue::Absence;
 use crate::spec::template::Template;
 
@@ -9,6 +11,7 @@ pub(in crate::spec) struct OwnerDoc {
     pub(in crate::spec) id: Option<Written>,
     pub(in crate::spec) name: Option<Written>,
     pub(in crate::spec) host: Option<Written>,
+    pub(in crate::spec) host_spelling: HostSpelling,
     pub(in crate::spec) table: Option<Written>,
     pub(in crate::spec) matches: Vec<(String, Written)>,
     pub(in crate::spec) on: Option<Template>,
@@ -28,6 +31,7 @@ pub(super) fn owner(mut fields: Fields<'_>) -> Result<OwnerDoc, SpecError> {
         id: written(fields.take("id"))?,
         name: written(fields.take("name"))?,
         host: written(fields.take("host"))?,
+        host_spelling: fields.take("host_spelling").map(host_spelling).transpose()?.unwrap_or_default(),
         table: written(fields.take("table"))?,
         matches: match fields.take("match") {
             Some(field) => field
@@ -58,4 +62,28 @@ pub(super) fn owner(mut fields: Fields<'_>) -> Result<OwnerDoc, SpecError> {
     }
     fields.finish()?;
     Ok(owner)
+}
+
+fn host_spelling(field: Field<'_>) -> Result<HostSpelling, SpecError> {
+    let mut fields = field.table()?;
+    let dot = match fields.take("dot") {
+        None => None,
+        Some(field) => {
+            let written = field.written()?;
+            let mut characters = written.text.chars();
+            match (characters.next(), characters.next()) {
+                (Some(dot), None) => Some(dot),
+                _ => return Err(written.error("must be one character, which stands for a dot")),
+            }
+        }
+    };
+    let longest = match fields.take("longest") {
+        None => None,
+        Some(field) => match field.value() {
+            Value::Integer(bytes) if *bytes > 0 => usize::try_from(*bytes).ok(),
+            _ => return Err(field.error("must be a number of bytes above 0")),
+        },
+    };
+    fields.finish()?;
+    Ok(HostSpelling { dot, longest })
 }

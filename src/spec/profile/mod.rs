@@ -80,6 +80,8 @@ pub struct Profile {
     pub waiting: Vec<MoveProfile>,
     /// What keeps a step back.
     pub holds: Vec<HoldProfile>,
+    /// What `check` counts besides.
+    pub checks: Vec<CheckProfile>,
     /// How workers are woken.
     pub wake_ups: Vec<WakeUp>,
     /// What the dry run prints, by name.
@@ -330,6 +332,19 @@ pub struct HoldProfile {
     pub condition: String,
     /// Why.
     pub reason: String,
+}
+
+/// Jobs that never run although no worker holds them, which `check` warns of.
+#[derive(Debug, Clone)]
+pub struct CheckProfile {
+    /// Its name.
+    pub name: String,
+    /// The query that counts them, as SQL.
+    pub sql: String,
+    /// What is counted.
+    pub finds: String,
+    /// What the library offers against it.
+    pub remedy: String,
 }
 
 /// How workers are woken.

@@ -1,7 +1,7 @@
 use super::sql::{physical, sql, sql_of_text};
 use super::{
-    AdviceProfile, AttemptsProfile, ClaimProfile, FinishedProfile, HoldProfile, OwnerProfile, Profile, RulesProfile,
-    WakeUp, liveness, moves, tables,
+    AdviceProfile, AttemptsProfile, CheckProfile, ClaimProfile, FinishedProfile, HoldProfile, OwnerProfile, Profile,
+    RulesProfile, WakeUp, liveness, moves, tables,
 };
 use crate::model::age;
 use crate::spec::document::{ClaimFrom, Document, FinishedDoc, MaxRuntimeDoc, NotifyDoc};
@@ -42,6 +42,16 @@ impl Preset {
                     moves: hold.moves.clone(),
                     condition: sql(&document, &hold.condition.1),
                     reason: hold.reason.clone(),
+                })
+                .collect(),
+            checks: document
+                .checks
+                .iter()
+                .map(|check| CheckProfile {
+                    name: check.name.clone(),
+                    sql: sql(&document, &check.sql.1),
+                    finds: check.finds.clone(),
+                    remedy: check.remedy.clone(),
                 })
                 .collect(),
             wake_ups: document

@@ -1,6 +1,7 @@
 //! A preset resolved against a real database: what the rest of the program works with.
 
 mod attempts;
+mod check;
 mod claim;
 mod column;
 mod finished;
@@ -13,6 +14,7 @@ mod rules;
 mod states;
 
 pub use attempts::{Attempts, Counted, Exhausted, Max, MaxCounts};
+pub use check::CheckSpec;
 pub use claim::{ClaimSpec, StateSource};
 pub use column::{Column, Expr, Table, TimeColumn};
 pub use finished::{Finished, Runs};
@@ -64,6 +66,8 @@ pub struct QueueSpec {
     pub waiting: BTreeMap<Move, MoveSpec>,
     /// Conditions under which a step is kept back.
     pub holds: Vec<Hold>,
+    /// Jobs that never run although no worker holds them: what `check` counts and warns of.
+    pub checks: Vec<CheckSpec>,
     /// How workers are woken after a commit.
     pub notify: Vec<Notify>,
     /// What the dry run prints, by name.

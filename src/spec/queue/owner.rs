@@ -1,4 +1,5 @@
 use super::{Column, Expr, TimeColumn};
+use crate::model::HostSpelling;
 use crate::spec::template::Template;
 
 /// See [`QueueSpec::owner`](super::QueueSpec::owner).
@@ -10,6 +11,8 @@ pub struct OwnerSpec {
     pub name: Option<Expr>,
     /// The owner's host.
     pub host: Option<Expr>,
+    /// How it spells that host.
+    pub host_spelling: HostSpelling,
     /// The owner's own row.
     pub row: Option<OwnerRowSpec>,
 }

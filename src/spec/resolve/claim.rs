@@ -23,7 +23,9 @@ impl Binder<'_> {
                 Some(place) => StateSource::Place(place.to_owned()),
                 None => {
                     let column = self.column(state, &self.lock)?;
-                    StateSource::Column(column.ok_or_else(|| state.error("the state column cannot be optional"))?)
+                    let column = column.ok_or_else(|| state.error("the state column cannot be optional"))?;
+                    self.holds_the_states(state, &column)?;
+                    StateSource::Column(column)
                 }
             },
         };
@@ -50,6 +52,18 @@ impl Binder<'_> {
             fence: Vec::new(),
             guard: claim.guard.as_ref().map(|(written, sql)| self.lock_sql(written, sql)).transpose()?,
         })
+    }
+
+    /// Refuses an enum that has no label for a state in flight: no comparison with such a state is valid.
+    fn holds_the_states(&self, written: &Written, column: &Column) -> Result<(), SpecError> {
+        let live = self.aliases.get(&column.alias).copied().flatten().and_then(|table| table.column(&column.name));
+        let in_flight = &self.document.states.in_flight;
+        let lacking = live.map(|live| self.live.states_out_of_reach(live, in_flight)).unwrap_or_default();
+        if lacking.is_empty() {
+            return Ok(());
+        }
+        let message = format!("`{}` is the enum {} without {}", column.name, column.type_name, lacking.join(", "));
+        Err(written.error(message))
     }
 
     /// A fragment about locks that sessions hold, which only one of the engines has.
@@ -108,6 +122,7 @@ impl Binder<'_> {
                 Some(host) => self.expr(host, if owner.table.is_some() { "o" } else { &self.lock })?,
                 None => None,
             },
+            host_spelling: owner.host_spelling,
             row,
         })
     }

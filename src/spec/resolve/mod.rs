@@ -11,6 +11,7 @@ mod ledger;
 mod moves;
 mod place;
 mod stalls;
+mod written_out;
 
 pub(super) use aliases::aliases_of;
 pub(super) use place::physical_tables;
@@ -87,8 +88,8 @@ fn resolved<E>(
     waits: Option<&Waits>,
     ask: Ask<'_, E>,
 ) -> Result<QueueSpec, ResolveError<E>> {
-    let node = preset.filled_with(preset.for_engine(live.engine)?, &place.options)?;
-    let (node, variants) = choose(preset, node, live, place, ask)?;
+    let (node, variants) = choose(preset, preset.for_engine(live.engine)?, live, place, ask)?;
+    let node = preset.filled_with(node, &place.options)?;
     let mut document = Document::of(&preset.document, &preset.name, node)?;
     if let Some(waits) = waits {
         waits.turn(&mut document)?;
@@ -98,7 +99,9 @@ fn resolved<E>(
     if let Some(table) = place.table.as_deref().filter(|table| live.table(within, table).is_none()) {
         return Err(missing_table(&preset.document, table, live, &schema).into());
     }
-    Ok(Binder::new(&preset.document, &document, live, schema, tables)?.bind(variants)?)
+    let spec = Binder::new(&preset.document, &document, live, schema, tables.clone())?.bind(variants)?;
+    preset.columns_are_there(&document, &tables)?;
+    Ok(spec)
 }
 
 struct Binder<'a> {
@@ -212,6 +215,18 @@ impl<'a> Binder<'a> {
                         condition: self.expand(&hold.condition.0, &hold.condition.1, Within::Look)?,
                         moves: hold.moves.clone(),
                         reason: hold.reason.clone(),
+                    })
+                })
+                .collect::<Result<_, SpecError>>()?,
+            checks: document
+                .checks
+                .iter()
+                .map(|check| {
+                    Ok(CheckSpec {
+                        name: check.name.clone(),
+                        sql: self.expand(&check.sql.0, &check.sql.1, Within::Look)?,
+                        finds: check.finds.clone(),
+                        remedy: check.remedy.clone(),
                     })
                 })
                 .collect::<Result<_, SpecError>>()?,

@@ -66,6 +66,7 @@ impl Binder<'_> {
             match step {
                 StepDoc::Sql { sql, written, rows, .. } => {
                     let sql = self.expand(written, sql, Within::Step)?;
+                    self.columns_are_there(written, &sql)?;
                     // Whatever it does to the locked row, the stronger lock is enough.
                     locks_for_update = true;
                     let encodings = self.now_encodings(written, &sql)?;

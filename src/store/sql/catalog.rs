@@ -1,6 +1,7 @@
-use super::builder::{Statement, column_sql};
+use super::builder::{Sql, Statement, column_sql};
 use super::dialect::Dialect;
-use crate::spec::{QueueSpec, StateSource};
+use super::projection::no_values;
+use crate::spec::{QueueSpec, StateSource, Template};
 
 /// Types that Postgres puts in order but knows no `min` of.
 const WITHOUT_MIN: [&str; 3] = ["boolean", "uuid", "bytea"];
@@ -18,4 +19,11 @@ pub fn states_in_use(spec: &QueueSpec, dialect: &dyn Dialect) -> Option<Statemen
          WHERE hop.s IS NOT NULL) SELECT {} FROM hop WHERE hop.s IS NOT NULL LIMIT 100",
         dialect.as_text("hop.s")
     )))
+}
+
+/// A query of the preset's own, which asks for no values.
+pub fn question(spec: &QueueSpec, dialect: &dyn Dialect, asked: &Template) -> Statement {
+    let mut sql = Sql::new(dialect);
+    sql.template(spec, asked, &no_values());
+    sql.finish()
 }

@@ -31,7 +31,8 @@ pub fn holder(spec: &QueueSpec, row: &[Cell]) -> (Option<Owner>, u64) {
         Some(Cell::Integer(count)) => u64::try_from(*count).unwrap_or(0),
         _ => 0,
     };
-    (id.map(|id| Owner { name: name.unwrap_or_else(|| id.clone()), host, id }), claims)
+    let host_spelling = spec.owner.host_spelling;
+    (id.map(|id| Owner { name: name.unwrap_or_else(|| id.clone()), host, host_spelling, id }), claims)
 }
 
 /// What tells owners apart. Without an id there is no owner, whatever else the preset knows.

@@ -23,7 +23,7 @@ pub use dialect::{Dialect, Postgres, Sqlite};
 pub use ledger::ledger_schema;
 
 pub(super) use act::{acts, notifications, state_check};
-pub(super) use catalog::states_in_use;
+pub(super) use catalog::{question, states_in_use};
 pub(super) use finished::finished;
 pub(super) use holders::{holder, holders};
 pub(super) use ledger::{

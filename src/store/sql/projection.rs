@@ -154,6 +154,7 @@ impl<'s> Projection<'s> {
         let owner = text(Role::OwnerId).map(|id| Owner {
             name: text(Role::OwnerName).unwrap_or_else(|| id.clone()),
             host: text(Role::OwnerHost),
+            host_spelling: spec.owner.host_spelling,
             id,
         });
         let row_key = cell(Role::OwnerKey);

@@ -1,7 +1,9 @@
 //! Every statement that a queue gives rise to, in one list: what the snapshot tests look at, and what an operator who wants
 //! to know may be shown.
 
-use super::{Dialect, Statement, acts, all, count, finished, guard, holders, notifications, suspects, tally, verify};
+use super::{
+    Dialect, Statement, acts, all, count, finished, guard, holders, notifications, question, suspects, tally, verify,
+};
 use crate::model::{Key, Move, Timestamp};
 use crate::spec::{Finished, QueueSpec};
 use crate::store::{Cutoffs, WantedRuns};
@@ -38,6 +40,9 @@ pub fn statements(
     }
     for (n, statement) in notifications(spec, dialect, Some("mail"), keys.len()).into_iter().enumerate() {
         list.push((format!("wake-up {}", n + 1), statement));
+    }
+    for check in &spec.checks {
+        list.push((format!("check {}", check.name), question(spec, dialect, &check.sql)));
     }
     list.extend(tally(spec, dialect, true).map(|tally| ("tally".to_owned(), tally.statement)));
     if let Finished::Kept(runs) = &spec.finished {

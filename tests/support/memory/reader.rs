@@ -2,7 +2,7 @@ use super::database::{Database, Row, now};
 use super::record::{image, key_of};
 use super::row::{Joined, joined};
 use jobdoctor::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Owner, RowImage, Timestamp};
-use jobdoctor::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs};
+use jobdoctor::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
 use jobdoctor::store::{Found, Reader, Run, StoreError, Tally, Wanted, WantedRuns};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -46,6 +46,10 @@ impl Reader for MemoryReader {
 
     fn ask(&mut self, sql: &str) -> Result<bool, StoreError> {
         panic!("the memory store speaks no SQL: {sql}")
+    }
+
+    fn number(&mut self, _: &QueueSpec, sql: &Template) -> Result<u64, StoreError> {
+        panic!("the memory store speaks no SQL: {sql:?}")
     }
 
     fn states_in_use(&mut self, spec: &QueueSpec) -> Result<Vec<Cell>, StoreError> {

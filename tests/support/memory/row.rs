@@ -172,6 +172,7 @@ impl Joined<'_> {
             owner: id.clone().map(|id| Owner {
                 name: self.text(spec.owner.name.as_ref()).unwrap_or_else(|| id.clone()),
                 host: self.text(spec.owner.host.as_ref()),
+                host_spelling: spec.owner.host_spelling,
                 id,
             }),
             owner_row: match (owner_spec, self.owner, id) {

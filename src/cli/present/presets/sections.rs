@@ -1,7 +1,9 @@
 //! What is known of a queue, cut into sections that every queue has in the same order.
 
 use crate::model::Move;
-use crate::report::{PresetDelayed, PresetHold, PresetMove, PresetQueue, PresetStep, PresetTime, PresetWakeUp};
+use crate::report::{
+    PresetCheck, PresetDelayed, PresetHold, PresetMove, PresetQueue, PresetStep, PresetTime, PresetWakeUp,
+};
 
 /// A heading and what stands under it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +81,9 @@ pub(super) fn sections(queue: &PresetQueue) -> Vec<Section> {
     sections.push(section("Held back", holds(queue)));
     sections.push(section("Waking workers", wake_ups(queue)));
     sections.push(section("Cautions", cautions(queue)));
+    if !queue.checks.is_empty() {
+        sections.push(section("Stuck though no worker holds them", queue.checks.iter().map(check).collect()));
+    }
     let advice = queue.advice.iter().flat_map(|advice| {
         let text = advice.text.as_deref().map(|text| word("advice", text));
         text.into_iter().chain(advice.sql.as_deref().map(|sql| word("SQL", code(&sql.trim().replace('\n', " ")))))
@@ -223,6 +228,12 @@ fn holds(queue: &PresetQueue) -> Vec<Line> {
         word("guard", format!("every move: asked once the row is locked; the job is left alone unless {}", code(guard)))
     });
     queue.holds.iter().map(line).chain(guard).collect()
+}
+
+/// What `check` warns of.
+fn check(check: &PresetCheck) -> Line {
+    let text = format!("`check` warns of {}. Remedy: {}. Counted by {}", check.finds, check.remedy, code(&check.sql));
+    word(check.name.replace('_', " "), text)
 }
 
 fn wake_ups(queue: &PresetQueue) -> Vec<Line> {
