@@ -188,3 +188,11 @@ pub struct BatchReport<E> {
     /// Things that went wrong after the commit and change nothing about it (a wake-up that failed).
     pub warnings: Vec<String>,
 }
+
+impl<E> BatchReport<E> {
+    /// Whether nothing was written because the commit was refused on account of some row: each half is to be tried by itself.
+    pub fn is_to_be_split(&self) -> bool {
+        let is_not_tried = |result: &StepResult| result.outcome == Outcome::NotTried;
+        self.stop.is_none() && self.results.len() > 1 && self.results.iter().all(is_not_tried)
+    }
+}

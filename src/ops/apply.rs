@@ -148,7 +148,20 @@ impl Run<'_> {
         self.applied
     }
 
-    fn results(&mut self, (r#move, cause): (Move, Cause), steps: &[Step], jobs: &[StepJob]) -> Vec<StepResult> {
+    fn results(&mut self, kind: (Move, Cause), steps: &[Step], jobs: &[StepJob]) -> Vec<StepResult> {
+        // What waits already has waited for long enough.
+        let waits = if self.spec.waits { Vec::new() } else { self.waits.next(kind.0, steps.len()) };
+        self.tried(kind, steps, jobs, &waits)
+    }
+
+    /// Applies a batch; where its commit is refused on account of some row, each half of it by itself.
+    fn tried(
+        &mut self,
+        (r#move, cause): (Move, Cause),
+        steps: &[Step],
+        jobs: &[StepJob],
+        waits: &[Duration],
+    ) -> Vec<StepResult> {
         let not_tried = || steps.iter().map(|_| StepResult::of(Outcome::NotTried)).collect();
         if self.applied.stop.is_some() {
             return not_tried();
@@ -161,16 +174,22 @@ impl Run<'_> {
             std::thread::sleep(PAUSE);
         }
         self.batches += 1;
-        // What waits already has waited for long enough.
-        let waits = if self.spec.waits { Vec::new() } else { self.waits.next(r#move, steps.len()) };
         let reason = self.order.reason(cause);
-        let batch = Batch { r#move, steps, reason: &reason, waits: &waits };
+        let batch = Batch { r#move, steps, reason: &reason, waits };
         let mut recorder = self.recording.batch(entries(steps, jobs));
         let until = if self.batches == 1 { self.first_until } else { self.limits.deadline };
         let done = in_turn(&mut *self.writer, self.spec, &batch, &mut recorder, self.limits, until);
         recorder.committed(&done.results);
         if r#move != Move::Wake {
             self.recording.ended(ends(jobs.iter().map(|job| &job.job.id), &done.results));
+        }
+        if done.is_to_be_split() {
+            let half = steps.len() / 2;
+            let (steps, jobs, waits) =
+                (steps.split_at(half), jobs.split_at(half), waits.split_at(half.min(waits.len())));
+            let mut results = self.tried((r#move, cause), steps.0, jobs.0, waits.0);
+            results.extend(self.tried((r#move, cause), steps.1, jobs.1, waits.1));
+            return results;
         }
         self.under_way.batch(steps.len(), done.results.iter().filter(|r| r.outcome == Outcome::Moved).count());
         self.applied.stop = done.stop;

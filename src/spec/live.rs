@@ -37,6 +37,11 @@ pub struct LiveTable {
     pub is_view: bool,
     /// True if no role can update its rows: those of a view with a join or DISTINCT, or of a materialized one.
     pub is_fixed: bool,
+    /// True for a view that is more than some rows and columns of one table (DISTINCT, GROUP BY, window functions, joins): its
+    /// rows cannot be locked.
+    pub is_derived: bool,
+    /// True for a materialized view, which is as old as its last refresh.
+    pub is_materialized: bool,
     /// Its indexes.
     pub indexes: Vec<LiveIndex>,
     /// The schemas and names of the partitions that hold its rows; `None` where it holds them itself.

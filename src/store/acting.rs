@@ -1,10 +1,10 @@
 //! Step two of a batch: the statements of a move on rows that are verified and locked.
 
-use super::session::{Session, query_count};
+use super::session::Session;
 use super::spread::Slice;
 use super::sql;
 use super::{StoreError, StoreErrorKind};
-use crate::model::{Key, Timestamp};
+use crate::model::{Cell, Key, RowError, Timestamp};
 use crate::spec::{MoveSpec, QueueSpec, Rows};
 
 /// What the statements of a move write of their own.
@@ -40,16 +40,27 @@ pub(super) fn act<S: Session>(
         }
     }
     session.end_acting()?;
-    if let Some(statement) = sql::state_check(spec, dialect, moved, keys) {
-        let there = query_count(session, &statement)?;
-        if there != each {
-            return Err(StoreError::new(
-                StoreErrorKind::RowData,
-                format!("{there} of {each} rows came to state {}: a trigger changed the others", moved.to.name),
-            ));
-        }
+    match sql::left_behind(spec, dialect, moved, keys) {
+        Some(statement) => nothing_is_left(&session.query(&statement)?, &moved.to.name, each),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// Whether the rows are what they are about to be reported as; `counts` is what [`sql::left_behind`] gives.
+fn nothing_is_left(counts: &[Vec<Cell>], state: &str, each: u64) -> Result<(), StoreError> {
+    let message = match counts.first().map(Vec::as_slice) {
+        Some([Cell::Integer(0), Cell::Integer(0)]) => return Ok(()),
+        Some([Cell::Integer(0), elsewhere]) => format!(
+            "{elsewhere} of {each} rows are not in state {state} after the action: a trigger changed them, or the action does \
+             not write the state"
+        ),
+        Some([in_flight, _]) => format!(
+            "{in_flight} of {each} rows are still in flight after the action: what it writes does not end the condition of \
+             [claim], or a trigger undid it"
+        ),
+        _ => "the database did not say what became of the rows".to_owned(),
+    };
+    Err(StoreError::new(StoreErrorKind::RowData, message))
 }
 
 /// Whether a statement on so many keys touched as many rows as it must.
@@ -80,4 +91,9 @@ pub(super) fn is_of_a_row(error: &StoreError) -> bool {
             .is_some_and(|code| !["XX", "53", "57", "58"].iter().any(|class| code.starts_with(class))),
         _ => false,
     }
+}
+
+/// Why the database refused a row, as a report tells it.
+pub(super) fn row_error(error: &StoreError) -> RowError {
+    RowError { sqlstate: error.code.clone(), constraint: error.constraint.clone(), message: error.message.clone() }
 }

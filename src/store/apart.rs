@@ -2,7 +2,7 @@
 //! savepoints until what cannot be moved stands alone. One row in 500 takes some twenty tries, not 500, and all that time the
 //! batch's locks stand in the workers' way.
 
-use super::acting::{Saying, is_of_a_row};
+use super::acting::{Saying, is_of_a_row, row_error};
 use super::apply::Failure;
 use super::session::Session;
 use super::spread::act_on;
@@ -49,7 +49,7 @@ pub(super) fn apart<S: Session>(
             [n] => {
                 let n = *n;
                 if is_swept {
-                    return Err(Failure::Swept(Swept::One(n, row_error(error))));
+                    return Err(Failure::Swept(Swept::One(n, row_error(&error))));
                 }
                 match error.kind {
                     StoreErrorKind::Busy => held.push(error.clone()),
@@ -58,7 +58,7 @@ pub(super) fn apart<S: Session>(
                 }
                 let is_held = error.kind == StoreErrorKind::Busy;
                 let result =
-                    if is_held { StepResult::of(Outcome::Locked) } else { StepResult::refused(row_error(error)) };
+                    if is_held { StepResult::of(Outcome::Locked) } else { StepResult::refused(row_error(&error)) };
                 results.push((n, result));
                 if let (Some(error), false) = (held.get(HELD), some_moved) {
                     return Err(Failure::Store(error.clone()));
@@ -81,10 +81,6 @@ pub(super) fn apart<S: Session>(
 fn halves(rows: &[usize]) -> Vec<Vec<usize>> {
     let (first, second) = rows.split_at(rows.len() / 2);
     [second, first].into_iter().filter(|half| !half.is_empty()).map(<[usize]>::to_vec).collect()
-}
-
-fn row_error(error: StoreError) -> RowError {
-    RowError { sqlstate: error.code, constraint: error.constraint, message: error.message }
 }
 
 /// Acts on some rows so that it can be taken back; the inner error is theirs.

@@ -1,6 +1,6 @@
 //! Applying a batch, the same on every engine: verify and lock, act, record, commit.
 
-use super::acting::{Saying, is_of_a_row};
+use super::acting::{Saying, is_of_a_row, row_error};
 use super::apart::{Swept, apart};
 use super::conflict::Conflicts;
 use super::record::{Recorder, changes, images, record};
@@ -12,7 +12,7 @@ use super::{StoreError, StoreErrorKind, Writer};
 use crate::model::{
     Batch, BatchReport, Cell, Fence, Key, Move, Outcome, RestoreBatch, RowError, StepResult, Timestamp, Witness,
 };
-use crate::spec::{MoveSpec, QueueSpec};
+use crate::spec::{MoveSpec, OwnerRowSpec, QueueSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an engine adds to a [`Session`] so that it can be written through.
@@ -55,6 +55,7 @@ impl<S: WriteSession> Writer for SqlWriter<S> {
                 Err(Failure::RowData(_)) if way == Way::Together => way = Way::APART,
                 Err(Failure::Swept(swept)) => way = way.after(swept),
                 Err(Failure::Store(error)) if conflicts.may_try_again(&error) => {}
+                Err(Failure::AtCommit(error)) => return at_commit(&error, batch.steps.len()),
                 Err(Failure::RowData(error) | Failure::Store(error)) => return stop(error),
                 Err(Failure::CommitUnknown(end)) => {
                     let (results, error) = *end;
@@ -108,6 +109,8 @@ impl Way {
 pub(super) enum Failure {
     /// One row's data is in the way.
     RowData(StoreError),
+    /// One row's data is in the way, and the database has said so only as it was to commit: no savepoint tells which row.
+    AtCommit(StoreError),
     /// A row's data made the database give up the whole transaction, the rows before it included.
     Swept(Swept),
     /// Nothing was written.
@@ -120,6 +123,20 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         if error.kind == StoreErrorKind::RowData { Failure::RowData(error) } else { Failure::Store(error) }
     }
+}
+
+impl Failure {
+    /// That of a commit which the database has refused.
+    pub(super) fn of_commit(error: StoreError) -> Failure {
+        if error.kind == StoreErrorKind::RowData { Failure::AtCommit(error) } else { Failure::Store(error) }
+    }
+}
+
+/// What became of a batch of so many rows whose commit was refused because of a row: alone, that row is known; of several, each
+/// is to be tried again among fewer.
+pub(super) fn at_commit(error: &StoreError, rows: usize) -> BatchReport<StoreError> {
+    let result = if rows == 1 { StepResult::refused(row_error(error)) } else { StepResult::of(Outcome::NotTried) };
+    BatchReport { results: vec![result; rows], stop: None, warnings: Vec::new() }
 }
 
 impl<S: WriteSession> SqlWriter<S> {
@@ -148,7 +165,7 @@ impl<S: WriteSession> SqlWriter<S> {
             }
             Commit::Failed(error) => {
                 self.session.rollback();
-                Err(error.into())
+                Err(Failure::of_commit(error))
             }
             Commit::Unknown(error) => {
                 let unknown = |result: StepResult| match result.outcome {
@@ -172,7 +189,9 @@ impl<S: WriteSession> SqlWriter<S> {
     ) -> Result<Vec<StepResult>, Failure> {
         let mut results = self.witnesses(spec, batch)?;
         self.verify(spec, moved, batch, &mut results)?;
+        self.read_again(spec, batch, &mut results)?;
         let all: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
+        self.refuse_shared_keys(spec, &all, &mut results)?;
         self.guarded(spec, &all, &mut results)?;
         let recorded = spec.recorded(batch.r#move).filter(|_| recorder.keeps());
         let before = match &recorded {
@@ -211,7 +230,8 @@ impl<S: WriteSession> SqlWriter<S> {
     fn witnesses(&mut self, spec: &QueueSpec, batch: &Batch<'_>) -> Result<Vec<Option<StepResult>>, StoreError> {
         let mut results: Vec<Option<StepResult>> = batch.steps.iter().map(|_| None).collect();
         // Where nobody else can write while we do, the fence itself, which covers the owner's row, is proof enough.
-        let Some(row) = spec.owner.row.as_ref().filter(|_| self.session.shares_writes()) else { return Ok(results) };
+        let can_lock = |row: &&OwnerRowSpec| row.can_lock && self.session.shares_writes();
+        let Some(row) = spec.owner.row.as_ref().filter(can_lock) else { return Ok(results) };
         let mut keys: BTreeMap<String, Key> = BTreeMap::new();
         for step in batch.steps {
             if let Witness::Row { key, .. } = &step.witness {
@@ -267,35 +287,90 @@ impl<S: WriteSession> SqlWriter<S> {
         results: &mut [Option<StepResult>],
     ) -> Result<(), StoreError> {
         let open = open(results);
-        let wanted = |numbers: &[usize]| {
-            let steps = numbers.iter().filter_map(|n| batch.steps.get(*n));
-            steps.map(|step| (&step.key, step.fence.0.as_str())).collect::<Vec<_>>()
-        };
         if open.is_empty() {
             return Ok(());
         }
         let dialect = self.session.dialect();
-        let statement = sql::verify(spec, dialect, batch.r#move, moved.locks_for_update, &wanted(&open));
+        let statement = sql::verify(spec, dialect, batch.r#move, moved.locks_for_update, &wanted(batch, &open));
         let verified: BTreeSet<usize> =
             self.session.query(&statement)?.iter().filter_map(|row| position(row, &open)).collect();
         let missing: Vec<usize> = open.into_iter().filter(|n| !verified.contains(n)).collect();
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let statement = sql::reread(spec, dialect, batch.r#move, &wanted(&missing));
-        let mut seen = BTreeMap::new();
-        for row in self.session.query(&statement)? {
-            if let Some(n) = position(&row, &missing) {
-                seen.insert(n, matches!(row.get(1), Some(Cell::Integer(1))));
-            }
-        }
+        let standing = self.standing(spec, batch, &missing)?;
         for n in missing {
-            let outcome = match seen.get(&n) {
+            let outcome = match standing.get(&n) {
                 None => Outcome::Gone,
                 Some(false) => Outcome::Changed,
                 Some(true) => Outcome::Locked,
             };
             set(results, n, StepResult::of(outcome));
+        }
+        Ok(())
+    }
+
+    /// Whether these steps' rows are still what was judged, read without a lock; a row that does not exist is left out.
+    fn standing(
+        &mut self,
+        spec: &QueueSpec,
+        batch: &Batch<'_>,
+        numbers: &[usize],
+    ) -> Result<BTreeMap<usize, bool>, StoreError> {
+        let mut standing = BTreeMap::new();
+        if numbers.is_empty() {
+            return Ok(standing);
+        }
+        let statement = sql::reread(spec, self.session.dialect(), batch.r#move, &wanted(batch, numbers));
+        for row in self.session.query(&statement)? {
+            if let Some(n) = position(&row, numbers) {
+                *standing.entry(n).or_default() |= matches!(row.get(1), Some(Cell::Integer(1)));
+            }
+        }
+        Ok(standing)
+    }
+
+    /// Reads the evidence that cannot be locked again, now that the jobs are locked: an owner's row that did not exist, and signs
+    /// of life in a view or a sub-select.
+    fn read_again(
+        &mut self,
+        spec: &QueueSpec,
+        batch: &Batch<'_>,
+        results: &mut [Option<StepResult>],
+    ) -> Result<(), StoreError> {
+        let open = open(results);
+        let is_absent = |n: &usize| batch.steps.get(*n).is_some_and(|step| step.witness == Witness::Absent);
+        let is_unlocked = spec.unlocked.is_some() || open.iter().any(is_absent);
+        if !is_unlocked || !self.session.shares_writes() {
+            return Ok(());
+        }
+        let standing = self.standing(spec, batch, &open)?;
+        for n in open.into_iter().filter(|n| standing.get(n) != Some(&true)) {
+            set(results, n, StepResult::of(Outcome::Changed));
+        }
+        Ok(())
+    }
+
+    /// Refuses each row whose key is also that of another row or of another step: no statement could tell the two apart.
+    pub(super) fn refuse_shared_keys(
+        &mut self,
+        spec: &QueueSpec,
+        keys: &[&Key],
+        results: &mut [Option<StepResult>],
+    ) -> Result<(), StoreError> {
+        let open = open(results);
+        let rows: Vec<(&Key, &str)> = open.iter().filter_map(|n| keys.get(*n)).map(|key| (*key, "")).collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        // The debug form alone tells values of different types and composite keys apart.
+        let exact = |key: &Key| format!("{key:?}");
+        let mut steps: BTreeMap<String, usize> = BTreeMap::new();
+        keys.iter().for_each(|key| *steps.entry(exact(key)).or_default() += 1);
+        let is_twice = |n: &usize| keys.get(*n).and_then(|key| steps.get(&exact(key))).is_some_and(|count| *count > 1);
+        let mut shared: BTreeSet<usize> = open.iter().copied().filter(is_twice).collect();
+        let statement = sql::shared_keys(spec, self.session.dialect(), &rows);
+        shared.extend(self.session.query(&statement)?.iter().filter_map(|row| position(row, &open)));
+        for n in shared {
+            let message = "the key is not unique: it names more than one row or claim".to_owned();
+            set(results, n, StepResult::refused(RowError { sqlstate: None, constraint: None, message }));
         }
         Ok(())
     }
@@ -362,8 +437,14 @@ impl<S: WriteSession> SqlWriter<S> {
     }
 }
 
+/// These steps' keys and fences.
+fn wanted<'b>(batch: &Batch<'b>, numbers: &[usize]) -> Vec<(&'b Key, &'b str)> {
+    let steps = numbers.iter().filter_map(|n| batch.steps.get(*n));
+    steps.map(|step| (&step.key, step.fence.0.as_str())).collect()
+}
+
 /// The steps that are not settled yet.
-fn open(results: &[Option<StepResult>]) -> Vec<usize> {
+pub(super) fn open(results: &[Option<StepResult>]) -> Vec<usize> {
     (0..results.len()).filter(|n| results.get(*n).is_some_and(Option::is_none)).collect()
 }
 

@@ -331,12 +331,16 @@ pub trait Writer {
     /// Executes one batch in one short transaction: lock and verify, act, record, commit. Gives exactly one result a step,
     /// in order, whatever happens. Never reports success for a row whose fence did not match, never waits for a row lock.
     ///
+    /// Where the commit itself is refused because of a row, every step is [`Outcome::NotTried`](crate::model::Outcome::NotTried)
+    /// without a reason to stop: they are to be tried again in smaller batches. A batch of one is then refused.
+    ///
     /// The recorder is told of exactly the rows that are about to be committed as moved.
     fn apply(&mut self, spec: &QueueSpec, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError>;
 
     /// Sets rows back to what they were, in one short transaction: lock and compare the whole row, one UPDATE of the recorded
     /// columns, record, commit. Gives exactly one result a row, in order, whatever happens: one that is no longer what it must
-    /// be is [`Outcome::Changed`](crate::model::Outcome::Changed) and left alone.
+    /// be is [`Outcome::Changed`](crate::model::Outcome::Changed) and left alone. A commit that is refused ends as in
+    /// [`Writer::apply`].
     fn restore(
         &mut self,
         spec: &QueueSpec,

@@ -1,8 +1,8 @@
 //! Setting rows back to what they were, where nobody has touched them since: lock and compare the whole row, one UPDATE,
 //! record, commit.
 
-use super::acting::is_of_a_row;
-use super::apply::{Failure, SqlWriter, WriteSession, set};
+use super::acting::{is_of_a_row, row_error};
+use super::apply::{Failure, SqlWriter, WriteSession, at_commit, open, set};
 use super::conflict::Conflicts;
 use super::record::{Recorder, changes, images, record};
 use super::session::{Commit, Session};
@@ -35,6 +35,7 @@ impl<S: WriteSession> SqlWriter<S> {
                 Err(Failure::Store(error)) if conflicts.may_try_again(&error) => {}
                 // Which row it was is known by now, and it is left out the next time.
                 Err(Failure::Swept(_)) => run.alone = true,
+                Err(Failure::AtCommit(error)) => return at_commit(&error, batch.rows.len()),
                 Err(Failure::RowData(error) | Failure::Store(error)) => return stop(error),
                 Err(Failure::CommitUnknown(end)) => {
                     let (results, error) = *end;
@@ -90,7 +91,7 @@ impl Run<'_> {
             Commit::Done => Ok((results, warnings)),
             Commit::Failed(error) => {
                 writer.session.rollback();
-                Err(error.into())
+                Err(Failure::of_commit(error))
             }
             Commit::Unknown(error) => {
                 let unknown = |result: StepResult| match result.outcome {
@@ -111,6 +112,7 @@ impl Run<'_> {
         let mut results: Vec<Option<StepResult>> = self.batch.rows.iter().map(|_| None).collect();
         let before = self.lock(&mut writer.session, &mut results)?;
         let keys: Vec<&Key> = self.batch.rows.iter().map(|row| &row.key).collect();
+        writer.refuse_shared_keys(self.spec, &keys, &mut results)?;
         writer.guarded(self.spec, &keys, &mut results)?;
         for (n, error) in &self.left_out {
             set(&mut results, *n, StepResult::refused(error.clone()));
@@ -247,12 +249,4 @@ impl Run<'_> {
         );
         if ids.is_empty() { Vec::new() } else { vec![line] }
     }
-}
-
-fn open(results: &[Option<StepResult>]) -> Vec<usize> {
-    (0..results.len()).filter(|n| results.get(*n).is_some_and(Option::is_none)).collect()
-}
-
-fn row_error(error: &StoreError) -> RowError {
-    RowError { sqlstate: error.code.clone(), constraint: error.constraint.clone(), message: error.message.clone() }
 }

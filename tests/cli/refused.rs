@@ -1,6 +1,7 @@
 //! 3: the database refused a row. The others move all the same.
 
 use super::scene::{STATE, incident, orphans};
+use crate::support::shop::Shop;
 use insta::assert_snapshot;
 
 #[test]
@@ -70,4 +71,41 @@ fn one_bad_row_among_many_batches() {
     ");
     let after = doctor.rows("queue.db", "SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2");
     assert_eq!(after, ["QUEUED 1 1098", "RUNNING 0 2"]);
+}
+
+/// A deferred constraint is looked at when the transaction commits, and names no row: on Postgres only where something of the
+/// application's own defers it again.
+#[test]
+fn at_the_commit() {
+    for shop in [Shop::on_sqlite(), Shop::on_postgres()] {
+        let time = if shop.is_postgres() { "timestamptz" } else { "integer" };
+        shop.sql(&format!(
+            "CREATE TABLE known (id bigint, status text, PRIMARY KEY (id, status));
+            INSERT INTO known VALUES (1, 'RUNNING'), (2, 'RUNNING'), (3, 'RUNNING'), (1, 'QUEUED'), (3, 'QUEUED');
+            CREATE TABLE jobs (id bigint PRIMARY KEY, status text, owner_id text, lease_expires_at {time},
+                attempts integer DEFAULT 0,
+                FOREIGN KEY (id, status) REFERENCES known (id, status) DEFERRABLE INITIALLY DEFERRED);
+            INSERT INTO jobs VALUES (1, 'RUNNING', 'a', {{ago 1000}}, 0), (2, 'RUNNING', 'b', {{ago 1000}}, 0),
+                (3, 'RUNNING', 'c', {{ago 1000}}, 0);"
+        ));
+        if shop.is_postgres() {
+            shop.sql(
+                "CREATE FUNCTION later() RETURNS trigger LANGUAGE plpgsql AS
+                    $$ BEGIN SET CONSTRAINTS ALL DEFERRED; RETURN NEW; END $$;
+                CREATE TRIGGER later BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION later()",
+            );
+        }
+        let ran = shop.run(&["reclaim", "--apply", "--json"]).exits(3).json();
+        assert_eq!(shop.states(), ["1 QUEUED 1", "2 RUNNING 0", "3 QUEUED 1"]);
+        let ends: Vec<&str> = ran["steps"].as_array().unwrap().iter().map(|s| s["outcome"].as_str().unwrap()).collect();
+        assert_eq!(ends, ["moved", "refused", "moved"], "{ran:#}");
+        let said = ran["steps"][1]["error"]["message"].as_str().unwrap();
+        assert!(said.to_lowercase().contains("foreign key constraint"), "{said}");
+        // And so does an undo: the record has each job that was moved, once.
+        shop.sql("DELETE FROM known WHERE id = 1 AND status = 'RUNNING'");
+        let run = ran["run_id"].as_str().unwrap();
+        let undone = shop.run(&["undo", run, "--apply", "--json"]).exits(3).json();
+        assert_eq!(shop.states(), ["1 QUEUED 1", "2 RUNNING 0", "3 RUNNING 0"], "{undone:#}");
+        assert_eq!(undone["summary"]["outcomes"]["refused"], 1, "{undone:#}");
+    }
 }

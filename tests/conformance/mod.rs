@@ -1,11 +1,13 @@
 //! What every store must do, tried on every store.
 
 mod crowd;
+mod evidence;
 mod find;
 mod find_keys;
 mod guard;
 mod holders;
 mod lock;
+mod moved;
 mod moves;
 mod odd;
 mod outcomes;

@@ -167,6 +167,8 @@ fn all_states(spec: &mut QueueSpec) {
     let others =
         [&spec.states.waiting, &spec.states.done, &spec.states.failed, &spec.states.cancelled].map(Clone::clone);
     spec.states.in_flight.extend(others.concat());
+    // Or the check after the action would see every state as one in flight.
+    spec.waits = true;
 }
 
 /// With another expression in the place of that column.

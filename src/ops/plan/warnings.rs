@@ -32,6 +32,12 @@ pub(super) fn warnings(
     if age_only && policy.restart.is_none() {
         warnings.push("age only: nothing but the age of the claim tells these jobs from slow ones".to_owned());
     }
+    if let Some(unlocked) = &spec.unlocked {
+        warnings.push(format!(
+            "{unlocked} shows life and cannot be locked: jobdoctor reads it again once a job is locked, but a sign of life that \
+             is committed after that comes too late"
+        ));
+    }
     if troubled {
         warnings.push(format!(
             "some of these jobs show {} only: their workers may still be running",

@@ -90,12 +90,12 @@ impl Run<'_> {
     fn flush(&mut self, r#move: Move) {
         let Some(waiting) = self.waiting.remove(&r#move).filter(|waiting| !waiting.is_empty()) else { return };
         let (mut rows, mut entries, mut jobs) = (Vec::new(), Vec::new(), Vec::new());
-        for (n, one) in waiting.into_iter().enumerate() {
+        for one in waiting {
             rows.push(one.restore);
-            entries.push(taken_back(n, one.entry));
+            entries.push(taken_back(one.entry));
             jobs.push((one.place, one.job));
         }
-        let results = self.results(r#move, &rows, entries, &jobs);
+        let results = self.results(r#move, &rows, &entries, &jobs);
         for ((place, mut job), result) in jobs.into_iter().zip(results) {
             *self.applied.outcomes.entry(result.outcome).or_default() += 1;
             job.outcome = Some(result.outcome.name().to_owned());
@@ -111,11 +111,12 @@ impl Run<'_> {
         self.applied.stop.get_or_insert_with(|| StoreError::new(StoreErrorKind::Other, message));
     }
 
+    /// Gives back the rows of a batch; where its commit is refused on account of some row, each half of it by itself.
     fn results(
         &mut self,
         r#move: Move,
         rows: &[Restore],
-        entries: Vec<Entry>,
+        entries: &[Entry],
         jobs: &[(usize, UndoStep)],
     ) -> Vec<StepResult> {
         let not_tried = || rows.iter().map(|_| StepResult::of(Outcome::NotTried)).collect();
@@ -130,10 +131,18 @@ impl Run<'_> {
             std::thread::sleep(PAUSE);
         }
         self.batches += 1;
-        let mut recorder = self.recording.batch(entries);
+        let numbered = entries.iter().cloned().enumerate().map(|(step, entry)| Entry { step, ..entry });
+        let mut recorder = self.recording.batch(numbered.collect());
         let done = self.writer.restore(&self.plan.spec, &RestoreBatch { r#move, rows }, &mut recorder);
         recorder.committed(&done.results);
         self.recording.ended(ends(jobs.iter().map(|(_, job)| &job.id), &done.results));
+        if done.is_to_be_split() {
+            let half = rows.len() / 2;
+            let (rows, entries, jobs) = (rows.split_at(half), entries.split_at(half), jobs.split_at(half));
+            let mut results = self.results(r#move, rows.0, entries.0, jobs.0);
+            results.extend(self.results(r#move, rows.1, entries.1, jobs.1));
+            return results;
+        }
         self.applied.stop = done.stop;
         self.applied.warnings.extend(done.warnings);
         done.results
@@ -159,9 +168,8 @@ impl Run<'_> {
 }
 
 /// What a record says of a step that takes another one back: from where that one led to where it began.
-fn taken_back(step: usize, entry: Entry) -> Entry {
+fn taken_back(entry: Entry) -> Entry {
     Entry {
-        step,
         state_before: entry.state_after,
         state_after: entry.state_before,
         attempts_before: entry.attempts_after,

@@ -54,6 +54,10 @@ pub struct QueueSpec {
     pub owner: OwnerSpec,
     /// How life is told from death, best source first.
     pub liveness: Vec<Liveness>,
+    /// What shows life and cannot be locked, as people call it: a view of owners, or a column that a join or a sub-select reads
+    /// from another table. A sign of life that is committed there in the instant of a write comes too late. `None` on SQLite,
+    /// where a write keeps every other one out.
+    pub unlocked: Option<String>,
     /// How attempts are counted.
     pub attempts: Attempts,
     /// Rules about trouble.

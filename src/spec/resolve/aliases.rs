@@ -36,3 +36,27 @@ pub(in crate::spec) fn aliases_of(from: &Template) -> Vec<(String, Option<String
     }
     aliases
 }
+
+/// The tables that the sub-selects of a FROM clause read, as far as they are named in braces; `None` where no sub-select reads
+/// any table.
+pub(super) fn sub_selects_read(from: &Template) -> Option<Vec<&str>> {
+    let (mut depth, mut reads, mut names) = (0_i32, false, Vec::new());
+    for piece in &from.0 {
+        match piece {
+            Piece::Name(name) if depth > 0 => names.push(name.as_str()),
+            Piece::Text(text) => {
+                for word in text.split_inclusive(|c: char| c.is_whitespace() || c == '(' || c == ')') {
+                    let bare = word.trim_end_matches(|c: char| c.is_whitespace() || c == '(' || c == ')');
+                    reads |= depth > 0 && bare.eq_ignore_ascii_case("from");
+                    depth += match word.chars().last() {
+                        Some('(') => 1,
+                        Some(')') => -1,
+                        _ => 0,
+                    };
+                }
+            }
+            _ => {}
+        }
+    }
+    (reads || !names.is_empty()).then_some(names)
+}

@@ -1,12 +1,14 @@
 //! What makes a row a claim, who holds it, how its life is told, and everything that its fence must cover.
 
 use super::Binder;
+use super::aliases::sub_selects_read;
 use super::columns::literal;
 use super::fragments::Within;
 use crate::model::Engine;
 use crate::spec::SpecError;
 use crate::spec::document::{By, ClaimFrom, LivenessDoc, MaxDoc, MaxRuntimeDoc, SilentAfterDoc};
 use crate::spec::fields::Written;
+use crate::spec::live::LiveTable;
 use crate::spec::queue::*;
 use crate::spec::template::Template;
 
@@ -108,6 +110,7 @@ impl Binder<'_> {
                         None => JoinOn::Match(matches),
                     },
                     key,
+                    can_lock: !self.tables.get(&table.text).is_some_and(|live| live.is_derived),
                     heartbeat: self.optional_time(&owner.heartbeat, "o")?,
                     started: self.optional_time(&owner.started, "o")?,
                     missing: owner.missing,
@@ -179,6 +182,42 @@ impl Binder<'_> {
             By::Heartbeat => Liveness::Heartbeat { column, silent_after },
             By::Age | By::Owner | By::Lock => Liveness::Age { column, silent_after },
         }))
+    }
+
+    /// What shows life in rows that cannot be locked; see [`QueueSpec::unlocked`]. The time of the claim is none of it: a claim is
+    /// made by a write to the job's own row.
+    ///
+    /// # Errors
+    /// Where that is a materialized view: it does not show what is, but what was at its last refresh.
+    pub(super) fn unlocked(&self, liveness: &[Liveness]) -> Result<Option<String>, SpecError> {
+        let claim = &self.document.claim;
+        let place = match &claim.from {
+            ClaimFrom::Table(table) => table,
+            ClaimFrom::From(written, _) => written,
+        };
+        let mut unlocked = None;
+        if let Some(table) = &self.document.owner.table
+            && let Some(live) = self.tables.get(&table.text)
+        {
+            is_current(table, live)?;
+            unlocked = live.is_view.then(|| format!("view {}", live.name));
+        }
+        for column in liveness.iter().filter_map(Liveness::column).map(|time| &time.column) {
+            // The owner's own row was dealt with above.
+            if column.alias == self.lock || column.alias == "o" {
+                continue;
+            }
+            let read: Vec<&LiveTable> = match self.aliases.get(&column.alias).copied().flatten() {
+                Some(live) => vec![live],
+                None => match sub_selects_read(&self.from) {
+                    Some(names) => names.iter().filter_map(|name| self.tables.get(*name).copied()).collect(),
+                    None => continue,
+                },
+            };
+            read.into_iter().try_for_each(|live| is_current(place, live))?;
+            unlocked.get_or_insert_with(|| format!("{}.{}", column.alias, column.name));
+        }
+        Ok(unlocked.filter(|_| self.live.engine == Engine::Postgres))
     }
 
     pub(super) fn attempts(&self) -> Result<Attempts, SpecError> {
@@ -283,4 +322,16 @@ impl Binder<'_> {
         }
         Ok(fence)
     }
+}
+
+/// Refuses a materialized view where signs of life are read.
+fn is_current(written: &Written, live: &LiveTable) -> Result<(), SpecError> {
+    if !live.is_materialized {
+        return Ok(());
+    }
+    Err(written.error(format!(
+        "{} is a materialized view, which is as old as its last refresh: a worker that lives would look dead; read the tables \
+         behind it, or a plain view of them",
+        live.name
+    )))
 }

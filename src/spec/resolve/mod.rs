@@ -201,6 +201,7 @@ impl<'a> Binder<'a> {
             waiting: self.waiting(&claim, &attempts)?,
             states: document.states.clone(),
             waits: false,
+            unlocked: self.unlocked(&liveness)?,
             claim,
             owner,
             liveness,

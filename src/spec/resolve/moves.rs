@@ -87,9 +87,18 @@ impl Binder<'_> {
                     let keys = &self.tables.get(&self.lock_table).map(|table| &table.key_columns);
                     locks_for_update |=
                         assignments.iter().any(|a| keys.is_some_and(|keys| keys.contains(&a.column.name)));
-                    steps.push(StepSpec::Update(assignments));
+                    // Columns that this table lacks may have been all of it.
+                    if !assignments.is_empty() {
+                        steps.push(StepSpec::Update(assignments));
+                    }
                 }
             }
+        }
+        if let (true, None, Some(to)) = (steps.is_empty(), &doc.refused, &doc.to) {
+            return Err(to.error(
+                "the action writes nothing, so that its jobs would stay as they are: it needs `clear`, `stamp`, `set` or a \
+                 `step`",
+            ));
         }
         Ok(MoveSpec { to, attempts: change, steps, refused: doc.refused.clone(), locks_for_update, delayed: None })
     }

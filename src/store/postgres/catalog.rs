@@ -13,7 +13,8 @@ SELECT c.oid::text, n.nspname::text, c.relname::text,
        pg_catalog.row_security_active(c.oid),
        pg_catalog.has_table_privilege(c.oid, 'INSERT'), pg_catalog.has_table_privilege(c.oid, 'DELETE'),
        c.relkind IN ('v', 'm'), c.relkind = 'p',
-       pg_catalog.pg_relation_is_updatable(c.oid, true) & 4 = 0
+       pg_catalog.pg_relation_is_updatable(c.oid, true) & 4 = 0,
+       c.relkind = 'm', c.relkind = 'v' AND pg_catalog.pg_relation_is_updatable(c.oid, false) & 4 = 0
 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE c.relname = ANY ($1::text[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
   AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg_toast%'
@@ -79,6 +80,8 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
             is_view: truth(&row, 6),
             partitions: truth(&row, 7).then(Vec::new),
             is_fixed: truth(&row, 8),
+            is_materialized: truth(&row, 9),
+            is_derived: truth(&row, 10),
             ..LiveTable::default()
         };
         tables.push((text(&row, 0), table));

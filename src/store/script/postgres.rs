@@ -35,12 +35,21 @@ pub(super) fn batch(spec: &QueueSpec, moved: &MoveSpec, batch: &Batch<'_>, place
     text.push_str(&paths(spec));
     text.push_str("\n-- the jobs as they were judged\n");
     text.push_str(&work.steps());
-    if let Some(row) = &spec.owner.row {
+    if let Some(row) = spec.owner.row.as_ref().filter(|row| row.can_lock) {
         text.push_str(&work.witnesses(row)?);
     }
     text.push_str("\n-- those that still are, locked; all others are left alone\n");
     let verify = sql::verify(spec, &work.inline, batch.r#move, moved.locks_for_update, &[]);
     text.push_str(&kept("jobdoctor_verified", "n", &verify, "SELECT v.n FROM pg_temp.jobdoctor_verified AS v"));
+    if spec.unlocked.is_some() || batch.steps.iter().any(|step| step.witness == Witness::Absent) {
+        text.push_str("\n-- and whose evidence, which cannot be locked, is the same when it is read again\n");
+        let again = sql::reread(spec, &work.inline, batch.r#move, &[]);
+        let same = "SELECT a.n FROM pg_temp.jobdoctor_again AS a WHERE a.same = 1";
+        text.push_str(&kept("jobdoctor_again", "n, same", &again, same));
+    }
+    text.push_str("\n-- a key that names several rows is no key\n");
+    let shared = sql::shared_keys(spec, &work.inline, &[]);
+    text.push_str(&ended(&format!("DELETE FROM pg_temp.jobdoctor_steps AS s WHERE s.n IN (\n{}\n)", shared.sql)));
     if let Some(asked) = &spec.claim.guard {
         text.push_str("\n-- and that no worker keeps for itself in another way\n");
         let guard = sql::guard(spec, &work.inline, asked, &[]);
@@ -167,8 +176,8 @@ impl Work<'_> {
             self.batch.reason,
         );
         let mut body =
-            "DECLARE\n  wanted bigint := (SELECT count(*) FROM pg_temp.jobdoctor_steps);\n  touched bigint;\n\
-                        BEGIN\n  IF wanted = 0 THEN RETURN; END IF;\n"
+            "DECLARE\n  wanted bigint := (SELECT count(*) FROM pg_temp.jobdoctor_steps);\n  touched bigint;\n  \
+                        in_flight bigint;\n  elsewhere bigint;\nBEGIN\n  IF wanted = 0 THEN RETURN; END IF;\n"
                 .to_owned();
         body.push_str(
             "  PERFORM pg_catalog.set_config('search_path', pg_catalog.current_setting('jobdoctor.path'), true),\n    \
@@ -192,12 +201,12 @@ impl Work<'_> {
             "  PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),\n    \
              pg_catalog.set_config('lock_timeout', '5s', true);\n",
         );
-        if let Some(check) = sql::state_check(self.spec, &self.inline, self.moved, &[]) {
+        if let Some(check) = sql::left_behind(self.spec, &self.inline, self.moved, &[]) {
             body.push_str(&execute(&check.sql));
             body.push_str(
-                " INTO touched;\n  IF touched <> wanted THEN\n    \
-                 RAISE EXCEPTION '% of % rows came to the state: a trigger changed the others', touched, wanted;\n  \
-                 END IF;\n",
+                " INTO in_flight, elsewhere;\n  IF in_flight > 0 OR elsewhere > 0 THEN\n    \
+                 RAISE EXCEPTION 'of % rows, % are still in flight and % are in another state than announced: this batch is taken back',\n      \
+                 wanted, in_flight, elsewhere;\n  END IF;\n",
             );
         }
         body.push_str("END");

@@ -43,6 +43,9 @@ pub(super) fn batch(spec: &QueueSpec, moved: &MoveSpec, batch: &Batch<'_>, place
     text.push_str("\n-- those that still are; all others are left alone\n");
     let verify = sql::verify(spec, &work.inline, batch.r#move, moved.locks_for_update, &[]);
     text.push_str(&kept(&verify.sql));
+    text.push_str("\n-- a key that names several rows is no key\n");
+    let shared = sql::shared_keys(spec, &work.inline, &[]);
+    text.push_str(&ended(&format!("DELETE FROM temp.jobdoctor_steps WHERE n IN (\n{}\n)", shared.sql)));
     if let Some(asked) = &spec.claim.guard {
         text.push_str("\n-- and that no worker keeps for itself in another way\n");
         let guard = sql::guard(spec, &work.inline, asked, &[]);
@@ -103,8 +106,9 @@ impl Work<'_> {
                 Rows::Any => String::new(),
             });
         }
-        if let Some(check) = sql::state_check(self.spec, &self.inline, self.moved, &[]) {
-            text.push_str(&checked(&format!("'state', ({}), {WANTED}", check.sql), ""));
+        if let Some(check) = sql::left_behind(self.spec, &self.inline, self.moved, &[]) {
+            let left = format!(" FROM (\n{}\n)", check.sql);
+            text.push_str(&checked("'still in flight, or in another state', in_flight + elsewhere, 0", &left));
         }
         text
     }

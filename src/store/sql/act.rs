@@ -59,20 +59,46 @@ fn in_keys(sql: &mut Sql<'_>, spec: &QueueSpec, dialect: &dyn Dialect, keys: &[&
     dialect.keys(sql, &spec.claim.key, keys);
 }
 
-/// Counts the keys that really are in the state the move leads to: a trigger may have had other ideas. `None` where the
-/// state is a place or the preset moves the job by statements of its own.
-pub fn state_check(spec: &QueueSpec, dialect: &dyn Dialect, r#move: &MoveSpec, keys: &[&Key]) -> Option<Statement> {
-    let StateSource::Column(column) = &spec.claim.state else { return None };
-    // Statements that the preset wrote itself may delete the row; `rows` says what they must do.
-    let updates = |step: &StepSpec| matches!(step, StepSpec::Update(_));
-    if column.alias != spec.claim.lock || !r#move.steps.iter().any(updates) {
+/// Counts what the action must not leave behind among these keys: rows that the claim's own condition still selects, and rows
+/// that exist in another state than the announced one. One row with these two numbers; `None` where the action writes nothing,
+/// as a wake-up.
+pub fn left_behind(spec: &QueueSpec, dialect: &dyn Dialect, r#move: &MoveSpec, keys: &[&Key]) -> Option<Statement> {
+    if r#move.steps.is_empty() {
         return None;
     }
-    let table = spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table)).unwrap_or_default();
     let mut sql = Sql::new(dialect);
-    sql.push(&format!("SELECT count(*) FROM {table} AS {} WHERE ", quoted(&spec.claim.lock)));
-    in_keys(&mut sql, spec, dialect, keys);
-    sql.push(&format!(" AND {} = {}", column_sql(column), literal_sql(&r#move.to.stored)));
+    sql.push("SELECT ");
+    if spec.waits {
+        // A job that waits may be put back into the very state in which it waits.
+        sql.push("0");
+    } else {
+        sql.push("(SELECT count(*) FROM ");
+        sql.claim_from(spec);
+        sql.push(" WHERE ");
+        in_keys(&mut sql, spec, dialect, keys);
+        sql.push(" AND ");
+        sql.in_flight(spec, None);
+        sql.push(")");
+    }
+    sql.push(" AS in_flight, ");
+    match &spec.claim.state {
+        StateSource::Place(_) => sql.push("0"),
+        StateSource::Column(column) => {
+            sql.push("(SELECT count(*) FROM ");
+            // A join would lose the row of a job that no longer names its owner.
+            if column.alias == spec.claim.lock {
+                let table = spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table));
+                sql.push(&format!("{} AS {}", table.unwrap_or_default(), quoted(&spec.claim.lock)));
+            } else {
+                sql.claim_from(spec);
+            }
+            sql.push(" WHERE ");
+            in_keys(&mut sql, spec, dialect, keys);
+            let announced = literal_sql(&r#move.to.stored);
+            sql.push(&format!(" AND ({} = {announced}) IS NOT TRUE)", column_sql(column)));
+        }
+    }
+    sql.push(" AS elsewhere");
     Some(sql.finish())
 }
 

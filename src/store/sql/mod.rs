@@ -22,7 +22,7 @@ pub use builder::{Param, Sql, Statement};
 pub use dialect::{Dialect, Postgres, Sqlite};
 pub use ledger::ledger_schema;
 
-pub(super) use act::{acts, notifications, state_check};
+pub(super) use act::{acts, left_behind, notifications};
 pub(super) use catalog::{question, states_in_use};
 pub(super) use finished::finished;
 pub(super) use holders::{holder, holders};
@@ -33,4 +33,4 @@ pub(super) use listing::{all, begun_before, count, find, suspects};
 pub(super) use record::{images, restores};
 pub(super) use tally::tally;
 pub(super) use turn::{turn, turn_holder};
-pub(super) use verify::{guard, reread, verify, witness_writers, witnesses, witnesses_reread};
+pub(super) use verify::{guard, reread, shared_keys, verify, witness_writers, witnesses, witnesses_reread};

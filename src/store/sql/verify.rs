@@ -5,6 +5,7 @@ use super::builder::{Param, Sql, Statement, Values, column_sql};
 use super::dialect::Dialect;
 use super::projection::{owner_image, same_fence};
 use crate::model::{Cell, Key, Move};
+use crate::spec::ident::quoted;
 use crate::spec::{Expr, OwnerRowSpec, QueueSpec, Template};
 
 /// Locks and verifies: gives the numbers (from 1) of the wanted rows that are still what was judged.
@@ -69,6 +70,18 @@ pub fn guard(spec: &QueueSpec, dialect: &dyn Dialect, guard: &Template, rows: &[
     sql.claim_from(spec);
     sql.push(" WHERE ");
     same_keys(&mut sql, spec);
+    sql.finish()
+}
+
+/// The numbers of the wanted rows whose key names more than one row of the claim's own table.
+pub fn shared_keys(spec: &QueueSpec, dialect: &dyn Dialect, rows: &[(&Key, &str)]) -> Statement {
+    let mut sql = Sql::new(dialect);
+    sql.push("SELECT w.n FROM ");
+    dialect.wanted(&mut sql, &spec.claim.key, rows);
+    let table = spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table)).unwrap_or_default();
+    sql.push(&format!(" CROSS JOIN {table} AS {} WHERE ", quoted(&spec.claim.lock)));
+    same_keys(&mut sql, spec);
+    sql.push(" GROUP BY w.n HAVING count(*) > 1");
     sql.finish()
 }
 

@@ -1,0 +1,197 @@
+//! `moved` is said of a row that is no longer in flight and in the state that was announced, and only where its key names it alone.
+
+use crate::support::doctor::{apply, fit, limits, mapping, outcomes, steps, try_resolve};
+use crate::support::labs::{SqlLab, for_each_sql_store};
+use jobdoctor::model::{Batch, BatchReport, Change, LedgerRow, Move, Outcome, Restore, RestoreBatch, Step, Timestamp};
+use jobdoctor::policy::Policy;
+use jobdoctor::spec::{Place, QueueSpec};
+use jobdoctor::store::{Recorder, StoreError};
+
+const REFUSED: Outcome = Outcome::Refused;
+const MOVED: Outcome = Outcome::Moved;
+
+/// Dead claims by id and worker; no key of the table is unique.
+fn set_up(lab: &dyn SqlLab, claims: &[(i64, &str)]) {
+    lab.clear();
+    let time = lab.pick("integer", "timestamptz");
+    lab.run(&format!(
+        "CREATE TABLE q (id bigint, status text, worker text, started {time}, tries integer DEFAULT 0, state_id bigint);
+        CREATE TABLE names (id bigint PRIMARY KEY, name text); INSERT INTO names VALUES (1, 'working'), (2, 'new');"
+    ));
+    for (id, worker) in claims {
+        let started = lab.ago(9000);
+        lab.run(&format!("INSERT INTO q VALUES ({id}, 'working', '{worker}', {started}, 0, 1)"));
+    }
+}
+
+const MAPPING: &str = r#"
+format   = 1
+name     = "m"
+time     = { default = { sqlite = "epoch s", postgres = "native" } }
+states   = { waiting = ["new"], in_flight = ["working"], failed = ["dead"] }
+attempts = { column = "tries", max = 50, counted = "at reclaim" }
+[claim]
+table      = "q"
+key        = "id"
+state      = "status"
+claimed_at = "started"
+liveness   = [{ by = "age", column = "started", silent_after = "5m" }]
+[owner]
+id = "worker"
+[move.requeue]
+to    = "new"
+clear = ["worker", "started"]
+"#;
+
+fn judged(lab: &dyn SqlLab, mapping_text: &str) -> (QueueSpec, Vec<Step>) {
+    let store = lab.store();
+    let spec = fit(&*store, &mapping(mapping_text));
+    let steps = steps(&*store, &spec, &Policy::default());
+    (spec, steps)
+}
+
+/// What became of each step, and what was said of the first.
+fn ends(lab: &dyn SqlLab, spec: &QueueSpec, steps: &[Step]) -> (Vec<Outcome>, String) {
+    let report = apply(&*lab.store(), spec, steps);
+    assert!(report.stop.is_none(), "{}: {report:?}", lab.name());
+    let said = report.results[0].error.clone().map(|error| error.message).unwrap_or_default();
+    (outcomes(&report), said)
+}
+
+/// The place alone tells that a job is in flight, and the action does not touch what tells the place.
+#[test]
+fn a_row_that_the_action_leaves_in_flight_is_refused() {
+    let text =
+        MAPPING.replace(r#""status""#, r#""'busy'""#).replace("[owner]", "where = \"j.started IS NOT NULL\"\n[owner]");
+    let text = text.replace(r#"["worker", "started"]"#, r#"["worker"]"#);
+    for_each_sql_store(|lab| {
+        set_up(lab, &[(1, "a"), (2, "b")]);
+        let (spec, steps) = judged(lab, &text);
+        let before = lab.image("q");
+        let (ends_sound, said) = ends(lab, &spec, &steps);
+        assert_eq!(ends_sound, [REFUSED, REFUSED], "{}", lab.name());
+        assert!(said.contains("still in flight after the action"), "{}: {said}", lab.name());
+        assert_eq!(lab.image("q"), before, "{}", lab.name());
+        // A mutant that does not look again says `moved`.
+        let mutant = QueueSpec { waits: true, ..spec };
+        assert_eq!(ends(lab, &mutant, &steps).0, [MOVED, MOVED], "{}", lab.name());
+    });
+}
+
+#[test]
+fn a_state_that_the_action_does_not_write_is_refused() {
+    let joined = r#"from = "{q} AS j JOIN {names} AS s ON s.id = j.state_id""#;
+    let text = MAPPING.replace(r#"table      = "q""#, joined).replace(r#""status""#, r#""s.name""#);
+    let text = text.replace("[owner]", "[tables]\nq = \"q\"\nnames = \"names\"\n[owner]");
+    for_each_sql_store(|lab| {
+        set_up(lab, &[(1, "a")]);
+        let (spec, steps) = judged(lab, &text);
+        let (ends_sound, said) = ends(lab, &spec, &steps);
+        assert_eq!(ends_sound, [REFUSED], "{}", lab.name());
+        assert!(said.contains("still in flight after the action"), "{}: {said}", lab.name());
+        // What the state is says the same by itself.
+        let mutant = QueueSpec { waits: true, ..spec };
+        let (ends_mutant, said) = ends(lab, &mutant, &steps);
+        assert_eq!(ends_mutant, [REFUSED], "{}", lab.name());
+        assert!(said.contains("not in state new after the action"), "{}: {said}", lab.name());
+        // One that writes what its state is told by is moved.
+        let text = text.replace(r#"["worker", "started"]"#, "[\"worker\", \"started\"]\nset = { state_id = \"2\" }");
+        let (spec, steps) = judged(lab, &text);
+        assert_eq!(ends(lab, &spec, &steps).0, [MOVED], "{}", lab.name());
+    });
+}
+
+#[test]
+fn a_key_that_names_two_claims_is_refused_for_both() {
+    for_each_sql_store(|lab| {
+        set_up(lab, &[(1, "a"), (1, "b"), (2, "c"), (3, "d"), (4, "e")]);
+        let ago = lab.ago(9000);
+        // A claim of 3 beside a job of 3 that waits.
+        lab.run(&format!("INSERT INTO q VALUES (3, 'new', NULL, {ago}, 0, 1)"));
+        let (spec, steps) = judged(lab, MAPPING);
+        let before = lab.image("q");
+        let (all, said) = ends(lab, &spec, &steps);
+        assert_eq!(all, [REFUSED, REFUSED, MOVED, REFUSED, MOVED], "{}", lab.name());
+        assert!(said.contains("the key is not unique"), "{}: {said}", lab.name());
+        let after = lab.image("q");
+        assert_ne!(after, before, "{}", lab.name());
+        assert!(lab.ask("SELECT count(*) = 3 FROM q WHERE status = 'working' AND worker IS NOT NULL AND tries = 0"));
+    });
+}
+
+/// A join that gives the row twice: two steps, one row, and one death is one attempt.
+#[test]
+fn a_claim_that_is_listed_twice_is_not_moved_twice() {
+    let joined = r#"from = "{q} AS j JOIN {names} AS s ON s.id >= j.state_id""#;
+    let text = MAPPING.replace(r#"table      = "q""#, joined);
+    let text = text.replace("[owner]", "[tables]\nq = \"q\"\nnames = \"names\"\n[owner]");
+    for_each_sql_store(|lab| {
+        set_up(lab, &[(1, "a")]);
+        let (spec, steps) = judged(lab, &text);
+        assert_eq!(ends(lab, &spec, &steps).0, [REFUSED, REFUSED], "{}", lab.name());
+        assert!(lab.ask("SELECT tries = 0 FROM q"), "{}", lab.name());
+    });
+}
+
+/// Keeps the changes of the last batch.
+#[derive(Default)]
+struct Tape(Vec<Change>);
+
+impl Recorder for Tape {
+    fn keeps(&self) -> bool {
+        true
+    }
+
+    fn ledger(&mut self, _: Timestamp, _: &[Change]) -> Vec<LedgerRow> {
+        Vec::new()
+    }
+
+    fn intent(&mut self, _: Timestamp, changes: &[Change]) -> Result<(), StoreError> {
+        self.0 = changes.to_vec();
+        Ok(())
+    }
+}
+
+#[test]
+fn a_key_that_names_two_rows_by_now_is_not_given_back() {
+    for_each_sql_store(|lab| {
+        set_up(lab, &[(1, "a"), (2, "b"), (3, "c")]);
+        let (spec, steps) = judged(lab, MAPPING);
+        let store = lab.store();
+        let mut writer = store.writer(&limits()).unwrap();
+        let mut tape = Tape::default();
+        let batch = Batch { r#move: Move::Requeue, steps: &steps, reason: "a test", waits: &[] };
+        assert_eq!(outcomes(&writer.apply(&spec, &batch, &mut tape)), [MOVED; 3]);
+        // The second row becomes what the first one is, but for what the record says of it.
+        lab.run("UPDATE q SET id = 1 WHERE id = 2");
+        let restore = |change: &Change| {
+            let row = change.row.clone().unwrap();
+            let values = row.values.into_iter().map(|value| (value.column, value.before)).collect();
+            Restore { key: steps[change.step].key.clone(), now: row.after, was: row.before, values }
+        };
+        let mut rows: Vec<Restore> = tape.0.iter().map(restore).collect();
+        rows[1] = Restore { values: rows[1].values.clone(), ..rows[0].clone() };
+        let before = lab.image("q");
+        let batch = RestoreBatch { r#move: Move::Requeue, rows: &rows[..2] };
+        let refused: BatchReport<StoreError> = writer.restore(&spec, &batch, &mut Tape::default());
+        assert_eq!(outcomes(&refused), [REFUSED; 2], "{}: {refused:?}", lab.name());
+        assert_eq!(lab.image("q"), before, "{}", lab.name());
+        let batch = RestoreBatch { r#move: Move::Requeue, rows: &rows };
+        assert_eq!(outcomes(&writer.restore(&spec, &batch, &mut Tape::default())), [REFUSED, REFUSED, MOVED]);
+    });
+}
+
+/// The place alone tells the state, no attempts are counted, and the one column that would be cleared does not exist here.
+#[test]
+fn an_action_that_writes_nothing_is_refused_where_it_is_read() {
+    let text = MAPPING
+        .replace(r#""status""#, r#""'busy'""#)
+        .replace("[owner]", "where = \"j.started IS NOT NULL\"\noptional = [\"gone\"]\n[owner]");
+    let text = text.replace(r#"["worker", "started"]"#, r#"["gone"]"#);
+    let text = text.replace(r#"attempts = { column = "tries", max = 50, counted = "at reclaim" }"#, "");
+    for_each_sql_store(|lab| {
+        set_up(lab, &[]);
+        let refused = try_resolve(&*lab.store(), &mapping(&text), &Place::default()).unwrap_err().to_string();
+        assert!(refused.contains("line 18, key `move.requeue.to`: the action writes nothing"), "{refused}");
+    });
+}
