@@ -75,8 +75,19 @@ impl Directory {
         let file = sys::openat(&directory, format!("{run_id}.jsonl"), flags, Mode::RUSR | Mode::WUSR);
         let file = file.map_err(|error| JournalError::io("make", &self.file(run_id), error))?;
         // The name is on the disk too, before anything rests on it.
-        sys::fsync(&directory).map_err(|error| JournalError::io("make", &self.file(run_id), error))?;
+        if let Err(error) = sys::fsync(&directory) {
+            self.remove(run_id);
+            return Err(JournalError::io("make", &self.file(run_id), error));
+        }
         Ok(file.into())
+    }
+
+    /// Takes away the file of a run that was made in vain. Where that fails, a file without a whole line is left, which says
+    /// nothing either.
+    pub(super) fn remove(&self, run_id: &str) {
+        if let Ok(directory) = self.open(true) {
+            let _ = sys::unlinkat(&directory, format!("{run_id}.jsonl"), sys::AtFlags::empty());
+        }
     }
 
     /// Opens a file for reading and writing that is this user's alone, and makes it if it is not there.

@@ -25,12 +25,7 @@ pub enum Line {
         steps: Vec<StepEnd>,
     },
     /// The last: the run came to its end.
-    End {
-        /// How many steps ended how.
-        outcomes: Counts,
-        /// Why it stopped early, if it did.
-        stop: Option<String>,
-    },
+    End(End),
 }
 
 /// Which run it is.
@@ -103,6 +98,22 @@ pub struct Intent {
     pub at: Timestamp,
     /// The jobs that it moves.
     pub changes: Vec<Entry>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// How many steps ended how.
+    pub outcomes: Counts,
+    /// Jobs that were moved, or may have been, and that no intent names, because it could not be written.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unrecorded: u64,
+    /// Why it stopped early, if it did.
+    pub stop: Option<String>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What is done to one job.

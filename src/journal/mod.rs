@@ -1,6 +1,7 @@
 //! The journal: what this program did, run by run, on the host that it ran on. One file a run, JSON lines, private to its user;
 //! of each batch the intent ahead of the commit and the result after it. An intent without a result is what a killed run
-//! leaves behind: only the database knows what became of it.
+//! leaves behind: only the database knows what became of it. A journal without a last line says what the run did at least: the run
+//! was stopped, could not write it, or is still at work. A file without a whole line says nothing.
 //!
 //! Beside the journals are the locks of this host, one a queue.
 //!
@@ -16,7 +17,7 @@ mod writer;
 
 pub use directory::{Directory, is_run_id};
 pub use error::JournalError;
-pub use line::{Actor, Counts, Entry, Head, Intent, Line, Outcomes, StepEnd, Target};
+pub use line::{Actor, Counts, End, Entry, Head, Intent, Line, Outcomes, StepEnd, Target};
 pub use lock::{LockFile, LockNote, Locked};
 pub use reader::{Lines, Recorded, Summary, batches, read, summary};
 pub use value::{from_json, key_from_json, key_to_json, to_json, values_from_json, values_to_json};

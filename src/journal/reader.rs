@@ -1,4 +1,4 @@
-use super::line::{Counts, Entry, Head, Line, Outcomes, SCHEMA};
+use super::line::{Counts, End, Entry, Head, Line, Outcomes, SCHEMA};
 use super::{Directory, JournalError};
 use crate::model::{Outcome, Timestamp};
 use std::fs::File;
@@ -17,7 +17,7 @@ pub struct Recorded {
     pub at: Option<Timestamp>,
     /// The jobs that it was about to move.
     pub changes: Vec<Entry>,
-    /// How its steps ended; `None` where the run was killed before it could say.
+    /// How its steps ended; `None` where the journal ends before it says so.
     pub ends: Option<Outcomes>,
 }
 
@@ -26,17 +26,16 @@ pub struct Recorded {
 pub struct Summary {
     /// Its first line.
     pub head: Head,
-    /// How many steps ended how, as far as it says. Jobs of a batch without a result count as unknown.
-    pub outcomes: Counts,
+    /// How many steps ended how, batch by batch. Jobs of a batch without a result count as unknown.
+    pub recorded: Counts,
     /// Jobs whose rows are recorded, so that they could be set back.
     pub undoable: u64,
-    /// True if it has its last line: the run came to an end of its own.
-    pub is_complete: bool,
-    /// Why it stopped early, if it says.
-    pub stop: Option<String>,
+    /// Its last line; `None` where it has none.
+    pub end: Option<End>,
 }
 
-/// The head of a run's journal, and the file for what comes after; `None` if this host has none.
+/// The head of a run's journal, and the file for what comes after; `None` if this host has none, or one without a whole line,
+/// which does not say what the run did: its first write failed, or was cut short.
 ///
 /// # Errors
 /// When it cannot be read, or is not what this program writes.
@@ -53,7 +52,6 @@ pub fn read(directory: &Directory, run_id: &str) -> Result<Option<(Head, Lines)>
         Some(Line::Head(head)) => {
             Err(JournalError::malformed(&lines.path, 1, format!("its schema is {}, not {SCHEMA}", head.schema)))
         }
-        // Killed before the first line was whole: then nothing was committed.
         None if lines.is_torn || lines.number == 0 => Ok(None),
         _ => Err(JournalError::malformed(&lines.path, 1, "the first line is no head")),
     }
@@ -112,7 +110,7 @@ impl Lines {
 pub fn batches<E: From<JournalError>>(
     mut lines: Lines,
     each: &mut dyn FnMut(Recorded) -> Result<(), E>,
-) -> Result<Option<(Counts, Option<String>)>, E> {
+) -> Result<Option<End>, E> {
     let mut open: Option<Recorded> = None;
     while let Some(line) = lines.next_line()? {
         let malformed = |why: &str| E::from(JournalError::malformed(lines.path(), lines.number, why));
@@ -140,10 +138,10 @@ pub fn batches<E: From<JournalError>>(
                 recorded.ends = Some(steps);
                 each(recorded)?;
             }
-            Line::End { outcomes, stop } => {
+            Line::End(end) => {
                 open.take().map_or(Ok(()), &mut *each)?;
                 return match lines.next_line()? {
-                    None => Ok(Some((outcomes, stop))),
+                    None => Ok(Some(end)),
                     Some(_) => {
                         Err(E::from(JournalError::malformed(lines.path(), lines.number, "a line after the last")))
                     }
@@ -155,26 +153,22 @@ pub fn batches<E: From<JournalError>>(
     Ok(None)
 }
 
-/// What the whole journal of a run comes to; `None` if this host has none.
+/// What the whole journal of a run comes to; `None` if this host has none, or one without a whole line.
 ///
 /// # Errors
 /// When it cannot be read, or is not what this program writes.
 pub fn summary(directory: &Directory, run_id: &str) -> Result<Option<Summary>, JournalError> {
     let Some((head, lines)) = read(directory, run_id)? else { return Ok(None) };
-    let (mut counts, mut undoable) = (Counts::new(), 0);
+    let (mut recorded, mut undoable) = (Counts::new(), 0);
     let end = batches::<JournalError>(lines, &mut |batch| {
         match &batch.ends {
-            Some(ends) => ends.iter().for_each(|end| *counts.entry(end.outcome).or_default() += 1),
-            None => *counts.entry(Outcome::Unknown).or_default() += batch.changes.len() as u64,
+            Some(ends) => ends.iter().for_each(|end| *recorded.entry(end.outcome).or_default() += 1),
+            None => *recorded.entry(Outcome::Unknown).or_default() += batch.changes.len() as u64,
         }
         undoable += batch.changes.iter().filter(|entry| batch.may_have_moved(entry) && entry.row.is_some()).count();
         Ok(())
     })?;
-    let is_complete = end.is_some();
-    let (said, stop) = end.unwrap_or_default();
-    // Steps that came into no batch are in the last line only.
-    let outcomes = if said.is_empty() { counts } else { said };
-    Ok(Some(Summary { head, outcomes, undoable: undoable as u64, is_complete, stop }))
+    Ok(Some(Summary { head, recorded, undoable: undoable as u64, end }))
 }
 
 impl Recorded {

@@ -16,6 +16,8 @@ pub struct Writer {
     waiting: Vec<u8>,
     /// How much of the file is whole lines.
     length: u64,
+    /// Whether a piece of a line could not be taken back. Behind it nothing more is written.
+    is_torn: bool,
 }
 
 impl Writer {
@@ -25,8 +27,8 @@ impl Writer {
     /// When the head cannot be spelled; never in practice.
     pub fn new(directory: Directory, head: Head) -> Result<Writer, JournalError> {
         let path = directory.file(&head.run_id);
-        let mut writer =
-            Writer { run_id: head.run_id.clone(), path, directory, file: None, waiting: Vec::new(), length: 0 };
+        let run_id = head.run_id.clone();
+        let mut writer = Writer { directory, run_id, path, file: None, waiting: Vec::new(), length: 0, is_torn: false };
         writer.wait(&Line::Head(Box::new(head)))?;
         Ok(writer)
     }
@@ -36,7 +38,7 @@ impl Writer {
         &self.path
     }
 
-    /// True once there is a file.
+    /// True once there is a file with a whole line.
     pub fn is_begun(&self) -> bool {
         self.file.is_some()
     }
@@ -50,7 +52,7 @@ impl Writer {
     }
 
     /// Writes a line now, and what waited for it. With `sync` it is on the disk when this comes back. A line that could be
-    /// written in part only is taken back, so that the file stays readable.
+    /// written in part only is taken back, so that the file stays readable; and with the first line, the file is.
     ///
     /// # Errors
     /// When the file cannot be made or written.
@@ -83,6 +85,9 @@ impl Writer {
         if self.file.is_none() {
             self.file = Some(self.directory.create(&self.run_id)?);
         }
+        if self.is_torn {
+            return Err(JournalError::io("write to", &self.path, std::io::ErrorKind::WriteZero));
+        }
         let Some(file) = &mut self.file else { return Ok(()) };
         let written = file.write_all(&self.waiting).and_then(|()| if sync { file.sync_data() } else { Ok(()) });
         match written {
@@ -92,8 +97,13 @@ impl Writer {
                 Ok(())
             }
             Err(error) => {
-                // If this fails too, the torn line is the last one, and readers know what that means.
-                let _ = file.set_len(self.length);
+                if self.length == 0 {
+                    self.file = None;
+                    self.directory.remove(&self.run_id);
+                } else {
+                    // If this fails too, the torn line is the last one, and readers know what that means.
+                    self.is_torn = file.set_len(self.length).is_err();
+                }
                 Err(JournalError::io("write to", &self.path, error))
             }
         }

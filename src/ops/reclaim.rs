@@ -104,7 +104,7 @@ pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order
         target: plan.target,
         filter: plan.filter,
         applied: applies,
-        run_id: applies.then(|| order.run_id.clone()),
+        run_id: recording.run_id(),
         digest: plan.digest,
         brake: report::Brake { pulled: brake.pulled, why: brake.why, lift: brake.lift },
         delay_seconds: order.later.delay.map(|delay| delay.as_secs_f64()),

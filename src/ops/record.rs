@@ -2,7 +2,8 @@
 //! host; and where the queue has a ledger, there too.
 
 use crate::journal::{
-    Actor, Directory, Entry, Head, Intent, JournalError, Line, StepEnd, Target, Writer, key_to_json, values_to_json,
+    Actor, Directory, End, Entry, Head, Intent, JournalError, Line, StepEnd, Target, Writer, key_to_json,
+    values_to_json,
 };
 use crate::model::{Change, LedgerRow, Move, Outcome, RowChange, Step, StepResult, Timestamp};
 use crate::policy::Proves;
@@ -118,6 +119,8 @@ pub(super) struct Recording {
     moved: u64,
     /// Moved jobs that no record could give back.
     lost: u64,
+    /// Jobs that were moved, or may have been, and that no intent in the journal names.
+    unrecorded: u64,
     /// Why there is no journal, or not all of it.
     trouble: Option<String>,
 }
@@ -152,7 +155,8 @@ impl Recording {
                 Writer::new(directory.clone(), head.clone()).map_err(|error| trouble = Some(error.to_string())).ok()
             }
         };
-        Recording { head, keep: record.keep, journal, has_ledger, batch: 0, moved: 0, lost: 0, trouble }
+        let keep = record.keep;
+        Recording { head, keep, journal, has_ledger, batch: 0, moved: 0, lost: 0, unrecorded: 0, trouble }
     }
 
     /// Why nothing may be written, if so: the journal is required, and could not be kept.
@@ -171,7 +175,7 @@ impl Recording {
     pub(super) fn batch(&mut self, steps: Vec<Entry>) -> BatchRecorder<'_> {
         self.batch += 1;
         let wakes = !steps.is_empty() && steps.iter().all(|step| step.r#move == Move::Wake);
-        BatchRecorder { recording: self, steps, wakes, is_told: false, lost: 0 }
+        BatchRecorder { recording: self, steps, wakes, is_told: false, is_in_journal: false, lost: 0 }
     }
 
     /// Takes down how the steps of the last batch ended.
@@ -180,11 +184,13 @@ impl Recording {
         self.tell(&line, false);
     }
 
-    /// Takes down how the run ended.
+    /// Takes down how the run ended; after a gap too, if there is room again: then it says how much is missing.
     pub(super) fn finish(&mut self, outcomes: &BTreeMap<Outcome, u64>, stop: Option<&StoreError>) {
         let stop = stop.map(|stop| stop.message.clone());
-        if self.journal.as_ref().is_some_and(Writer::is_begun) {
-            self.tell(&Line::End { outcomes: outcomes.clone(), stop }, true);
+        let end = Line::End(End { outcomes: outcomes.clone(), unrecorded: self.unrecorded, stop });
+        let Some(journal) = self.journal.as_mut().filter(|journal| journal.is_begun()) else { return };
+        if let Err(error) = journal.write(&end, true) {
+            self.give_up(&error);
         }
     }
 
@@ -201,6 +207,11 @@ impl Recording {
         if self.journal.as_ref().is_some_and(|journal| !journal.is_begun()) {
             self.journal = None;
         }
+    }
+
+    /// The run's id, once it has written something that it stands for.
+    pub(super) fn run_id(&self) -> Option<String> {
+        (self.moved > 0 || self.path().is_some()).then(|| self.head.run_id.clone())
     }
 
     /// The journal's file, if there is one.
@@ -248,6 +259,8 @@ pub(super) struct BatchRecorder<'r> {
     wakes: bool,
     /// Whether the store has told of it.
     is_told: bool,
+    /// Whether its intent is in the journal.
+    is_in_journal: bool,
     /// Jobs of it that no record could give back.
     lost: u64,
 }
@@ -269,6 +282,7 @@ impl BatchRecorder<'_> {
         let is_done = |result: &&StepResult| matches!(result.outcome, Outcome::Moved | Outcome::Unknown);
         let done = results.iter().filter(is_done).count() as u64;
         self.recording.moved += done;
+        self.recording.unrecorded += if self.is_in_journal { 0 } else { done };
         self.recording.lost += if self.is_told { self.lost.min(done) } else { done };
     }
 }
@@ -287,14 +301,14 @@ impl Recorder for BatchRecorder<'_> {
     }
 
     fn intent(&mut self, at: Timestamp, changes: &[Change]) -> Result<(), StoreError> {
-        self.is_told = true;
+        (self.is_told, self.is_in_journal) = (true, false);
         if self.wakes {
             return Ok(());
         }
         let entries = self.entries(changes);
         let without_row = changes.iter().filter(|change| change.row.is_none()).count() as u64;
         let recording = &mut *self.recording;
-        let in_journal = match &mut recording.journal {
+        self.is_in_journal = match &mut recording.journal {
             Some(journal) if recording.trouble.is_none() => {
                 let line = Line::Intent(Intent { batch: recording.batch, at, changes: entries });
                 match journal.write(&line, true) {
@@ -311,7 +325,7 @@ impl Recorder for BatchRecorder<'_> {
             }
             _ => false,
         };
-        self.lost = if in_journal || recording.has_ledger { without_row } else { changes.len() as u64 };
+        self.lost = if self.is_in_journal || recording.has_ledger { without_row } else { changes.len() as u64 };
         Ok(())
     }
 }

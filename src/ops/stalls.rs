@@ -7,6 +7,7 @@ use crate::policy::{Draft, Policy, why_failed};
 use crate::report;
 use crate::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
 use crate::store::{Found, Reader, Run, Standby, StoreError, Tally, Wanted, WantedRuns};
+use std::time::Duration;
 
 /// Whoever counts, outside of the row, how often jobs were lost.
 pub trait CountStalls {
@@ -51,7 +52,7 @@ pub(super) fn explain(job: &mut report::Job, claim: &Claim, policy: &Policy, dra
     job.reasons.extend(why.map(|detail| report::Reason { rule: "max_stalls".to_owned(), proves: None, detail }));
 }
 
-/// A reader whose claims know what the source counts. Everything else is handed on, what has a default too.
+/// A reader whose claims know what the source counts. Every other method is handed on to the reader behind it.
 struct Counting {
     reader: Box<dyn Reader>,
     source: Box<dyn CountStalls>,
@@ -159,6 +160,10 @@ impl Reader for Counting {
 
     fn ledger_losses(&mut self, ledger: &LedgerSpec, job_table: &str) -> Result<Vec<(String, i64)>, StoreError> {
         self.reader.ledger_losses(ledger, job_table)
+    }
+
+    fn last_sweep(&mut self, spec: &QueueSpec, within: Duration) -> Result<Option<Timestamp>, StoreError> {
+        self.reader.last_sweep(spec, within)
     }
 
     fn ledger_rows(

@@ -51,17 +51,22 @@ pub struct HistoryRun {
     pub reason: Option<String>,
     /// Steps in its plan; null where only the ledger knows it.
     pub planned: Option<u64>,
-    /// Jobs that it moved.
-    pub moved: u64,
-    /// How all its steps ended; null where only the ledger knows it, which has no others than those that were moved.
+    /// Jobs that it moved; null where that is not known, because its journal has no end and no ledger has the run.
+    pub moved: Option<u64>,
+    /// Jobs that are recorded as moved.
+    pub moved_at_least: u64,
+    /// How all its steps ended; null where the journal has no end, or only the ledger knows the run.
     pub outcomes: Option<Outcomes>,
     /// Jobs whose rows are recorded, so that `undo` could give them back until somebody touches them.
     pub undoable: u64,
+    /// Jobs that it moved and that no record names, so that `undo` cannot give them back; null where their number is not known.
+    pub unrecorded: Option<u64>,
     /// The run that this one took back.
     pub undoes: Option<String>,
     /// The runs that took this one back.
     pub undone_by: Vec<String>,
-    /// False if it was killed before its end; null where only the ledger knows it.
+    /// False if its journal has no end: it was stopped, could not write the journal, or is still at work. Null where only the ledger
+    /// knows it.
     pub complete: Option<bool>,
     /// Why it stopped early.
     pub stop: Option<String>,
@@ -106,8 +111,8 @@ pub struct HistoryOneSummary {
     pub unsure: HistoryUnsure,
 }
 
-/// Jobs whose outcome the record does not know, because the run was killed or the answer to a commit was lost, by what the
-/// database says of them now.
+/// Jobs whose outcome the record does not know, because it ends before it says so or the answer to a commit was lost, by what
+/// the database says of them now.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct HistoryUnsure {
     /// Nobody knows: no database was at hand, or it has no row to compare.
@@ -170,7 +175,7 @@ pub struct HistoryChange {
 
 impl HistoryRun {
     /// The columns of `csv`, in order; the same names as in JSON.
-    pub const COLUMNS: [&'static str; 14] = [
+    pub const COLUMNS: [&'static str; 15] = [
         "run_id",
         "store_time",
         "command",
@@ -180,6 +185,7 @@ impl HistoryRun {
         "actor",
         "host",
         "moved",
+        "moved_at_least",
         "undoable",
         "undoes",
         "undone_by",
@@ -198,7 +204,8 @@ impl HistoryRun {
             self.target.table.clone(),
             self.actor.clone().unwrap_or_default(),
             self.host.clone().unwrap_or_default(),
-            self.moved.to_string(),
+            self.moved.map(|moved| moved.to_string()).unwrap_or_default(),
+            self.moved_at_least.to_string(),
             self.undoable.to_string(),
             self.undoes.clone().unwrap_or_default(),
             self.undone_by.join(" "),

@@ -18,7 +18,7 @@ pub struct Reclaim {
     pub filter: Filter,
     /// False for a dry run, and for a plan that was refused.
     pub applied: bool,
-    /// The run, for the reason that is written with each job; null in a dry run.
+    /// The run, for the reason that is written with each job; null where none was moved, as in a dry run.
     pub run_id: Option<String>,
     /// The fingerprint of the plan.
     pub digest: String,

@@ -19,7 +19,7 @@ pub struct Undo {
     pub recorded_in: String,
     /// False for a dry run, and for one that was refused.
     pub applied: bool,
-    /// This run, which can be taken back in turn; null in a dry run.
+    /// This run, which can be taken back in turn; null where it gave nothing back, as in a dry run.
     pub run_id: Option<String>,
     /// The file with the journal of this run; null where there is none.
     pub journal: Option<String>,
@@ -48,8 +48,11 @@ pub struct UndoSummary {
     pub changed: u64,
     /// Of them: no longer there.
     pub gone: u64,
-    /// Jobs that cannot be given back.
+    /// Jobs in `left`, which cannot be given back.
     pub left: u64,
+    /// Jobs that the run moved and that no record names, so that they cannot be given back either; null where the record has no
+    /// end, so that their number is not known.
+    pub unrecorded: Option<u64>,
     /// How the steps ended; null in a dry run. All seven, and they add up to the steps.
     pub outcomes: Option<Outcomes>,
 }

@@ -56,18 +56,14 @@ pub trait Store {
     fn label(&self) -> &str;
 
     /// What an operator should know about where this database lies, if there is anything. Nothing is opened for it.
-    fn caution(&self) -> Option<Caution> {
-        None
-    }
+    fn caution(&self) -> Option<Caution>;
 
     /// Has the database take back what a writer left half done when it died, where it does not do so by itself before a
     /// reader comes. This writes, so it is only for who is about to.
     ///
     /// # Errors
     /// When that needs doing and cannot be done.
-    fn recover(&self, _limits: &Limits) -> Result<(), StoreError> {
-        Ok(())
-    }
+    fn recover(&self, limits: &Limits) -> Result<(), StoreError>;
 
     /// A reader on a connection of its own, inside one consistent snapshot, with one `now`.
     ///
@@ -114,22 +110,16 @@ pub trait Reader {
     fn now(&self) -> Timestamp;
 
     /// What to call the server that answered, where there were several to choose from.
-    fn label(&self) -> Option<&str> {
-        None
-    }
+    fn label(&self) -> Option<&str>;
 
     /// What there is to know if this is a standby, on which nothing can be applied.
-    fn standby(&self) -> Option<Standby> {
-        None
-    }
+    fn standby(&self) -> Option<Standby>;
 
     /// Since when the server has been up, on its own clock; `None` where there is no server.
     ///
     /// # Errors
     /// When it cannot be asked.
-    fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError> {
-        Ok(None)
-    }
+    fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError>;
 
     /// The tables of these names, in every schema the catalog shows, with what the role may do with them.
     ///
@@ -187,17 +177,6 @@ pub trait Reader {
     /// # Errors
     /// When the statement fails.
     fn holders(&mut self, spec: &QueueSpec, each: &mut dyn FnMut(Option<Owner>, u64)) -> Result<(), StoreError>;
-
-    /// The same added up by the owner's name, which is that of [`Claim::owner`], sorted. Memory grows with the number of
-    /// owners.
-    ///
-    /// # Errors
-    /// When the statement fails.
-    fn in_flight_by_owner(&mut self, spec: &QueueSpec) -> Result<Vec<(Option<String>, u64)>, StoreError> {
-        let mut sums: BTreeMap<Option<String>, u64> = BTreeMap::new();
-        self.holders(spec, &mut |owner, claims| *sums.entry(owner.map(|owner| owner.name)).or_default() += claims)?;
-        Ok(sums.into_iter().collect())
-    }
 
     /// Counts the rows of the claim's table by queue and state, and with `by_kind` by kind too; all of them are read for it.
     /// Each of those that there are comes once. None come where the state is a place.
@@ -261,9 +240,7 @@ pub trait Reader {
     ///
     /// # Errors
     /// When the statement fails.
-    fn last_sweep(&mut self, _spec: &QueueSpec, _within: Duration) -> Result<Option<Timestamp>, StoreError> {
-        Ok(None)
-    }
+    fn last_sweep(&mut self, spec: &QueueSpec, within: Duration) -> Result<Option<Timestamp>, StoreError>;
 
     /// Hands over what a ledger holds of one run.
     ///
@@ -275,6 +252,20 @@ pub trait Reader {
         run_id: &str,
         each: &mut dyn FnMut(LedgerRow),
     ) -> Result<(), StoreError>;
+}
+
+/// The claims in flight counted by the name of their owner, which is that of [`Claim::owner`]: [`Reader::holders`] added up.
+/// Memory grows with the number of owners.
+///
+/// # Errors
+/// When the statement fails.
+pub fn in_flight_by_owner(
+    reader: &mut dyn Reader,
+    spec: &QueueSpec,
+) -> Result<BTreeMap<Option<String>, u64>, StoreError> {
+    let mut sums: BTreeMap<Option<String>, u64> = BTreeMap::new();
+    reader.holders(spec, &mut |owner, claims| *sums.entry(owner.map(|owner| owner.name)).or_default() += claims)?;
+    Ok(sums)
 }
 
 /// How many rows there are of one queue in one state.
@@ -326,7 +317,7 @@ pub trait Writer {
     /// Has every batch from here on wait for its turn with the queue, where other sessions may be writing at the same time.
     /// One that does not get it, or comes too soon after another run, ends before it does anything, with
     /// [`StoreErrorKind::OutOfTurn`] or [`StoreErrorKind::Busy`].
-    fn take_turns(&mut self, _turn: Turn) {}
+    fn take_turns(&mut self, turn: Turn);
 
     /// Executes one batch in one short transaction: lock and verify, act, record, commit. Gives exactly one result a step,
     /// in order, whatever happens. Never reports success for a row whose fence did not match, never waits for a row lock.

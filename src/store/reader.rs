@@ -22,9 +22,8 @@ pub(super) trait ReadSession: Session {
     fn stream(&mut self, statement: &Statement, each: Each<'_>) -> Result<(), StoreError>;
 
     /// See [`Reader::up_since`].
-    fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError> {
-        Ok(None)
-    }
+    fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError>;
+
     /// Gives what comes no more than so much time, until [`ReadSession::end_short`].
     fn begin_short(&mut self, time: Duration) -> Result<(), StoreError>;
 

@@ -11,15 +11,10 @@ pub(super) trait Session {
     fn query(&mut self, statement: &Statement) -> Result<Vec<Vec<Cell>>, StoreError>;
 
     /// Runs a statement and hands over its rows; without keeping them all, where the engine can.
-    fn each(&mut self, statement: &Statement, each: &mut dyn FnMut(&[Cell])) -> Result<(), StoreError> {
-        self.query(statement)?.iter().for_each(|row| each(row));
-        Ok(())
-    }
+    fn each(&mut self, statement: &Statement, each: &mut dyn FnMut(&[Cell])) -> Result<(), StoreError>;
 
     /// Who we are to the database, as a statement names a role; `None` where it knows no roles.
-    fn role(&self) -> Option<String> {
-        None
-    }
+    fn role(&self) -> Option<String>;
 
     /// Runs a statement and says how many rows it touched.
     fn execute(&mut self, statement: &Statement) -> Result<u64, StoreError>;
@@ -30,14 +25,10 @@ pub(super) trait Session {
 
     /// From here on the queue's own triggers and functions run, which may need the names of their schema. Other sessions' locks
     /// on rows of other tables are waited for a moment at most, and for less when it is tried again.
-    fn begin_acting(&mut self, _again: bool) -> Result<(), StoreError> {
-        Ok(())
-    }
+    fn begin_acting(&mut self, again: bool) -> Result<(), StoreError>;
 
     /// The statements after it are ours alone again.
-    fn end_acting(&mut self) -> Result<(), StoreError> {
-        Ok(())
-    }
+    fn end_acting(&mut self) -> Result<(), StoreError>;
 
     /// Commits. Before that it makes sure that the transaction is still alive, because a driver may report the commit of an
     /// aborted one as success.

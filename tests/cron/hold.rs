@@ -54,6 +54,21 @@ fn with_a_ledger_every_host_knows() {
     });
 }
 
+/// Where the table does not count losses, the ledger does; it tells of the last sweep all the same. Nothing is left to move by
+/// then, so that no transaction asks the ledger again.
+#[test]
+fn a_ledger_that_counts_the_losses_tells_of_the_last_sweep_too() {
+    on_both(|shop| {
+        shop.run(&["init", "--ledger"]).exits(0);
+        shop.sql("ALTER TABLE jobs DROP COLUMN stalls");
+        shop.in_flight(1, 3, "'web1:7'", 600);
+        let counted = |host| sweep(shop, host, &["--hold", "10m", "--max-stalls", "3"]);
+        assert_eq!(moved(&counted(0).exits(0)), 3);
+        let ran = counted(1).exits(75);
+        assert!(ran.stderr.contains("--hold 10m keeps the next sweep off until 20"), "{ran:#?}");
+    });
+}
+
 /// The two looks are before the first batch of either; the transaction alone tells the later one.
 #[test]
 fn a_sweep_that_has_looked_in_time_and_writes_too_late_is_held_in_its_transaction() {

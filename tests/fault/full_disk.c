@@ -1,5 +1,6 @@
 // A disk that is full from the n-th write on, counted over the files of one directory. FULL_DISK names the directory, FULL_AT the
-// write, FULL_LOG a file that gets a byte for each write that was refused.
+// write, FULL_FOR after how many refused writes there is room again (never, unless it is set), FULL_LOG a file that gets a byte for
+// each write that was refused.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,6 +23,7 @@ static ssize_t real_write(int file, const void *bytes, size_t length) {
 // Whether this call must fail.
 static int is_full(int file) {
     const char *directory = getenv("FULL_DISK"), *at = getenv("FULL_AT"), *log = getenv("FULL_LOG");
+    const char *times = getenv("FULL_FOR");
     char link[64], path[4096];
     if (!directory || !at) return 0;
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
@@ -29,7 +31,8 @@ static int is_full(int file) {
     if (length <= 0) return 0;
     path[length] = 0;
     if (strncmp(path, directory, strlen(directory))) return 0;
-    if (__sync_add_and_fetch(&count, 1) < atol(at)) return 0;
+    long now = __sync_add_and_fetch(&count, 1);
+    if (now < atol(at) || (times && now >= atol(at) + atol(times))) return 0;
     int told = log ? open(log, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
     if (told >= 0) {
         real_write(told, "x", 1);

@@ -2,6 +2,7 @@
 
 mod exact;
 mod files;
+mod full;
 mod history;
 mod killed;
 mod ledger;

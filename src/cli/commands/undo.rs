@@ -127,7 +127,8 @@ fn exit(args: &Args, done: &Undone) -> Exit {
         exit = exit.worse(Exit::Unknown);
     }
     let as_they_were = outcomes.changed + outcomes.gone + outcomes.locked + outcomes.refused + outcomes.not_tried;
-    if as_they_were + document.summary.left > 0 {
+    let not_given_back = document.summary.left + document.summary.unrecorded.unwrap_or(0);
+    if as_they_were + not_given_back > 0 {
         exit = exit.worse(Exit::Partial);
     }
     match &done.stop {

@@ -33,7 +33,7 @@ impl Present for History {
                 command(run).into(),
                 run.target.table.as_str().into(),
                 jobs::text(who(run).as_deref()),
-                run.moved.to_string().into(),
+                moved(run).into(),
                 others(run),
                 undo(run),
                 jobs::text(run.reason.as_deref()),
@@ -73,11 +73,16 @@ impl Present for HistoryOne {
             "queue",
             format!("{} {}, table {}, preset {}", target.engine, target.database, target.table, target.preset),
         );
-        facts.add("moved", format!("{} of {}", run.moved, run.planned.map_or("?".to_owned(), |n| n.to_string())));
+        facts.add("moved", format!("{} of {}", moved(run), run.planned.map_or("?".to_owned(), |n| n.to_string())));
+        if let Some(jobs) = run.unrecorded.filter(|jobs| *jobs > 0) {
+            let words = format!("{jobs} of them: the journal could not be written then");
+            facts.add("not recorded", Cell::new(words, Tone::Warn));
+        }
         facts.add("undo", undo(run));
         facts.add("recorded in", run.recorded_in.join(", "));
         if run.complete == Some(false) {
-            facts.add("end", Cell::new("it was killed before its end", Tone::Warn));
+            let words = "not recorded: the run was stopped, could not write its journal, or is still at work";
+            facts.add("end", Cell::new(words, Tone::Warn));
         }
         if let Some(stop) = &run.stop {
             facts.add("stopped", Cell::new(stop.as_str(), Tone::Warn));
@@ -167,11 +172,15 @@ fn who(run: &HistoryRun) -> Option<String> {
     }
 }
 
+fn moved(run: &HistoryRun) -> String {
+    run.moved.map_or_else(|| format!("at least {}", run.moved_at_least), |moved| moved.to_string())
+}
+
 fn others(run: &HistoryRun) -> Cell {
     let Some(outcomes) = &run.outcomes else { return Cell::new("?", Tone::Dim) };
     let others =
         outcomes.changed + outcomes.gone + outcomes.locked + outcomes.refused + outcomes.not_tried + outcomes.unknown;
-    let tone = if outcomes.unknown > 0 || run.complete == Some(false) { Tone::Warn } else { Tone::Plain };
+    let tone = if outcomes.unknown > 0 { Tone::Warn } else { Tone::Plain };
     Cell::new(others.to_string(), tone)
 }
 
@@ -179,7 +188,8 @@ fn undo(run: &HistoryRun) -> Cell {
     match (run.undone_by.as_slice(), run.undoable) {
         ([.., by], _) => Cell::new(format!("taken back by {by}"), Tone::Dim),
         ([], 0) => Cell::new("no", Tone::Dim),
-        ([], n) if n < run.moved => Cell::new("in part", Tone::Warn),
+        ([], _) if run.moved.is_none() => Cell::new("what is recorded", Tone::Warn),
+        ([], n) if Some(n) < run.moved => Cell::new("in part", Tone::Warn),
         ([], _) => "yes".into(),
     }
 }

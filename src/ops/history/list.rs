@@ -1,6 +1,6 @@
 use super::Records;
-use super::load::{head_of, time_of};
-use crate::journal::{self, Head};
+use super::load::{head_of, tells_nothing, time_of};
+use crate::journal::{self, Counts, End, Head};
 use crate::model::Outcome;
 use crate::ops::OpsError;
 use crate::report::{History, HistoryRun, HistorySummary, HistoryTarget, Outcomes};
@@ -20,7 +20,10 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>) -> Result<Histor
         for run in journals.runs()? {
             let summary = match journal::summary(journals, &run) {
                 Ok(Some(summary)) => summary,
-                Ok(None) => continue,
+                Ok(None) => {
+                    warnings.push(format!("run {run} is not listed: {}", tells_nothing(journals, &run)));
+                    continue;
+                }
                 // One file that cannot be read must not take the whole list away.
                 Err(error) => {
                     warnings.push(format!("run {run} is not listed: {error}"));
@@ -28,11 +31,9 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>) -> Result<Histor
                 }
             };
             let mut listed = run_of(&summary.head, "journal");
-            listed.set_outcomes(&summary.outcomes);
+            listed.set_record(&summary.recorded, summary.end);
             listed.planned = Some(summary.head.planned);
             listed.undoable = summary.undoable;
-            listed.complete = Some(summary.is_complete);
-            listed.stop = summary.stop;
             runs.insert(run, listed);
         }
     }
@@ -40,12 +41,18 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>) -> Result<Histor
     if let (Some(ledger), Some(look)) = (&ledger, records.look.as_mut()) {
         for run in look.reader.ledger_runs(ledger, LEDGER_RUNS)? {
             match runs.get_mut(&run.row.run_id) {
-                Some(known) => known.recorded_in.push("ledger".to_owned()),
+                Some(known) => {
+                    known.recorded_in.push("ledger".to_owned());
+                    if known.unrecorded != Some(0) && run.moved >= known.moved_at_least {
+                        known.set_ledger(run.moved);
+                        known.undoable = run.undoable;
+                    }
+                }
                 None => {
                     let mut head = head_of(&run.row, look)?;
                     head.time = time_of(&run.row);
                     let mut listed = run_of(&head, "ledger");
-                    listed.moved = run.moved;
+                    listed.set_ledger(run.moved);
                     listed.undoable = run.undoable;
                     runs.insert(run.row.run_id.clone(), listed);
                 }
@@ -96,9 +103,11 @@ pub(super) fn run_of(head: &Head, source: &str) -> HistoryRun {
         host: head.host.clone(),
         reason: head.reason.clone(),
         planned: None,
-        moved: 0,
+        moved: None,
+        moved_at_least: 0,
         outcomes: None,
         undoable: 0,
+        unrecorded: None,
         undoes: head.undoes.clone(),
         undone_by: Vec::new(),
         complete: None,
@@ -108,9 +117,24 @@ pub(super) fn run_of(head: &Head, source: &str) -> HistoryRun {
 }
 
 impl HistoryRun {
-    /// Takes the counts of a journal over.
-    pub(super) fn set_outcomes(&mut self, outcomes: &BTreeMap<Outcome, u64>) {
-        self.moved = outcomes.get(&Outcome::Moved).copied().unwrap_or(0);
-        self.outcomes = Some(Outcomes::of(outcomes));
+    /// Takes over what a journal says: how the steps ended that it names, and its end.
+    pub(super) fn set_record(&mut self, recorded: &Counts, end: Option<End>) {
+        let moved = |counts: &Counts| counts.get(&Outcome::Moved).copied().unwrap_or(0);
+        self.moved_at_least = moved(recorded);
+        self.complete = Some(end.is_some());
+        if let Some(end) = end {
+            self.moved_at_least = moved(&end.outcomes);
+            self.moved = Some(self.moved_at_least);
+            self.outcomes = Some(Outcomes::of(&end.outcomes));
+            self.unrecorded = Some(end.unrecorded);
+            self.stop = end.stop;
+        }
+    }
+
+    /// Takes over how many jobs a ledger says were moved: its rows are committed with them, so it names all of them.
+    pub(super) fn set_ledger(&mut self, moved: u64) {
+        self.moved_at_least = self.moved_at_least.max(moved);
+        self.moved.get_or_insert(moved);
+        self.unrecorded = Some(0);
     }
 }

@@ -1,8 +1,10 @@
 use super::Records;
-use crate::journal::{self, Actor, Entry, Head, Target, is_run_id, key_from_json};
+use crate::journal::{self, Actor, Counts, Directory, End, Entry, Head, Target, is_run_id, key_from_json};
 use crate::model::{LedgerRow, Move, Outcome, Timestamp};
 use crate::ops::{Look, OpsError};
 use crate::report::Spool;
+use crate::spec::LedgerSpec;
+use crate::store::{StoreError, StoreErrorKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -12,14 +14,21 @@ pub(in crate::ops) struct Loaded {
     pub(in crate::ops) head: Head,
     /// What it was about to do to each job that it moved, or may have; and how each other step ended.
     pub(in crate::ops) steps: Spool<Kept>,
-    /// How many ended how.
-    pub(in crate::ops) outcomes: BTreeMap<Outcome, u64>,
-    /// True if the run came to an end of its own; `None` where that is not recorded.
-    pub(in crate::ops) is_complete: Option<bool>,
-    /// Why it stopped early, if it says.
-    pub(in crate::ops) stop: Option<String>,
+    /// How many steps of the journal ended how.
+    pub(in crate::ops) recorded: Counts,
+    /// The last line of the journal, if there is a journal and it has one.
+    pub(in crate::ops) end: Option<End>,
+    /// How many jobs the ledger says were moved, where it was asked and has the run.
+    pub(in crate::ops) in_ledger: Option<u64>,
     /// `journal` or `ledger`.
     pub(in crate::ops) source: &'static str,
+}
+
+impl Loaded {
+    /// Jobs that were moved and that neither journal nor ledger names; `None` where their number is not known.
+    pub(in crate::ops) fn unrecorded(&self) -> Option<u64> {
+        self.in_ledger.map(|_| 0).or_else(|| self.end.as_ref().map(|end| end.unrecorded))
+    }
 }
 
 /// One step of it.
@@ -46,31 +55,44 @@ pub(in crate::ops) fn load(records: &mut Records<'_>, run_id: &str) -> Result<Lo
         return completed(records, loaded);
     }
     let ledger = records.ledger()?;
-    match (ledger, records.look.as_mut()) {
-        (Some(ledger), Some(look)) => {
-            let mut rows = Rows::default();
-            look.reader.ledger_rows(&ledger, run_id, &mut |row| rows.take(row))?;
-            rows.loaded(look, run_id)
+    if let (Some(ledger), Some(look)) = (ledger, records.look.as_mut()) {
+        let rows = Rows::of(look, &ledger, run_id)?;
+        if let Some(first) = &rows.first {
+            let head = head_of(first, look)?;
+            let (recorded, in_ledger) = (Counts::new(), Some(rows.moved));
+            return Ok(Loaded { head, steps: rows.steps, recorded, end: None, in_ledger, source: "ledger" });
         }
-        _ => Err(OpsError::usage(
-            format!("run {run_id} committed nothing: its journal ends before its first line"),
-            "there is nothing to tell",
-        )),
     }
+    let (what, hint) = match records.journals {
+        Some(journals) if journals.file(run_id).exists() => (
+            tells_nothing(journals, run_id),
+            "look at the jobs themselves; a ledger has the run, if the queue has one (--db)",
+        ),
+        _ => (format!("run {run_id} is gone from the ledger"), "somebody has deleted its rows"),
+    };
+    Err(StoreError::new(StoreErrorKind::Missing, what).hint(hint).into())
 }
 
-/// Where the journal has gaps, the ledger may have what it lacks.
+/// What there is to say of a journal without a whole line.
+pub(super) fn tells_nothing(journals: &Directory, run_id: &str) -> String {
+    let path = journals.file(run_id);
+    format!(
+        "{} has no whole line, so it is not recorded what the run did, and nothing of it can be taken back",
+        path.display()
+    )
+}
+
+/// Where the journal has gaps, or ends too early, the ledger may have what it lacks.
 fn completed(records: &mut Records<'_>, mut loaded: Loaded) -> Result<Loaded, OpsError> {
     let is_gap = |kept: &Kept| kept.entry.is_none() && kept.outcome.is_none_or(|outcome| outcome == Outcome::Moved);
     let gaps = loaded.steps.iter().filter(|kept| kept.as_ref().is_ok_and(is_gap)).count();
-    if gaps == 0 {
+    if gaps == 0 && loaded.unrecorded() == Some(0) {
         return Ok(loaded);
     }
     let (Some(ledger), Some(look)) = (records.ledger()?, records.look.as_mut()) else { return Ok(loaded) };
-    let mut rows = Rows::default();
-    look.reader.ledger_rows(&ledger, &loaded.head.run_id, &mut |row| rows.take(row))?;
-    if let Some(error) = rows.failed {
-        return Err(error);
+    let rows = Rows::of(look, &ledger, &loaded.head.run_id)?;
+    if rows.first.is_none() {
+        return Ok(loaded);
     }
     let mut known = BTreeMap::new();
     for kept in rows.steps.iter() {
@@ -80,23 +102,31 @@ fn completed(records: &mut Records<'_>, mut loaded: Loaded) -> Result<Loaded, Op
     let mut steps = Spool::default();
     for kept in loaded.steps.iter() {
         let mut kept = kept?;
+        let row = known.remove(&kept.id).flatten();
+        if row.is_some() && kept.outcome.is_none() {
+            kept.outcome = Some(Outcome::Moved);
+        }
         if is_gap(&kept) {
-            kept.entry = known.remove(&kept.id).flatten();
+            kept.entry = row;
         }
         steps.push(0, &kept)?;
     }
+    for (id, entry) in known {
+        steps.push(0, &Kept::moved(id, entry))?;
+    }
     loaded.steps = steps;
+    loaded.in_ledger = Some(rows.moved);
     Ok(loaded)
 }
 
 fn of_journal(head: Head, lines: journal::Lines) -> Result<Loaded, OpsError> {
-    let (mut steps, mut counted) = (Spool::default(), BTreeMap::<Outcome, u64>::new());
+    let (mut steps, mut recorded) = (Spool::default(), Counts::new());
     let end = journal::batches::<OpsError>(lines, &mut |batch| {
         let mut entries: BTreeMap<usize, Entry> =
             batch.changes.iter().map(|entry| (entry.step, entry.clone())).collect();
         let ends = batch.ends.unwrap_or_default();
         for (n, end) in ends.into_iter().enumerate() {
-            *counted.entry(end.outcome).or_default() += 1;
+            *recorded.entry(end.outcome).or_default() += 1;
             let outcome = Some(end.outcome).filter(|outcome| *outcome != Outcome::Unknown);
             let (sqlstate, constraint) = (end.sqlstate, end.constraint);
             let kept = Kept { id: end.id, entry: entries.remove(&n), outcome, sqlstate, constraint };
@@ -104,15 +134,13 @@ fn of_journal(head: Head, lines: journal::Lines) -> Result<Loaded, OpsError> {
         }
         // What is left is of a batch that never told how it ended.
         for entry in entries.into_values() {
-            *counted.entry(Outcome::Unknown).or_default() += 1;
+            *recorded.entry(Outcome::Unknown).or_default() += 1;
             let id = entry.id.clone();
             steps.push(0, &Kept { id, entry: Some(entry), outcome: None, sqlstate: None, constraint: None })?;
         }
         Ok(())
     })?;
-    let is_complete = Some(end.is_some());
-    let (outcomes, stop) = end.unwrap_or((counted, None));
-    Ok(Loaded { head, steps, outcomes, is_complete, stop, source: "journal" })
+    Ok(Loaded { head, steps, recorded, end, in_ledger: None, source: "journal" })
 }
 
 #[derive(Default)]
@@ -123,19 +151,26 @@ struct Rows {
     failed: Option<OpsError>,
 }
 
+impl Kept {
+    fn moved(id: String, entry: Option<Entry>) -> Kept {
+        Kept { id, entry, outcome: Some(Outcome::Moved), sqlstate: None, constraint: None }
+    }
+}
+
 impl Rows {
+    /// What a ledger has of a run.
+    fn of(look: &mut Look, ledger: &LedgerSpec, run_id: &str) -> Result<Rows, OpsError> {
+        let mut rows = Rows::default();
+        look.reader.ledger_rows(ledger, run_id, &mut |row| rows.take(row))?;
+        match rows.failed.take() {
+            Some(error) => Err(error),
+            None => Ok(rows),
+        }
+    }
+
     fn take(&mut self, row: LedgerRow) {
         let taken = match entry(&row) {
-            Some(entry) => {
-                let kept = Kept {
-                    id: row.job_id.clone(),
-                    entry: Some(entry),
-                    outcome: Some(Outcome::Moved),
-                    sqlstate: None,
-                    constraint: None,
-                };
-                self.steps.push(0, &kept).map_err(OpsError::from)
-            }
+            Some(entry) => self.steps.push(0, &Kept::moved(row.job_id.clone(), Some(entry))).map_err(OpsError::from),
             None => Err(OpsError::usage(
                 format!("the ledger's row of job {} in run {} is not what this program writes", row.job_id, row.run_id),
                 "it was altered, or written by a newer jobdoctor",
@@ -146,25 +181,6 @@ impl Rows {
             Err(error) => drop(self.failed.get_or_insert(error)),
         }
         self.first.get_or_insert(row);
-    }
-
-    fn loaded(self, look: &mut Look, run_id: &str) -> Result<Loaded, OpsError> {
-        let first = match (self.failed, self.first) {
-            (Some(error), _) => return Err(error),
-            (None, Some(first)) => first,
-            (None, None) => {
-                let message = format!("run {run_id} is gone from the ledger");
-                return Err(OpsError::usage(message, "somebody has deleted its rows"));
-            }
-        };
-        Ok(Loaded {
-            head: head_of(&first, look)?,
-            steps: self.steps,
-            outcomes: BTreeMap::from([(Outcome::Moved, self.moved)]),
-            is_complete: None,
-            stop: None,
-            source: "ledger",
-        })
     }
 }
 

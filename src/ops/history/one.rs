@@ -14,15 +14,15 @@ const COMPARED: usize = 500;
 /// When there is no such run, or its record cannot be read.
 pub fn history_run(records: &mut Records<'_>, prefix: &str) -> Result<HistoryOne, OpsError> {
     let run_id = records.find(prefix)?;
-    let Loaded { head, steps, outcomes, is_complete, stop, source } = load(records, &run_id)?;
+    let Loaded { head, steps, recorded, end, in_ledger, source } = load(records, &run_id)?;
     let mut run = run_of(&head, source);
     run.planned = (source == "journal").then_some(head.planned);
-    match source {
-        "journal" => run.set_outcomes(&outcomes),
-        _ => run.moved = outcomes.values().sum(),
+    if source == "journal" {
+        run.set_record(&recorded, end);
     }
-    run.complete = is_complete;
-    run.stop = stop;
+    if let Some(moved) = in_ledger {
+        run.set_ledger(moved);
+    }
     run.undone_by = undone_by(records, &run_id);
     if source == "journal"
         && let (Some(ledger), Some(look)) = (records.ledger()?, records.look.as_mut())

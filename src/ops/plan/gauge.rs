@@ -7,6 +7,7 @@ use crate::ops::session::Look;
 use crate::ops::stale::judged;
 use crate::policy::{FREE, Gauge, Policy, Up};
 use crate::spec::{Liveness, SilentAfter};
+use crate::store::in_flight_by_owner;
 use std::time::Duration;
 
 /// A worker that renews a lease is given this long to be heard once the server is up, where nothing else is known of it.
@@ -39,7 +40,7 @@ pub(super) fn measured(
         Some(gauge) => gauge,
         None => suspects(look, policy)?,
     };
-    let owners = look.reader.in_flight_by_owner(&look.spec)?.into_iter().collect();
+    let owners = in_flight_by_owner(look.reader.as_mut(), &look.spec)?;
     Ok(Measured { gauge: Some(gauge.with_owners(owners)), up: up(look, policy, rests)?, is_scoped })
 }
 

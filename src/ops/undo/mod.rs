@@ -41,7 +41,7 @@ pub struct Undone {
 /// When it could not be begun; nothing was written then.
 pub fn undo(store: &dyn Store, limits: &Limits, mut plan: UndoPlan, order: &UndoOrder<'_>) -> Result<Undone, OpsError> {
     let planned = plan.jobs.len() as u64;
-    let left = plan.left.len() as u64;
+    let left = plan.left.len() as u64 + plan.summary.unrecorded.unwrap_or(0);
     let mut refused = (planned == 0 && left > 0).then(|| {
         format!("run {} cannot be taken back: what it did is not recorded in a way that could be reversed", plan.undoes)
     });
@@ -92,7 +92,7 @@ pub fn undo(store: &dyn Store, limits: &Limits, mut plan: UndoPlan, order: &Undo
         undoes: plan.undoes,
         recorded_in: plan.source.to_owned(),
         applied: applies,
-        run_id: applies.then(|| order.run_id.clone()),
+        run_id: recording.run_id(),
         journal: recording.path(),
         undoable: planned > 0 && recording.keeps() && recording.is_whole(),
         summary: plan.summary,

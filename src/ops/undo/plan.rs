@@ -46,8 +46,19 @@ impl UndoPlan {
 /// When there is no such run, its record cannot be read, or it was on another queue than the one at hand.
 pub fn undo_plan(records: &mut Records<'_>, prefix: &str) -> Result<UndoPlan, OpsError> {
     let run_id = records.find(prefix)?;
-    let Loaded { head, steps, source, .. } = load(records, &run_id)?;
+    let loaded = load(records, &run_id)?;
+    let unrecorded = loaded.unrecorded();
+    let Loaded { head, steps, source, .. } = loaded;
     let mut warnings = Vec::new();
+    match unrecorded {
+        Some(0) => {}
+        Some(jobs) => warnings.push(format!(
+            "{jobs} of the jobs that run {run_id} moved are not recorded and cannot be taken back: its journal could not be written then"
+        )),
+        None => warnings.push(format!(
+            "the journal of run {run_id} has no end; if the run moved more jobs than are recorded there, they cannot be taken back"
+        )),
+    }
     let undone = undone_by(records, &run_id);
     if !undone.is_empty() {
         warnings.push(format!("run {run_id} was taken back already, or in part: by {}", undone.join(", ")));
@@ -71,7 +82,7 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str) -> Result<UndoPlan, Op
         rows: Spool::default(),
         jobs: Spool::default(),
         left: Spool::default(),
-        summary: UndoSummary::default(),
+        summary: UndoSummary { unrecorded, ..UndoSummary::default() },
         warnings,
     };
     let mut waiting = Vec::new();
@@ -105,7 +116,7 @@ impl UndoPlan {
         for ((outcome, entry), now) in kept.into_iter().zip(now) {
             match (now, outcome) {
                 (None, _) => self.left.push(0, &left(&entry))?,
-                // It was killed before it came to this one: there is nothing to take back.
+                // The batch was never committed: there is nothing to take back.
                 (Some((Now::NotMoved, _)), None) => {}
                 (Some((now, state)), _) => self.add(entry, now, state)?,
             }

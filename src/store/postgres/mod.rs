@@ -18,7 +18,7 @@ mod value;
 
 use super::apply::SqlWriter;
 use super::reader::SqlReader;
-use super::{Limits, PostgresAddress, Reader, Store, StoreError, Writer};
+use super::{Caution, Limits, PostgresAddress, Reader, Store, StoreError, Writer};
 use crate::model::Engine;
 use session::PostgresSession;
 
@@ -42,6 +42,16 @@ impl Store for PostgresStore {
 
     fn label(&self) -> &str {
         &self.label
+    }
+
+    /// Where a server lies is its own affair.
+    fn caution(&self) -> Option<Caution> {
+        None
+    }
+
+    /// A server does so by itself.
+    fn recover(&self, _limits: &Limits) -> Result<(), StoreError> {
+        Ok(())
     }
 
     fn reader(&self, limits: &Limits) -> Result<Box<dyn Reader>, StoreError> {

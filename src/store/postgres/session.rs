@@ -292,6 +292,12 @@ impl Session for PostgresSession {
         })
     }
 
+    /// The driver keeps the whole answer in any case.
+    fn each(&mut self, statement: &Statement, each: &mut dyn FnMut(&[Cell])) -> Result<(), StoreError> {
+        self.query(statement)?.iter().for_each(|row| each(row));
+        Ok(())
+    }
+
     fn role(&self) -> Option<String> {
         Some(quoted(&self.address.user))
     }

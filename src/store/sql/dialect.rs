@@ -17,9 +17,7 @@ pub trait Dialect: Send + Sync {
 
     /// What a marker stands for, where it is SQL and no value: in a script, whose clock is read when it is run. `encodings` are
     /// those of the column that a time is written to.
-    fn stands_for(&self, _marker: &Marker, _encodings: Option<&Encodings>) -> Option<String> {
-        None
-    }
+    fn stands_for(&self, marker: &Marker, encodings: Option<&Encodings>) -> Option<String>;
 
     /// The value of an expression as text, or as it is where the engine hands out any type.
     fn as_text(&self, sql: &str) -> String;
@@ -28,9 +26,7 @@ pub trait Dialect: Send + Sync {
     fn image(&self, values: &[String]) -> String;
 
     /// A condition that is true where these values are what the row wanted was judged by.
-    fn same(&self, values: &[String]) -> String {
-        format!("{} = w.fence", self.image(values))
-    }
+    fn same(&self, values: &[String]) -> String;
 
     /// What the fingerprint of a row with these values is made of: the values themselves, or what the server makes of them so
     /// that a payload need not travel.
@@ -98,6 +94,14 @@ impl Dialect for Postgres {
 
     fn as_text(&self, sql: &str) -> String {
         format!("({sql})::text")
+    }
+
+    fn stands_for(&self, _marker: &Marker, _encodings: Option<&Encodings>) -> Option<String> {
+        None
+    }
+
+    fn same(&self, values: &[String]) -> String {
+        format!("{} = w.fence", self.image(values))
     }
 
     /// Every byte beyond ASCII is escaped, so that what is in no encoding is compared byte by byte, too.
@@ -195,6 +199,14 @@ impl Dialect for Sqlite {
 
     fn as_text(&self, sql: &str) -> String {
         format!("({sql})")
+    }
+
+    fn stands_for(&self, _marker: &Marker, _encodings: Option<&Encodings>) -> Option<String> {
+        None
+    }
+
+    fn same(&self, values: &[String]) -> String {
+        format!("{} = w.fence", self.image(values))
     }
 
     /// `quote()` tells 5 from '5' and NULL from ''; it stops at a NUL character, so text goes through `hex()`.

@@ -239,6 +239,19 @@ impl Session for SqliteSession {
         })
     }
 
+    fn role(&self) -> Option<String> {
+        None
+    }
+
+    /// A trigger's names are those of its own schema, and the one lock is held already.
+    fn begin_acting(&mut self, _again: bool) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn end_acting(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Immediate, always: a deferred transaction that reads first fails at once when another one writes.
     fn begin(&mut self, _schema: &str) -> Result<Timestamp, StoreError> {
         self.patiently("BEGIN IMMEDIATE")?;
@@ -286,6 +299,10 @@ impl ReadSession for SqliteSession {
             Ok(())
         };
         run().map_err(|error| self.error(error))
+    }
+
+    fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(None)
     }
 
     fn begin_short(&mut self, time: Duration) -> Result<(), StoreError> {

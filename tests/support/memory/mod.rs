@@ -14,7 +14,7 @@ mod writer;
 pub use database::{Database, Transaction};
 
 use jobdoctor::model::Engine;
-use jobdoctor::store::{Limits, Reader, Store, StoreError, StoreErrorKind, Writer};
+use jobdoctor::store::{Caution, Limits, Reader, Store, StoreError, StoreErrorKind, Writer};
 use std::sync::{Arc, Mutex};
 
 /// See the module.
@@ -37,6 +37,14 @@ impl Store for MemoryStore {
 
     fn label(&self) -> &'static str {
         "memory"
+    }
+
+    fn caution(&self) -> Option<Caution> {
+        None
+    }
+
+    fn recover(&self, _limits: &Limits) -> Result<(), StoreError> {
+        Ok(())
     }
 
     fn reader(&self, _limits: &Limits) -> Result<Box<dyn Reader>, StoreError> {

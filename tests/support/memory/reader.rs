@@ -3,9 +3,10 @@ use super::record::{image, key_of};
 use super::row::{Joined, joined};
 use jobdoctor::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Owner, RowImage, Timestamp};
 use jobdoctor::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
-use jobdoctor::store::{Found, Reader, Run, StoreError, Tally, Wanted, WantedRuns};
+use jobdoctor::store::{Found, Reader, Run, Standby, StoreError, Tally, Wanted, WantedRuns};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
 
 /// A snapshot that does not move.
 pub struct MemoryReader {
@@ -37,6 +38,18 @@ fn scrambled<'d>(mut rows: Vec<Joined<'d>>) -> Vec<Joined<'d>> {
 impl Reader for MemoryReader {
     fn now(&self) -> Timestamp {
         self.now
+    }
+
+    fn label(&self) -> Option<&str> {
+        None
+    }
+
+    fn standby(&self) -> Option<Standby> {
+        None
+    }
+
+    fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(None)
     }
 
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError> {
@@ -160,6 +173,10 @@ impl Reader for MemoryReader {
 
     fn ledger_losses(&mut self, ledger: &LedgerSpec, _: &str) -> Result<Vec<(String, i64)>, StoreError> {
         panic!("the memory store has no ledger: {ledger:?}")
+    }
+
+    fn last_sweep(&mut self, _: &QueueSpec, _: Duration) -> Result<Option<Timestamp>, StoreError> {
+        Ok(None)
     }
 
     fn ledger_rows(&mut self, ledger: &LedgerSpec, _: &str, _: &mut dyn FnMut(LedgerRow)) -> Result<(), StoreError> {

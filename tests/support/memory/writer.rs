@@ -4,7 +4,7 @@ use super::record::{changes, image, rows};
 use super::row::{Joined, joined, owner_image, owner_row};
 use jobdoctor::model::{Batch, BatchReport, Cell, Outcome, RestoreBatch, Step, StepResult, Timestamp, Witness};
 use jobdoctor::spec::{Assignment, Column, Marker, MoveSpec, QueueSpec, StepSpec};
-use jobdoctor::store::{Recorder, StoreError, StoreErrorKind, Writer};
+use jobdoctor::store::{Recorder, StoreError, StoreErrorKind, Turn, Writer};
 use std::sync::{Arc, Mutex};
 
 /// Moves rows that are still what was judged.
@@ -20,6 +20,9 @@ impl MemoryWriter {
 }
 
 impl Writer for MemoryWriter {
+    /// It takes none: no test of it has several writers.
+    fn take_turns(&mut self, _: Turn) {}
+
     fn apply(&mut self, spec: &QueueSpec, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError> {
         must_keep_the_contract(spec, batch);
         let Some(moved) = spec.moves.get(&batch.r#move).filter(|moved| moved.refused.is_none()) else {
