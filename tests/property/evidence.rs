@@ -3,7 +3,7 @@
 use super::claims::{ago, now};
 use super::queue::{lease, resolved, table};
 use crate::support::doctor::mapping;
-use jobdoctor::model::{Claim, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp};
+use jobdoctor::model::{Claim, LockSign, OwnerRow, Reading, Sign, Timestamp};
 use jobdoctor::policy::{Living, Policy, Restart, RestartScope, Roster, Rule, Verdict, judge};
 use jobdoctor::spec::{LiveTable, QueueSpec};
 use std::sync::{Arc, OnceLock};
@@ -125,8 +125,7 @@ fn a_claim_of_the_minute_in_which_a_list_was_made_is_not_missing_on_it() {
         let roster = Arc::new(Roster::parse("web9").expect("a list"));
         let living = Living { roster, made_at: after(claimed_at, older * 1_000_000) };
         let signs = vec![Sign { at: Reading::Absent, ..super::queue_claim().signs[0].clone() }; 3];
-        let owner = Some(Owner { id: "web1:1".to_owned(), name: "web1:1".to_owned(), host: Some("web1".to_owned()) });
-        let claim = Claim { heartbeat: Reading::Absent, signs, owner, ..super::queue_claim() };
+        let claim = Claim { heartbeat: Reading::Absent, signs, ..super::queue_claim() };
         let policy = Policy { living: Some(living), ..Policy::default() };
         let verdict = judge(lease(), &claim, &policy, now()).verdict;
         assert_eq!(
