@@ -543,7 +543,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --confirm-after 'Look twice, this long apart (1s to 1h), and move only what stood still in between'
             cand --hold 'End with 75 if a sweep of this queue has moved something within this time (at most 7d), on any host if the queue has a ledger, else on this one'
             cand --lock-wait 'Wait this long (at most 1h) while another sweep is at work, instead of ending with 75 at once'
-            cand --splay 'Sleep for a random part of this time (at most 1h) before anything is opened, so that hosts whose crons start together do not all come at once; does not count as --timeout'
+            cand --splay 'Sleep for a random part of this time (at most 1h) before anything is opened, so that hosts whose crons start together do not all come at once; does not count as --timeout. With --restart, after a first look that says which claims are older than the sweep'
             cand --warn-above 'Warn, and name the owners, where more jobs than this are moved'
             cand --report-file 'Write what --json prints into this file at the end of every run, whole or not at all; of a run that fails, the error'
             cand --log-format 'How stderr is written'

@@ -493,7 +493,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l look-file 
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l confirm-after -d 'Look twice, this long apart (1s to 1h), and move only what stood still in between' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l hold -d 'End with 75 if a sweep of this queue has moved something within this time (at most 7d), on any host if the queue has a ledger, else on this one' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l lock-wait -d 'Wait this long (at most 1h) while another sweep is at work, instead of ending with 75 at once' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l splay -d 'Sleep for a random part of this time (at most 1h) before anything is opened, so that hosts whose crons start together do not all come at once; does not count as --timeout' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l splay -d 'Sleep for a random part of this time (at most 1h) before anything is opened, so that hosts whose crons start together do not all come at once; does not count as --timeout. With --restart, after a first look that says which claims are older than the sweep' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l warn-above -d 'Warn, and name the owners, where more jobs than this are moved' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l report-file -d 'Write what --json prints into this file at the end of every run, whole or not at all; of a run that fails, the error' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l log-format -d 'How stderr is written' -r -f -a "text\t'For people'
