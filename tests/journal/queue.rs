@@ -16,13 +16,13 @@ pub struct Queue {
 }
 
 /// Every storage class there is, where no verdict rests on it: a NULL, an empty text, a zero, a text where an integer belongs,
-/// a real, an infinity, a blob, a text that is not UTF-8.
+/// a real, a blob, a text that is not UTF-8.
 const SQLITE: &str = "INSERT INTO jobs (id, queue, kind, payload, status, run_at, owner_id, lease_token, claimed_at, heartbeat_at,
         lease_expires_at, attempts, max_attempts, stalls, cancel_requested_at, error_detail)
     VALUES (1, 'mail', 'Send', 'it''s', 'RUNNING', 'some day', 'web1:1', 'a', 1577836800, 1577836800, 1577836800, 0, 5, 0, NULL, NULL),
         (2, 'mail', 'Send', x'00ff', 'CLAIMED', 1.5, 'web1:2', '', 1577836800, NULL, 1577836800, 1, NULL, 0, NULL, ''),
         (3, 'media', 'Resize', '{}', 'RUNNING', 0, '', NULL, 1577836800, 1577836800, 1577836800, 4, 5, 2, NULL, x'6b00ff'),
-        (4, 'media', 'Resize', '', 'RUNNING', -9e999, 'web2:1', CAST(x'61ff62' AS TEXT), 1577836800, 1577836800, 1577836800, 0, 5, 0, 1577836800, 'a' || char(10) || 'b'),
+        (4, 'media', 'Resize', '', 'RUNNING', -1, 'web2:1', CAST(x'61ff62' AS TEXT), 1577836800, 1577836800, 1577836800, 0, 5, 0, 1577836800, 'a' || char(10) || 'b'),
         (5, 'media', 'Resize', '', 'RUNNING', 0, 'web3:1', 'e', unixepoch(), unixepoch(), unixepoch() + 9000, 0, 5, 0, NULL, NULL)";
 
 const POSTGRES: &str = "INSERT INTO jobs (id, queue, kind, payload, status, run_at, owner_id, lease_token, claimed_at, heartbeat_at,
