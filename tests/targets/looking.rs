@@ -40,6 +40,7 @@ fn a_section_each_and_one_summary_though_two_of_four_fail() {
 #[test]
 fn a_section_is_the_report_of_the_target_alone() {
     let fleet = two();
+    fleet.lost_long_ago();
     for command in ["stale", "owners", "stats"] {
         let alone = |target| fleet.doctor.run(&[command, "--target", target, "--json"]).exits(0).json();
         let document = fleet.all(&[command, "--json"]).exits(0).json();
