@@ -13,6 +13,9 @@ use std::time::Duration;
 /// Ids looked up in one statement.
 const LOOKUP: usize = 1000;
 
+/// So many states that are spelled like none of the queue's are asked about.
+const ODD_STATES: usize = 20;
+
 /// What is done with each row of a stream.
 pub(super) type Each<'a> = &'a mut dyn FnMut(&[Cell]) -> ControlFlow<()>;
 
@@ -161,7 +164,24 @@ impl<S: ReadSession> Reader for SqlReader<S> {
 
     fn tally(&mut self, spec: &QueueSpec, by_kind: bool) -> Result<Vec<Tally>, StoreError> {
         let Some(tally) = sql::tally(spec, self.session.dialect(), by_kind) else { return Ok(Vec::new()) };
-        Ok(self.session.query(&tally.statement)?.iter().map(|row| tally.read(row)).collect())
+        let mut tallies: Vec<Tally> = self.session.query(&tally.statement)?.iter().map(|row| tally.read(row)).collect();
+        let mut meant: Vec<(Cell, Option<Cell>)> = Vec::new();
+        for tally in
+            tallies.iter_mut().filter(|tally| matches!(tally.state, Cell::Text(_)) && !spec.states.has(&tally.state))
+        {
+            let known = meant.iter().find(|(stored, _)| *stored == tally.state).map(|(_, state)| state.clone());
+            let state = match known {
+                Some(state) => state,
+                None if meant.len() == ODD_STATES => None,
+                None => {
+                    let state = self.state_meant(spec, &tally.state)?;
+                    meant.push((tally.state.clone(), state.clone()));
+                    state
+                }
+            };
+            tally.state = state.unwrap_or_else(|| tally.state.clone());
+        }
+        Ok(tallies)
     }
 
     fn finished(
@@ -253,6 +273,12 @@ impl<S: ReadSession> Reader for SqlReader<S> {
 }
 
 impl<S: ReadSession> SqlReader<S> {
+    fn state_meant(&mut self, spec: &QueueSpec, stored: &Cell) -> Result<Option<Cell>, StoreError> {
+        let Some(statement) = sql::state_meant(spec, self.session.dialect(), stored) else { return Ok(None) };
+        let state = self.session.query(&statement)?.into_iter().next().and_then(|row| row.into_iter().next());
+        Ok(state.filter(|state| !state.is_null()))
+    }
+
     fn rows_of(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
         let mut found = Vec::new();
         for chunk in keys.chunks(LOOKUP) {

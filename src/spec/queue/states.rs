@@ -30,6 +30,22 @@ impl States {
         [&self.waiting, &self.in_flight, &self.done, &self.failed, &self.cancelled].into_iter().flatten()
     }
 
+    /// Whether a stored value is that of a state, spelled as the preset spells it.
+    pub fn has(&self, stored: &Cell) -> bool {
+        // As text: a state that is declared as an integer may arrive cast.
+        let text = stored.to_text();
+        self.all().any(|state| state.stored.to_text() == text)
+    }
+
+    /// The queue's name for the stored value of a job that the database says is in flight. A collation may call a value one of the
+    /// states that is spelled otherwise.
+    pub fn in_flight_name(&self, stored: &Cell) -> String {
+        let folded = |cell: &Cell| cell.to_text().map(|text| text.to_lowercase());
+        let meant =
+            self.in_flight.iter().filter(|_| !self.has(stored)).find(|state| folded(&state.stored) == folded(stored));
+        meant.map_or_else(|| self.name_of(stored), |state| state.name.clone())
+    }
+
     /// The queue's name for a stored value; the value itself where it has none.
     pub fn name_of(&self, stored: &Cell) -> String {
         // As text: a state that is declared as an integer may arrive cast.

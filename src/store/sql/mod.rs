@@ -31,6 +31,6 @@ pub(super) use ledger::{
 };
 pub(super) use listing::{all, begun_before, count, find, suspects};
 pub(super) use record::{images, restores};
-pub(super) use tally::tally;
+pub(super) use tally::{state_meant, tally};
 pub(super) use turn::{turn, turn_holder};
 pub(super) use verify::{guard, reread, shared_keys, verify, witness_writers, witnesses, witnesses_reread};

@@ -161,6 +161,9 @@ impl<'s> Projection<'s> {
         let claim = Claim {
             key: Key(key.map(|(_, cell)| cell.clone()).collect()),
             state: match &spec.claim.state {
+                StateSource::Column(_) if truth(&cell(Role::InFlight)) => {
+                    spec.states.in_flight_name(&cell(Role::State))
+                }
                 StateSource::Column(_) => spec.states.name_of(&cell(Role::State)),
                 StateSource::Place(name) if truth(&cell(Role::InFlight)) => name.clone(),
                 StateSource::Place(_) => "not in flight".to_owned(),

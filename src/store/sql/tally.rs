@@ -1,4 +1,4 @@
-use super::builder::{Sql, Statement, column_sql};
+use super::builder::{Param, Sql, Statement, column_sql, literal_sql};
 use super::dialect::Dialect;
 use super::rows::{column_of, rows_from};
 use crate::model::Cell;
@@ -34,6 +34,25 @@ pub fn tally(spec: &QueueSpec, dialect: &dyn Dialect, by_kind: bool) -> Option<T
     rows_from(&mut sql, spec, columns);
     sql.push(&format!(" GROUP BY {}", ordinals.join(", ")));
     Some(TallyStatement { statement: sql.finish(), queue, kind })
+}
+
+/// Asks which of its own states the database takes a stored value for that is spelled like none of them: a collation may call them
+/// equal. One row, whose only column is NULL where it takes it for none.
+pub fn state_meant(spec: &QueueSpec, dialect: &dyn Dialect, stored: &Cell) -> Option<Statement> {
+    let StateSource::Column(state) = &spec.claim.state else { return None };
+    let column = column_sql(state);
+    let mut sql = Sql::new(dialect);
+    sql.push("SELECT CASE");
+    for known in spec.states.all() {
+        let known = literal_sql(&known.stored);
+        sql.push(&format!(" WHEN {column} = {known} THEN {known}"));
+    }
+    sql.push(" END FROM ");
+    rows_from(&mut sql, spec, [Some(state)].into_iter());
+    sql.push(&format!(" WHERE {} = ", dialect.bytewise(&dialect.as_text(&column))));
+    sql.bind(Param::Cell(stored.clone()));
+    sql.push(" LIMIT 1");
+    Some(sql.finish())
 }
 
 impl TallyStatement {
