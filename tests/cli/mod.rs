@@ -19,6 +19,7 @@ mod init;
 mod input;
 mod mapping;
 mod misfits;
+mod odd_columns;
 mod owners;
 mod pipes;
 mod postgres;

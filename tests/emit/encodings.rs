@@ -9,7 +9,9 @@ use rusqlite::types::Value;
 use std::fs;
 
 const NUMBERS: [&str; 5] = ["epoch s", "epoch ms", "epoch us", "epoch ns", "epoch s float"];
-const TEXTS: [&str; 8] = [
+const TEXTS: [&str; 10] = [
+    "text YYYY-MM-DDTHH:MM:SS[.ffffff]+HH:MM",
+    "text YYYY-MM-DD HH:MM:SS+00:00",
     "text YYYY-MM-DD HH:MM:SS",
     "text YYYY-MM-DDTHH:MM:SSZ",
     "text YYYY-MM-DD HH:MM:SS.fff",
@@ -59,7 +61,7 @@ fn is_now(encoding: &str, cell: &Cell, now: Timestamp) {
 #[test]
 fn on_sqlite() {
     let doctor = Doctor::new();
-    let encodings: Vec<&str> = NUMBERS.iter().chain(&TEXTS[..7]).copied().collect();
+    let encodings: Vec<&str> = NUMBERS.iter().chain(&TEXTS[..9]).copied().collect();
     let columns: String = (0..encodings.len()).map(|n| format!(", c{n}")).collect();
     doctor.sql("tasks.db", &format!("CREATE TABLE tasks (id INTEGER PRIMARY KEY, state TEXT, began INTEGER{columns})"));
     doctor.sql("tasks.db", "INSERT INTO tasks (id, state, began) VALUES (1, 'busy', unixepoch() - 5000)");

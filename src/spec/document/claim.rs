@@ -132,7 +132,8 @@ fn silent_after(field: Field<'_>) -> Result<SilentAfterDoc, SpecError> {
     if written.text == "required" {
         return Ok(SilentAfterDoc::Required);
     }
-    if is_name(&written.text.replace('.', "_")) && !written.text.starts_with(|c: char| c.is_numeric()) {
+    let is_plain = is_name(&written.text.replace('.', "_")) && !written.text.starts_with(|c: char| c.is_numeric());
+    if is_plain || written.text.ends_with('"') {
         return Ok(SilentAfterDoc::Column(written));
     }
     parse_duration(&written.text).map(SilentAfterDoc::Span).map_err(|why| written.error(why))

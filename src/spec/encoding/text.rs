@@ -5,7 +5,7 @@ use jiff::civil::{DateTime, datetime};
 use std::fmt;
 
 const ALLOWED: &str = "`YYYY-MM-DD`, a space or `T`, `HH:MM:SS`, then `.fff`, `.ffffff`, `[.ffffff]`, `[.f-fff]` or \
-                       nothing, then `Z`, `[Z]` or nothing, then a space and a zone name or nothing";
+                       nothing, then `Z`, `[Z]`, `+00:00`, `+HH:MM` or nothing, then a space and a zone name or nothing";
 
 const DATE: &str = "YYYY-MM-DD";
 const TIME: &str = "HH:MM:SS";
@@ -17,7 +17,15 @@ const FRACTIONS: [(&str, Fraction); 5] = [
     ("[.f-fff]", Fraction::UpToThree),
     ("", Fraction::None),
 ];
-const SUFFIXES: [(&str, Suffix); 3] = [("Z", Suffix::Always), ("[Z]", Suffix::Either), ("", Suffix::Never)];
+const SUFFIXES: [(&str, Suffix); 5] = [
+    ("Z", Suffix::Always),
+    ("[Z]", Suffix::Either),
+    ("+00:00", Suffix::Zero),
+    ("+HH:MM", Suffix::Offset),
+    ("", Suffix::Never),
+];
+/// Offsets are less than this many seconds away from UTC.
+const LARGEST_OFFSET: i64 = 86_400;
 
 /// The one exact shape of a text time, such as `YYYY-MM-DD HH:MM:SS[.f-fff]`, in UTC unless it ends in a zone name.
 ///
@@ -51,6 +59,10 @@ enum Suffix {
     Always,
     /// Read with and without, written with.
     Either,
+    /// `+00:00`, always.
+    Zero,
+    /// Any offset from UTC, or `Z`; written as `+00:00`.
+    Offset,
 }
 
 impl TextPattern {
@@ -72,7 +84,10 @@ impl TextPattern {
             shape().ok_or_else(|| format!("unknown text pattern `{text}`; allowed is {ALLOWED}"))?;
         let zone = zone.map_or_else(|| Ok(Zone::utc()), Zone::parse)?;
         if suffix != Suffix::Never && !zone.is_utc() {
-            return Err(format!("`Z` means UTC and cannot be followed by the zone `{zone}`; leave one of them out"));
+            let suffix = spelling(&SUFFIXES, suffix);
+            return Err(format!(
+                "`{suffix}` says where the zone is; the zone `{zone}` cannot follow: leave one of them out"
+            ));
         }
         Ok(TextPattern { separator, fraction, suffix, zone })
     }
@@ -87,9 +102,13 @@ impl TextPattern {
         self.fraction
     }
 
-    /// Whether a `Z` is written at the end.
-    pub fn writes_z(&self) -> bool {
-        self.suffix != Suffix::Never
+    /// What is written at the end: nothing, `Z` or `+00:00`.
+    pub fn ending(&self) -> &'static str {
+        match self.suffix {
+            Suffix::Never => "",
+            Suffix::Always | Suffix::Either => "Z",
+            Suffix::Zero | Suffix::Offset => "+00:00",
+        }
     }
 
     /// The zone it is written in.
@@ -99,29 +118,37 @@ impl TextPattern {
 
     /// Reads a stored text; `Ok(None)` is a time out of range.
     pub(super) fn read(&self, text: &str) -> Result<Option<Timestamp>, String> {
-        let body = match self.suffix {
-            Suffix::Never => Some(text),
-            Suffix::Always => text.strip_suffix('Z'),
-            Suffix::Either => text.strip_suffix('Z').or(Some(text)),
+        let (body, ahead) = match self.suffix {
+            Suffix::Never => (Some(text), 0),
+            Suffix::Always | Suffix::Zero => (text.strip_suffix(self.ending()), 0),
+            Suffix::Either => (text.strip_suffix('Z').or(Some(text)), 0),
+            Suffix::Offset => without_offset(text).map_or((None, 0), |(body, ahead)| (Some(body), ahead)),
         };
         // Writing what was read is what makes the reading exact: signs, other separators and stray zeros all differ.
         let wall = body.and_then(|body| fields(body).filter(|wall| self.body(*wall) == body));
-        wall.map(|wall| self.zone.instant(wall)).ok_or_else(|| format!("is not a time spelled {self}"))
+        let wall = wall.ok_or_else(|| format!("is not a time spelled {self}"))?;
+        let at = self.zone.instant(wall).and_then(|at| at.micros().checked_sub(ahead * 1_000_000));
+        Ok(at.and_then(Timestamp::from_micros))
     }
 
     /// The canonical spelling, rounded down to the pattern's precision.
     pub(super) fn write(&self, at: Timestamp) -> String {
         let wall = self.zone.wall_clock(at).max(datetime(1, 1, 1, 0, 0, 0, 0));
-        self.body(wall) + if self.writes_z() { "Z" } else { "" }
+        self.body(wall) + self.ending()
     }
 
     /// A text above (or below) all spellings of the instants before (or after) `cut`.
     ///
     /// It is a whole second without fraction and suffix, rounded away from them: within one second the bytes have no
     /// useful order (`.5Z` sorts before `Z`), but a whole second sorts after everything spelled in an earlier one, and
-    /// as their prefix before all that has more to say about its own.
+    /// as their prefix before all that has more to say about its own. With offsets that differ, a wall clock shows up to a
+    /// day more or less than UTC.
     pub(super) fn bound(&self, cut: Timestamp, side: Side) -> String {
-        let wall = self.zone.bound(cut, side);
+        let mut wall = self.zone.bound(cut, side);
+        if self.suffix == Suffix::Offset {
+            let day = SignedDuration::from_secs(LARGEST_OFFSET);
+            wall = wall.saturating_add(if side == Side::Before { day } else { -day });
+        }
         let up = side == Side::Before && wall.subsec_nanosecond() > 0;
         let wall = wall.saturating_add(SignedDuration::from_secs(up.into()));
         // Nothing is spelled before the year 1, and the empty text sorts before everything.
@@ -154,6 +181,25 @@ impl fmt::Display for TextPattern {
         let suffix = spelling(&SUFFIXES, self.suffix);
         write!(f, "{DATE}{}{TIME}{fraction}{suffix}", self.separator)?;
         if self.zone.is_utc() { Ok(()) } else { write!(f, " {}", self.zone) }
+    }
+}
+
+/// The text without the offset that it ends in, and how many seconds that is ahead of UTC.
+fn without_offset(text: &str) -> Option<(&str, i64)> {
+    if let Some(body) = text.strip_suffix('Z') {
+        return Some((body, 0));
+    }
+    let (body, offset) = text.split_at_checked(text.len().checked_sub(6)?)?;
+    let (hours, minutes) = offset.get(1..)?.split_once(':').filter(|(hours, minutes)| hours.len() == minutes.len())?;
+    let number = |digits: &str, below: i64| -> Option<i64> {
+        let number: i64 = digits.parse().ok()?;
+        (digits.bytes().all(|byte| byte.is_ascii_digit()) && number < below).then_some(number)
+    };
+    let seconds = number(hours, 24)? * 3600 + number(minutes, 60)? * 60;
+    match offset.get(..1)? {
+        "+" => Some((body, seconds)),
+        "-" => Some((body, -seconds)),
+        _ => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Binder;
 use super::aliases::sub_selects_read;
-use super::columns::literal;
+use super::columns::{is_integer, literal};
 use super::fragments::Within;
 use crate::model::Engine;
 use crate::spec::SpecError;
@@ -131,10 +131,10 @@ impl Binder<'_> {
     }
 
     fn owner_column(&self, place: &Written, name: &str) -> Result<Column, SpecError> {
-        let bare = name.strip_prefix("o.").unwrap_or(name);
-        match self.lookup("o", bare) {
+        let bare = self.name_of("o", name.strip_prefix("o.").unwrap_or(name));
+        match self.lookup("o", &bare) {
             Some(column) => Ok(column),
-            None => Err(self.no_column(place, "o", bare)),
+            None => Err(self.no_column(place, "o", &bare)),
         }
     }
 
@@ -240,7 +240,7 @@ impl Binder<'_> {
             if let (Some(Expr::Column(column)), Some(written)) = (counter, written)
                 && self.live.engine == Engine::Postgres
                 && !column.type_name.is_empty()
-                && !["smallint", "integer", "bigint"].contains(&column.type_name.as_str())
+                && !is_integer(&column.type_name)
             {
                 return Err(written.error(format!("is {}, and {what} must be an integer", column.type_name)));
             }

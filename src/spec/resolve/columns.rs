@@ -65,7 +65,7 @@ impl Binder<'_> {
 
     /// A column or an expression; `None` for an optional column that this table lacks.
     pub(super) fn expr(&self, written: &Written, alias: &str) -> Result<Option<Expr>, SpecError> {
-        if column_of(&written.text, alias).is_some() {
+        if self.column_of(&written.text, alias).is_some() {
             return Ok(self.column(written, alias)?.map(Expr::Column));
         }
         let template = Template::parse(&written.text).map_err(|why| written.error(why.0))?;
@@ -73,26 +73,55 @@ impl Binder<'_> {
     }
 
     pub(super) fn column(&self, written: &Written, alias: &str) -> Result<Option<Column>, SpecError> {
-        let Some((alias, name)) = column_of(&written.text, alias) else {
+        let Some((alias, name)) = self.column_of(&written.text, alias) else {
             return Err(written.error(format!("must be a column, and `{}` is an expression", written.text)));
         };
-        match self.lookup(alias, name) {
+        match self.lookup(&alias, &name) {
             Some(column) => Ok(Some(column)),
-            None if self.is_optional(name) => Ok(None),
-            None => Err(self.no_column(written, alias, name)),
+            None if self.is_optional(&name) => Ok(None),
+            None => Err(self.no_column(written, &alias, &name)),
         }
     }
 
     /// A column that holds a number of seconds.
     pub(super) fn seconds(&self, written: &Written) -> Result<Option<Column>, SpecError> {
         let column = self.column(written, &self.lock)?;
-        let numbers = ["", "smallint", "integer", "bigint", "real", "double precision"];
+        let is_number =
+            |type_name: &str| is_integer(type_name) || ["", "real", "double precision"].contains(&type_name);
         match column {
-            Some(column) if self.live.engine == Engine::Postgres && !numbers.contains(&column.type_name.as_str()) => {
+            Some(column) if self.live.engine == Engine::Postgres && !is_number(&column.type_name) => {
                 Err(written.error(format!("must be a number of seconds, and is {}", column.type_name)))
             }
             column => Ok(column),
         }
+    }
+
+    /// Alias and name, if the text is a column and not an expression: a plain name, the exact name of a column of the alias's
+    /// table whatever characters it has, or a name in double quotes as SQL has it; each with another alias and a dot before it.
+    fn column_of(&self, text: &str, alias: &str) -> Option<(String, String)> {
+        if !["true", "false", "null"].contains(&text.to_lowercase().as_str())
+            && (is_name(text) || self.has_column(alias, text))
+        {
+            return Some((alias.to_owned(), text.to_owned()));
+        }
+        if let Some(name) = unquoted(text) {
+            return Some((alias.to_owned(), name));
+        }
+        let (alias, name) = text.split_once('.')?;
+        let alias = unquoted(alias).or_else(|| is_name(alias).then(|| alias.to_owned()))?;
+        let is_plain = is_name(name) || self.has_column(&alias, name);
+        let name = if is_plain { name.to_owned() } else { unquoted(name)? };
+        Some((alias, name))
+    }
+
+    fn has_column(&self, alias: &str, name: &str) -> bool {
+        self.aliases.get(alias).copied().flatten().is_some_and(|table| table.column(name).is_some())
+    }
+
+    /// A column's name where only a column of that alias can be meant: as it stands, or in double quotes.
+    pub(super) fn name_of(&self, alias: &str, text: &str) -> String {
+        let quoted = || unquoted(text).filter(|_| !self.has_column(alias, text));
+        quoted().unwrap_or_else(|| text.to_owned())
     }
 
     pub(super) fn is_optional(&self, column: &str) -> bool {
@@ -124,15 +153,17 @@ pub(super) fn literal(text: &str) -> Option<&str> {
     (!inner.contains('\'')).then_some(inner)
 }
 
-/// Alias and name, if the text is a column and not an expression.
-fn column_of<'t>(text: &'t str, alias: &'t str) -> Option<(&'t str, &'t str)> {
-    match text.split_once('.') {
-        Some((alias, name)) if is_name(alias) && is_name(name) => Some((alias, name)),
-        None if is_name(text) && !["true", "false", "null"].contains(&text.to_lowercase().as_str()) => {
-            Some((alias, text))
-        }
-        _ => None,
-    }
+/// The name in double quotes, if the whole of the text is one.
+fn unquoted(text: &str) -> Option<String> {
+    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
+    let is_one = !inner.is_empty() && !inner.replace("\"\"", "").contains('"');
+    is_one.then(|| inner.replace("\"\"", "\""))
+}
+
+/// Whether a Postgres column of that type holds whole numbers and nothing else.
+pub(super) fn is_integer(type_name: &str) -> bool {
+    let without_fraction = || type_name.strip_prefix("numeric(").is_some_and(|sizes| sizes.ends_with(",0)"));
+    ["smallint", "integer", "bigint"].contains(&type_name) || without_fraction()
 }
 
 /// Why a Postgres column of that type cannot be spelled like that, if so. Unknown types are left to the reading.
@@ -140,7 +171,7 @@ fn misfit(encodings: &Encodings, type_name: &str) -> Option<&'static str> {
     let base = type_name.split('(').next().unwrap_or_default();
     let zoned = type_name.contains("with time zone");
     let zoneless = type_name.contains("without time zone");
-    let integer = ["smallint", "integer", "bigint"].contains(&type_name);
+    let integer = is_integer(type_name);
     let float = ["real", "double precision", "numeric"].contains(&base);
     let text = ["text", "character varying", "character"].contains(&base);
     if !(zoned || zoneless || integer || float || text) {

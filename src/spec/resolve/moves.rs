@@ -153,11 +153,12 @@ impl Binder<'_> {
         column: &str,
         value: &Template,
     ) -> Result<(), SpecError> {
-        let Some(bound) = self.lookup(&self.lock, column) else {
-            if self.is_optional(column) {
+        let column = self.name_of(&self.lock, column);
+        let Some(bound) = self.lookup(&self.lock, &column) else {
+            if self.is_optional(&column) {
                 return Ok(());
             }
-            return Err(self.no_column(written, &self.lock, column));
+            return Err(self.no_column(written, &self.lock, &column));
         };
         let value = self.expand(written, value, Within::Assignment)?;
         let timed = value.markers().any(|marker| matches!(marker, Marker::Now(None) | Marker::RunAt(None)));

@@ -21,12 +21,20 @@ WHERE c.relname = ANY ($1::text[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
   AND n.nspname NOT LIKE 'pg_temp%'
 ORDER BY n.nspname, c.relname";
 
+/// A column of a domain has the type that is at the bottom of it, which is how its values are sent.
 const COLUMNS: &str = "
-SELECT a.attrelid::text, a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod),
+SELECT a.attrelid::text, a.attname::text, base.type_name,
        pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT'),
        pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'UPDATE') AND a.attgenerated = '',
        coalesce(a.attnum = ANY (p.partattrs::smallint[]), false)
 FROM pg_catalog.pg_attribute AS a LEFT JOIN pg_catalog.pg_partitioned_table AS p ON p.partrelid = a.attrelid
+CROSS JOIN LATERAL (
+  WITH RECURSIVE under(type, modifier) AS (
+    SELECT a.atttypid, a.atttypmod
+    UNION ALL
+    SELECT t.typbasetype, t.typtypmod FROM under JOIN pg_catalog.pg_type AS t ON t.oid = under.type WHERE t.typtype = 'd')
+  SELECT pg_catalog.format_type(under.type, under.modifier) AS type_name
+  FROM under JOIN pg_catalog.pg_type AS t ON t.oid = under.type WHERE t.typtype <> 'd') AS base
 WHERE a.attrelid = ANY ($1::text[]::oid[]) AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attrelid, a.attnum";
 

@@ -59,11 +59,23 @@ fn instant(micros: i64, finite: fn(i64) -> Cell) -> Cell {
     }
 }
 
-/// To the precision of a double: digits to the base of 10000, of which the first counts 10000 to the power of the weight.
+/// A whole number as one, if its type keeps no fraction and it is no larger than ours; else to the precision of a double. Digits to
+/// the base of 10000, of which the first counts 10000 to the power of the weight.
 fn numeric(raw: &[u8]) -> Cell {
     let word = |n: usize| raw.get(n * 2..n * 2 + 2).and_then(|bytes| bytes.try_into().ok()).map(i16::from_be_bytes);
     let (Some(count), Some(weight), Some(sign)) = (word(0), word(1), word(2)) else { return Cell::Null };
     let digits = (0..usize::try_from(count).unwrap_or(0)).filter_map(|n| word(n + 4));
+    if let (Some(0), 0x0000 | 0x4000) = (word(3), sign.cast_unsigned()) {
+        let mut size = Some(0_i64);
+        let places = usize::try_from(i32::from(weight) + 1).unwrap_or(0);
+        for digit in digits.clone().chain(std::iter::repeat(0)).take(places) {
+            let digit = i64::from(if sign == 0 { digit } else { -digit });
+            size = size.and_then(|size| size.checked_mul(10_000)?.checked_add(digit));
+        }
+        if let Some(size) = size {
+            return Cell::Integer(size);
+        }
+    }
     let text: String = digits.map(|digit| format!("{digit:04}")).collect();
     // As text, because sums of powers would each be rounded.
     let size = format!("0.{text}e{}", (i32::from(weight) + 1) * 4).parse().unwrap_or(f64::NAN);

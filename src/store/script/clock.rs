@@ -62,7 +62,10 @@ fn postgres_text(pattern: &TextPattern) -> Result<String, String> {
         Fraction::SixOrNone => format!("pg_catalog.regexp_replace({}, '[.]000000$', '')", text(".US")),
         Fraction::UpToThree => format!("pg_catalog.rtrim(pg_catalog.rtrim({}, '0'), '.')", text(".MS")),
     };
-    Ok(if pattern.writes_z() { format!("({body} || 'Z')") } else { body })
+    Ok(match pattern.ending() {
+        "" => body,
+        ending => format!("({body} || '{ending}')"),
+    })
 }
 
 /// Read once a batch, because `'now'` moves on from statement to statement here.
@@ -81,8 +84,11 @@ fn sqlite(encoding: &Encoding) -> Result<String, String> {
             return Err(format!("a time is written in the zone {zone}, and SQLite knows no zones but UTC"));
         }
         Encoding::Text(pattern) => {
-            let z = if pattern.writes_z() { " || 'Z'" } else { "" };
-            format!("({} || {}{z})", whole_seconds(pattern.separator()), sqlite_fraction(pattern.fraction()))
+            let (seconds, fraction) = (whole_seconds(pattern.separator()), sqlite_fraction(pattern.fraction()));
+            match pattern.ending() {
+                "" => format!("({seconds} || {fraction})"),
+                ending => format!("({seconds} || {fraction} || '{ending}')"),
+            }
         }
     })
 }
