@@ -35,6 +35,21 @@ fn newest_first_and_no_more_than_asked_for() {
     });
 }
 
+/// What no record knows has no id that one could ask for.
+#[test]
+fn a_run_that_moved_nothing_has_no_id() {
+    on_both(|queue| {
+        let run = queue.reclaimed();
+        for words in [&["reclaim", "--apply"][..], &["sweep", "--apply"]] {
+            let document = queue.json(words, 0);
+            assert_eq!((&document["applied"], &document["run_id"]), (&true.into(), &serde_json::Value::Null));
+        }
+        queue.json(&["undo", &run, "--apply"], 0);
+        let again = queue.json(&["undo", &run, "--apply"], 3);
+        assert_eq!((&again["summary"]["outcomes"]["moved"], &again["run_id"]), (&0.into(), &serde_json::Value::Null));
+    });
+}
+
 /// Ids, times, hosts and directories differ; what remains is what people read.
 fn plain(text: &str, run: &str) -> String {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();

@@ -59,6 +59,23 @@ fn another_database() {
     assert_eq!(here.dump("jobs"), before);
 }
 
+/// A file that was renamed: both paths are named, and its old name makes it work again.
+#[test]
+fn a_file_that_was_renamed() {
+    let queue = Queue::sqlite();
+    let run = queue.reclaimed();
+    let [old, new] = ["queue.db", "renamed.db"].map(|name| queue.doctor.path(name));
+    let old_path = fs::canonicalize(&old).unwrap();
+    fs::rename(&old, &new).unwrap();
+    let ran = fails(&queue.doctor, &["undo", &run, "--apply", "--db", "renamed.db"], 78);
+    for word in [old_path.display().to_string(), fs::canonicalize(&new).unwrap().display().to_string()] {
+        assert!(ran.stderr.contains(&word), "{word}: {ran:#?}");
+    }
+    assert!(ran.stderr.contains("give it its old path back"), "{ran:#?}");
+    fs::rename(&new, &old).unwrap();
+    queue.run(&["undo", &run, "--apply"]).exits(0);
+}
+
 #[test]
 fn another_table_or_preset() {
     on_both(|queue| {

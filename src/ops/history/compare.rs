@@ -68,13 +68,14 @@ pub(in crate::ops) fn now_of(look: &mut Look, entries: &[&Entry]) -> Result<Vec<
 pub(in crate::ops) fn belongs(look: &mut Look, run_id: &str, target: &Target) -> Result<(), OpsError> {
     let here = &look.target;
     let key: Vec<String> = look.spec.claim.key.iter().map(|column| column.name.clone()).collect();
-    let same_place = match (&target.identity, look.reader.identity()?) {
-        (Some(there), Some(here)) => *there == here,
+    let identity = look.reader.identity()?;
+    let same_place = match (&target.identity, &identity) {
+        (Some(there), Some(here)) => there == here,
         // Who one connects as says nothing about where.
         _ => without_user(&target.database) == without_user(&here.database),
     };
     let there_and_here = [
-        ("database", (!same_place).then(|| (target.database.clone(), here.database.clone()))),
+        ("database", (!same_place).then(|| places(target, &here.database, identity.as_deref()))),
         ("engine", differing(&target.engine, &here.engine)),
         ("table", differing(&target.table, &here.table)),
         ("preset", differing(&target.preset, &here.preset)),
@@ -82,11 +83,28 @@ pub(in crate::ops) fn belongs(look: &mut Look, run_id: &str, target: &Target) ->
     ];
     match there_and_here.into_iter().find_map(|(what, pair)| Some((what, pair?))) {
         None => Ok(()),
-        Some((what, (there, here))) => Err(SpecError::whole(
-            &format!("run {run_id}"),
-            format!("it was on {what} {there}, and this is {here}: name the one that it was on (--db, --target, --preset, --table)"),
-        )
-        .into()),
+        Some((what, (there, here))) => {
+            let renamed = match target.engine.as_str() {
+                "sqlite" if what == "database" => {
+                    "; if that file was renamed, give it its old path back until this is done"
+                }
+                _ => "",
+            };
+            let message = format!(
+                "it was on {what} {there}, and this is {here}: name the one that it was on (--db, --target, --preset, --table){renamed}"
+            );
+            Err(SpecError::whole(&format!("run {run_id}"), message).into())
+        }
+    }
+}
+
+/// What two databases are called. Of files, where they lie: two of one name in different directories are different databases.
+fn places(there: &Target, here: &str, identity: Option<&str>) -> (String, String) {
+    match (&there.identity, identity) {
+        (Some(there_path), Some(here_path)) if there.engine == "sqlite" && here_path.starts_with('/') => {
+            (there_path.clone(), here_path.to_owned())
+        }
+        _ => (there.database.clone(), here.to_owned()),
     }
 }
 
