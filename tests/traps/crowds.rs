@@ -62,8 +62,9 @@ fn of_runs_in_parallel_the_effects_add_up_to_one_and_the_later_ones_say_so() {
             }
             assert!(ended.iter().filter(|document| of(document, "moved") < u64::from(JOBS)).count() >= RUNS - 1);
             assert_eq!(shop.rows("SELECT DISTINCT status, attempts, stalls FROM jobs"), ["QUEUED 1 1"]);
-            let runs: BTreeSet<String> = ended.iter().map(|document| document["run_id"].to_string()).collect();
-            assert_eq!(runs.len(), RUNS, "each run has an id of its own");
+            let runs: Vec<&str> = ended.iter().filter_map(|document| document["run_id"].as_str()).collect();
+            let different: BTreeSet<&&str> = runs.iter().collect();
+            assert_eq!(different.len(), runs.len(), "each run that moved something has an id of its own");
             return;
         }
         panic!("they never all look in time");
