@@ -71,7 +71,7 @@ fn a_list_that_is_none() {
     shop.run(&["init"]).exits(0);
     queue(&shop);
     let before = shop.jobs();
-    let ran = reclaim(&shop, "1\n{\"jobs\": [\n").exits(2);
+    let ran = reclaim(&shop, "{\"type\":\"job\",\"id\":\"1\"}\n{\"jobs\": [\n").exits(2);
     assert!(ran.stderr.contains("line 2") && ran.stderr.contains("-o name"), "{ran:#?}");
     std::fs::write(shop.doctor.path("bytes"), b"1\n\xff\n").unwrap();
     let ran = shop.run(&["reclaim", "--from-file", "bytes", "--apply"]).exits(2);
