@@ -193,6 +193,14 @@ impl Ui {
         }
     }
 
+    /// The error that a run with a report ends with. Machines read of it in the report.
+    pub fn ends_with_report(&self, error: &CliError) -> Exit {
+        if !self.machine || self.log == LogFormat::Json {
+            self.error(error);
+        }
+        error.exit
+    }
+
     /// An error. Machines get a document.
     pub fn error(&self, error: &CliError) {
         if self.log == LogFormat::Json {

@@ -1,6 +1,6 @@
 //! What the lines of a journal say. Additions only within v1.
 
-use super::value;
+use crate::model::value;
 use crate::model::{Fingerprint, Key, Move, Outcome, RowChange, Timestamp, ValueChange};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -124,7 +124,6 @@ pub struct Entry {
     /// The id as people see it.
     pub id: String,
     /// The key, exactly.
-    #[serde(serialize_with = "key_out", deserialize_with = "key_in")]
     pub key: Key,
     /// Its queue.
     pub queue: Option<String>,
@@ -169,15 +168,6 @@ pub type Counts = BTreeMap<Outcome, u64>;
 
 /// The ends of a batch's steps.
 pub type Outcomes = Vec<StepEnd>;
-
-fn key_out<S: Serializer>(key: &Key, serializer: S) -> Result<S::Ok, S::Error> {
-    value::key_to_json(key).serialize(serializer)
-}
-
-fn key_in<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
-    let json = Value::deserialize(deserializer)?;
-    value::key_from_json(&json).ok_or_else(|| serde::de::Error::custom("`key` is no list of stored values"))
-}
 
 /// A row before and after, as a line spells it.
 #[derive(Serialize, Deserialize)]

@@ -12,13 +12,12 @@ mod error;
 mod line;
 mod lock;
 mod reader;
-mod value;
 mod writer;
 
+pub use crate::model::value::{from_json, key_from_json, key_to_json, to_json, values_from_json, values_to_json};
 pub use directory::{Directory, is_run_id};
 pub use error::JournalError;
 pub use line::{Actor, Counts, End, Entry, Head, Intent, Line, Outcomes, StepEnd, Target};
 pub use lock::{LockFile, LockNote, Locked};
 pub use reader::{Lines, Recorded, Summary, batches, read, summary};
-pub use value::{from_json, key_from_json, key_to_json, to_json, values_from_json, values_to_json};
 pub use writer::Writer;

@@ -1,3 +1,4 @@
+use super::value::hex;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -98,8 +99,8 @@ impl fmt::Display for Cell {
     }
 }
 
-/// What identifies a job in its table: one cell for each key column.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// What identifies a job in its table: one cell for each key column. In JSON a list of stored values.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Key(pub Vec<Cell>);
 
 impl Key {
@@ -109,14 +110,18 @@ impl Key {
     }
 }
 
-/// The job's id as people and JSON see it: the parts joined by a slash.
+/// The job's id as people and JSON see it: the parts joined by a slash. Text that is not UTF-8 is hexadecimal like a blob:
+/// replacement characters could not be told apart again.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (n, cell) in self.0.iter().enumerate() {
             if n > 0 {
                 f.write_str("/")?;
             }
-            write!(f, "{cell}")?;
+            match cell {
+                Cell::BrokenText(bytes) => f.write_str(&hex(bytes))?,
+                cell => write!(f, "{cell}")?,
+            }
         }
         Ok(())
     }

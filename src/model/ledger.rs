@@ -1,4 +1,4 @@
-use super::Timestamp;
+use super::{Key, Timestamp};
 
 /// One row of the ledger: what one run did to one job, and all that is needed to tell of it, or to take it back, on a host
 /// that has no journal of the run.
@@ -56,6 +56,21 @@ pub struct LedgerRow {
     pub fingerprint_before: Option<String>,
     /// Of the whole row after.
     pub fingerprint_after: Option<String>,
+}
+
+/// One job that one run gave back to the queue, as far as its losses are counted by it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loss {
+    /// Which job.
+    pub key: Key,
+    /// Its kind of work.
+    pub kind: Option<String>,
+    /// Attempts before.
+    pub attempts_before: Option<i64>,
+    /// Attempts after.
+    pub attempts_after: Option<i64>,
+    /// True if the run took back what another one did, so that the job was not lost after all.
+    pub taken_back: bool,
 }
 
 /// A run as the ledger tells of it.

@@ -10,6 +10,7 @@ mod fence;
 mod ledger;
 mod step;
 mod time;
+pub mod value;
 
 pub use cell::{Cell, Key};
 pub use change::{Change, Fingerprint, Restore, RestoreBatch, RowChange, RowImage, ValueChange};
@@ -18,6 +19,6 @@ pub use duration::{age, parse_duration};
 pub use engine::Engine;
 pub use evidence::{LockSign, Reading, Sign};
 pub use fence::{Fence, Witness};
-pub use ledger::{LedgerRow, LedgerRun};
+pub use ledger::{LedgerRow, LedgerRun, Loss};
 pub use step::{AttemptsChange, Batch, BatchReport, Move, Outcome, RowError, Step, StepResult};
 pub use time::{Clocks, FUTURE_TOLERANCE, Timestamp};

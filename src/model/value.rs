@@ -1,6 +1,7 @@
 //! Stored values as JSON, exactly: NULL, '' and 0 differ, and so do a text, a blob and a broken text with the same bytes.
 
-use crate::model::{Cell, Key};
+use super::{Cell, Key};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 /// A value as JSON. Integers are numbers and texts are strings; what JSON has no word for is an object that says what it is.
@@ -53,6 +54,27 @@ pub fn key_from_json(value: &Value) -> Option<Key> {
     Some(Key(value.as_array()?.iter().map(from_json).collect::<Option<_>>()?))
 }
 
+impl Key {
+    /// The key as a text that no other key has: 42 and '42' differ, and so do the pairs a/b, c and a, b/c. For people there is
+    /// [`Display`](std::fmt::Display).
+    pub fn exact(&self) -> String {
+        key_to_json(self).to_string()
+    }
+}
+
+impl Serialize for Key {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        key_to_json(self).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
+        let json = Value::deserialize(deserializer)?;
+        key_from_json(&json).ok_or_else(|| serde::de::Error::custom("a key is no list of stored values"))
+    }
+}
+
 /// Columns and their values as a JSON object.
 pub fn values_to_json<'v>(values: impl IntoIterator<Item = (&'v str, &'v Cell)>) -> Value {
     let fields: Map<String, Value> =
@@ -65,11 +87,12 @@ pub fn values_from_json(value: &Value) -> Option<Vec<(String, Cell)>> {
     value.as_object()?.iter().map(|(name, value)| Some((name.clone(), from_json(value)?))).collect()
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn unhex(text: &str) -> Option<Vec<u8>> {
+/// The bytes of hexadecimal digits in either case, two a byte; `None` if it is anything else.
+pub fn unhex(text: &str) -> Option<Vec<u8>> {
     let digits = text.as_bytes();
     if !digits.len().is_multiple_of(2) || !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;

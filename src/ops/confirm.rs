@@ -5,10 +5,10 @@ use super::document::{held, job, order};
 use super::plan::{Asked, Plan};
 use super::session::Look;
 use super::show::not_in_flight;
-use crate::model::{Key, Step, age};
+use crate::model::{Claim, Key, Step, age};
 use crate::policy::{Digest, Draft, Held, HeldReason, Policy, Verdict, draft, judge};
 use crate::report::{HeldJob, Spool, StepJob};
-use crate::store::{Found, Limits, StoreError, StoreErrorKind};
+use crate::store::{Limits, StoreError, StoreErrorKind};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 use std::io;
@@ -39,12 +39,12 @@ pub fn confirm(
     let mut unconfirmed: HashMap<String, [u8; 32]> = HashMap::new();
     for step in first.claims.steps.iter() {
         let step = step?;
-        unconfirmed.insert(name(&step.key), print(&step)?);
+        unconfirmed.insert(step.key.exact(), print(&step)?);
     }
     let (mut steps, mut jobs, mut digest) = (Spool::default(), Spool::default(), Digest::default());
     for (step, job) in second.claims.steps.iter().zip(second.claims.jobs.iter()) {
         let (step, job): (Step, StepJob) = (step?, job?);
-        let key = name(&step.key);
+        let key = step.key.exact();
         if unconfirmed.get(&key) == Some(&print(&step)?) {
             unconfirmed.remove(&key);
             let place = order(job.job.last_sign_at);
@@ -53,10 +53,11 @@ pub fn confirm(
             jobs.push(place, &job)?;
         }
     }
-    let mut moved: Vec<StepJob> = Vec::new();
+    let mut moved: Vec<(Key, StepJob)> = Vec::new();
     for (step, job) in first.claims.steps.iter().zip(first.claims.jobs.iter()) {
-        if unconfirmed.contains_key(&name(&step?.key)) {
-            moved.push(job?);
+        let key = step?.key;
+        if unconfirmed.contains_key(&key.exact()) {
+            moved.push((key, job?));
         }
     }
     second.held = with_moved(&mut look, &second.held, moved, policy, apart)?;
@@ -111,12 +112,12 @@ fn sleep(limits: &Limits, span: Duration) -> Result<(), OpsError> {
 fn with_moved(
     look: &mut Look,
     before: &Spool<HeldJob>,
-    moved: Vec<StepJob>,
+    moved: Vec<(Key, StepJob)>,
     policy: &Policy,
     apart: Duration,
 ) -> Result<Spool<HeldJob>, OpsError> {
     let mut list = Spool::default();
-    let mut ids: Vec<String> = moved.iter().map(|step| step.job.id.clone()).collect();
+    let mut ids: Vec<String> = moved.iter().map(|(_, step)| step.job.id.clone()).collect();
     ids.sort();
     for known in before.iter() {
         let known = known?;
@@ -125,10 +126,10 @@ fn with_moved(
         }
     }
     for some in moved.chunks(LOOKUP) {
-        let ids: Vec<String> = some.iter().map(|step| step.job.id.clone()).collect();
-        let found = look.reader.find(&look.spec, &ids)?;
-        for step in some {
-            let found = found.iter().find(|found| found.names.contains(&step.job.id));
+        let keys: Vec<Key> = some.iter().map(|(key, _)| key.clone()).collect();
+        let found = look.reader.find_keys(&look.spec, &keys)?;
+        for (key, step) in some {
+            let found = found.iter().find(|(claim, _)| claim.key.exact() == key.exact());
             let moved = moved_job(look, step, found, policy, apart);
             list.push(order(moved.job.last_sign_at), &moved)?;
         }
@@ -137,17 +138,17 @@ fn with_moved(
     Ok(list)
 }
 
-fn moved_job(look: &Look, step: &StepJob, found: Option<&Found>, policy: &Policy, apart: Duration) -> HeldJob {
+fn moved_job(look: &Look, step: &StepJob, found: Option<&(Claim, bool)>, policy: &Policy, apart: Duration) -> HeldJob {
     let why = |what: &str| Held {
         reason: HeldReason::MovedBetweenLooks,
         detail: format!("showed life between two looks {} apart: {what}", age(apart)),
     };
-    let Some(found) = found else {
+    let Some((claim, in_flight)) = found else {
         return HeldJob { job: step.job.clone(), held: held(&why("its row is no longer there")) };
     };
-    let (spec, claim) = (&look.spec, &found.claim);
+    let spec = &look.spec;
     let judgement = judge(spec, claim, policy, look.now());
-    let what = match (found.in_flight, &judgement.verdict) {
+    let what = match (*in_flight, &judgement.verdict) {
         (false, _) => match not_in_flight(&claim.state) {
             Draft::Held(held) => held.detail,
             Draft::Step(_) => String::new(),
@@ -160,15 +161,10 @@ fn moved_job(look: &Look, step: &StepJob, found: Option<&Found>, policy: &Policy
     };
     let draft = Draft::Held(why(&what));
     let mut job = job(spec, claim, &judgement, &draft);
-    if !found.in_flight {
+    if !in_flight {
         job = crate::report::Job { state: job.state, r#move: None, ..step.job.clone() };
     }
     HeldJob { job, held: held(&why(&what)) }
-}
-
-/// Which job, exactly: two keys may be spelled alike.
-fn name(key: &Key) -> String {
-    format!("{key:?}")
 }
 
 fn print(step: &Step) -> io::Result<[u8; 32]> {

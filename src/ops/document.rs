@@ -60,7 +60,8 @@ fn reasons(verdict: &Verdict) -> Vec<report::Reason> {
     }
 }
 
-fn integer(cell: &Cell) -> Option<i64> {
+/// The number in a cell that holds an integer.
+pub(super) fn integer(cell: &Cell) -> Option<i64> {
     match cell {
         Cell::Integer(number) => Some(*number),
         _ => None,

@@ -2,7 +2,7 @@
 
 use super::OpsError;
 use super::plan::Plan;
-use crate::model::{Key, Move, Outcome};
+use crate::model::{Claim, Key, Move, Outcome};
 use crate::policy::{Afterwards, Policy, afterwards};
 use crate::report::{Spool, StepJob, Verified};
 use crate::spec::QueueSpec;
@@ -107,16 +107,10 @@ fn look(
     for chunk in open.chunks_mut(LOOKUP) {
         let keys: Vec<Key> = chunk.iter().map(|job| job.key.clone()).collect();
         let found = reader.find_keys(&watch.spec, &keys)?;
-        let by_name = |key: &Key| key.to_string();
-        let mut found_at: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (n, (claim, _)) in found.iter().enumerate() {
-            found_at.entry(by_name(&claim.key)).or_default().push(n);
-        }
+        let rows: BTreeMap<String, (&Claim, bool)> =
+            found.iter().map(|(claim, in_flight)| (claim.key.exact(), (claim, *in_flight))).collect();
         for job in chunk.iter_mut() {
-            // Two keys of different types may have one name.
-            let places = found_at.get(&by_name(&job.key)).into_iter().flatten();
-            let row = places.filter_map(|n| found.get(*n)).find(|(claim, _)| claim.key == job.key);
-            let row = row.map(|(claim, in_flight)| (claim, *in_flight));
+            let row = rows.get(&job.key.exact()).copied();
             job.stands = afterwards(&watch.spec, row, policy, now);
         }
     }

@@ -1,10 +1,12 @@
 //! How often jobs were lost before, where their rows do not say: counted from what earlier runs have recorded.
 
 use super::OpsError;
+use super::document::integer;
 use super::history::{Records, belongs};
 use super::session::Look;
+use super::stalls::CountStalls;
 use crate::journal::{self, Directory};
-use crate::model::{Key, Move};
+use crate::model::{Claim, Loss, Move};
 use std::collections::{BTreeSet, HashMap};
 
 impl Look {
@@ -18,28 +20,72 @@ impl Look {
             return Ok(self);
         }
         let ledger = Records { journals, look: Some(&mut self) }.ledger()?;
-        let counts: HashMap<String, i64> = match (ledger, journals) {
-            (Some(ledger), _) => self.reader.ledger_losses(&ledger, &self.target.table)?.into_iter().collect(),
-            (None, Some(journals)) => of_journals(&mut self, journals)?,
+        let mut losses = Losses::default();
+        match (ledger, journals) {
+            (Some(ledger), _) => {
+                self.reader.ledger_losses(&ledger, &self.target.table, &mut |loss| losses.add(&loss))?;
+            }
+            (None, Some(journals)) => of_journals(&mut self, journals, &mut losses)?,
             (None, None) => return Ok(self),
-        };
-        Ok(self
-            .counting_stalls(Box::new(move |key: &Key| counts.get(&key.to_string()).map_or(0, |count| *count.max(&0)))))
+        }
+        Ok(self.counting_stalls(Box::new(losses)))
     }
 }
 
-fn of_journals(look: &mut Look, journals: &Directory) -> Result<HashMap<String, i64>, OpsError> {
-    let mut counts = HashMap::new();
-    let mut undoes = BTreeSet::new();
-    // Oldest first: what takes a run back comes after it.
-    let mut runs = journals.runs()?;
-    runs.sort();
-    for run in runs {
-        let Some((head, lines)) = journal::read(journals, &run)? else { continue };
-        let is_other = head.target.engine != look.target.engine || head.target.table != look.target.table;
-        if is_other || belongs(look, &run, &head.target).is_err() {
-            continue;
+/// Losses by job, as records tell of them.
+#[derive(Default)]
+struct Losses(HashMap<String, Lost>);
+
+/// What is known of the job that had a key last.
+#[derive(Default)]
+struct Lost {
+    times: i64,
+    kind: Option<String>,
+    attempts: Option<i64>,
+}
+
+impl Lost {
+    /// False if a job of that kind with so many attempts must be another one under the same key: SQLite gives the id of a
+    /// deleted row to a new one. A job keeps its kind, and its attempts never become fewer.
+    fn may_be(&self, kind: Option<&str>, attempts: Option<i64>) -> bool {
+        self.kind.as_deref() == kind && attempts.zip(self.attempts).is_none_or(|(now, then)| now >= then)
+    }
+}
+
+impl Losses {
+    /// One more, later than all before.
+    fn add(&mut self, loss: &Loss) {
+        let lost = self.0.entry(loss.key.exact()).or_default();
+        if !lost.may_be(loss.kind.as_deref(), loss.attempts_before) {
+            lost.times = 0;
         }
+        lost.times += if loss.taken_back { -1 } else { 1 };
+        (lost.kind, lost.attempts) = (loss.kind.clone(), loss.attempts_after);
+    }
+}
+
+impl CountStalls for Losses {
+    fn stalls_of(&self, claim: &Claim) -> i64 {
+        let attempts = integer(&claim.attempts);
+        let lost = self.0.get(&claim.key.exact()).filter(|lost| lost.may_be(claim.kind.as_deref(), attempts));
+        lost.map_or(0, |lost| lost.times.max(0))
+    }
+}
+
+fn of_journals(look: &mut Look, journals: &Directory, losses: &mut Losses) -> Result<(), OpsError> {
+    let mut heads = Vec::new();
+    for run in journals.runs()? {
+        let Some((head, _)) = journal::read(journals, &run)? else { continue };
+        let is_other = head.target.engine != look.target.engine || head.target.table != look.target.table;
+        if !is_other && belongs(look, &run, &head.target).is_ok() {
+            heads.push((head.time, run));
+        }
+    }
+    // Oldest first: what takes a run back comes after it, and attempts grow. Names of runs know no fractions of a second.
+    heads.sort();
+    let mut undoes = BTreeSet::new();
+    for (_, run) in heads {
+        let Some((head, lines)) = journal::read(journals, &run)? else { continue };
         // What takes a run back counts against it; what takes that back, for it again.
         let taken_back = head.undoes.as_ref().is_some_and(|undone| !undoes.contains(undone));
         if taken_back {
@@ -48,9 +94,17 @@ fn of_journals(look: &mut Look, journals: &Directory) -> Result<HashMap<String, 
         journal::batches::<OpsError>(lines, &mut |batch| {
             let moved =
                 batch.changes.iter().filter(|entry| batch.may_have_moved(entry) && entry.r#move == Move::Requeue);
-            moved.for_each(|entry| *counts.entry(entry.id.clone()).or_default() += if taken_back { -1 } else { 1 });
+            moved.for_each(|entry| {
+                losses.add(&Loss {
+                    key: entry.key.clone(),
+                    kind: entry.kind.clone(),
+                    attempts_before: entry.attempts_before,
+                    attempts_after: entry.attempts_after,
+                    taken_back,
+                });
+            });
             Ok(())
         })?;
     }
-    Ok(counts)
+    Ok(())
 }

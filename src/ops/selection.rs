@@ -3,6 +3,8 @@ use crate::model::Claim;
 use crate::policy::{Globs, Policy};
 use crate::report;
 use crate::spec::{Liveness, QueueSpec, SilentAfter, did_you_mean};
+use crate::store::Found;
+use std::collections::BTreeSet;
 
 /// Which claims are asked for.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +31,12 @@ impl Selection {
     /// True if jobs are looked up by id instead of listed.
     pub fn is_by_name(&self) -> bool {
         self.from_list || !self.ids.is_empty()
+    }
+
+    /// The ids that name no job.
+    pub(super) fn without_job(&self, found: &[Found]) -> Vec<String> {
+        let named: BTreeSet<&String> = found.iter().flat_map(|found| &found.names).collect();
+        self.ids.iter().filter(|id| !named.contains(id)).cloned().collect()
     }
 
     /// True if the claim is asked for. Ids are looked up, not filtered.

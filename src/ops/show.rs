@@ -15,14 +15,10 @@ pub fn show(look: &mut Look, ids: &[String], policy: &Policy) -> Result<Show, Op
     Selection::default().check(&look.spec, policy)?;
     let found = look.reader.find(&look.spec, ids)?;
     let mut jobs = Vec::new();
-    let mut not_found = Vec::new();
     for id in ids {
-        let before = jobs.len();
         jobs.extend(found.iter().filter(|found| found.names.contains(id)).map(|found| explained(look, found, policy)));
-        if jobs.len() == before {
-            not_found.push(id.clone());
-        }
     }
+    let not_found = Selection { ids: ids.to_vec(), ..Selection::default() }.without_job(&found);
     Ok(Show { schema: "jobdoctor.show/v1", store_time: look.now(), target: look.target.clone(), jobs, not_found })
 }
 

@@ -34,7 +34,7 @@ fn gather(look: &mut Look, selection: &Selection, policy: &Policy, lists: bool) 
     // Of jobs that were named nothing is known about the others.
     let spec = look.spec.clone();
     let mut grouping = (!selection.is_by_name()).then(|| Grouping::new(&spec));
-    judged(look, selection, policy, &mut |spec, claim, judgement, is_listed| {
+    let not_found = judged(look, selection, policy, &mut |spec, claim, judgement, is_listed| {
         grouping.iter_mut().for_each(|grouping| grouping.add(claim, &judgement, is_listed));
         if !is_listed {
             return Ok(());
@@ -85,14 +85,21 @@ fn gather(look: &mut Look, selection: &Selection, policy: &Policy, lists: bool) 
         events,
         jobs,
         unknown,
+        not_found,
     })
 }
 
 /// What is done with a claim that is stuck or unknown; the last is whether it is among those asked for.
 type Each<'a> = &'a mut dyn FnMut(&QueueSpec, &Claim, Judgement, bool) -> Result<(), OpsError>;
 
-/// Hands over every claim of the queue that is stuck or unknown, asked for or not; with ids, those that are named.
-pub(super) fn judged(look: &mut Look, selection: &Selection, policy: &Policy, each: Each<'_>) -> Result<(), OpsError> {
+/// Hands over every claim of the queue that is stuck or unknown, asked for or not; with ids, those that are named. Returns the
+/// ids that name no job.
+pub(super) fn judged(
+    look: &mut Look,
+    selection: &Selection,
+    policy: &Policy,
+    each: Each<'_>,
+) -> Result<Vec<String>, OpsError> {
     selection.check(&look.spec, policy)?;
     let now = look.now();
     let spec = &look.spec;
@@ -110,6 +117,7 @@ pub(super) fn judged(look: &mut Look, selection: &Selection, policy: &Policy, ea
             failed = Some(error);
         }
     };
+    let mut not_found = Vec::new();
     if !selection.is_by_name() {
         let wanted = match policy.needs_every_claim() {
             true => Wanted::All,
@@ -118,10 +126,11 @@ pub(super) fn judged(look: &mut Look, selection: &Selection, policy: &Policy, ea
         look.reader.scan(spec, &wanted, &mut |claim| consider(&claim))?;
     } else {
         let found = look.reader.find(spec, &selection.ids)?;
+        not_found = selection.without_job(&found);
         found.iter().filter(|found| found.in_flight).for_each(|found| consider(&found.claim));
     }
     match failed {
         Some(error) => Err(error),
-        None => Ok(()),
+        None => Ok(not_found),
     }
 }

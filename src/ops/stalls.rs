@@ -2,7 +2,7 @@
 
 use super::OpsError;
 use super::session::Look;
-use crate::model::{Claim, Key, LedgerRow, LedgerRun, Owner, RowImage, Timestamp};
+use crate::model::{Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Timestamp};
 use crate::policy::{Draft, Policy, why_failed};
 use crate::report;
 use crate::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
@@ -11,13 +11,13 @@ use std::time::Duration;
 
 /// Whoever counts, outside of the row, how often jobs were lost.
 pub trait CountStalls {
-    /// How often that job was lost before, as far as this source knows; 0 if it has never heard of it.
-    fn stalls_of(&self, key: &Key) -> i64;
+    /// How often the job of that claim was lost before, as far as this source knows; 0 if it has never heard of it.
+    fn stalls_of(&self, claim: &Claim) -> i64;
 }
 
-impl<F: Fn(&Key) -> i64> CountStalls for F {
-    fn stalls_of(&self, key: &Key) -> i64 {
-        self(key)
+impl<F: Fn(&Claim) -> i64> CountStalls for F {
+    fn stalls_of(&self, claim: &Claim) -> i64 {
+        self(claim)
     }
 }
 
@@ -60,7 +60,7 @@ struct Counting {
 
 impl Counting {
     fn count(source: &dyn CountStalls, claim: &mut Claim) {
-        claim.stalls = Some(source.stalls_of(&claim.key));
+        claim.stalls = Some(source.stalls_of(claim));
     }
 }
 
@@ -158,8 +158,13 @@ impl Reader for Counting {
         self.reader.ledger_run_ids(ledger, prefix, limit)
     }
 
-    fn ledger_losses(&mut self, ledger: &LedgerSpec, job_table: &str) -> Result<Vec<(String, i64)>, StoreError> {
-        self.reader.ledger_losses(ledger, job_table)
+    fn ledger_losses(
+        &mut self,
+        ledger: &LedgerSpec,
+        job_table: &str,
+        each: &mut dyn FnMut(Loss),
+    ) -> Result<(), StoreError> {
+        self.reader.ledger_losses(ledger, job_table, each)
     }
 
     fn last_sweep(&mut self, spec: &QueueSpec, within: Duration) -> Result<Option<Timestamp>, StoreError> {

@@ -15,11 +15,11 @@ impl Digest {
 
     /// Takes one step in.
     pub fn add(&mut self, step: &Step) {
-        let key = step.key.to_string();
+        let key = step.key.exact();
         self.add_parts(&key, &step.fence.0, step.r#move.name(), &step.state_after, step.attempts_after);
     }
 
-    /// Takes one step in that is there in parts only.
+    /// Takes one step in that is there in parts only; `key` is that of [`Key::exact`](crate::model::Key::exact).
     pub fn add_parts(&mut self, key: &str, fence: &str, r#move: &str, state_after: &str, attempts_after: Option<i64>) {
         let mut hash = Sha256::new();
         let attempts = attempts_after.map(|n| n.to_string()).unwrap_or_default();

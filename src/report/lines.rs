@@ -49,7 +49,8 @@ pub(super) fn head(
 
 impl Lines for Stale {
     fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
-        let more = [("filter", serde_json::to_value(&self.filter)?)];
+        let more =
+            [("filter", serde_json::to_value(&self.filter)?), ("not_found", serde_json::to_value(&self.not_found)?)];
         head(out, self.schema, self.store_time, &self.target, &more)?;
         self.events.iter().try_for_each(|event| line(out, "event", event))?;
         list(out, "job", &self.jobs)?;

@@ -1,4 +1,4 @@
-use crate::model::{Step, Timestamp};
+use crate::model::{Key, Step, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -54,8 +54,11 @@ pub struct SavedPolicy {
 /// One step of a saved plan.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SavedStep {
-    /// Which job.
+    /// Which job, as people see it.
     pub id: String,
+    /// Its key, exactly: a list of stored values, as journals keep them.
+    #[schemars(with = "Vec<serde_json::Value>")]
+    pub key: Key,
     /// Its queue.
     pub queue: Option<String>,
     /// Its kind of work.

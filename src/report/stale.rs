@@ -23,6 +23,8 @@ pub struct Stale {
     pub jobs: Spool<Job>,
     /// The ones that nobody can judge; their reasons say what is missing.
     pub unknown: Spool<Job>,
+    /// Ids that were named and name no job.
+    pub not_found: Vec<String>,
 }
 
 /// The counts of a [`Stale`].

@@ -11,6 +11,7 @@ mod apply;
 mod conflict;
 mod conninfo;
 mod error;
+mod ids;
 mod limits;
 mod open;
 mod postgres;
@@ -40,7 +41,7 @@ pub use turn::{Turn, held};
 pub use wanted::{Cutoffs, Wanted, WantedRuns};
 
 use crate::model::{
-    Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Owner, Reading, RestoreBatch, RowImage,
+    Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, Reading, RestoreBatch, RowImage,
     Timestamp,
 };
 use crate::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
@@ -228,12 +229,16 @@ pub trait Reader {
     /// When the statement fails.
     fn ledger_run_ids(&mut self, ledger: &LedgerSpec, prefix: &str, limit: usize) -> Result<Vec<String>, StoreError>;
 
-    /// How often jobs of a table were given back to the queue, as far as the ledger tells, and not taken back: the id as people see
-    /// it, and the count. Jobs that were not, do not come.
+    /// Hands over each time that a job of a table was given back to the queue, as far as the ledger tells, oldest first.
     ///
     /// # Errors
     /// When the statement fails.
-    fn ledger_losses(&mut self, ledger: &LedgerSpec, job_table: &str) -> Result<Vec<(String, i64)>, StoreError>;
+    fn ledger_losses(
+        &mut self,
+        ledger: &LedgerSpec,
+        job_table: &str,
+        each: &mut dyn FnMut(Loss),
+    ) -> Result<(), StoreError>;
 
     /// When a sweep of this queue last moved something, as its ledger tells, if that is no longer ago than so; `None` too
     /// where there is no ledger.

@@ -1,10 +1,11 @@
 //! The reader that is the same on every engine: streams of rows, projections into claims.
 
+use super::ids::{keys_of, read_by_server};
 use super::session::{Session, query_count};
 use super::sql::{self, Statement};
 use super::turn::last_sweep;
 use super::{Found, Interrupt, Reader, Run, Standby, StoreError, StoreErrorKind, Tally, Wanted, WantedRuns, record};
-use crate::model::{Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Owner, RowImage, Timestamp};
+use crate::model::{Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Timestamp};
 use crate::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -110,34 +111,35 @@ impl<S: ReadSession> Reader for SqlReader<S> {
     }
 
     fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+        let meant = self.meant(spec, ids)?;
+        let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let mut keys: Vec<Key> = Vec::new();
-        let mut named: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
-        for id in ids {
-            for key in keys_of(spec, &spec.claim.key, id) {
-                let names = named.entry(spelled(&key)).or_default();
-                if names.is_empty() {
-                    keys.push(key);
-                }
-                if !names.contains(id) {
-                    names.push(id.clone());
-                }
+        for (key, id) in meant {
+            let names = named.entry(key.exact()).or_default();
+            if names.is_empty() {
+                keys.push(key);
+            }
+            if !names.contains(id) {
+                names.push(id.clone());
             }
         }
-        let mut found = Vec::new();
-        for (claim, in_flight) in self.rows_of(spec, &keys)? {
-            // A collation may find what is spelled otherwise; that is another id.
-            if let Some(names) = named.get(&spelled(&claim.key)).cloned() {
-                found.push(Found { claim, in_flight, names });
-            }
+        let mut found: Vec<Found> = (self.rows_of(spec, &keys)?.into_iter())
+            .map(|(claim, in_flight)| {
+                let names = named.get(&claim.key.exact()).cloned().unwrap_or_default();
+                Found { claim, in_flight, names }
+            })
+            .collect();
+        // An id means the jobs that are printed so; only where there is none, one that can be spelled so too.
+        let printed: BTreeSet<String> = found.iter().map(|found| found.claim.key.to_string()).collect();
+        for Found { claim, names, .. } in &mut found {
+            names.retain(|name| !printed.contains(name) || *name == claim.key.to_string());
         }
+        found.retain(|found| !found.names.is_empty());
         Ok(found)
     }
 
     fn find_keys(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
-        let mut found = self.rows_of(spec, keys)?;
-        let wanted: BTreeSet<Vec<String>> = keys.iter().map(spelled).collect();
-        found.retain(|(claim, _)| wanted.contains(&spelled(&claim.key)));
-        Ok(found)
+        self.rows_of(spec, keys)
     }
 
     fn in_flight(&mut self, spec: &QueueSpec) -> Result<u64, StoreError> {
@@ -244,13 +246,17 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         Ok(rows.iter().filter_map(|row| row.first()?.to_text()).collect())
     }
 
-    fn ledger_losses(&mut self, ledger: &LedgerSpec, job_table: &str) -> Result<Vec<(String, i64)>, StoreError> {
+    fn ledger_losses(
+        &mut self,
+        ledger: &LedgerSpec,
+        job_table: &str,
+        each: &mut dyn FnMut(Loss),
+    ) -> Result<(), StoreError> {
         let statement = sql::ledger_losses(self.session.dialect(), ledger, job_table);
-        let pair = |row: Vec<Cell>| match row.as_slice() {
-            [id, Cell::Integer(count)] => Some((id.to_text()?, *count)),
-            _ => None,
-        };
-        Ok(self.session.query(&statement)?.into_iter().filter_map(pair).collect())
+        self.session.stream(&statement, &mut |row| {
+            sql::ledger_loss(row).into_iter().for_each(&mut *each);
+            ControlFlow::Continue(())
+        })
     }
 
     fn last_sweep(&mut self, spec: &QueueSpec, within: Duration) -> Result<Option<Timestamp>, StoreError> {
@@ -279,66 +285,70 @@ impl<S: ReadSession> SqlReader<S> {
         Ok(state.filter(|state| !state.is_null()))
     }
 
+    /// The keys that these ids may mean, each with its id.
+    fn meant<'i>(&mut self, spec: &QueueSpec, ids: &'i [String]) -> Result<Vec<(Key, &'i String)>, StoreError> {
+        let engine = self.session.dialect().engine();
+        let columns = &spec.claim.key;
+        let keys = ids.iter().flat_map(|id| keys_of(engine, columns, id).into_iter().map(move |key| (key, id)));
+        let meant: Vec<_> = keys.collect();
+        if engine == Engine::Sqlite || columns.iter().all(|column| read_by_server(column).is_none()) {
+            return Ok(meant);
+        }
+        let mut read = Vec::new();
+        for chunk in meant.chunks(LOOKUP) {
+            self.read_by_server(columns, chunk, &mut read)?;
+        }
+        Ok(read)
+    }
+
+    /// Has the server read the keys of a type that it alone can read. One that is no value of its type is an error for all in
+    /// the statement, so the halves are tried then.
+    fn read_by_server<'i>(
+        &mut self,
+        columns: &[Column],
+        keys: &[(Key, &'i String)],
+        read: &mut Vec<(Key, &'i String)>,
+    ) -> Result<(), StoreError> {
+        let statement = sql::canonical(columns, keys.iter().map(|(key, _)| key));
+        self.session.begin_short(Duration::MAX)?;
+        let rows = self.session.query(&statement);
+        self.session.end_short()?;
+        match rows {
+            Err(error) if error.kind == StoreErrorKind::RowData => {
+                let half = keys.len() / 2;
+                let (first, second) = keys.split_at(half);
+                if half > 0 {
+                    self.read_by_server(columns, first, read)?;
+                    self.read_by_server(columns, second, read)?;
+                }
+                Ok(())
+            }
+            Err(error) => Err(error),
+            Ok(rows) => {
+                for row in rows {
+                    let Some((Cell::Integer(n), cells)) = row.split_first() else { continue };
+                    let key = usize::try_from(n - 1).ok().and_then(|n| keys.get(n));
+                    read.extend(key.map(|(_, id)| (Key(cells.to_vec()), *id)));
+                }
+                Ok(())
+            }
+        }
+    }
+
     fn rows_of(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
         let mut found = Vec::new();
         for chunk in keys.chunks(LOOKUP) {
             let keys: Vec<&Key> = chunk.iter().collect();
             let (statement, projection) = sql::find(spec, self.session.dialect(), &keys);
-            found.extend(self.session.query(&statement)?.iter().map(|row| projection.claim(row)));
+            let rows = self.session.query(&statement)?;
+            let claims = rows.iter().map(|row| projection.claim(row));
+            // A collation or an affinity may find what is another key, and may be in another chunk.
+            let wanted: BTreeSet<String> = chunk.iter().map(Key::exact).collect();
+            found.extend(claims.filter(|(claim, _)| wanted.contains(&claim.key.exact())));
             if self.interrupt.is_raised() {
                 return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading"));
             }
         }
         Ok(found)
     }
-}
-
-/// The keys that an id from outside may mean, as the database spells them; none if it cannot be a key, so that no database
-/// is asked to cast it. A text may hold the slash that parts the columns, so each way to cut it is taken.
-fn keys_of(spec: &QueueSpec, columns: &[Column], id: &str) -> Vec<Key> {
-    match columns {
-        [] => Vec::new(),
-        [only] => cell_of(spec, only, id).map(|cell| Key(vec![cell])).into_iter().collect(),
-        [first, rest @ ..] => {
-            let cuts = id.match_indices('/').filter_map(|(at, _)| Some((id.get(..at)?, id.get(at + 1..)?)));
-            let keys = cuts.flat_map(|(before, after)| {
-                let first = cell_of(spec, first, before);
-                let rest = if first.is_some() { keys_of(spec, rest, after) } else { Vec::new() };
-                rest.into_iter().map(move |Key(cells)| Key(first.iter().cloned().chain(cells).collect()))
-            });
-            keys.collect()
-        }
-    }
-}
-
-/// A key's parts as text: what two spellings of one id have in common.
-fn spelled(key: &Key) -> Vec<String> {
-    key.0.iter().map(Cell::to_string).collect()
-}
-
-fn cell_of(spec: &QueueSpec, column: &Column, part: &str) -> Option<Cell> {
-    let is_postgres = spec.engine == Engine::Postgres;
-    match column.type_name.split('(').next().unwrap_or_default().trim() {
-        "smallint" => part.parse::<i16>().ok().map(|n| Cell::Integer(n.into())),
-        "integer" if is_postgres => part.parse::<i32>().ok().map(|n| Cell::Integer(n.into())),
-        "bigint" | "integer" | "int" => match part.parse::<i64>() {
-            Ok(number) => Some(Cell::Integer(number)),
-            // SQLite keeps whatever was put into an integer column.
-            Err(_) => (!is_postgres).then(|| Cell::Text(part.to_owned())),
-        },
-        "uuid" if is_postgres => uuid(part).map(Cell::Text),
-        _ => Some(Cell::Text(part.to_owned())),
-    }
-}
-
-/// A uuid as Postgres writes it, in lower case with four hyphens; it may be given with all of them or with none.
-fn uuid(text: &str) -> Option<String> {
-    let digits = text.replace('-', "").to_ascii_lowercase();
-    if digits.len() != 32 || !digits.chars().all(|c| c.is_ascii_hexdigit()) {
-        return None;
-    }
-    let parts: Vec<&str> =
-        [0..8, 8..12, 12..16, 16..20, 20..32].into_iter().filter_map(|part| digits.get(part)).collect();
-    let uuid = parts.join("-");
-    (text.len() == 32 || text.eq_ignore_ascii_case(&uuid)).then_some(uuid)
 }

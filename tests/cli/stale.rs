@@ -1,6 +1,7 @@
 //! What `stale` prints, in every format.
 
 use super::scene::{calm, incident, orphans};
+use crate::support::cli::is_valid;
 use insta::assert_snapshot;
 
 #[test]
@@ -110,4 +111,38 @@ fn other_addresses_of_the_same_file() {
     for address in [&format!("sqlite:{absolute}"), "sqlite:queue.db", &absolute, "sqlite://queue.db"] {
         assert_eq!(doctor.run(&["stale", "--db", address, "-o", "name"]).exits(0).stdout, same, "{address}");
     }
+}
+
+/// What was named and is not there is said in every format; the report is printed if another job that was named is there.
+#[test]
+fn a_job_that_is_not_there() {
+    let doctor = incident();
+    let run = |arguments: &[&str]| doctor.run(&[arguments, &["--db", "queue.db"]].concat());
+    let stale = ["stale", "--exit-code", "--id", "2", "--id", "TYPO", "--id", "-99"];
+    for arguments in [&[&stale[..], &["--json"]].concat()[..], &["show", "2", "TYPO", "-99", "--json"]] {
+        let ran = run(arguments).exits(66);
+        let document = ran.json();
+        is_valid(arguments[0], &document);
+        assert_eq!(document["jobs"][0]["id"], "2", "{document:#}");
+        assert_eq!(document["not_found"], serde_json::json!(["TYPO", "-99"]), "{document:#}");
+        assert_eq!(ran.stderr, "");
+    }
+    for arguments in [&stale[..], &["show", "2", "TYPO", "-99"]] {
+        let ran = run(arguments).exits(66);
+        assert!(ran.stderr.contains("error: no such job in main.jobs: TYPO, -99"), "{ran:#?}");
+        assert!(ran.stdout.contains("web2"), "{ran:#?}");
+    }
+    let head = run(&[&stale[..], &["-o", "jsonl"]].concat()).exits(66).stdout;
+    assert!(head.lines().next().unwrap().contains(r#""not_found":["TYPO","-99"]"#), "{head}");
+    for arguments in [["stale", "--id", "TYPO", "--json"], ["stale", "--id", "-99", "--json"]] {
+        let ran = run(&arguments).exits(66);
+        assert_eq!(ran.stdout, "");
+        let error: serde_json::Value = serde_json::from_str(&ran.stderr).unwrap();
+        is_valid("error", &error);
+    }
+    // It is there, and it is not stuck.
+    assert_eq!(
+        run(&["stale", "--exit-code", "--id", "6", "--json"]).exits(0).json()["not_found"],
+        serde_json::json!([])
+    );
 }

@@ -3,7 +3,7 @@
 use crate::support::doctor::{built_in, fit, look, mapping};
 use crate::support::edit::Value::{Ago, Int, Text};
 use crate::support::edit::insert;
-use crate::support::labs::{Lab, PostgresLab, SqlLab, as_in_memory, for_each_sql_store};
+use crate::support::labs::{Journal, Lab, PostgresLab, SqlLab, SqliteLab, as_in_memory, for_each_sql_store};
 use crate::support::tables::JOBS;
 use jobdoctor::spec::QueueSpec;
 use jobdoctor::store::Store;
@@ -127,8 +127,10 @@ fn ids_that_are_spelled_otherwise_than_stored() {
     let (upper, bare) = (uuid.to_uppercase(), uuid.replace('-', ""));
     // What has its hyphens elsewhere is no uuid, and no error of the database either.
     let odd = format!("a-{}", uuid.replace('-', "").split_off(1));
-    let found = names(&by_id, &[&upper, uuid, &bare, &odd, &format!("{{{uuid}}}")]);
-    assert_eq!(found, [(uuid.to_owned(), vec![upper, uuid.to_owned(), bare])]);
+    let spellings =
+        [upper.as_str(), uuid, &bare, &format!("{{{upper}}}"), &format!("URN:uuid:{uuid}"), &format!(" {uuid}\t")];
+    let found = names(&by_id, &[&spellings[..], &[odd.as_str(), "{}", "urn:uuid:"]].concat());
+    assert_eq!(found, [(uuid.to_owned(), spellings.map(str::to_owned).to_vec())]);
     let found = names(&by_id.replace("\"named\"", "\"counted\""), &["007", "7", "8"]);
     assert_eq!(found, [("7".to_owned(), vec!["007".to_owned(), "7".to_owned()])]);
 }
@@ -157,4 +159,64 @@ fn more_ids_than_fit_on_a_page() {
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         assert_eq!(found(&*store, &spec, &ids).len(), 2500, "{}", lab.name());
     });
+}
+
+/// A spelling that the column could not hold unchanged means no job, and what is no value of its type is no error.
+#[test]
+fn ids_of_types_that_the_server_alone_reads() {
+    let lab = PostgresLab::new();
+    lab.run("CREATE TYPE mood AS ENUM ('good')");
+    let cases: [(&str, &str, &[&str], &[&str]); 12] = [
+        ("numeric", "1.50", &["1.50", "01.50", " 1.50"], &["1.51", "1.5", "abc", ""]),
+        ("numeric(10,2)", "1.50", &["1.50", "1.5"], &["1.501", "99999999999"]),
+        ("bytea", "\\x0aff", &["\\x0aff", "\\x0AFF", "\\012\\377"], &["0aff", "\\x0", "\\"]),
+        ("timestamptz", "2026-01-02 03:04:05+00", &["2026-01-02 03:04:05+00", "2026-01-02T04:04:05+01:00"], &["soon"]),
+        ("timestamptz(0)", "2026-01-02 03:04:05+00", &["2026-01-02 03:04:05Z"], &["2026-01-02 03:04:05.4Z"]),
+        ("character(5)", "ab", &["ab", "ab   "], &["abcdefg", "a"]),
+        ("character varying(3)", "abc", &["abc", " abc "], &["abcd", "ABC"]),
+        ("\"char\"", "a", &["a"], &["ab"]),
+        ("bit(3)", "101", &["101"], &["1010", "10", "x"]),
+        ("real", "0.1", &["0.1", "1e-1"], &["0.1x"]),
+        ("boolean", "true", &["true", "t"], &["maybe"]),
+        ("mood", "good", &["good"], &["bad", "NULL"]),
+    ];
+    let store = lab.store();
+    for (n, (type_name, stored, found, not_found)) in cases.into_iter().enumerate() {
+        lab.run(&format!("CREATE TABLE named{n} (id {type_name} PRIMARY KEY, status text)"));
+        lab.run(&format!("INSERT INTO named{n} VALUES ('{stored}', 'on')"));
+        let preset = NAMED.replace(r#"["tenant", "id"]"#, r#""id""#).replace("\"named\"", &format!("\"named{n}\""));
+        let ids: Vec<String> = found.iter().chain(not_found).map(|id| (*id).to_owned()).collect();
+        let seen = look(&*store).find(&fit(&*store, &mapping(&preset)), &ids).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(seen.len(), 1, "{type_name}");
+        assert_eq!(seen[0].names, found, "{type_name}");
+    }
+}
+
+/// SQLite stores any type in most columns: the job that is printed so is meant, and another spelling only where there is none.
+#[test]
+fn ids_of_untyped_keys() {
+    let lab = SqliteLab::new(Journal::Wal);
+    lab.run("CREATE TABLE named (id PRIMARY KEY, status text)");
+    lab.run(
+        "INSERT INTO named VALUES (42, 'integer'), ('42', 'text'), (x'42', 'blob'), ('007', 'text'), (7, 'integer'), (5.0, 'real'),
+         (9007199254740992.0, 'real'), (x'00112233445566778899aabbccddeeff', 'blob'), (CAST(x'ff' AS text), 'broken')",
+    );
+    let store = lab.store();
+    let spec = fit(&*store, &mapping(&NAMED.replace(r#"["tenant", "id"]"#, r#""id""#)));
+    let uuid = "00112233-4455-6677-8899-AABBCCDDEEFF";
+    let cases: [(&str, &[&str]); 10] = [
+        ("42", &["42 blob false", "42 integer false", "42 text false"]),
+        ("007", &["007 text false"]),
+        ("7", &["7 integer false"]),
+        ("+7", &["7 integer false"]),
+        ("5.0", &["5.0 real false"]),
+        ("5", &["5.0 real false"]),
+        ("9007199254740993", &[]),
+        (uuid, &["00112233445566778899aabbccddeeff blob false"]),
+        ("ff", &["ff broken false"]),
+        ("f", &[]),
+    ];
+    for (id, expected) in cases {
+        assert_eq!(found(&*store, &spec, &[id]), expected, "{id}");
+    }
 }

@@ -88,3 +88,46 @@ fn where_nothing_counts_a_budget_is_refused() {
     let ran = shop.run(&[&["reclaim", "--max-stalls", "1"], &ARGUMENTS[..]].concat()).exits(2);
     assert!(ran.stderr.contains("nothing counts how often"), "{ran:#?}");
 }
+
+/// SQLite gives the id of a deleted row to a new one, whose losses begin anew. Its attempts or its kind tell.
+#[test]
+fn another_job_under_the_id_of_one_that_was_deleted() {
+    let mapping = HOME_MADE
+        .replace(
+            "counted = \"not in the table\"",
+            "column = \"tries\", counted = \"at reclaim\", max = 50, exhausted = \"fail\"",
+        )
+        .replace("key        = \"id\"", "key = \"id\"\nkind = \"kind\"");
+    let inserted = |shop: &Shop, kind: &str, tries: u32| {
+        shop.sql(&format!(
+            "DELETE FROM work; INSERT INTO work VALUES (1, 'busy', 'w1', {{ago 4000}}, {tries}, '{kind}')"
+        ));
+    };
+    for ledger in [false, true] {
+        on_both(|shop| {
+            home_made(shop);
+            std::fs::write(shop.doctor.path("home.toml"), &mapping).unwrap();
+            shop.sql("ALTER TABLE work ADD COLUMN tries integer");
+            shop.sql("ALTER TABLE work ADD COLUMN kind text");
+            if ledger {
+                shop.run(&[&["init", "--ledger"], &ARGUMENTS[..]].concat()).exits(0);
+            }
+            inserted(shop, "mail", 0);
+            for _ in 0..2 {
+                reclaim(shop, &["--apply"]);
+                is_lost(shop);
+            }
+            assert_eq!((planned(shop, "2"), planned(shop, "3")), ("fail".into(), "requeue".into()));
+            // As many attempts, but of another kind.
+            inserted(shop, "report", 2);
+            assert_eq!(planned(shop, "0"), "fail");
+            assert_eq!(planned(shop, "1"), "requeue");
+            inserted(shop, "mail", 0);
+            assert_eq!(planned(shop, "1"), "requeue", "its first loss");
+            // And what is lost from here on is the new one's.
+            reclaim(shop, &["--apply"]);
+            is_lost(shop);
+            assert_eq!((planned(shop, "1"), planned(shop, "2")), ("fail".into(), "requeue".into()));
+        });
+    }
+}

@@ -3,7 +3,7 @@
 use crate::support::cli::{Doctor, fails, is_valid};
 use crate::support::doctor::limits;
 use crate::support::postgres::fresh;
-use jobdoctor::model::Key;
+use jobdoctor::model::Claim;
 use jobdoctor::ops::{self, Look, Order, Selection, Session};
 use jobdoctor::policy::{Later, Policy};
 use jobdoctor::spec::{Catalog, Place, Preset};
@@ -154,7 +154,7 @@ fn somebody_else_counts() {
     let mut alone = look(&*store, &catalog, "home");
     let refused = ops::plan(&mut alone, &Selection::default(), &policy).err().map(|error| error.to_string());
     assert!(refused.is_some_and(|said| said.contains("nothing counts how often")));
-    let counted = |key: &Key| if key.to_string() == "2" { 2 } else { 0 };
+    let counted = |claim: &Claim| if claim.key.to_string() == "2" { 2 } else { 0 };
     let mut counting = alone.counting_stalls(Box::new(counted));
     let plan = ops::plan(&mut counting, &Selection::default(), &policy).unwrap();
     let named = Selection { ids: vec!["2".to_owned()], ..Selection::default() };
@@ -175,7 +175,7 @@ fn a_column_comes_before_everybody_else() {
     let text = MAPPING.replace("[mapping.home]", "").replace("mapping.home.", "");
     catalog.add(Preset::parse("the test's", "home", &text).unwrap()).unwrap();
     let store = store(&doctor.path("home.db").display().to_string());
-    let mut look = look(&*store, &catalog, "home").counting_stalls(Box::new(|_: &Key| 99));
+    let mut look = look(&*store, &catalog, "home").counting_stalls(Box::new(|_: &Claim| 99));
     let shown = serde_json::to_value(ops::show(&mut look, &["1".to_owned()], &Policy::default()).unwrap()).unwrap();
     assert_eq!(shown["jobs"][0]["stalls"], 0);
 }

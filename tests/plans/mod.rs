@@ -1,5 +1,6 @@
 //! A plan that was looked at is what is applied, and nothing else.
 
 mod expected;
+mod keys;
 mod listed;
 mod saved;

@@ -91,6 +91,7 @@ fn an_altered_plan_gets_no_living_job() {
         let mut plan: Value = serde_json::from_slice(&fs::read(shop.doctor.path("plan.json")).unwrap()).unwrap();
         let mut step = plan["steps"][0].clone();
         step["id"] = json!("7");
+        step["key"] = json!([if step["key"][0].is_number() { json!(7) } else { json!("7") }]);
         plan["steps"].as_array_mut().unwrap().push(step);
         fs::write(shop.doctor.path("plan.json"), plan.to_string()).unwrap();
         let ran = apply(shop).exits(78);
@@ -109,7 +110,7 @@ fn digest(steps: &[Value]) -> String {
     for step in steps {
         let text = |name: &str| step[name].as_str().unwrap();
         let attempts = step["attempts_after"].as_i64();
-        digest.add_parts(text("id"), text("fence"), text("move"), text("state_after"), attempts);
+        digest.add_parts(&step["key"].to_string(), text("fence"), text("move"), text("state_after"), attempts);
     }
     digest.finish()
 }
@@ -147,7 +148,9 @@ fn files_that_are_no_plan_for_this_queue() {
     refuses(altered("/policy/to", json!("delete")), 78, "there is no move `delete`");
     refuses(altered("/steps/0/move", json!("delete")), 78, "there is no move `delete`");
     refuses(altered("/steps/0/move", json!("fail")), 78, "altered or damaged");
-    refuses(altered("/steps/1/id", json!("1")), 78, "in it twice");
+    refuses(altered("/steps/1/id", json!("1")), 78, "its key is that of job");
+    refuses(altered("/steps/1/key", json!({ "id": 1 })), 78, "is not a plan");
+    refuses(altered("/steps/1", plan["steps"][0].clone()), 78, "in it twice");
     fs::remove_file(shop.doctor.path("plan.json")).unwrap();
     apply(&shop).exits(66);
     shop.run(&["reclaim", "--plan", ".", "--apply"]).exits(78);

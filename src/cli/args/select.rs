@@ -50,6 +50,6 @@ pub struct ClaimArgs {
 #[command(next_help_heading = "Which claims")]
 pub struct IdArgs {
     /// This job; a healthy one is held, never forced (can be repeated)
-    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new(), allow_negative_numbers = true)]
     pub id: Vec<String>,
 }

@@ -1,3 +1,4 @@
+use super::selection::missing;
 use crate::cli::args::{OlderArgs, OutputArgs, StoreArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
@@ -14,7 +15,7 @@ Examples:
   jobdoctor show 42 43 --older 5m --db queue.db -o json")]
 pub struct Args {
     /// The jobs, by id
-    #[arg(required = true, value_name = "ID")]
+    #[arg(required = true, value_name = "ID", allow_negative_numbers = true)]
     ids: Vec<String>,
     #[command(flatten)]
     older: OlderArgs,
@@ -28,14 +29,14 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let (settings, mut look) = context.look(&args.store, "show")?;
     let policy = settings.policy(args.older.older);
     let document = ops::show(&mut look, &args.ids, &policy)?;
-    if !document.not_found.is_empty() {
-        let ids = document.not_found.join(", ");
-        return Err(CliError::new(Exit::NoInput, format!("no such job in {}: {ids}", document.target.table)));
+    let missing = missing(&document.target.table, &document.not_found);
+    if let Some(error) = missing.as_ref().filter(|_| document.jobs.is_empty()) {
+        return Err(error.clone());
     }
     context.ui.report(|out| match args.output.format() {
         Format::Json => json(&document, out),
         Format::None => Ok(()),
         _ => out.write_all(show(&document, &context.ui.screen()).as_bytes()),
     })?;
-    Ok(Exit::Done)
+    Ok(missing.map_or(Exit::Done, |error| context.ui.ends_with_report(&error)))
 }

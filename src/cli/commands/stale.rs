@@ -1,4 +1,4 @@
-use super::selection::selection;
+use super::selection::{missing, selection};
 use crate::cli::args::{BesideArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs, TargetsArgs};
 use crate::cli::beside::Beside;
 use crate::cli::context::Context;
@@ -84,13 +84,20 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     };
     context.warn_if_blind(&mut look, document.summary.in_flight)?;
     drop(look);
-    let named = &args.ids;
-    if !named.id.is_empty() && document.summary.stuck + document.summary.unknown < named.id.len() as u64 {
-        context.ui.note("the other jobs named are not stuck, not in flight, or not there: `jobdoctor show` tells");
+    let missing = missing(&document.target.table, &document.not_found);
+    if let Some(error) = missing.as_ref().filter(|_| document.not_found.len() == selection.ids.len()) {
+        return Err(error.clone());
+    }
+    let there = (selection.ids.len() - document.not_found.len()) as u64;
+    if document.summary.stuck + document.summary.unknown < there {
+        context.ui.note("the other jobs named are not stuck, or not in flight: `jobdoctor show` tells");
     }
     present(&context.ui, format, &document)?;
     if !format.is_machine() {
         summary(context, &document, !args.summary);
+    }
+    if let Some(error) = missing {
+        return Ok(context.ui.ends_with_report(&error));
     }
     let found = document.summary.stuck + document.summary.unknown > 0;
     Ok(if args.exit_code && found { Exit::Found } else { Exit::Done })

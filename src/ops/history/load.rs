@@ -94,15 +94,16 @@ fn completed(records: &mut Records<'_>, mut loaded: Loaded) -> Result<Loaded, Op
     if rows.first.is_none() {
         return Ok(loaded);
     }
-    let mut known = BTreeMap::new();
+    // Two jobs may have one id, and the journal says of this step no more than that.
+    let mut known: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
     for kept in rows.steps.iter() {
         let kept = kept?;
-        known.insert(kept.id, kept.entry);
+        known.entry(kept.id).or_default().extend(kept.entry);
     }
     let mut steps = Spool::default();
     for kept in loaded.steps.iter() {
         let mut kept = kept?;
-        let row = known.remove(&kept.id).flatten();
+        let row = known.get_mut(&kept.id).and_then(Vec::pop);
         if row.is_some() && kept.outcome.is_none() {
             kept.outcome = Some(Outcome::Moved);
         }

@@ -106,6 +106,11 @@ impl Plan {
         self.target.standby.is_some()
     }
 
+    /// The table whose rows are the jobs.
+    pub fn table(&self) -> &str {
+        &self.target.table
+    }
+
     /// Ids that were named and name no job.
     pub fn not_found(&self) -> &[String] {
         &self.not_found
@@ -136,7 +141,10 @@ pub fn plan(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<P
     let mut drafts = Drafts::default();
     if selection.is_by_name() {
         selection.check(&look.spec, policy)?;
-        let not_found = named(look, selection, policy, &mut drafts, &|_, draft| draft)?;
+        let found = look.reader.find(&look.spec, &selection.ids)?;
+        let not_found = selection.without_job(&found);
+        let found = found.into_iter().map(|found| (found.claim, found.in_flight)).collect();
+        named(look, selection, policy, &mut drafts, found, &|_, draft| draft)?;
         return finish(look, selection, policy, drafts, None, not_found);
     }
     let mut gauge = Gauge::default();
@@ -164,8 +172,12 @@ pub fn plan_again(look: &mut Look, name: &str, saved: &SavedPlan, policy: &Polic
     let selection = Selection { ids, from_list: true, ..Selection::default() };
     selection.check(&look.spec, policy)?;
     let mut drafts = Drafts::default();
-    let then = saved::ById::of(saved);
-    let not_found = named(look, &selection, policy, &mut drafts, &|key, draft| then.compared(key, draft))?;
+    let keys: Vec<Key> = saved.steps.iter().map(|step| step.key.clone()).collect();
+    let found = look.reader.find_keys(&look.spec, &keys)?;
+    let known: BTreeSet<String> = found.iter().map(|(claim, _)| claim.key.exact()).collect();
+    let not_found = keys.iter().filter(|key| !known.contains(&key.exact())).map(Key::to_string).collect();
+    let then = saved::ByKey::of(saved);
+    named(look, &selection, policy, &mut drafts, found, &|key, draft| then.compared(key, draft))?;
     finish(look, &selection, policy, drafts, None, not_found)
 }
 
@@ -219,26 +231,25 @@ fn finish(
     })
 }
 
-/// The jobs that were named: each is a step, or is held with why, or is not found. `last_word` may still hold a step back.
+/// The jobs that were named and found: each is a step, or is held with why. `last_word` may still hold a step back.
 fn named(
     look: &mut Look,
     selection: &Selection,
     policy: &Policy,
     drafts: &mut Drafts,
+    found: Vec<(Claim, bool)>,
     last_word: &dyn Fn(&Key, Draft) -> Draft,
-) -> Result<Vec<String>, OpsError> {
+) -> Result<(), OpsError> {
     let now = look.now();
-    let found = look.reader.find(&look.spec, &selection.ids)?;
-    for found in found.iter().filter(|found| selection.admits(&found.claim)) {
-        let judgement = judge(&look.spec, &found.claim, policy, now);
-        let draft = match found.in_flight {
-            true => draft(&look.spec, &found.claim, &judgement, policy),
-            false => not_in_flight(&found.claim.state),
+    for (claim, in_flight) in found.iter().filter(|(claim, _)| selection.admits(claim)) {
+        let judgement = judge(&look.spec, claim, policy, now);
+        let draft = match in_flight {
+            true => draft(&look.spec, claim, &judgement, policy),
+            false => not_in_flight(&claim.state),
         };
-        drafts.add(&look.spec, &found.claim, &judgement, policy, last_word(&found.claim.key, draft))?;
+        drafts.add(&look.spec, claim, &judgement, policy, last_word(&claim.key, draft))?;
     }
-    let ids: BTreeSet<&String> = found.iter().flat_map(|found| &found.names).collect();
-    Ok(selection.ids.iter().filter(|id| !ids.contains(id)).cloned().collect())
+    Ok(())
 }
 
 #[derive(Default)]

@@ -6,7 +6,7 @@ use crate::ops::OpsError;
 use crate::policy::{Digest, Draft, Held, HeldReason, Policy, Rule};
 use crate::report::{SavedPlan, SavedPolicy, SavedStep, SavedTarget, Target};
 use crate::spec::SpecError;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 impl Plan {
@@ -20,6 +20,7 @@ impl Plan {
             let (step, job) = (step?, job?.job);
             steps.push(SavedStep {
                 id: job.id,
+                key: step.key,
                 queue: job.queue,
                 kind: job.kind,
                 owner: job.owner,
@@ -90,15 +91,20 @@ pub(super) fn fits(name: &str, saved: &SavedPlan, target: &Target) -> Result<(),
         }
     }
     let mut digest = Digest::default();
-    let mut seen = BTreeMap::new();
+    let mut seen = BTreeSet::new();
     for step in &saved.steps {
         if a_move(&step.r#move).is_none() {
             return broken(format!("job {}: there is no move `{}`", step.id, step.r#move));
         }
-        if seen.insert(&step.id, ()).is_some() {
+        if step.id != step.key.to_string() {
+            return broken(format!("job {}: its key is that of job {}", step.id, step.key));
+        }
+        let key = step.key.exact();
+        if seen.contains(&key) {
             return broken(format!("job {} is in it twice", step.id));
         }
-        digest.add_parts(&step.id, &step.fence, &step.r#move, &step.state_after, step.attempts_after);
+        digest.add_parts(&key, &step.fence, &step.r#move, &step.state_after, step.attempts_after);
+        seen.insert(key);
     }
     let digest = digest.finish();
     if digest != saved.digest {
@@ -107,19 +113,19 @@ pub(super) fn fits(name: &str, saved: &SavedPlan, target: &Target) -> Result<(),
     Ok(())
 }
 
-/// The steps of a saved plan, by the job.
-pub(super) struct ById<'a>(BTreeMap<&'a str, &'a SavedStep>);
+/// The steps of a saved plan, by the job's exact key.
+pub(super) struct ByKey<'a>(BTreeMap<String, &'a SavedStep>);
 
-impl ById<'_> {
+impl ByKey<'_> {
     /// Those of that plan.
-    pub(super) fn of(saved: &SavedPlan) -> ById<'_> {
-        ById(saved.steps.iter().map(|step| (step.id.as_str(), step)).collect())
+    pub(super) fn of(saved: &SavedPlan) -> ByKey<'_> {
+        ByKey(saved.steps.iter().map(|step| (step.key.exact(), step)).collect())
     }
 
     /// A step stays one only if it comes to what it was then.
     pub(super) fn compared(&self, key: &Key, draft: Draft) -> Draft {
         let Draft::Step(step) = draft else { return draft };
-        let then = self.0.get(key.to_string().as_str());
+        let then = self.0.get(&key.exact());
         if then.is_some_and(|then| then.is(&step)) {
             return Draft::Step(step);
         }

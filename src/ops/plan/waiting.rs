@@ -67,7 +67,7 @@ fn part(
         }
         let is_here = policy.too_long.limit(claim).is_some_and(|entry| numbers.contains(&entry.number));
         let draft = draft(&spec, claim, &judgement, &policy);
-        if !is_here || (matches!(draft, Draft::Step(_)) && !seen.insert(claim.key.to_string())) {
+        if !is_here || (matches!(draft, Draft::Step(_)) && !seen.insert(claim.key.exact())) {
             return;
         }
         failed = drafts.add(&spec, claim, &judgement, &policy, draft).err();

@@ -2,7 +2,7 @@
 
 use super::builder::{Param, Sql, Statement};
 use super::dialect::{Dialect, Postgres, Sqlite};
-use crate::model::{Cell, Engine, LedgerRow, LedgerRun, Timestamp};
+use crate::model::{Cell, Engine, LedgerRow, LedgerRun, Loss, Timestamp};
 use crate::spec::ident::quoted;
 use crate::spec::{LEDGER, LEDGER_COLUMNS, LedgerKind, LedgerSpec, Table};
 
@@ -37,18 +37,36 @@ fn declared(engine: Engine, kind: LedgerKind) -> &'static str {
     }
 }
 
-/// How often each job of a table was given back to the queue; a run that took another back counts against it,
+/// Each time that a job of a table was given back to the queue, oldest first; a run that took another back counts against it,
 /// and one that took that back for it again.
 pub fn ledger_losses(dialect: &dyn Dialect, ledger: &LedgerSpec, job_table: &str) -> Statement {
     let mut sql = Sql::new(dialect);
     let table = dialect.table(&ledger.table);
     sql.push(&format!(
-        "SELECT l.job_id, sum(CASE WHEN l.undoes IS NULL OR EXISTS (SELECT 1 FROM {table} AS u WHERE u.run_id = l.undoes \
-         AND u.undoes IS NOT NULL) THEN 1 ELSE -1 END) FROM {table} AS l WHERE l.job_table = "
+        "SELECT {}, {}, l.attempts_before, l.attempts_after, CASE WHEN l.undoes IS NULL OR EXISTS (SELECT 1 FROM {table} AS u \
+         WHERE u.run_id = l.undoes AND u.undoes IS NOT NULL) THEN 0 ELSE 1 END FROM {table} AS l WHERE l.job_table = ",
+        dialect.as_text("l.job_key"),
+        dialect.as_text("l.kind"),
     ));
     sql.bind(Param::Cell(Cell::Text(job_table.to_owned())));
-    sql.push(&format!(" AND l.{} = 'requeue' GROUP BY l.job_id", quoted("move")));
+    sql.push(&format!(" AND l.{} = 'requeue' ORDER BY l.moved_at, l.run_id", quoted("move")));
     sql.finish()
+}
+
+/// A loss as it comes back; `None` if somebody has written something else there.
+pub fn ledger_loss(cells: &[Cell]) -> Option<Loss> {
+    let [key, kind, before, after, Cell::Integer(taken_back)] = cells else { return None };
+    let number = |cell: &Cell| match cell {
+        Cell::Integer(number) => Some(*number),
+        _ => None,
+    };
+    Some(Loss {
+        key: serde_json::from_str(&key.to_text()?).ok()?,
+        kind: kind.to_text(),
+        attempts_before: number(before),
+        attempts_after: number(after),
+        taken_back: *taken_back != 0,
+    })
 }
 
 /// When that command last moved a job of that table, in runs named like that or later, and no later than `until`.

@@ -1,10 +1,11 @@
-use super::builder::{Sql, Statement, column_sql};
-use super::dialect::Dialect;
+use super::builder::{Param, Sql, Statement, column_sql};
+use super::dialect::{Dialect, Postgres};
 use super::filter::{Sieve, before, sieves};
 use super::projection::Projection;
 use crate::model::{Cell, Key, Timestamp};
-use crate::spec::{QueueSpec, StateSource};
+use crate::spec::{Column, QueueSpec, StateSource};
 use crate::store::Cutoffs;
+use crate::store::ids::read_by_server;
 
 /// One listing: a statement whose rows are streamed, and what reads them.
 ///
@@ -73,6 +74,36 @@ pub fn count(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Statement {
     sql.template(spec, &spec.claim.from, &super::projection::no_values());
     sql.push(" WHERE ");
     sql.in_flight(spec, None);
+    sql.finish()
+}
+
+/// On Postgres, keys as their types spell them: the number of each, counted from 1, and its parts. One whose value its column
+/// cannot hold unchanged does not come back.
+pub fn canonical<'k>(columns: &[Column], keys: impl Iterator<Item = &'k Key> + Clone) -> Statement {
+    let mut sql = Sql::new(&Postgres);
+    let ways: Vec<Option<String>> = columns.iter().map(read_by_server).collect();
+    sql.push("SELECT w.n");
+    (1..=columns.len()).for_each(|n| sql.push(&format!(", w.k{n}::text")));
+    sql.push(" FROM ROWS FROM (");
+    let mut names = Vec::new();
+    for (n, (column, way)) in columns.iter().zip(&ways).enumerate() {
+        let texts: Vec<String> =
+            keys.clone().map(|key| key.0.get(n).map(Cell::to_string).unwrap_or_default()).collect();
+        let types = match way {
+            Some(bare) => vec![("k", column.type_name.as_str()), ("b", bare)],
+            None => vec![("k", "text")],
+        };
+        for (name, type_name) in types {
+            sql.push(if names.is_empty() { "pg_catalog.unnest(" } else { ", pg_catalog.unnest(" });
+            sql.bind(Param::Texts(texts.clone()));
+            sql.push(&format!("::{type_name}[])"));
+            names.push(format!("{name}{}", n + 1));
+        }
+    }
+    sql.push(&format!(") WITH ORDINALITY AS w({}, n) WHERE true", names.join(", ")));
+    for (n, _) in ways.iter().enumerate().filter(|(_, way)| way.is_some()) {
+        sql.push(&format!(" AND w.k{0} {1} w.b{0}", n + 1, Postgres.equals()));
+    }
     sql.finish()
 }
 

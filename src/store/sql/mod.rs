@@ -27,9 +27,10 @@ pub(super) use catalog::{question, states_in_use};
 pub(super) use finished::finished;
 pub(super) use holders::{holder, holders};
 pub(super) use ledger::{
-    ledger_inserts, ledger_last, ledger_losses, ledger_row, ledger_rows, ledger_run, ledger_run_ids, ledger_runs,
+    ledger_inserts, ledger_last, ledger_loss, ledger_losses, ledger_row, ledger_rows, ledger_run, ledger_run_ids,
+    ledger_runs,
 };
-pub(super) use listing::{all, begun_before, count, find, suspects};
+pub(super) use listing::{all, begun_before, canonical, count, find, suspects};
 pub(super) use record::{images, restores};
 pub(super) use tally::{state_meant, tally};
 pub(super) use turn::{turn, turn_holder};

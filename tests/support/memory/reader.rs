@@ -1,7 +1,7 @@
 use super::database::{Database, Row, now};
 use super::record::{image, key_of};
 use super::row::{Joined, joined};
-use jobdoctor::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Owner, RowImage, Timestamp};
+use jobdoctor::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Timestamp};
 use jobdoctor::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
 use jobdoctor::store::{Found, Reader, Run, Standby, StoreError, Tally, Wanted, WantedRuns};
 use std::collections::BTreeMap;
@@ -171,7 +171,7 @@ impl Reader for MemoryReader {
         panic!("the memory store has no ledger: {ledger:?}")
     }
 
-    fn ledger_losses(&mut self, ledger: &LedgerSpec, _: &str) -> Result<Vec<(String, i64)>, StoreError> {
+    fn ledger_losses(&mut self, ledger: &LedgerSpec, _: &str, _: &mut dyn FnMut(Loss)) -> Result<(), StoreError> {
         panic!("the memory store has no ledger: {ledger:?}")
     }
 

@@ -1,6 +1,7 @@
 //! `--emit-sql`: the plan as a script.
 
 use super::Reclaiming;
+use crate::cli::commands::selection::no_such_job;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -21,7 +22,7 @@ impl Reclaiming<'_> {
         emitted.warnings.iter().for_each(|warning| context.ui.warn(warning));
         let not_found = plan.not_found();
         if !not_found.is_empty() {
-            context.ui.warn(&format!("no such job: {}", not_found.join(", ")));
+            context.ui.warn(&no_such_job(plan.table(), not_found));
         }
         context.ui.note(&format!(
             "a script of {} for {}; nothing was written",

@@ -2,6 +2,7 @@
 
 use super::Reclaiming;
 use super::gentle::when;
+use crate::cli::commands::selection::no_such_job;
 use crate::cli::context::Context;
 use crate::cli::next::shell_word;
 use crate::ops::{Asked, Reclaimed};
@@ -23,7 +24,7 @@ impl Reclaiming<'_> {
         }
         done.after.iter().for_each(|warning| ui.warn(warning));
         if !document.not_found.is_empty() {
-            ui.warn(&format!("no such job in {}: {}", document.target.table, document.not_found.join(", ")));
+            ui.warn(&no_such_job(&document.target.table, &document.not_found));
         }
         self.say_brake(context, document);
         if let Some(why) = &document.refused {
