@@ -82,7 +82,7 @@ fn of_journals(look: &mut Look, journals: &Directory, losses: &mut Losses) -> Re
         }
     }
     // Oldest first: what takes a run back comes after it, and attempts grow. Names of runs know no fractions of a second.
-    heads.sort();
+    heads.sort_by(|(a, a_run), (b, b_run)| (a.micros(), a_run).cmp(&(b.micros(), b_run)));
     let mut undoes = BTreeSet::new();
     for (_, run) in heads {
         let Some((head, lines)) = journal::read(journals, &run)? else { continue };

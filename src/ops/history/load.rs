@@ -95,10 +95,10 @@ fn completed(records: &mut Records<'_>, mut loaded: Loaded) -> Result<Loaded, Op
         return Ok(loaded);
     }
     // Two jobs may have one id, and the journal says of this step no more than that.
-    let mut known: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
+    let mut known: BTreeMap<String, Vec<Option<Entry>>> = BTreeMap::new();
     for kept in rows.steps.iter() {
         let kept = kept?;
-        known.entry(kept.id).or_default().extend(kept.entry);
+        known.entry(kept.id).or_default().push(kept.entry);
     }
     let mut steps = Spool::default();
     for kept in loaded.steps.iter() {
@@ -108,12 +108,14 @@ fn completed(records: &mut Records<'_>, mut loaded: Loaded) -> Result<Loaded, Op
             kept.outcome = Some(Outcome::Moved);
         }
         if is_gap(&kept) {
-            kept.entry = row;
+            kept.entry = row.flatten();
         }
         steps.push(0, &kept)?;
     }
-    for (id, entry) in known {
-        steps.push(0, &Kept::moved(id, entry))?;
+    for (id, entries) in known {
+        for entry in entries {
+            steps.push(0, &Kept::moved(id.clone(), entry))?;
+        }
     }
     loaded.steps = steps;
     loaded.in_ledger = Some(rows.moved);

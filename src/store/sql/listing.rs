@@ -87,8 +87,8 @@ pub fn canonical<'k>(columns: &[Column], keys: impl Iterator<Item = &'k Key> + C
     sql.push(" FROM ROWS FROM (");
     let mut names = Vec::new();
     for (n, (column, way)) in columns.iter().zip(&ways).enumerate() {
-        let texts: Vec<String> =
-            keys.clone().map(|key| key.0.get(n).map(Cell::to_string).unwrap_or_default()).collect();
+        let texts: Vec<Vec<u8>> =
+            keys.clone().map(|key| key.0.get(n).map(Cell::to_bytes).unwrap_or_default()).collect();
         let types = match way {
             Some(bare) => vec![("k", column.type_name.as_str()), ("b", bare)],
             None => vec![("k", "text")],
