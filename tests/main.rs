@@ -39,6 +39,7 @@ mod proof;
 mod property;
 mod queues;
 mod readme;
+mod rehearsal;
 mod scenes;
 mod security;
 mod standby;

@@ -77,6 +77,8 @@ pub struct Target {
     pub password_file: Option<String>,
     /// True if a SQLite file on a network file system may be written to.
     pub network_files: bool,
+    /// False leaves the foreign keys of a SQLite file unenforced, as the application's own connections do.
+    pub foreign_keys: Option<bool>,
     /// Whether runs keep a journal; `None` leaves the usual: where they can.
     pub journal: Option<Keep>,
 }
@@ -214,6 +216,7 @@ fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
         timeout: duration(&mut fields, "timeout")?,
         password_file: fields.text("password_file")?,
         network_files: fields.take("network_files").map(Field::boolean).transpose()?.unwrap_or(false),
+        foreign_keys: fields.take("foreign_keys").map(Field::boolean).transpose()?,
         journal: fields.take("journal").map(|field| field.word(&KEEP)).transpose()?,
     };
     fields.finish()?;

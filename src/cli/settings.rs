@@ -186,8 +186,9 @@ impl Settings {
                 }
             }),
         };
-        if let Some(Address::Sqlite { network_files, .. }) = &mut address {
+        if let Some(Address::Sqlite { network_files, foreign_keys, .. }) = &mut address {
             *network_files = self.args.network_files || self.target.network_files;
+            *foreign_keys = self.foreign_keys();
         }
         Ok(Database { address, targets: self.targets.clone() })
     }
@@ -202,6 +203,11 @@ impl Settings {
             for_writing,
             interrupt: interrupt.clone(),
         }
+    }
+
+    /// Whether what is written to a SQLite file enforces foreign keys.
+    pub fn foreign_keys(&self) -> bool {
+        self.target.foreign_keys.unwrap_or(true)
     }
 
     /// How long a command may take, if the operator has said so.

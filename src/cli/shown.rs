@@ -30,6 +30,7 @@ impl Settings {
             self.one("options", "--option", options(&args.options), &options(&target.options)),
             self.timeout(),
             self.one("network_files", "--network-files", yes(args.network_files), &yes(target.network_files)),
+            self.one("foreign_keys", "", None, &target.foreign_keys.map(|enforced| enforced.to_string())),
             self.one("older", "", None, &target.older.map(duration)),
             self.one("max_runtime", "", None, &target.max_runtime.map(duration)),
             self.one("confirm_after", "", None, &target.confirm_after.map(duration)),

@@ -22,11 +22,12 @@ pub struct Emitted {
     pub warnings: Vec<String>,
 }
 
-/// Writes down what `apply` would do with the plan, in the same batches.
+/// Writes down what `apply` would do with the plan, in the same batches. `foreign_keys` says whether those of a SQLite file are
+/// enforced.
 ///
 /// # Errors
 /// When a guard refuses it that somebody else's ticket is no way around, when it cannot be said in SQL alone, or on an interrupt.
-pub fn emit(limits: &Limits, plan: &Plan, order: &Order<'_>) -> Result<Emitted, OpsError> {
+pub fn emit(limits: &Limits, plan: &Plan, order: &Order<'_>, foreign_keys: bool) -> Result<Emitted, OpsError> {
     if let Some(why) = order.guard.refusal_of_script(plan) {
         return Err(StoreError::new(StoreErrorKind::Refused, format!("{why}; there is no script of it")).into());
     }
@@ -46,6 +47,7 @@ pub fn emit(limits: &Limits, plan: &Plan, order: &Order<'_>) -> Result<Emitted, 
         reason: &reason,
         moves: &in_words(&counts),
         batches,
+        foreign_keys,
         warnings: &warnings,
     };
     let mut run = Run { order, limits, emitted: Emitted { parts: Spool::default(), batches, warnings: Vec::new() } };

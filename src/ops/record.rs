@@ -67,19 +67,21 @@ impl Cause {
         }
     }
 
-    fn words(self) -> &'static str {
-        match self {
+    /// What is written with a job for that cause, before the operator's own words.
+    pub(super) fn reason(self, run_id: &str) -> String {
+        let words = match self {
             Cause::Dead => "worker presumed dead",
             Cause::Late => "took too long",
             Cause::Waited => "waited too long",
-        }
+        };
+        format!("jobdoctor: {words} (run {run_id})")
     }
 }
 
 impl Record {
     /// What is written with each job, where the queue keeps its last error.
     pub(super) fn words(&self, cause: Cause, run_id: &str) -> String {
-        let words = format!("jobdoctor: {} (run {run_id})", cause.words());
+        let words = cause.reason(run_id);
         self.reason.as_ref().map_or(words.clone(), |reason| format!("{words}: {reason}"))
     }
 }

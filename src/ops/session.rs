@@ -4,8 +4,8 @@ use crate::model::{Cell, Engine, Timestamp};
 use crate::report;
 use crate::spec::ident::{qualified, quoted};
 use crate::spec::{
-    Catalog, LEDGER, LiveIndex, LiveSchema, Place, Preset, QueueSpec, SpecError, StateSource, Table, Waits, detect,
-    detect_prefixed, resolve, resolve_waiting,
+    Catalog, LEDGER, LiveIndex, LiveSchema, Place, Preset, QueueSpec, SpecError, StateSource, Table, Waits, WrittenAt,
+    detect, detect_prefixed, resolve, resolve_waiting,
 };
 use crate::store::{Caution, Limits, Reader, Store, StoreError};
 use std::rc::Rc;
@@ -38,6 +38,8 @@ pub struct Look {
     pub target: report::Target,
     /// What makes working where the database lies unsafe, if anything.
     pub caution: Option<Caution>,
+    /// Where the mapping is written, if it is one and no preset of the program.
+    pub mapping: Option<WrittenAt>,
     /// Whether its claims know how often they were lost before.
     pub counts_stalls: bool,
     /// Who is told how far it is; nobody, unless somebody is put here.
@@ -108,7 +110,8 @@ impl Session<'_> {
             table: table.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name)),
         };
         let counts_stalls = spec.attempts.stalls.is_some();
-        Ok(Look { reader, spec, live, target, caution: self.store.caution(), counts_stalls, progress: Rc::new(Silent) })
+        let (caution, mapping) = (self.store.caution(), (!preset.built_in).then(|| preset.at("move")));
+        Ok(Look { reader, spec, live, target, caution, mapping, counts_stalls, progress: Rc::new(Silent) })
     }
 
     /// The tables of the preset that was named, or of all that could be detected.

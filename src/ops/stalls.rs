@@ -6,7 +6,7 @@ use crate::model::{Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Time
 use crate::policy::{Draft, Policy, why_failed};
 use crate::report;
 use crate::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
-use crate::store::{Found, Reader, Run, Standby, StoreError, Tally, Wanted, WantedRuns};
+use crate::store::{Found, Reader, Refusal, Run, Standby, StoreError, Tally, Wanted, WantedRuns};
 use std::time::Duration;
 
 /// Whoever counts, outside of the row, how often jobs were lost.
@@ -107,6 +107,10 @@ impl Reader for Counting {
             Counting::count(source, &mut claim);
             each(claim);
         })
+    }
+
+    fn rehearse(&mut self, spec: &QueueSpec, reason: &str) -> Result<Vec<Refusal>, StoreError> {
+        self.reader.rehearse(spec, reason)
     }
 
     fn find_keys(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {

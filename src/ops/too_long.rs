@@ -1,11 +1,12 @@
 //! Limits for how long a job may be in a state: whether they fit a queue, and which of them are about jobs that wait.
 
 use super::OpsError;
+use super::record::Cause;
 use super::session::Session;
 use crate::model::{Move, Timestamp};
 use crate::policy::{StateLimit, TooLong};
 use crate::spec::{QueueSpec, SpecError, StateSource, StepSpec, Waits, did_you_mean};
-use crate::store::{StoreErrorKind, Wanted};
+use crate::store::{RefusedOf, StoreErrorKind, Wanted};
 
 /// Refuses an entry that could never count here: whoever wrote it relies on it.
 ///
@@ -58,14 +59,22 @@ pub fn unfit(session: &Session<'_>, spec: &QueueSpec, too_long: &TooLong) -> Res
     for group in waiting(spec, too_long).into_iter().filter(fits) {
         let looked = session.look_at_waiting(&group.waits).and_then(|mut look| {
             // Whether this role may read what is needed: hardly a job is as old as that.
-            look.reader.scan(&look.spec, &Wanted::Before(Timestamp::EPOCH), &mut |_| {}).map_err(OpsError::from)
+            look.reader.scan(&look.spec, &Wanted::Before(Timestamp::EPOCH), &mut |_| {})?;
+            Ok(look.reader.rehearse(&look.spec, &Cause::Waited.reason(""))?)
         });
         match looked {
+            // A right that is missing is found with those of the claims.
+            Ok(refusals) => {
+                let certain = refusals.iter().filter(|refusal| {
+                    refusal.of != RefusedOf::SomeTried && refusal.error.kind != StoreErrorKind::Denied
+                });
+                unfit.extend(certain.map(ToString::to_string));
+            }
             Err(OpsError::Spec(misfit)) => unfit.push(misfit.to_string()),
             Err(OpsError::Store(error)) if error.kind == StoreErrorKind::Denied => {
                 unfit.push(format!("{}: {error}", group.waits.state.error("cannot be looked at")));
             }
-            ended => ended?,
+            Err(error) => return Err(error),
         }
     }
     Ok(unfit)

@@ -19,6 +19,8 @@ pub struct Check {
     pub can_reclaim: bool,
     /// What was looked at, the worst first.
     pub findings: Vec<CheckFinding>,
+    /// What only a write can tell: nothing of it was looked at. Empty where nothing can be reclaimed.
+    pub unverified: Vec<String>,
 }
 
 /// One thing that was looked at.

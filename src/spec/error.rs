@@ -24,6 +24,24 @@ impl SpecError {
 
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = WrittenAt { document: self.document.clone(), key: self.key.clone(), line: self.line };
+        write!(f, "{at}: {}", self.message)
+    }
+}
+
+/// Where something stands in a preset or a mapping, for errors that only the database can find.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WrittenAt {
+    /// The document: "preset river", or the path of a config file and the mapping's name.
+    pub document: String,
+    /// The key path inside it, such as `move.requeue.to`; empty for the document as a whole.
+    pub key: String,
+    /// The line, counted from 1, where one is known.
+    pub line: Option<usize>,
+}
+
+impl fmt::Display for WrittenAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.document)?;
         if let Some(line) = self.line {
             write!(f, ", line {line}")?;
@@ -31,7 +49,7 @@ impl fmt::Display for SpecError {
         if !self.key.is_empty() {
             write!(f, ", key `{}`", self.key)?;
         }
-        write!(f, ": {}", self.message)
+        Ok(())
     }
 }
 

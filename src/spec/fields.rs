@@ -2,7 +2,7 @@
 //! is an error with a suggestion.
 
 use super::node::{Node, Value};
-use super::{SpecError, did_you_mean};
+use super::{SpecError, WrittenAt, did_you_mean};
 
 /// A table being read: keys are taken out one by one, and [`Fields::finish`] refuses what is left.
 pub struct Fields<'a> {
@@ -90,6 +90,11 @@ impl<'a> Fields<'a> {
             line: Some(node.line),
             message: format!("there is no such key{known}"),
         })
+    }
+
+    /// Where this table stands.
+    pub fn at(&self) -> WrittenAt {
+        WrittenAt { document: self.document.to_owned(), key: self.path.clone(), line: Some(self.line) }
     }
 
     /// An error about this table.
@@ -249,6 +254,11 @@ pub struct Written {
 }
 
 impl Written {
+    /// Where it stands.
+    pub fn at(&self) -> WrittenAt {
+        WrittenAt { document: self.document.clone(), key: self.key.clone(), line: Some(self.line) }
+    }
+
     /// An error about this text.
     pub fn error(&self, message: impl Into<String>) -> SpecError {
         SpecError {

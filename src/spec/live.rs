@@ -31,6 +31,8 @@ pub struct LiveTable {
     /// Columns of unique indexes that have no condition, and of the partition key. A change of these asks for the
     /// stronger row lock.
     pub key_columns: BTreeSet<String>,
+    /// Columns that cannot be NULL. A domain's own NOT NULL is not told here.
+    pub not_null: BTreeSet<String>,
     /// The columns of each unique index that has no condition, the primary key among them.
     pub unique: Vec<Vec<String>>,
     /// True for a view, whose rows no index vouches for.

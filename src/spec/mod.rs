@@ -25,7 +25,7 @@ mod variant;
 mod waits;
 
 pub use detect::{detect, detect_prefixed};
-pub use error::{SpecError, did_you_mean};
+pub use error::{SpecError, WrittenAt, did_you_mean};
 pub use fields::{Field, Fields, Written};
 pub use live::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
 pub use node::{Node, Value};

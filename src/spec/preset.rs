@@ -5,7 +5,7 @@ use super::fields::{Field, Fields};
 use super::node::Node;
 use super::options::{PresetOption, chosen, fill, options, samples};
 use super::queue::Proof;
-use super::{SpecError, did_you_mean};
+use super::{SpecError, WrittenAt, did_you_mean};
 use crate::model::Engine;
 use std::collections::BTreeMap;
 
@@ -100,6 +100,12 @@ impl Preset {
             detect: root.take("detect").map(detect).transpose()?.unwrap_or_default(),
             options: root.take("options").map(options).transpose()?.unwrap_or_default(),
         })
+    }
+
+    /// Where a table of it stands, or would.
+    pub fn at(&self, key: &str) -> WrittenAt {
+        let line = self.node.get(key).unwrap_or(&self.node).line;
+        WrittenAt { document: self.document.clone(), key: key.to_owned(), line: Some(line) }
     }
 
     /// Reads a preset from the text of a file.

@@ -1,8 +1,7 @@
-use super::SpecError;
-use super::did_you_mean;
 use super::document::{By, Document};
 use super::fields::Written;
 use super::queue::{Exhausted, MoveSpec, QueueSpec};
+use super::{SpecError, WrittenAt, did_you_mean};
 use crate::model::{AttemptsChange, Move};
 
 /// Jobs that wait in one state, looked at as claims are: the same rows with other eyes. Nobody holds them, so nothing tells
@@ -51,6 +50,7 @@ impl Waits {
                 refused: None,
                 locks_for_update: false,
                 delayed: None,
+                at: WrittenAt::default(),
             };
             spec.moves.insert(Move::Wake, stays);
         }

@@ -36,7 +36,8 @@ pub(super) fn act<S: Session>(
     for slice in slices {
         let (keys, run_at) = (slice.keys.as_slice(), saying.now.plus(slice.wait));
         for act in sql::acts(spec, dialect, moved, keys, (saying.now, run_at), saying.reason) {
-            must_fit(session.execute(&act.statement)?, act.rows, keys.len() as u64)?;
+            let touched = session.execute(&act.statement).map_err(|error| placed(error, moved))?;
+            must_fit(touched, act.rows, keys.len() as u64)?;
         }
     }
     session.end_acting()?;
@@ -61,6 +62,14 @@ fn nothing_is_left(counts: &[Vec<Cell>], state: &str, each: u64) -> Result<(), S
         _ => "the database did not say what became of the rows".to_owned(),
     };
     Err(StoreError::new(StoreErrorKind::RowData, message))
+}
+
+/// An error about the statements themselves, with the place in the preset or mapping that says what they do.
+fn placed(error: StoreError, moved: &MoveSpec) -> StoreError {
+    match error.kind {
+        StoreErrorKind::Unfit => StoreError { message: format!("{}: {}", moved.at, error.message), ..error },
+        _ => error,
+    }
 }
 
 /// Whether a statement on so many keys touched as many rows as it must.

@@ -13,6 +13,8 @@ pub enum Address {
         path: PathBuf,
         /// Whether the operator allows writing to it on a network file system.
         network_files: bool,
+        /// Whether writers enforce foreign keys.
+        foreign_keys: bool,
     },
     /// A Postgres server and database.
     Postgres(Box<PostgresAddress>),
@@ -42,9 +44,9 @@ fn looks_like_an_address(text: &str) -> bool {
 }
 
 impl Address {
-    /// A file. Writing to it on a network file system is not allowed yet.
+    /// A file. Writing to it on a network file system is not allowed yet, and foreign keys are enforced.
     pub fn file(path: impl Into<PathBuf>) -> Address {
-        Address::Sqlite { path: path.into(), network_files: false }
+        Address::Sqlite { path: path.into(), network_files: false, foreign_keys: true }
     }
 
     /// Reads a path, a `sqlite:` or `postgres://` URL, or a libpq `key=value` string.

@@ -17,6 +17,7 @@ mod open;
 mod postgres;
 mod reader;
 mod record;
+mod rehearse;
 mod restore;
 pub mod script;
 mod session;
@@ -35,6 +36,7 @@ pub use error::{StoreError, StoreErrorKind};
 pub use limits::{Interrupt, Limits};
 pub use open::open;
 pub use record::{Recorder, Unrecorded, fingerprint};
+pub use rehearse::{Refusal, RefusedOf};
 pub use sql::{Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, ledger_schema, statements};
 pub use sqlite::{CREATED_BY_DEMO, create_demo_file};
 pub use turn::{Turn, held};
@@ -164,6 +166,14 @@ pub trait Reader {
     /// # Errors
     /// When a statement fails.
     fn find_keys(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError>;
+
+    /// Has the database explain every statement that a writer would send for the actions of this queue, and its wake-ups, and
+    /// tries what they write on claims as they are; nothing is written. `reason` stands for the one of a run. Gives what the
+    /// database refuses.
+    ///
+    /// # Errors
+    /// When the database cannot be asked.
+    fn rehearse(&mut self, spec: &QueueSpec, reason: &str) -> Result<Vec<Refusal>, StoreError>;
 
     /// How many claims are in flight.
     ///

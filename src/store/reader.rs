@@ -4,9 +4,12 @@ use super::ids::{keys_of, read_by_server};
 use super::session::{Session, query_count};
 use super::sql::{self, Statement};
 use super::turn::last_sweep;
-use super::{Found, Interrupt, Reader, Run, Standby, StoreError, StoreErrorKind, Tally, Wanted, WantedRuns, record};
+use super::rehearse::{Trial, rehearse};
+use super::{
+    Found, Interrupt, Reader, Refusal, Run, Standby, StoreError, StoreErrorKind, Tally, Wanted, WantedRuns, record,
+};
 use crate::model::{Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Timestamp};
-use crate::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
+use crate::spec::{Column, LedgerSpec, LiveSchema, MoveSpec, QueueSpec, Runs, Template};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -33,6 +36,18 @@ pub(super) trait ReadSession: Session {
 
     /// What comes may take its time again; the look goes on, even if a statement has failed meanwhile.
     fn end_short(&mut self) -> Result<(), StoreError>;
+
+    /// Has the database explain a statement that a writer would send, and never runs it; `is_act` says that it is one that a
+    /// writer sends with the queue's schema on its search path.
+    fn explain(&mut self, spec: &QueueSpec, statement: &Statement, is_act: bool) -> Result<(), StoreError>;
+
+    /// Tries what an action writes on claims as they are, without writing to the database.
+    fn try_out(
+        &mut self,
+        spec: &QueueSpec,
+        moved: &MoveSpec,
+        saying: (Timestamp, &str),
+    ) -> Result<Vec<Trial>, StoreError>;
 
     /// See [`Reader::identity`].
     fn identity(&mut self) -> Result<Option<String>, StoreError>;
@@ -140,6 +155,11 @@ impl<S: ReadSession> Reader for SqlReader<S> {
 
     fn find_keys(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
         self.rows_of(spec, keys)
+    }
+
+    fn rehearse(&mut self, spec: &QueueSpec, reason: &str) -> Result<Vec<Refusal>, StoreError> {
+        let now = self.now;
+        rehearse(&mut self.session, spec, now, reason)
     }
 
     fn in_flight(&mut self, spec: &QueueSpec) -> Result<u64, StoreError> {

@@ -64,6 +64,12 @@ fn whatever_is_asked_of_a_reader_writes_nothing() {
             assert_eq!(lab.image("jobs"), before, "{}: {sql}", lab.name());
         }
         assert!(!Path::new("made.db").exists());
+        // What explains the statements of actions runs none of them, and is no more of a writer afterwards.
+        let spec = fit(&*store, &built_in("lease"));
+        let mut reader = look(&*store);
+        assert!(reader.rehearse(&spec, "why").unwrap().is_empty(), "{}", lab.name());
+        assert!(reader.ask(asked[1]).is_err(), "{}", lab.name());
+        assert_eq!(lab.image("jobs"), before, "{}: rehearsed", lab.name());
     });
 }
 

@@ -70,7 +70,7 @@ fn compared(tables: &mut AsNew, stage: &Stage, scene: &Scene) -> Result<usize, S
     })?;
     let mut failed = None;
     let by_hand = played(tables, stage, scene, |database, _, plan, order| {
-        let emitted = ops::emit(&limits(), &plan, order).map_err(|error| error.to_string())?;
+        let emitted = ops::emit(&limits(), &plan, order, true).map_err(|error| error.to_string())?;
         let script: String = emitted.parts.iter().map(|part| part.unwrap()).collect();
         let ran = psql(database, &script);
         failed = (ran.code != 0).then_some(ran.stderr);

@@ -31,15 +31,15 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let unfit = ops::unfit_limits(&settings.session(store.as_ref(), &limits), &look.spec, &settings.too_long())?;
     let checked = ops::check(&mut look, &setup, &unfit, with_waiting)?;
     let document = &checked.document;
-    if !checked.is_fit {
-        let exit = if checked.denied { Exit::NoPermission } else { Exit::Config };
-        return Err(missing(document, exit));
-    }
     context.ui.report(|out| match args.output.format() {
         Format::Json => json(document, out),
         Format::None => Ok(()),
         _ => out.write_all(facts(document).render(&context.ui.screen()).as_bytes()),
     })?;
+    if !checked.is_fit {
+        let exit = if checked.denied { Exit::NoPermission } else { Exit::Config };
+        return Err(missing(document, exit));
+    }
     context.ui.note(match document.can_reclaim {
         true => "jobdoctor can list and reclaim here",
         false => "jobdoctor can list and advise here; nothing can be reclaimed in such a queue",
@@ -59,6 +59,9 @@ fn facts(document: &Check) -> Facts {
         if let Some(fix) = &finding.fix {
             facts.add("", format!("to mend it: {fix}"));
         }
+    }
+    for unverified in &document.unverified {
+        facts.add("unverified", unverified.as_str());
     }
     facts
 }

@@ -1,5 +1,5 @@
 /// Every key of the config file outside of mappings, and what it is for. A test holds it to what the parser asks for.
-pub(super) const KEYS: [(&str, &str); 34] = [
+pub(super) const KEYS: [(&str, &str); 35] = [
     ("default_target", "the target that is meant when none is named"),
     ("[target.NAME]", "a named queue, with the keys below"),
     ("db", "its address, as after --db"),
@@ -35,6 +35,7 @@ pub(super) const KEYS: [(&str, &str); 34] = [
     ("read_only", "true: --apply and init are refused (exit code 4)"),
     ("timeout", "how long a command may take, unless --timeout says"),
     ("network_files", "true: a SQLite file on a network file system may be written to"),
+    ("foreign_keys", "false: foreign keys of a SQLite file are not enforced, for declarations that cannot be"),
     ("password_file", "a file whose first line is the password, unless --password-file says"),
     ("[mapping.NAME]", "a home-made table: jobdoctor help presets"),
 ];

@@ -1,3 +1,4 @@
+mod actions;
 mod index;
 mod ledger;
 mod rights;
@@ -55,17 +56,19 @@ pub fn check(look: &mut Look, setup: &[String], unfit: &[String], with_waiting: 
     let states = look.unfamiliar_states()?;
     if !states.is_empty() {
         findings.add(
-            Severity::Warning,
+            // A mapping is the operator's own: each state of the table can be named in it.
+            if look.mapping.is_some() { Severity::Error } else { Severity::Warning },
             "unfamiliar_states",
             format!(
                 "rows are in states that preset {} does not have and never looks at: {}",
                 look.spec.preset,
                 states.join(", ")
             ),
-            Some(
-                "if some of them mean that a worker holds the job, this is another preset, or a mapping is needed"
+            Some(match &look.mapping {
+                Some(at) => format!("name each of them in [states] of {}: waiting, in_flight, done or failed", at.document),
+                None => "if some of them mean that a worker holds the job, this is another preset, or a mapping is needed"
                     .to_owned(),
-            ),
+            }),
         );
     }
     // Rights first: they explain why a listing fails.
@@ -73,11 +76,14 @@ pub fn check(look: &mut Look, setup: &[String], unfit: &[String], with_waiting: 
     let can_list = listing(&mut findings, look)?;
     place(&mut findings, look);
     key(&mut findings, look);
-    view(&mut findings, look);
+    // What cannot be listed, or written at all, fails in every statement.
+    if view(&mut findings, look) && can_list && look.target.standby.is_none() {
+        actions::actions(&mut findings, look)?;
+    }
     ledger::ledger(&mut findings, look);
     index::index(&mut findings, look);
-    let acts = look.spec.advice_only().is_none();
-    for table in tables(look).into_iter().filter(|table| acts && !table.triggers.is_empty()) {
+    let is_moved = look.spec.advice_only().is_none();
+    for table in tables(look).into_iter().filter(|table| is_moved && !table.triggers.is_empty()) {
         let names = table.triggers.join(", ");
         let detail = format!("table {} has triggers, and a move may fire them: {names}", table.name);
         match look.spec.engine {
@@ -91,6 +97,7 @@ pub fn check(look: &mut Look, setup: &[String], unfit: &[String], with_waiting: 
             Engine::Sqlite => findings.ok("triggers", detail),
         }
     }
+    let unverified = if is_moved { unverified(look)? } else { Vec::new() };
     // Last: a statement that fails ends the transaction that all others read in.
     if can_list {
         unlisted::unlisted(&mut findings, look)?;
@@ -104,8 +111,9 @@ pub fn check(look: &mut Look, setup: &[String], unfit: &[String], with_waiting: 
             store_time: look.now(),
             target: look.target.clone(),
             can_list,
-            can_reclaim: is_fit && look.spec.advice_only().is_none(),
+            can_reclaim: is_fit && is_moved,
             findings: findings.list,
+            unverified,
         },
         is_fit,
         denied: findings.denied,
@@ -127,9 +135,9 @@ impl Findings {
     }
 
     /// A right that is missing, with the statement that gives it.
-    fn denied(&mut self, id: &str, detail: String, grant: String) {
+    fn denied(&mut self, id: &str, detail: String, grant: impl Into<Option<String>>) {
         self.denied = true;
-        self.add(Severity::Error, id, detail, Some(grant));
+        self.add(Severity::Error, id, detail, grant.into());
     }
 }
 
@@ -227,14 +235,35 @@ fn key(findings: &mut Findings, look: &Look) {
     }
 }
 
-/// A view that nothing can be written through.
-fn view(findings: &mut Findings, look: &Look) {
-    let Some(table) = look.spec.tables.get(&look.spec.claim.lock_table) else { return };
-    if let Some(live) = look.live.table(Some(&table.schema), &table.name).filter(|live| live.is_fixed) {
+/// Whether rows can be written: nothing can be through some views.
+fn view(findings: &mut Findings, look: &Look) -> bool {
+    let fixed = actions::claims_table(look).filter(|live| live.is_fixed);
+    if let Some(live) = fixed {
         let detail = format!("{} is not a table whose rows can be updated: nothing can be applied", live.name);
         let fix = "name the table behind it with --table or --schema".to_owned();
         findings.add(Severity::Error, "not_updatable", detail, Some(fix));
     }
+    fixed.is_none()
+}
+
+/// What only a write can tell of the actions.
+fn unverified(look: &mut Look) -> Result<Vec<String>, OpsError> {
+    let is_postgres = look.spec.engine == Engine::Postgres;
+    let mut list = vec![
+        "unique keys: whether another row has the value that an action writes".to_owned(),
+        "foreign keys: whether the row that an action refers to is there".to_owned(),
+    ];
+    let triggers: Vec<&str> = tables(look).iter().flat_map(|table| &table.triggers).map(String::as_str).collect();
+    if !triggers.is_empty() {
+        list.push(format!("triggers: what they do to what an action writes ({})", triggers.join(", ")));
+    }
+    if is_postgres {
+        list.push("row-level security: which rows its policies let this role write".to_owned());
+    }
+    if look.reader.in_flight(&look.spec)? == 0 {
+        list.push("CHECK constraints: no claim is in flight to try an action on".to_owned());
+    }
+    Ok(list)
 }
 
 /// A table's name as it stands in a statement.

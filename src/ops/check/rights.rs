@@ -22,7 +22,8 @@ pub(super) fn rights(findings: &mut Findings, look: &Look, with_waiting: bool) {
         let table = spec.tables.get(logical)?;
         look.live.table(Some(&table.schema), &table.name)
     };
-    if let Some(jobs) = table(&spec.claim.lock_table).filter(|_| spec.advice_only().is_none()) {
+    let is_moved = spec.advice_only().is_none();
+    if let Some(jobs) = table(&spec.claim.lock_table).filter(|_| is_moved) {
         let written = written_columns(spec, with_waiting);
         let missing: Vec<&str> = (jobs.columns.iter())
             .filter(|column| written.contains(column.name.as_str()) && !column.writable)
@@ -89,6 +90,7 @@ pub(super) fn rights(findings: &mut Findings, look: &Look, with_waiting: bool) {
     }
     if let Some(owners) = spec.owner.row.as_ref().and_then(|row| table(&row.table))
         && spec.engine == Engine::Postgres
+        && is_moved
         && !owners.columns.iter().any(|column| column.writable)
     {
         findings.denied(

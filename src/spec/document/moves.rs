@@ -1,10 +1,10 @@
 use super::delayed::{DelayedDoc, delayed};
 use super::template;
 use crate::model::Move;
-use crate::spec::SpecError;
 use crate::spec::fields::{Field, Fields, Written};
 use crate::spec::queue::Rows;
 use crate::spec::template::Template;
+use crate::spec::{SpecError, WrittenAt};
 
 #[derive(Debug, Clone, Default)]
 pub(in crate::spec) struct MoveDoc {
@@ -14,6 +14,8 @@ pub(in crate::spec) struct MoveDoc {
     pub(in crate::spec) steps: Vec<StepDoc>,
     /// What is otherwise where the job is to run later.
     pub(in crate::spec) delayed: Option<DelayedDoc>,
+    /// Where the action stands.
+    pub(in crate::spec) at: WrittenAt,
 }
 
 /// What a move says of the attempts counter, over the rule that `counted` implies.
@@ -66,6 +68,7 @@ pub(super) fn moves(mut fields: Fields<'_>) -> Result<Vec<(Move, MoveDoc)>, Spec
 }
 
 fn a_move(mut fields: Fields<'_>) -> Result<MoveDoc, SpecError> {
+    let at = fields.at();
     let refused = fields.text("refused")?;
     let to = fields.take("to").map(Field::written).transpose()?;
     let attempts = fields
@@ -90,7 +93,7 @@ fn a_move(mut fields: Fields<'_>) -> Result<MoveDoc, SpecError> {
         return Err(fields.error("`to` is missing: which state does the job come to?"));
     }
     fields.finish()?;
-    Ok(MoveDoc { to, refused, attempts, steps, delayed })
+    Ok(MoveDoc { to, refused, attempts, steps, delayed, at })
 }
 
 fn update(fields: &mut Fields<'_>) -> Result<StepDoc, SpecError> {
@@ -150,7 +153,14 @@ pub(super) fn notify(_: String, mut fields: Fields<'_>) -> Result<NotifyDoc, Spe
         (Some(channel), Some(payload), None) => {
             NotifyDoc::Channel { channel: template(channel)?, payload: template(payload)? }
         }
-        (None, None, Some(sql)) => NotifyDoc::Sql(template(sql)?),
+        (None, None, Some(sql)) => {
+            let (written, sql) = template(sql)?;
+            // A database explains no NOTIFY, so that `check` could not vouch for it.
+            if written.text.trim_start().to_uppercase().starts_with("NOTIFY") {
+                return Err(written.error("must be a query: write NOTIFY as `SELECT pg_notify('channel', 'payload')`"));
+            }
+            NotifyDoc::Sql((written, sql))
+        }
         _ => return Err(fields.error("needs `channel` and `payload`, or `sql`")),
     };
     fields.finish()?;

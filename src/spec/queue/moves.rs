@@ -1,5 +1,6 @@
 use super::{Column, StateValue};
 use crate::model::{AttemptsChange, Move};
+use crate::spec::WrittenAt;
 use crate::spec::encoding::Encodings;
 use crate::spec::template::Template;
 use std::collections::BTreeMap;
@@ -19,6 +20,8 @@ pub struct MoveSpec {
     pub locks_for_update: bool,
     /// What is done instead where the job is to run later, if that is not the same.
     pub delayed: Option<Box<MoveSpec>>,
+    /// Where the preset or mapping says so.
+    pub at: WrittenAt,
 }
 
 /// One statement of a move.
@@ -34,6 +37,8 @@ pub enum StepSpec {
         rows: Rows,
         /// The encodings that `:now.column` and `:run_at.column` may ask for.
         encodings: BTreeMap<String, Encodings>,
+        /// Where the preset or mapping says so.
+        at: WrittenAt,
     },
 }
 
@@ -46,6 +51,8 @@ pub struct Assignment {
     pub value: Template,
     /// How `:now` and `:run_at` are spelled in it.
     pub encodings: Option<Encodings>,
+    /// Where the preset or mapping says so.
+    pub at: WrittenAt,
 }
 
 /// How many rows a statement must touch.
@@ -81,7 +88,23 @@ pub enum Notify {
         channel: Template,
         /// What is sent.
         payload: Template,
+        /// Where the preset or mapping says so.
+        at: WrittenAt,
     },
     /// A statement.
-    Sql(Template),
+    Sql {
+        /// The statement.
+        sql: Template,
+        /// Where the preset or mapping says so.
+        at: WrittenAt,
+    },
+}
+
+impl Notify {
+    /// Where the preset or mapping says so.
+    pub fn at(&self) -> &WrittenAt {
+        match self {
+            Notify::Channel { at, .. } | Notify::Sql { at, .. } => at,
+        }
+    }
 }

@@ -239,8 +239,11 @@ impl<'a> Binder<'a> {
                         NotifyDoc::Channel { channel, payload } => Notify::Channel {
                             channel: self.expand(&channel.0, &channel.1, Within::WakeUp)?,
                             payload: self.expand(&payload.0, &payload.1, Within::WakeUp)?,
+                            at: channel.0.at(),
                         },
-                        NotifyDoc::Sql(sql) => Notify::Sql(self.expand(&sql.0, &sql.1, Within::WakeUp)?),
+                        NotifyDoc::Sql((written, sql)) => {
+                            Notify::Sql { sql: self.expand(written, sql, Within::WakeUp)?, at: written.at() }
+                        }
                     })
                 })
                 .collect::<Result<_, SpecError>>()?,

@@ -8,7 +8,7 @@ use crate::spec::encoding::Encodings;
 use crate::spec::fields::Written;
 use crate::spec::queue::*;
 use crate::spec::template::{Marker, Piece, Template};
-use crate::spec::{SpecError, did_you_mean};
+use crate::spec::{SpecError, WrittenAt, did_you_mean};
 use std::collections::BTreeMap;
 
 impl Binder<'_> {
@@ -61,7 +61,8 @@ impl Binder<'_> {
         let mut locks_for_update = false;
         let mut steps = Vec::new();
         // What authors do not write out goes into the first UPDATE of the row.
-        let mut implied = self.implied(&to, change, claim, attempts)?;
+        let to_at = doc.to.as_ref().map_or_else(|| doc.at.clone(), Written::at);
+        let mut implied = self.implied((&to, to_at), (change, &doc.at), claim, attempts)?;
         for step in &doc.steps {
             match step {
                 StepDoc::Sql { sql, written, rows, .. } => {
@@ -70,7 +71,7 @@ impl Binder<'_> {
                     // Whatever it does to the locked row, the stronger lock is enough.
                     locks_for_update = true;
                     let encodings = self.now_encodings(written, &sql)?;
-                    steps.push(StepSpec::Sql { sql, rows: *rows, encodings });
+                    steps.push(StepSpec::Sql { sql, rows: *rows, encodings, at: written.at() });
                 }
                 StepDoc::Update { clear, stamp, set } => {
                     let mut assignments = std::mem::take(&mut implied);
@@ -100,14 +101,15 @@ impl Binder<'_> {
                  `step`",
             ));
         }
-        Ok(MoveSpec { to, attempts: change, steps, refused: doc.refused.clone(), locks_for_update, delayed: None })
+        let (refused, at) = (doc.refused.clone(), doc.at.clone());
+        Ok(MoveSpec { to, attempts: change, steps, refused, locks_for_update, delayed: None, at })
     }
 
     /// The state and the attempts, which authors do not write out.
     fn implied(
         &self,
-        to: &StateValue,
-        change: AttemptsChange,
+        (to, to_at): (&StateValue, WrittenAt),
+        (change, at): (AttemptsChange, &WrittenAt),
         claim: &ClaimSpec,
         attempts: &Attempts,
     ) -> Result<Vec<Assignment>, SpecError> {
@@ -116,7 +118,7 @@ impl Binder<'_> {
             && column.alias == self.lock
         {
             let value = Template(vec![Piece::Literal(to.stored.clone())]);
-            assignments.push(Assignment { column: column.clone(), value, encodings: None });
+            assignments.push(Assignment { column: column.clone(), value, encodings: None, at: to_at });
         }
         let value = match (change, &attempts.column) {
             (AttemptsChange::Keep, _) | (_, None) => return Ok(assignments),
@@ -142,7 +144,8 @@ impl Binder<'_> {
             ),
         };
         let (column, pieces) = value;
-        assignments.push(Assignment { column: column.clone(), value: Template(pieces), encodings: None });
+        let value = Template(pieces);
+        assignments.push(Assignment { column: column.clone(), value, encodings: None, at: at.clone() });
         Ok(assignments)
     }
 
@@ -163,7 +166,7 @@ impl Binder<'_> {
         let value = self.expand(written, value, Within::Assignment)?;
         let timed = value.markers().any(|marker| matches!(marker, Marker::Now(None) | Marker::RunAt(None)));
         let encodings = if timed { Some(self.encodings(written, &bound)?) } else { None };
-        assignments.push(Assignment { column: bound, value, encodings });
+        assignments.push(Assignment { column: bound, value, encodings, at: written.at() });
         Ok(())
     }
 

@@ -25,8 +25,8 @@ ORDER BY n.nspname, c.relname";
 const COLUMNS: &str = "
 SELECT a.attrelid::text, a.attname::text, base.type_name,
        pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT'),
-       pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'UPDATE') AND a.attgenerated = '',
-       coalesce(a.attnum = ANY (p.partattrs::smallint[]), false)
+       pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'UPDATE'),
+       coalesce(a.attnum = ANY (p.partattrs::smallint[]), false), a.attnotnull
 FROM pg_catalog.pg_attribute AS a LEFT JOIN pg_catalog.pg_partitioned_table AS p ON p.partrelid = a.attrelid
 CROSS JOIN LATERAL (
   WITH RECURSIVE under(type, modifier) AS (
@@ -114,6 +114,9 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
         for row in columns.iter().filter(|row| text(row, 0) == *oid) {
             if truth(row, 5) {
                 table.key_columns.insert(text(row, 1));
+            }
+            if truth(row, 6) {
+                table.not_null.insert(text(row, 1));
             }
             table.columns.push(LiveColumn {
                 name: text(row, 1),

@@ -14,6 +14,7 @@ mod refused;
 mod session;
 mod standby;
 mod tls;
+mod trial;
 mod value;
 
 use super::apply::SqlWriter;

@@ -6,13 +6,15 @@ use super::identity;
 use super::line::{Line, until};
 use super::lost::is_an_answer;
 use super::standby;
+use super::trial;
 use super::value::{Bound, Raw};
 use crate::model::{Cell, Timestamp};
-use crate::spec::LiveSchema;
 use crate::spec::ident::quoted;
+use crate::spec::{LiveSchema, MoveSpec, QueueSpec};
 use crate::store::apply::WriteSession;
 use crate::store::conninfo::PostgresAddress;
 use crate::store::reader::{Each, ReadSession};
+use crate::store::rehearse::Trial;
 use crate::store::session::{Commit, Session};
 use crate::store::sql::{Dialect, Param, Postgres, Statement};
 use crate::store::{Limits, Standby, StoreError, StoreErrorKind};
@@ -39,6 +41,8 @@ pub(super) struct PostgresSession {
     pub(super) identity: Option<String>,
     /// The schemas that unqualified names would have been looked for in, before ours was set.
     pub(super) visible: Vec<String>,
+    /// The search path that the role has of its own.
+    own_path: String,
     /// The search path of the queue's own triggers and functions, for the transaction that has begun.
     path_of_queue: String,
     /// Gone with the session.
@@ -48,7 +52,7 @@ pub(super) struct PostgresSession {
 /// A transaction of ours that hangs longer than this between two statements is given up by the server.
 const IDLE_IN_TRANSACTION: &str = "5s";
 /// The search path of our own statements: every name in them is qualified, and so is every function.
-const PATH: &str = "pg_catalog, pg_temp";
+pub(super) const PATH: &str = "pg_catalog, pg_temp";
 /// How long a statement of a move may wait for another session's lock; and when it is tried again, which may be often. In that
 /// time the batch's own locks stand in the workers' way.
 const WAIT: &str = "100ms";
@@ -79,6 +83,7 @@ impl PostgresSession {
             must_reconnect: false,
             identity: None,
             visible: Vec::new(),
+            own_path: String::new(),
             path_of_queue: String::new(),
             alive: Arc::new(()),
         })
@@ -128,7 +133,7 @@ impl PostgresSession {
         }
     }
 
-    fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
+    pub(super) fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
         let sql = sql.to_owned();
         self.ask(move |client| client.batch_execute(&sql))
     }
@@ -180,11 +185,8 @@ impl PostgresSession {
         self.visible = before.iter().filter_map(|row| row.get(2)).filter_map(Cell::to_text).collect();
         // A database in no encoding holds any bytes. Asked for UTF-8, it would end a statement at the first that are none.
         let encoding = if told(1).as_deref() == Some("SQL_ASCII") { "SQL_ASCII" } else { "UTF8" };
-        let own = told(0).unwrap_or_default();
-        let of_queue = schema.filter(|schema| !schema.is_empty()).map(quoted);
-        let own = Some(own).filter(|own| !own.trim().is_empty());
-        let path = [Some("pg_catalog".to_owned()), of_queue, own, Some("pg_temp".to_owned())];
-        self.path_of_queue = path.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        self.own_path = told(0).unwrap_or_default();
+        self.path_of_queue = self.path_of(schema.unwrap_or_default());
         // An integer of milliseconds to the server.
         let left = self.limits.left().min(LONGEST);
         let lock = self.lock_wait();
@@ -216,6 +218,14 @@ impl PostgresSession {
         now.ok_or_else(|| StoreError::new(StoreErrorKind::Other, "the server's clock is out of range"))
     }
 
+    /// The search path while an action on a queue in that schema is carried out.
+    pub(super) fn path_of(&self, schema: &str) -> String {
+        let of_queue = Some(schema).filter(|schema| !schema.is_empty()).map(quoted);
+        let own = Some(self.own_path.clone()).filter(|own| !own.trim().is_empty());
+        let path = [Some("pg_catalog".to_owned()), of_queue, own, Some("pg_temp".to_owned())];
+        path.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
     /// How long to wait for a lock, in milliseconds. This ends before the time limit does, because its error says more.
     fn lock_wait(&self) -> String {
         let left = self.limits.left().min(LONGEST);
@@ -223,7 +233,7 @@ impl PostgresSession {
     }
 
     /// Sets them for the rest of the transaction.
-    fn set(&mut self, settings: &[(&str, &str)]) -> Result<(), StoreError> {
+    pub(super) fn set(&mut self, settings: &[(&str, &str)]) -> Result<(), StoreError> {
         let mut params = Vec::new();
         let mut calls = Vec::new();
         for (name, value) in settings {
@@ -402,6 +412,19 @@ impl ReadSession for PostgresSession {
     fn end_short(&mut self) -> Result<(), StoreError> {
         // What was set since goes back with it.
         self.batch("ROLLBACK TO SAVEPOINT jobdoctor_short; RELEASE SAVEPOINT jobdoctor_short")
+    }
+
+    fn explain(&mut self, spec: &QueueSpec, statement: &Statement, is_act: bool) -> Result<(), StoreError> {
+        trial::explain(self, spec, statement, is_act)
+    }
+
+    fn try_out(
+        &mut self,
+        spec: &QueueSpec,
+        moved: &MoveSpec,
+        saying: (Timestamp, &str),
+    ) -> Result<Vec<Trial>, StoreError> {
+        trial::try_out(self, spec, moved, saying)
     }
 
     fn identity(&mut self) -> Result<Option<String>, StoreError> {

@@ -36,6 +36,8 @@ pub struct Heading<'a> {
     pub moves: &'a str,
     /// How many batches follow.
     pub batches: u64,
+    /// Whether foreign keys of a SQLite file are enforced.
+    pub foreign_keys: bool,
     /// What an operator should know before running it.
     pub warnings: &'a [String],
 }
@@ -52,8 +54,8 @@ pub struct Place {
 /// What a script begins with: settings of the shell, and comments.
 pub fn heading(spec: &QueueSpec, heading: &Heading<'_>) -> String {
     let (settings, run, needs) = match spec.engine {
-        Engine::Postgres => (postgres::SETTINGS, postgres::RUN, postgres::NEEDS),
-        Engine::Sqlite => (sqlite::SETTINGS, sqlite::RUN, sqlite::NEEDS),
+        Engine::Postgres => (postgres::SETTINGS.to_owned(), postgres::RUN, postgres::NEEDS),
+        Engine::Sqlite => (sqlite::settings(heading.foreign_keys), sqlite::RUN, sqlite::NEEDS),
     };
     let facts = [
         ("what", format!("{} of preset {}, table {}", heading.moves, spec.preset, heading.table)),

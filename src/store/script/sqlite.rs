@@ -8,7 +8,11 @@ use crate::store::StoreError;
 use crate::store::sql;
 
 /// The pragmas are the program's own, see `store/sqlite/session.rs`.
-pub(super) const SETTINGS: &str = ".bail on\n.timeout 5000\nPRAGMA foreign_keys = ON;\nPRAGMA trusted_schema = OFF;\n";
+pub(super) fn settings(foreign_keys: bool) -> String {
+    let enforced = if foreign_keys { "ON" } else { "OFF" };
+    format!(".bail on\n.timeout 5000\nPRAGMA foreign_keys = {enforced};\nPRAGMA trusted_schema = OFF;\n")
+}
+
 pub(super) const RUN: &str = "sqlite3 -bail DATABASE < FILE";
 pub(super) const NEEDS: &str = "sqlite3 3.31 or later";
 

@@ -28,7 +28,7 @@ pub fn acts(
         .steps
         .iter()
         .map(|step| match step {
-            StepSpec::Sql { sql: template, rows, encodings } => {
+            StepSpec::Sql { sql: template, rows, encodings, .. } => {
                 let mut sql = Sql::new(dialect);
                 sql.template(spec, template, &Values { named: Some(encodings), ..values() });
                 Act { statement: sql.finish(), rows: *rows }
@@ -110,8 +110,8 @@ pub fn notifications(spec: &QueueSpec, dialect: &dyn Dialect, queue: Option<&str
         .map(|notify| {
             let mut sql = Sql::new(dialect);
             match notify {
-                Notify::Sql(template) => sql.template(spec, template, &values()),
-                Notify::Channel { channel, payload } => {
+                Notify::Sql { sql: template, .. } => sql.template(spec, template, &values()),
+                Notify::Channel { channel, payload, .. } => {
                     sql.push("SELECT pg_catalog.pg_notify(");
                     sql.template(spec, channel, &values());
                     sql.push(", ");

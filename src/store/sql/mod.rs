@@ -15,6 +15,7 @@ mod record;
 mod rows;
 pub mod statements;
 mod tally;
+mod trial;
 mod turn;
 mod verify;
 
@@ -33,5 +34,6 @@ pub(super) use ledger::{
 pub(super) use listing::{all, begun_before, canonical, count, find, suspects};
 pub(super) use record::{images, restores};
 pub(super) use tally::{state_meant, tally};
+pub(super) use trial::{cast_value, refused_claims, stored_claims};
 pub(super) use turn::{turn, turn_holder};
 pub(super) use verify::{guard, reread, shared_keys, verify, witness_writers, witnesses, witnesses_reread};

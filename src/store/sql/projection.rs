@@ -180,10 +180,10 @@ impl<'s> Projection<'s> {
             claimed_at: read(Role::ClaimedAt, spec.claim.claimed_at.as_ref()),
             heartbeat: newest_heartbeat(spec, &signs, owner_heartbeat),
             signs,
-            attempts: cell(Role::Attempts),
+            attempts: count(cell(Role::Attempts)),
             max_attempts: match &spec.attempts.max {
                 Some(Max::Number(number)) => Cell::Integer(*number),
-                Some(Max::Expr(_)) => cell(Role::MaxAttempts),
+                Some(Max::Expr(_)) => count(cell(Role::MaxAttempts)),
                 None => Cell::Null,
             },
             stalls: spec.attempts.stalls.as_ref().and_then(|_| stalls(&cell(Role::Stalls))),
@@ -284,6 +284,16 @@ fn stalls(cell: &Cell) -> Option<i64> {
         _ => None,
     };
     count.filter(|count| *count >= 0)
+}
+
+/// A counter as it is stored. A column of REAL affinity makes reals of the integers that are put into it: one that is whole and
+/// held exactly is the integer that was meant.
+fn count(cell: Cell) -> Cell {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match cell {
+        Cell::Real(real) if real.fract() == 0.0 && real.abs() < EXACT => Cell::Integer(real as i64),
+        other => other,
+    }
 }
 
 /// Seconds on a row; a NULL, a negative number and a text are none.

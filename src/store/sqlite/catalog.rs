@@ -11,7 +11,7 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
     let mut tables = Vec::new();
     let may_write = session.file.may_write();
     for name in names {
-        let columns = ask(session, "SELECT name, lower(type), pk FROM pragma_table_xinfo(?1, 'main')", name)?;
+        let columns = ask(session, "SELECT name, lower(type), pk, \"notnull\" FROM pragma_table_xinfo(?1, 'main')", name)?;
         if columns.is_empty() {
             continue;
         }
@@ -34,6 +34,9 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
             table.unique.push(primary);
         }
         for column in columns {
+            if column.get(3) == Some(&Cell::Integer(1)) {
+                table.not_null.insert(text(&column, 0));
+            }
             table.columns.push(LiveColumn {
                 name: text(&column, 0),
                 type_name: text(&column, 1),

@@ -48,6 +48,9 @@ pub(super) fn store_error(file: &DatabaseFile, error: rusqlite::Error) -> StoreE
         ErrorCode::Unknown | ErrorCode::SchemaChanged => StoreError::new(StoreErrorKind::Unfit, text.clone()),
         _ => StoreError::new(StoreErrorKind::Other, text.clone()),
     };
+    if text.starts_with("foreign key mismatch") {
+        error = of_foreign_key(error);
+    }
     error.code = Some(code(failure.extended_code));
     error.constraint = text.split_once("constraint failed: ").map(|(_, name)| name.to_owned());
     error
@@ -124,6 +127,14 @@ fn cannot_open(file: &DatabaseFile) -> StoreError {
 }
 
 /// The name of an extended result code, as SQLite's documentation has it.
+/// The same with the way out of a declaration that cannot be enforced.
+pub(super) fn of_foreign_key(error: StoreError) -> StoreError {
+    error.hint(
+        "mend the declaration: its table must be there, with a unique index on exactly the columns it refers to; or say \
+         foreign_keys = false for the target in the config file, which leaves them unenforced as SQLite itself does",
+    )
+}
+
 fn code(extended: i32) -> String {
     let name = match extended {
         ffi::SQLITE_BUSY => "SQLITE_BUSY",

@@ -9,6 +9,7 @@ mod network;
 mod owner;
 mod seen;
 mod session;
+mod trial;
 
 pub use demo::{CREATED_BY_DEMO, create_demo_file};
 
@@ -27,6 +28,8 @@ pub(super) struct SqliteStore {
     label: String,
     /// Whether the operator allows writing where other hosts may have the file open too.
     network_files: bool,
+    /// Whether writers enforce foreign keys.
+    foreign_keys: bool,
     /// Which of the file systems that locks cannot be relied on a path is on, if any.
     network: fn(&Path) -> Option<&'static str>,
     seen: Seen,
@@ -34,11 +37,12 @@ pub(super) struct SqliteStore {
 
 impl SqliteStore {
     /// A store for that path. Nothing is opened yet.
-    pub(super) fn new(path: &Path, network_files: bool) -> SqliteStore {
+    pub(super) fn new(path: &Path, network_files: bool, foreign_keys: bool) -> SqliteStore {
         SqliteStore {
             path: path.to_owned(),
             label: path.display().to_string(),
             network_files,
+            foreign_keys,
             network: network::beneath,
             seen: Seen::default(),
         }
@@ -88,18 +92,18 @@ impl Store for SqliteStore {
             return Ok(());
         }
         // The first read of whoever may write is what takes it back, if its writer is gone.
-        SqliteSession::for_writing(&self.path, limits, &self.seen)?.begin_read().map(drop)
+        SqliteSession::for_writing(&self.path, limits, &self.seen, self.foreign_keys)?.begin_read().map(drop)
     }
 
     fn reader(&self, limits: &Limits) -> Result<Box<dyn Reader>, StoreError> {
-        let mut session = SqliteSession::for_reading(&self.path, limits, &self.seen)?;
+        let mut session = SqliteSession::for_reading(&self.path, limits, &self.seen, self.foreign_keys)?;
         let now = session.begin_read()?;
         Ok(Box::new(SqlReader { session, now, standby: None, label: None, interrupt: limits.interrupt.clone() }))
     }
 
     fn writer(&self, limits: &Limits) -> Result<Box<dyn Writer>, StoreError> {
         self.may_be_written()?;
-        Ok(Box::new(SqlWriter::on(SqliteSession::for_writing(&self.path, limits, &self.seen)?)))
+        Ok(Box::new(SqlWriter::on(SqliteSession::for_writing(&self.path, limits, &self.seen, self.foreign_keys)?)))
     }
 
     fn create(&self, limits: &Limits, statements: &[String]) -> Result<(), StoreError> {
@@ -128,7 +132,7 @@ mod tests {
 
     /// A store on a file system that goes by that name, whatever it really lies on.
     fn store_on(path: &Path, network: fn(&Path) -> Option<&'static str>, network_files: bool) -> SqliteStore {
-        SqliteStore { network, ..SqliteStore::new(path, network_files) }
+        SqliteStore { network, ..SqliteStore::new(path, network_files, true) }
     }
 
     fn made(directory: &Path) -> PathBuf {

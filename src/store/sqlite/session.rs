@@ -2,10 +2,12 @@ use super::catalog;
 use super::error::{half_written, locked, store_error};
 use super::file::{DatabaseFile, ReadMode};
 use super::seen::Seen;
+use super::trial;
 use crate::model::{Cell, Timestamp};
-use crate::spec::LiveSchema;
+use crate::spec::{LiveSchema, MoveSpec, QueueSpec};
 use crate::store::apply::WriteSession;
 use crate::store::reader::{Each, ReadSession};
+use crate::store::rehearse::Trial;
 use crate::store::session::{Commit, Session};
 use crate::store::sql::{Dialect, Param, Sqlite, Statement};
 use crate::store::{Interrupt, Limits, StoreError, StoreErrorKind};
@@ -21,7 +23,7 @@ use std::time::{Duration, Instant};
 pub(super) struct SqliteSession {
     pub(super) connection: Connection,
     pub(super) file: DatabaseFile,
-    limits: Limits,
+    pub(super) limits: Limits,
     seen: Seen,
 }
 
@@ -32,7 +34,12 @@ const PROGRESS_STEPS: std::ffi::c_int = 10_000;
 
 impl SqliteSession {
     /// Opens a file so that it stays as it was.
-    pub(super) fn for_reading(path: &Path, limits: &Limits, seen: &Seen) -> Result<SqliteSession, StoreError> {
+    pub(super) fn for_reading(
+        path: &Path,
+        limits: &Limits,
+        seen: &Seen,
+        foreign_keys: bool,
+    ) -> Result<SqliteSession, StoreError> {
         let file = DatabaseFile::existing(path)?;
         let mode = file.read_mode()?;
         // Who opens it for writing, if only to make sidecars, takes a journal back with the first read.
@@ -50,6 +57,8 @@ impl SqliteSession {
                 // The last connection to a WAL would otherwise move it into the database as it closes.
                 connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
             }
+            // What it explains is what a writer would meet.
+            connection.pragma_update(None, "foreign_keys", foreign_keys)?;
             connection.pragma_update(None, "query_only", true)?;
             connection.authorizer(Some(reads_only))
         };
@@ -60,7 +69,12 @@ impl SqliteSession {
     }
 
     /// Opens a file that must be there for writing rows.
-    pub(super) fn for_writing(path: &Path, limits: &Limits, seen: &Seen) -> Result<SqliteSession, StoreError> {
+    pub(super) fn for_writing(
+        path: &Path,
+        limits: &Limits,
+        seen: &Seen,
+        foreign_keys: bool,
+    ) -> Result<SqliteSession, StoreError> {
         let file = DatabaseFile::existing(path)?;
         // Where a reader's sidecars would lock the owner out, a writer's would too.
         file.read_mode()?;
@@ -68,7 +82,7 @@ impl SqliteSession {
         let prepared = || {
             // Checkpoints are the application's business, and cost time that the write lock would be held for.
             session.connection.pragma_update(None, "wal_autocheckpoint", 0)?;
-            session.connection.pragma_update(None, "foreign_keys", true)?;
+            session.connection.pragma_update(None, "foreign_keys", foreign_keys)?;
             session.connection.is_readonly("main")
         };
         match prepared() {
@@ -166,7 +180,7 @@ impl SqliteSession {
         }
     }
 
-    fn error(&self, error: rusqlite::Error) -> StoreError {
+    pub(super) fn error(&self, error: rusqlite::Error) -> StoreError {
         let error = store_error(&self.file, error);
         match error.kind {
             StoreErrorKind::TimedOut if self.limits.interrupt.is_raised() => {
@@ -180,7 +194,7 @@ impl SqliteSession {
 }
 
 /// Has the statements that come end at that instant, and by an interrupt.
-fn watch(connection: &mut Connection, deadline: Instant, interrupt: Option<Interrupt>) -> rusqlite::Result<()> {
+pub(super) fn watch(connection: &mut Connection, deadline: Instant, interrupt: Option<Interrupt>) -> rusqlite::Result<()> {
     let is_raised = move || interrupt.as_ref().is_some_and(Interrupt::is_raised);
     connection.progress_handler(PROGRESS_STEPS, Some(move || Instant::now() >= deadline || is_raised()))
 }
@@ -197,11 +211,19 @@ fn reads_only(context: AuthContext<'_>) -> Authorization {
         AuthAction::Function { .. } => Authorization::Allow,
         AuthAction::Pragma { pragma_name: "schema_version", pragma_value: None } => Authorization::Allow,
         AuthAction::Pragma { pragma_name, .. }
-            if ["table_xinfo", "index_list", "index_info"].contains(&pragma_name.to_ascii_lowercase().as_str()) =>
+            if ["table_xinfo", "index_list", "index_info", "foreign_key_list"].contains(&pragma_name.to_ascii_lowercase().as_str()) =>
         {
             Authorization::Allow
         }
         _ => Authorization::Deny,
+    }
+}
+
+/// Allows to prepare what writes rows, while it is explained: it is never stepped, and `query_only` would refuse it.
+fn explains(context: AuthContext<'_>) -> Authorization {
+    match context.action {
+        AuthAction::Insert { .. } | AuthAction::Update { .. } | AuthAction::Delete { .. } => Authorization::Allow,
+        _ => reads_only(context),
     }
 }
 
@@ -315,6 +337,35 @@ impl ReadSession for SqliteSession {
         watch(&mut self.connection, self.limits.deadline, interrupt).map_err(|error| self.error(error))
     }
 
+    fn explain(&mut self, spec: &QueueSpec, statement: &Statement, _is_act: bool) -> Result<(), StoreError> {
+        let allowed = self.connection.authorizer(Some(explains));
+        let explained = allowed.and_then(|()| self.connection.prepare(&format!("EXPLAIN {}", statement.sql)).map(drop));
+        // Whatever came of it, the reader is one again.
+        self.connection.authorizer(Some(reads_only)).map_err(|error| self.error(error))?;
+        match explained {
+            Ok(()) => Ok(()),
+            // A virtual table that a trigger writes to may want more than that, and then nothing is known.
+            Err(rusqlite::Error::SqliteFailure(failure, _))
+                if failure.code == rusqlite::ErrorCode::AuthorizationForStatementDenied =>
+            {
+                Ok(())
+            }
+            Err(error) => {
+                let error = self.error(error);
+                Err(trial::blamed_on_foreign_key(self, spec, error))
+            }
+        }
+    }
+
+    fn try_out(
+        &mut self,
+        spec: &QueueSpec,
+        moved: &MoveSpec,
+        saying: (Timestamp, &str),
+    ) -> Result<Vec<Trial>, StoreError> {
+        trial::try_out(self, spec, moved, saying)
+    }
+
     /// Where the file really lies: a copy of it is another database.
     fn identity(&mut self) -> Result<Option<String>, StoreError> {
         Ok(Some(self.file.real().display().to_string()))
@@ -335,7 +386,7 @@ impl WriteSession for SqliteSession {
 }
 
 /// A parameter on its way into a statement.
-struct Bound<'p>(&'p Param);
+pub(super) struct Bound<'p>(pub(super) &'p Param);
 
 impl ToSql for Bound<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {

@@ -3,7 +3,7 @@ use super::record::{image, key_of};
 use super::row::{Joined, joined};
 use jobdoctor::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Timestamp};
 use jobdoctor::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
-use jobdoctor::store::{Found, Reader, Run, Standby, StoreError, Tally, Wanted, WantedRuns};
+use jobdoctor::store::{Found, Reader, Refusal, Run, Standby, StoreError, Tally, Wanted, WantedRuns};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
@@ -63,6 +63,11 @@ impl Reader for MemoryReader {
 
     fn number(&mut self, _: &QueueSpec, sql: &Template) -> Result<u64, StoreError> {
         panic!("the memory store speaks no SQL: {sql:?}")
+    }
+
+    /// It refuses nothing that a preset says.
+    fn rehearse(&mut self, _spec: &QueueSpec, _reason: &str) -> Result<Vec<Refusal>, StoreError> {
+        Ok(Vec::new())
     }
 
     fn states_in_use(&mut self, spec: &QueueSpec) -> Result<Vec<Cell>, StoreError> {

@@ -17,7 +17,7 @@ impl Reclaiming<'_> {
         plan: &Plan,
         order: &Order<'_>,
     ) -> Result<Exit, CliError> {
-        let emitted = ops::emit(limits, plan, order)?;
+        let emitted = ops::emit(limits, plan, order, self.settings.foreign_keys())?;
         context.ui.report(|out| emitted.parts.iter().try_for_each(|part| out.write_all(part?.as_bytes())))?;
         emitted.warnings.iter().for_each(|warning| context.ui.warn(warning));
         let not_found = plan.not_found();

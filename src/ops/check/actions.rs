@@ -1,0 +1,92 @@
+//! Whether the database would take what the actions write: it is asked, and nothing is written.
+
+use super::Findings;
+use crate::model::Move;
+use crate::ops::OpsError;
+use crate::ops::record::Cause;
+use crate::ops::session::Look;
+use crate::report::Severity;
+use crate::spec::{Assignment, Piece, StepSpec};
+use crate::store::{RefusedOf, StoreErrorKind};
+
+/// A run's name, as long as every other one.
+const A_RUN: &str = "20260101000000-000000";
+
+/// Says what the database refuses of the actions.
+pub(super) fn actions(findings: &mut Findings, look: &mut Look) -> Result<(), OpsError> {
+    is_offered(findings, look);
+    let triggers = claims_table(look).is_some_and(|table| !table.triggers.is_empty());
+    // A trigger may put another value in the place of one that is refused.
+    let sure = if triggers { Severity::Warning } else { Severity::Error };
+    let is_denied = findings.denied;
+    let cleared = cleared(look);
+    for (r#move, assignment) in &cleared {
+        let (column, at) = (&assignment.column, &assignment.at);
+        let fix = "leave it out of `clear`, or drop the column's NOT NULL";
+        let detail = format!("{move} ({at}): column {column} is NOT NULL, and the action clears it");
+        findings.add(sure, "actions", detail, Some(fix.to_owned()));
+    }
+    let mut refused = !cleared.is_empty();
+    for refusal in look.reader.rehearse(&look.spec, &Cause::Dead.reason(A_RUN))? {
+        let error = &refusal.error;
+        let of = |column: &str| error.constraint.as_ref().is_some_and(|of| of.ends_with(&format!(".{column}")));
+        if cleared.iter().any(|(r#move, one)| refusal.r#move == Some(*r#move) && of(&one.column.name)) {
+            continue;
+        }
+        refused = true;
+        if error.kind == StoreErrorKind::Denied {
+            // The rights that were found missing come with the GRANT for each.
+            if !is_denied {
+                findings.denied("actions", refusal.to_string(), error.hint.clone());
+            }
+            continue;
+        }
+        let severity = match refusal.of {
+            RefusedOf::Any => Severity::Error,
+            RefusedOf::EveryTried => sure,
+            RefusedOf::SomeTried => Severity::Warning,
+        };
+        findings.add(severity, "actions", refusal.to_string(), error.hint.clone());
+    }
+    if !refused && look.spec.advice_only().is_none() && !look.spec.moves.is_empty() {
+        findings.ok("actions", "the database accepts every statement of the actions; none was run".to_owned());
+    }
+    Ok(())
+}
+
+/// A mapping that says neither how a job goes back nor how it fails has nothing to reclaim with.
+fn is_offered(findings: &mut Findings, look: &Look) {
+    let Some(at) = &look.mapping else { return };
+    if [Move::Requeue, Move::Fail].iter().all(|r#move| !look.spec.moves.contains_key(r#move)) {
+        findings.add(
+            Severity::Error,
+            "actions",
+            format!("{at}: there is neither a requeue nor a fail, so that nothing can be reclaimed"),
+            Some("write [mapping.NAME.move.requeue] or [mapping.NAME.move.fail], see `jobdoctor help presets`".to_owned()),
+        );
+    }
+}
+
+/// The NOT NULL columns that actions clear.
+fn cleared(look: &Look) -> Vec<(Move, Assignment)> {
+    let Some(table) = claims_table(look) else { return Vec::new() };
+    let clears = |assignment: &&Assignment| {
+        matches!(assignment.value.0.as_slice(), [Piece::Text(null)] if null.trim().eq_ignore_ascii_case("null"))
+            && table.not_null.contains(&assignment.column.name)
+    };
+    let mut list = Vec::new();
+    for (r#move, moved) in look.spec.moves.iter().filter(|(_, moved)| moved.refused.is_none()) {
+        for step in &moved.steps {
+            if let StepSpec::Update(assignments) = step {
+                list.extend(assignments.iter().filter(clears).map(|assignment| (*r#move, assignment.clone())));
+            }
+        }
+    }
+    list
+}
+
+/// The live table whose rows the actions change.
+pub(super) fn claims_table(look: &Look) -> Option<&crate::spec::LiveTable> {
+    let table = look.spec.tables.get(&look.spec.claim.lock_table)?;
+    look.live.table(Some(&table.schema), &table.name)
+}

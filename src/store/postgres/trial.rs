@@ -1,0 +1,129 @@
+//! Has a server explain what a writer would send, and tries what it would write, inside the read-only transaction of a look.
+//!
+//! EXPLAIN without ANALYZE plans a statement and runs none of it, so the server allows it there. It shows names, types,
+//! lengths, columns that cannot be written, and the role's rights. What a domain or a CHECK says only shows in a value.
+
+use super::session::{PATH, PostgresSession};
+use crate::model::{Cell, Timestamp};
+use crate::spec::{Assignment, MoveSpec, QueueSpec};
+use crate::store::rehearse::{RefusedOf, Trial, assignments};
+use crate::store::session::Session;
+use crate::store::sql::{self, Dialect, Param, Postgres, Statement};
+use crate::store::{StoreError, StoreErrorKind};
+
+/// The types of the table's columns.
+const TYPES: &str = "
+SELECT a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod) FROM pg_catalog.pg_attribute AS a
+WHERE a.attrelid = pg_catalog.to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped";
+
+/// The table's CHECK constraints, once for each column that they name. `conenforced` is new in Postgres 18.
+const CHECKS: &str = "
+SELECT c.conname::text, pg_catalog.pg_get_expr(c.conbin, c.conrelid), a.attname::text
+FROM pg_catalog.pg_constraint AS c
+LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = ANY (c.conkey)
+WHERE c.contype = 'c' AND c.conrelid = pg_catalog.to_regclass($1)
+  AND coalesce(pg_catalog.to_jsonb(c) ->> 'conenforced', 'true') = 'true'
+ORDER BY 1";
+
+/// See [`ReadSession::explain`](crate::store::reader::ReadSession::explain).
+pub(super) fn explain(
+    session: &mut PostgresSession,
+    spec: &QueueSpec,
+    statement: &Statement,
+    is_act: bool,
+) -> Result<(), StoreError> {
+    let path = if is_act { session.path_of(&spec.schema) } else { PATH.to_owned() };
+    let explained = Statement { sql: format!("EXPLAIN {}", statement.sql), params: statement.params.clone() };
+    aside(session, &path, &explained).map(drop).map_err(|error| match error.kind {
+        StoreErrorKind::Denied => StoreError { hint: None, ..error }
+            .hint("this role lacks a right that the action takes: grant it on what the message names"),
+        _ => error,
+    })
+}
+
+/// See [`ReadSession::try_out`](crate::store::reader::ReadSession::try_out).
+pub(super) fn try_out(
+    session: &mut PostgresSession,
+    spec: &QueueSpec,
+    moved: &MoveSpec,
+    saying: (Timestamp, &str),
+) -> Result<Vec<Trial>, StoreError> {
+    let path = session.path_of(&spec.schema);
+    let Some(table) = spec.tables.get(&spec.claim.lock_table).map(|table| Postgres.table(table)) else {
+        return Ok(Vec::new());
+    };
+    let of_table = |sql: &str| Statement { sql: sql.to_owned(), params: vec![Param::Cell(Cell::Text(table.clone()))] };
+    let types = session.query(&of_table(TYPES))?;
+    let type_of = |assignment: &Assignment| {
+        let row = types.iter().find(|row| text(row, 0) == assignment.column.name)?;
+        Some(text(row, 1))
+    };
+    let written: Vec<(&Assignment, String)> =
+        assignments(moved).into_iter().filter_map(|assignment| Some((assignment, type_of(assignment)?))).collect();
+    let mut trials = Vec::new();
+    for (assignment, type_name) in &written {
+        // By itself first: a value that names columns has none then, and is tried on claims.
+        for of_claims in [false, true] {
+            let statement = sql::cast_value(spec, &Postgres, assignment, type_name, saying, of_claims);
+            match aside(session, &path, &statement) {
+                Err(error) if !of_claims && matches!(error.code.as_deref(), Some("42P01" | "42703")) => continue,
+                Err(error) if error.kind == StoreErrorKind::RowData => {
+                    let error = StoreError { message: format!("{}: {}", assignment.column, error.message), ..error };
+                    let of = if of_claims { RefusedOf::SomeTried } else { RefusedOf::Any };
+                    trials.push(Trial { at: Some(assignment.at.clone()), error, of });
+                }
+                // What the explanation has not shown is not known: a function that writes, a column that may not be read.
+                Err(error) => known(error)?,
+                Ok(_) => {}
+            }
+            break;
+        }
+    }
+    if !trials.is_empty() {
+        return Ok(trials);
+    }
+    let rows = session.query(&of_table(CHECKS))?;
+    for of_one in rows.chunk_by(|one, next| text(one, 0) == text(next, 0)) {
+        let Some(first) = of_one.first() else { continue };
+        let (name, condition) = (text(first, 0), text(first, 1));
+        let columns: Vec<String> = of_one.iter().filter_map(|row| row.get(2)?.to_text()).collect();
+        let statement = sql::refused_claims(spec, &Postgres, &condition, &columns, &written, saying);
+        let counted = match aside(session, &path, &statement) {
+            Ok(rows) => rows.into_iter().next().unwrap_or_default(),
+            Err(error) => {
+                known(error)?;
+                continue;
+            }
+        };
+        let [Cell::Integer(tried), Cell::Integer(refused)] = counted.as_slice() else { continue };
+        if *refused > 0 {
+            let message = format!("CHECK constraint {name} of {table} refuses {refused} of {tried} claims in flight");
+            let error = StoreError {
+                constraint: Some(name),
+                hint: Some(format!("write what it allows: {condition}")),
+                ..StoreError::new(StoreErrorKind::RowData, message)
+            };
+            let of = if refused == tried { RefusedOf::EveryTried } else { RefusedOf::SomeTried };
+            trials.push(Trial { at: None, error, of });
+        }
+    }
+    Ok(trials)
+}
+
+/// Runs a statement behind a savepoint, which takes back its settings and its failure.
+fn aside(session: &mut PostgresSession, path: &str, statement: &Statement) -> Result<Vec<Vec<Cell>>, StoreError> {
+    session.batch("SAVEPOINT jobdoctor_aside")?;
+    let answer = session.set(&[("search_path", path)]).and_then(|()| session.query(statement));
+    session.batch("ROLLBACK TO SAVEPOINT jobdoctor_aside; RELEASE SAVEPOINT jobdoctor_aside")?;
+    answer
+}
+
+/// Passes over what the server says of a statement; other errors end the look.
+fn known(error: StoreError) -> Result<(), StoreError> {
+    use StoreErrorKind::{Denied, Other, RowData, Unfit};
+    if matches!(error.kind, Denied | Unfit | RowData | Other) { Ok(()) } else { Err(error) }
+}
+
+fn text(row: &[Cell], n: usize) -> String {
+    row.get(n).and_then(Cell::to_text).unwrap_or_default()
+}

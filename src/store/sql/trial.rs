@@ -1,0 +1,92 @@
+//! Questions about what an action would write, for `check`: values cast to the types of their columns, and claims as they would
+//! become.
+
+use super::builder::{Sql, Statement, Values, column_sql};
+use super::dialect::Dialect;
+use crate::model::Timestamp;
+use crate::spec::ident::quoted;
+use crate::spec::{Assignment, Column, QueueSpec};
+
+/// The most claims that an action is tried on.
+pub const CLAIMS: usize = 100;
+
+/// What the statements of an imagined action write of their own: its clock, and why it is done.
+pub type Saying<'a> = (Timestamp, &'a str);
+
+/// Casts the value of an assignment to that type: by itself, or for claims in flight where it is made of their columns.
+pub fn cast_value(
+    spec: &QueueSpec,
+    dialect: &dyn Dialect,
+    assignment: &Assignment,
+    type_name: &str,
+    saying: Saying<'_>,
+    of_claims: bool,
+) -> Statement {
+    let mut sql = Sql::new(dialect);
+    sql.push("SELECT ");
+    cast(&mut sql, spec, assignment, type_name, saying);
+    if of_claims {
+        claims(&mut sql, spec);
+    }
+    sql.finish()
+}
+
+/// Counts claims in flight, and those of them that a condition over the table's own columns would refuse once `written` is
+/// written. `columns` are those that the condition names.
+pub fn refused_claims(
+    spec: &QueueSpec,
+    dialect: &dyn Dialect,
+    condition: &str,
+    columns: &[String],
+    written: &[(&Assignment, String)],
+    saying: Saying<'_>,
+) -> Statement {
+    let mut sql = Sql::new(dialect);
+    sql.push(&format!("SELECT count(*), count(*) FILTER (WHERE NOT ({condition})) FROM (SELECT 1"));
+    for name in columns {
+        sql.push(", ");
+        match written.iter().find(|(assignment, _)| assignment.column.name == *name) {
+            Some((assignment, type_name)) => cast(&mut sql, spec, assignment, type_name, saying),
+            None => sql.push(&of_claim(spec, name)),
+        }
+        sql.push(&format!(" AS {}", quoted(name)));
+    }
+    claims(&mut sql, spec);
+    let table = spec.tables.get(&spec.claim.lock_table).map(|table| quoted(&table.name));
+    sql.push(&format!(") AS {}", table.unwrap_or_default()));
+    sql.finish()
+}
+
+/// Reads these columns of claims in flight.
+pub fn stored_claims(spec: &QueueSpec, dialect: &dyn Dialect, columns: &[String]) -> Statement {
+    let mut sql = Sql::new(dialect);
+    let columns: Vec<String> = columns.iter().map(|name| of_claim(spec, name)).collect();
+    sql.push(&format!("SELECT {}", columns.join(", ")));
+    claims(&mut sql, spec);
+    sql.finish()
+}
+
+fn of_claim(spec: &QueueSpec, name: &str) -> String {
+    column_sql(&Column { alias: spec.claim.lock.clone(), name: name.to_owned(), type_name: String::new() })
+}
+
+fn cast(sql: &mut Sql<'_>, spec: &QueueSpec, assignment: &Assignment, type_name: &str, (now, reason): Saying<'_>) {
+    let values = Values {
+        now: Some(now),
+        run_at: Some(now),
+        assigned: assignment.encodings.as_ref(),
+        reason,
+        ..Values::default()
+    };
+    sql.push("CAST((");
+    sql.template(spec, &assignment.value, &values);
+    sql.push(&format!(") AS {type_name})"));
+}
+
+fn claims(sql: &mut Sql<'_>, spec: &QueueSpec) {
+    sql.push(" FROM ");
+    sql.claim_from(spec);
+    sql.push(" WHERE ");
+    sql.in_flight(spec, None);
+    sql.push(&format!(" LIMIT {CLAIMS}"));
+}

@@ -1,0 +1,140 @@
+//! Tries the statements of an action on a copy in memory: the claims' table alone, as it is declared, without triggers, foreign
+//! keys and other tables, with a few claims. What NOT NULL, CHECK, generated columns and affinity refuse shows there.
+
+use super::session::{Bound, SqliteSession, watch};
+use crate::model::{Cell, Key, Timestamp};
+use crate::spec::{MoveSpec, QueueSpec};
+use crate::store::reader::ReadSession;
+use crate::store::rehearse::{RefusedOf, Trial};
+use crate::store::session::Session;
+use crate::store::sql::{self, Dialect, Param, Sqlite, Statement};
+use crate::store::{StoreError, StoreErrorKind};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ffi};
+use std::ops::ControlFlow;
+
+/// The most bytes of claims that are copied, so that large payloads do not fill the memory.
+const BYTES: usize = 16 << 20;
+/// Whether a key is taken depends on rows that are not in the copy.
+const UNIQUE: [i32; 3] =
+    [ffi::SQLITE_CONSTRAINT_UNIQUE, ffi::SQLITE_CONSTRAINT_PRIMARYKEY, ffi::SQLITE_CONSTRAINT_ROWID];
+
+/// See [`ReadSession::try_out`].
+pub(super) fn try_out(
+    session: &mut SqliteSession,
+    spec: &QueueSpec,
+    moved: &MoveSpec,
+    (now, reason): (Timestamp, &str),
+) -> Result<Vec<Trial>, StoreError> {
+    let Some((copy, keys)) = copy(session, spec)? else { return Ok(Vec::new()) };
+    let (mut refused, mut first) = (0, None);
+    for key in &keys {
+        let acts = sql::acts(spec, &Sqlite, moved, &[key], (now, now), reason);
+        let tried = copy.execute_batch("SAVEPOINT jobdoctor_trial").and_then(|()| {
+            acts.iter().try_for_each(|act| {
+                let params = act.statement.params.iter().map(Bound);
+                copy.execute(&act.statement.sql, rusqlite::params_from_iter(params)).map(drop)
+            })
+        });
+        match tried {
+            Err(rusqlite::Error::SqliteFailure(failure, _)) if UNIQUE.contains(&failure.extended_code) => {}
+            Err(error) => {
+                let error = session.error(error);
+                match error.kind {
+                    StoreErrorKind::RowData => {
+                        refused += 1;
+                        first.get_or_insert(error);
+                    }
+                    StoreErrorKind::TimedOut | StoreErrorKind::Interrupted => return Err(error),
+                    // It needs another table: what is left of it cannot be tried.
+                    _ => return Ok(Vec::new()),
+                }
+            }
+            Ok(()) => {}
+        }
+        let undo = "ROLLBACK TO SAVEPOINT jobdoctor_trial; RELEASE SAVEPOINT jobdoctor_trial";
+        copy.execute_batch(undo).map_err(|error| session.error(error))?;
+    }
+    let trial = |error: StoreError| {
+        let message = format!("{}, of {refused} of {} claims in flight", error.message, keys.len());
+        let of = if refused == keys.len() { RefusedOf::EveryTried } else { RefusedOf::SomeTried };
+        Trial { at: None, error: StoreError { message, ..error }, of }
+    };
+    Ok(first.map(trial).into_iter().collect())
+}
+
+/// The claims' table in memory with some claims in it, and their keys; `None` where it cannot be made.
+fn copy(session: &mut SqliteSession, spec: &QueueSpec) -> Result<Option<(Connection, Vec<Key>)>, StoreError> {
+    let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return Ok(None) };
+    let of_table = |sql: &str| Statement {
+        sql: sql.to_owned(),
+        params: vec![Param::Cell(Cell::Text(table.name.clone()))],
+    };
+    let declared = "SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND name = ?1 AND sql LIKE 'CREATE TABLE%'";
+    let declared = session.query(&of_table(declared))?.into_iter().flatten().find_map(|cell| cell.to_text());
+    let Some(declared) = declared else { return Ok(None) };
+    // Generated columns are hidden ones; they make themselves.
+    let columns = "SELECT name FROM pragma_table_xinfo(?1, 'main') WHERE hidden = 0";
+    let columns: Vec<String> = session.query(&of_table(columns))?.iter().flatten().filter_map(Cell::to_text).collect();
+    let key: Vec<usize> = (spec.claim.key.iter())
+        .filter_map(|key| columns.iter().position(|name| name.eq_ignore_ascii_case(&key.name)))
+        .collect();
+    if key.len() != spec.claim.key.len() {
+        return Ok(None);
+    }
+    let Ok(connection) = empty(session, &declared) else { return Ok(None) };
+    let names: Vec<String> = columns.iter().map(|name| crate::spec::ident::quoted(name)).collect();
+    let places = vec!["?"; columns.len()].join(", ");
+    let insert = format!("INSERT INTO {} ({}) VALUES ({places})", Sqlite.table(table), names.join(", "));
+    let (mut keys, mut bytes) = (Vec::new(), 0);
+    session.stream(&sql::stored_claims(spec, &Sqlite, &columns), &mut |row| {
+        bytes += row.iter().map(size).sum::<usize>();
+        if bytes > BYTES {
+            return ControlFlow::Break(());
+        }
+        let params: Vec<Param> = row.iter().cloned().map(Param::Cell).collect();
+        // A row that its own table would not take again says nothing about an action.
+        if connection.execute(&insert, rusqlite::params_from_iter(params.iter().map(Bound))).is_ok() {
+            keys.push(Key(key.iter().filter_map(|n| row.get(*n)).cloned().collect()));
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(Some((connection, keys)))
+}
+
+/// A database in memory with that table. Nothing in it leads to a file: nothing is attached, and nothing can be.
+fn empty(session: &SqliteSession, declared: &str) -> rusqlite::Result<Connection> {
+    let mut connection = Connection::open_in_memory()?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.pragma_update(None, "foreign_keys", false)?;
+    watch(&mut connection, session.limits.deadline, Some(session.limits.interrupt.clone()))?;
+    connection.execute(declared, [])?;
+    connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+    Ok(connection)
+}
+
+fn size(cell: &Cell) -> usize {
+    match cell {
+        Cell::Text(text) => text.len(),
+        Cell::BrokenText(bytes) | Cell::Bytes(bytes) => bytes.len(),
+        _ => 8,
+    }
+}
+
+/// Says so where a declaration of the claims' table is what an explanation failed of.
+pub(super) fn blamed_on_foreign_key(session: &mut SqliteSession, spec: &QueueSpec, error: StoreError) -> StoreError {
+    let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return error };
+    let parents = Statement {
+        sql: "SELECT \"table\" FROM pragma_foreign_key_list(?1, 'main')".to_owned(),
+        params: vec![Param::Cell(Cell::Text(table.name.clone()))],
+    };
+    let parents: Vec<String> =
+        session.query(&parents).unwrap_or_default().iter().flatten().filter_map(Cell::to_text).collect();
+    let missing = error.message.strip_prefix("no such table: main.");
+    if missing.is_some_and(|missing| parents.iter().any(|parent| parent.eq_ignore_ascii_case(missing))) {
+        let message = format!("a foreign key of table {} cannot be enforced: {}", table.name, error.message);
+        return super::error::of_foreign_key(StoreError { message, ..error });
+    }
+    error
+}

@@ -1,0 +1,133 @@
+use super::{configure, findings, finds, run};
+use crate::support::cli::Doctor;
+use crate::support::postgres::{TestDatabase, fresh};
+
+const COLUMNS: [(&str, &str); 7] = [
+    ("id", "int primary key"),
+    ("status", "text"),
+    ("worker", "text"),
+    ("started", "timestamptz"),
+    ("pinged", "timestamptz"),
+    ("tries", "int not null default 0"),
+    ("note", "text"),
+];
+
+const TYPES: &str = "CREATE TYPE state AS ENUM ('nwe', 'working', 'dead');
+    CREATE DOMAIN required AS text NOT NULL CHECK (VALUE <> '');
+    CREATE DOMAIN word AS text CHECK (VALUE IN ('working', 'dead'));";
+
+/// Makes a queue whose columns are declared otherwise as said, with two claims.
+fn with_claims(column: (&str, &str)) -> (TestDatabase, Doctor) {
+    let (database, doctor) = (fresh(), Doctor::new());
+    let declared: Vec<String> = COLUMNS
+        .iter()
+        .map(|(name, usual)| format!("{name} {}", if *name == column.0 { column.1 } else { usual }))
+        .collect();
+    let made = format!(
+        "{TYPES} CREATE TABLE q ({});
+         INSERT INTO q (id, status, worker, started, pinged)
+         VALUES (1, 'working', 'w1', now() - interval '1h', now() - interval '1h'), (2, 'working', 'w2', now(), now())",
+        declared.join(", ")
+    );
+    database.client().batch_execute(&made).unwrap();
+    configure(&doctor, &database.url(), "native", &[]);
+    (database, doctor)
+}
+
+#[test]
+fn a_queue_that_fits_is_said_to_and_does() {
+    let (_database, doctor) = with_claims(("", ""));
+    assert_eq!(findings(&doctor, 0), [""; 0]);
+    let unverified = run(&doctor, &["check"], 0)["unverified"].to_string();
+    assert!(["unique", "foreign", "row-level"].iter().all(|word| unverified.contains(word)), "{unverified}");
+    assert_eq!(run(&doctor, &["reclaim", "--apply"], 0)["summary"]["outcomes"]["moved"], 1);
+}
+
+/// Each is an error of `check`, with its place; and an apply, which is tried where it requeues, does not move the job.
+#[test]
+fn what_an_apply_would_meet_is_found() {
+    let requeue = "requeue (config file config.toml, mapping m, line ";
+    for (column, place, says) in [
+        (("note", "text GENERATED ALWAYS AS (worker) STORED"), "line 24, key `move.fail.set.note`", "(428C9)"),
+        (("note", "varchar(20)"), "line 22, key `move.fail`", "value too long for type character varying(20)"),
+        (("note", "text CHECK (length(note) < 20)"), "line 22, key `move.fail`", "CHECK constraint q_note_check"),
+        (("worker", "text NOT NULL"), "line 21, key `move.requeue.clear[1]`", "column worker is NOT NULL"),
+        (("worker", "required"), "line 21, key `move.requeue.clear[1]`", "worker: domain public.required does not allow null values"),
+        (("status", "state"), requeue, "invalid input value for enum public.state: \"new\""),
+        (("status", "word"), "line 20, key `move.requeue.to`", "value for domain word violates check constraint"),
+        (("status", "text CHECK (status <> 'new' OR worker IS NOT NULL)"), requeue, "refuses 2 of 2 claims in flight"),
+    ] {
+        let (_database, doctor) = with_claims(column);
+        finds(&doctor, 78, &["error", place, says]);
+        if !place.contains("fail") {
+            let ran = doctor.run(&["reclaim", "--apply", "--config", "config.toml"]);
+            assert!([3, 78].contains(&ran.code), "{column:?}: {ran:#?}");
+        }
+    }
+}
+
+/// No GRANT helps against a column that makes itself.
+#[test]
+fn a_generated_column_is_no_matter_of_rights() {
+    let (_database, doctor) = with_claims(("note", "text GENERATED ALWAYS AS (worker) STORED"));
+    let found = findings(&doctor, 78).join("\n");
+    assert!(!found.contains("GRANT"), "{found}");
+}
+
+/// A trigger may put in what is missing, so nothing is certain then.
+#[test]
+fn what_a_trigger_might_change_is_a_warning() {
+    let (database, doctor) = with_claims(("worker", "text NOT NULL"));
+    let trigger = "CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN NEW.worker := coalesce(NEW.worker, ''); RETURN NEW; END $$;
+        CREATE TRIGGER fill BEFORE UPDATE ON q FOR EACH ROW EXECUTE FUNCTION fill()";
+    database.client().batch_execute(trigger).unwrap();
+    let found = findings(&doctor, 0).join("\n");
+    assert!(found.contains("warning: requeue") && found.contains("NOT NULL"), "{found}");
+    assert_eq!(run(&doctor, &["reclaim", "--apply"], 0)["summary"]["outcomes"]["moved"], 1);
+}
+
+#[test]
+fn a_column_of_a_view_that_is_computed() {
+    let (database, doctor) = with_claims(("", ""));
+    let view = "ALTER TABLE q RENAME TO behind;
+        CREATE VIEW q AS SELECT id, status, worker, started, pinged, tries + 0 AS tries, note FROM behind";
+    database.client().batch_execute(view).unwrap();
+    let found = findings(&doctor, 78).join("\n");
+    assert!(found.contains("cannot update column \"tries\" of view \"q\""), "{found}");
+    assert!(found.contains("line 19, key `move.requeue`"), "{found}");
+}
+
+/// Rights that no list of columns tells: here of a function that a mapping calls.
+#[test]
+fn a_right_that_only_the_statement_shows_is_denied() {
+    let (database, doctor) = with_claims(("", ""));
+    let role = format!("role_{}", database.name());
+    let made = format!(
+        "CREATE FUNCTION words() RETURNS text LANGUAGE sql AS 'SELECT ''x''';
+         REVOKE EXECUTE ON FUNCTION words() FROM public;
+         CREATE ROLE {role} LOGIN; GRANT SELECT, UPDATE ON q TO {role}"
+    );
+    database.client().batch_execute(&made).unwrap();
+    let url = database.url().replace("user=doctor", &format!("user={role}"));
+    configure(&doctor, &url, "native", &[(":reason", "public.words()")]);
+    finds(&doctor, 77, &["error: fail", "permission denied for function words"]);
+    database.client().batch_execute(&format!("DROP OWNED BY {role}; DROP ROLE {role}")).unwrap();
+}
+
+/// The same verdict as an apply, whatever view stands where the owners' newest rows are.
+#[test]
+fn an_owners_view_is_judged_by_the_statement_that_locks_it() {
+    let (database, doctor) = with_claims(("", ""));
+    let view = "CREATE TABLE beats (name text, beat timestamptz);
+        CREATE VIEW workers AS SELECT DISTINCT ON (name) name, beat FROM beats ORDER BY name, beat DESC;
+        INSERT INTO beats VALUES ('w1', now() - interval '1h')";
+    database.client().batch_execute(view).unwrap();
+    let owner = "id = \"worker\"\ntable = \"workers\"\nmatch = { name = \"worker\" }\nheartbeat = \"beat\"";
+    let liveness = "{ by = \"owner\", silent_after = \"2m\" }";
+    let changes = [("id = \"worker\"", owner), ("{ by = \"heartbeat\", column = \"pinged\", silent_after = \"2m\" }", liveness)];
+    configure(&doctor, &database.url(), "native", &changes);
+    let checked = doctor.run(&["check", "--config", "config.toml"]);
+    let applied = doctor.run(&["reclaim", "--apply", "--config", "config.toml"]);
+    assert_eq!(checked.code, applied.code, "{checked:#?} {applied:#?}");
+}

@@ -1,0 +1,164 @@
+use super::{configure, findings, finds, run};
+use crate::support::cli::Doctor;
+
+const COLUMNS: [(&str, &str); 7] = [
+    ("id", "integer primary key"),
+    ("status", "text"),
+    ("worker", "text"),
+    ("started", "integer"),
+    ("pinged", "integer"),
+    ("tries", "integer not null default 0"),
+    ("note", "text"),
+];
+
+/// A queue whose columns are declared otherwise as said, with a mapping that is altered as said.
+fn queue(columns: &[(&str, &str)], changes: &[(&str, &str)]) -> Doctor {
+    let doctor = Doctor::new();
+    let declared: Vec<String> = COLUMNS
+        .iter()
+        .map(|(name, usual)| {
+            let other = columns.iter().find(|(of, _)| of == name);
+            format!("{name} {}", other.map_or(*usual, |(_, declared)| declared))
+        })
+        .collect();
+    doctor.sql("u.db", &format!("CREATE TABLE q ({})", declared.join(", ")));
+    configure(&doctor, "u.db", "epoch s", changes);
+    doctor
+}
+
+fn with_claims(columns: &[(&str, &str)], changes: &[(&str, &str)]) -> Doctor {
+    let doctor = queue(columns, changes);
+    doctor.sql(
+        "u.db",
+        "INSERT INTO q (id, status, worker, started, pinged) VALUES
+         (1, 'working', 'w1', unixepoch() - 1000, unixepoch() - 1000), (2, 'working', 'w2', unixepoch(), unixepoch())",
+    );
+    doctor
+}
+
+fn moved(doctor: &Doctor, code: i32) -> u64 {
+    run(doctor, &["reclaim", "--apply"], code)["summary"]["outcomes"]["moved"].as_u64().unwrap()
+}
+
+#[test]
+fn a_queue_that_fits_is_said_to_and_does() {
+    let doctor = with_claims(&[], &[]);
+    assert_eq!(findings(&doctor, 0), [""; 0]);
+    let unverified = run(&doctor, &["check"], 0)["unverified"].to_string();
+    assert!(unverified.contains("unique keys") && !unverified.contains("CHECK"), "{unverified}");
+    assert_eq!(moved(&doctor, 0), 1);
+}
+
+/// Both kinds of declarations that SQLite cannot enforce, and the way out for those whose application does not either.
+#[test]
+fn a_foreign_key_that_cannot_be_enforced() {
+    for (worker, other, says) in [
+        ("text references workers(id)", "SELECT 1", "no such table: main.workers"),
+        ("text references w2(id)", "CREATE TABLE w2 (id text)", "foreign key mismatch"),
+    ] {
+        let doctor = with_claims(&[("worker", worker)], &[]);
+        doctor.sql("u.db", other);
+        finds(&doctor, 78, &["error", says, "config.toml, mapping m, line 19, key `move.requeue`", "foreign_keys = false"]);
+        doctor.run(&["reclaim", "--apply", "--config", "config.toml"]).exits(78);
+        configure(&doctor, "u.db", "epoch s", &[("preset =", "foreign_keys = false\npreset =")]);
+        assert_eq!(findings(&doctor, 0), [""; 0], "{says}");
+        let script = doctor.run(&["reclaim", "--emit-sql", "--config", "config.toml"]).exits(0);
+        assert!(script.stdout.contains("PRAGMA foreign_keys = OFF;"), "{script:#?}");
+        assert_eq!(moved(&doctor, 0), 1, "{says}");
+    }
+}
+
+#[test]
+fn statements_that_the_database_does_not_take() {
+    for (columns, changes, says) in [
+        (&[][..], &[(":reason", "nofunc(1)")][..], "no such function: nofunc"),
+        (&[], &[(":reason", "k.note")], "no such column: k.note"),
+        (&[("note", "text as (status)")], &[], "cannot UPDATE generated column \"note\""),
+    ] {
+        let place = if says.contains("\"note\"") { "line 24, key `move.fail.set.note`" } else { "line 22, key `move.fail`" };
+        finds(&queue(columns, changes), 78, &["error: fail", says, place]);
+    }
+}
+
+/// An apply says where it stands too.
+#[test]
+fn an_apply_that_fails_says_where() {
+    let doctor = with_claims(&[], &[("clear = [\"worker\", \"started\", \"pinged\"]", "set = { note = \"nofunc(1)\" }")]);
+    let ran = doctor.run(&["reclaim", "--apply", "--config", "config.toml"]).exits(78);
+    assert!(ran.stderr.contains("line 19, key `move.requeue`: no such function"), "{ran:#?}");
+}
+
+#[test]
+fn values_that_the_table_refuses() {
+    let checked = "text check (status in ('nwe', 'working', 'dead'))";
+    for (columns, says) in [
+        (("worker", "text not null"), "line 21, key `move.requeue.clear[1]`): column worker is NOT NULL"),
+        (("status", checked), "requeue (config file config.toml, mapping m, line 19"),
+        (("note", "text check (length(note) < 10)"), "CHECK constraint failed"),
+    ] {
+        let doctor = with_claims(&[columns], &[]);
+        finds(&doctor, 78, &["error", says]);
+    }
+    // Without a claim there is nothing to try it on, which is said.
+    let empty = queue(&[("status", checked)], &[]);
+    let document = run(&empty, &["check"], 0);
+    assert!(document["unverified"].to_string().contains("no claim is in flight"), "{document:#}");
+    finds(&queue(&[("worker", "text not null")], &[]), 78, &["column worker is NOT NULL"]);
+}
+
+/// One row's data is no fault of the mapping.
+#[test]
+fn one_claim_of_several_that_is_refused_is_a_warning() {
+    let doctor = with_claims(&[("tries", "integer check (tries < 5)")], &[]);
+    doctor.sql("u.db", "UPDATE q SET tries = 4 WHERE id = 2");
+    // Both actions count an attempt.
+    let found = findings(&doctor, 0);
+    assert!(found.len() == 2 && found.iter().all(|one| one.starts_with("warning: ")), "{found:#?}");
+    assert!(found[0].contains("requeue (") && found[0].contains("of 1 of 2 claims in flight"), "{found:#?}");
+}
+
+/// What is tried is tried in memory: neither the table's triggers nor its unique keys are asked, and large rows are not copied
+/// without end.
+#[test]
+fn triggers_and_unique_keys_are_left_to_the_apply() {
+    let doctor = with_claims(&[("note", "text unique")], &[]);
+    doctor.sql("u.db", "CREATE TABLE log (x); CREATE TRIGGER noted AFTER UPDATE ON q BEGIN INSERT INTO log VALUES (1); END");
+    let document = run(&doctor, &["check"], 0);
+    assert!(document["unverified"].to_string().contains("(noted)"), "{document:#}");
+    assert_eq!(doctor.rows("u.db", "SELECT count(*) FROM log"), ["0"]);
+}
+
+/// A column of REAL affinity makes reals of integers; what is whole is the count that was meant.
+#[test]
+fn attempts_in_a_column_of_reals_are_counted() {
+    let doctor = with_claims(&[("tries", "real not null default 0")], &[]);
+    doctor.sql("u.db", "INSERT INTO q SELECT 3, 'working', 'w3', 1000000000, 1000000000, 1.5, null");
+    assert_eq!(findings(&doctor, 0), [""; 0]);
+    assert_eq!(moved(&doctor, 0), 1, "half an attempt is none");
+    assert_eq!(doctor.rows("u.db", "SELECT status, tries FROM q ORDER BY id"), ["new|1.0", "working|0.0", "working|1.5"]);
+}
+
+#[test]
+fn mappings_that_leave_something_out() {
+    let doctor = with_claims(&[], &[]);
+    doctor.sql("u.db", "INSERT INTO q (id, status) VALUES (9, 'paused')");
+    finds(&doctor, 78, &["error: rows are in states", "paused", "config.toml, mapping m"]);
+    let moves = "[mapping.m.move.requeue]\nto = \"new\"\nclear = [\"worker\", \"started\", \"pinged\"]\n[mapping.m.move.fail]\nto = \"dead\"\nset = { note = \":reason\" }\n";
+    let doctor = with_claims(&[], &[(moves, "")]);
+    finds(&doctor, 78, &["error", "config.toml, mapping m", "neither a requeue nor a fail"]);
+    let nothing = [
+        ("state = \"status\"\n", "where = \"j.status = 'working'\"\nin_flight = \"working\"\n"),
+        ("attempts = { column", "# attempts = { column"),
+        ("[mapping.m.states]\nwaiting = [\"new\"]\nin_flight = [\"working\"]\nfailed = [\"dead\"]\n", ""),
+        ("clear = [\"worker\", \"started\", \"pinged\"]\n", ""),
+    ];
+    let doctor = with_claims(&[], &nothing);
+    finds(&doctor, 78, &["error: requeue", "it writes no column"]);
+}
+
+#[test]
+fn a_wake_up_that_cannot_be_explained_is_refused() {
+    let doctor = queue(&[], &[("[mapping.m.owner]", "[mapping.m.notify.all]\nsql = \"NOTIFY jobs\"\n[mapping.m.owner]")]);
+    let ran = doctor.run(&["check", "--config", "config.toml"]).exits(78);
+    assert!(ran.stderr.contains("SELECT pg_notify("), "{ran:#?}");
+}
