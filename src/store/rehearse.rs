@@ -58,7 +58,8 @@ pub(super) fn rehearse<S: ReadSession>(
     now: Timestamp,
     reason: &str,
 ) -> Result<Vec<Refusal>, StoreError> {
-    let mut rehearsal = Rehearsal { session, spec, saying: (now, reason), asked: BTreeSet::new(), refusals: Vec::new() };
+    let mut rehearsal =
+        Rehearsal { session, spec, saying: (now, reason), asked: BTreeSet::new(), refusals: Vec::new() };
     for (r#move, moved) in &spec.moves {
         for moved in [Some(moved), moved.delayed.as_deref()].into_iter().flatten() {
             rehearsal.action(*r#move, moved)?;

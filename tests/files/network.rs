@@ -100,7 +100,9 @@ fn writing_is_done_where_it_is_said_to_be_safe() {
     use jobdoctor::policy::Policy;
     for journal in ["delete", "wal"] {
         let Some((doctor, _mount)) = on_fuse(journal) else { return };
-        let store = |network_files| open(&Address::Sqlite { path: doctor.path("net/queue.db"), network_files, foreign_keys: true });
+        let store = |network_files| {
+            open(&Address::Sqlite { path: doctor.path("net/queue.db"), network_files, foreign_keys: true })
+        };
         assert!(store(false).writer(&limits()).is_err());
         let store: Box<dyn Store> = store(true);
         assert!(store.caution().is_some_and(|caution| !caution.forbids_writing));

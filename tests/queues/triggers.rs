@@ -45,3 +45,14 @@ fn the_same_odd_error_of_every_row_is_an_error() {
     let moved = "SELECT count(*) FROM delayed_jobs WHERE locked_at IS NULL";
     assert_eq!(database.client().query_one(moved, &[]).unwrap().get::<_, i64>(0), 0);
 }
+
+/// A queue whose jobs are only listed is asked for no right to write, and warned of no trigger.
+#[test]
+fn nothing_is_said_of_writes_where_nothing_is_ever_written() {
+    let database = tables("que", "7").made();
+    let checked = Doctor::new().run(&["check", "--json", "--db", &database.url()]).exits(0).json();
+    let ids: Vec<&str> =
+        checked["findings"].as_array().unwrap().iter().map(|finding| finding["id"].as_str().unwrap()).collect();
+    assert!(["triggers", "update_jobs", "lock_owners", "actions"].iter().all(|id| !ids.contains(id)), "{ids:?}");
+    assert_eq!(checked["unverified"], serde_json::json!([]));
+}

@@ -52,7 +52,11 @@ fn what_an_apply_would_meet_is_found() {
         (("note", "varchar(20)"), "line 22, key `move.fail`", "value too long for type character varying(20)"),
         (("note", "text CHECK (length(note) < 20)"), "line 22, key `move.fail`", "CHECK constraint q_note_check"),
         (("worker", "text NOT NULL"), "line 21, key `move.requeue.clear[1]`", "column worker is NOT NULL"),
-        (("worker", "required"), "line 21, key `move.requeue.clear[1]`", "worker: domain public.required does not allow null values"),
+        (
+            ("worker", "required"),
+            "line 21, key `move.requeue.clear[1]`",
+            "worker: domain public.required does not allow null values",
+        ),
         (("status", "state"), requeue, "invalid input value for enum public.state: \"new\""),
         (("status", "word"), "line 20, key `move.requeue.to`", "value for domain word violates check constraint"),
         (("status", "text CHECK (status <> 'new' OR worker IS NOT NULL)"), requeue, "refuses 2 of 2 claims in flight"),
@@ -125,7 +129,8 @@ fn an_owners_view_is_judged_by_the_statement_that_locks_it() {
     database.client().batch_execute(view).unwrap();
     let owner = "id = \"worker\"\ntable = \"workers\"\nmatch = { name = \"worker\" }\nheartbeat = \"beat\"";
     let liveness = "{ by = \"owner\", silent_after = \"2m\" }";
-    let changes = [("id = \"worker\"", owner), ("{ by = \"heartbeat\", column = \"pinged\", silent_after = \"2m\" }", liveness)];
+    let changes =
+        [("id = \"worker\"", owner), ("{ by = \"heartbeat\", column = \"pinged\", silent_after = \"2m\" }", liveness)];
     configure(&doctor, &database.url(), "native", &changes);
     let checked = doctor.run(&["check", "--config", "config.toml"]);
     let applied = doctor.run(&["reclaim", "--apply", "--config", "config.toml"]);

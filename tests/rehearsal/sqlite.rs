@@ -58,7 +58,11 @@ fn a_foreign_key_that_cannot_be_enforced() {
     ] {
         let doctor = with_claims(&[("worker", worker)], &[]);
         doctor.sql("u.db", other);
-        finds(&doctor, 78, &["error", says, "config.toml, mapping m, line 19, key `move.requeue`", "foreign_keys = false"]);
+        finds(
+            &doctor,
+            78,
+            &["error", says, "config.toml, mapping m, line 19, key `move.requeue`", "foreign_keys = false"],
+        );
         doctor.run(&["reclaim", "--apply", "--config", "config.toml"]).exits(78);
         configure(&doctor, "u.db", "epoch s", &[("preset =", "foreign_keys = false\npreset =")]);
         assert_eq!(findings(&doctor, 0), [""; 0], "{says}");
@@ -75,7 +79,8 @@ fn statements_that_the_database_does_not_take() {
         (&[], &[(":reason", "k.note")], "no such column: k.note"),
         (&[("note", "text as (status)")], &[], "cannot UPDATE generated column \"note\""),
     ] {
-        let place = if says.contains("\"note\"") { "line 24, key `move.fail.set.note`" } else { "line 22, key `move.fail`" };
+        let place =
+            if says.contains("\"note\"") { "line 24, key `move.fail.set.note`" } else { "line 22, key `move.fail`" };
         finds(&queue(columns, changes), 78, &["error: fail", says, place]);
     }
 }
@@ -83,7 +88,8 @@ fn statements_that_the_database_does_not_take() {
 /// An apply says where it stands too.
 #[test]
 fn an_apply_that_fails_says_where() {
-    let doctor = with_claims(&[], &[("clear = [\"worker\", \"started\", \"pinged\"]", "set = { note = \"nofunc(1)\" }")]);
+    let doctor =
+        with_claims(&[], &[("clear = [\"worker\", \"started\", \"pinged\"]", "set = { note = \"nofunc(1)\" }")]);
     let ran = doctor.run(&["reclaim", "--apply", "--config", "config.toml"]).exits(78);
     assert!(ran.stderr.contains("line 19, key `move.requeue`: no such function"), "{ran:#?}");
 }
@@ -122,7 +128,10 @@ fn one_claim_of_several_that_is_refused_is_a_warning() {
 #[test]
 fn triggers_and_unique_keys_are_left_to_the_apply() {
     let doctor = with_claims(&[("note", "text unique")], &[]);
-    doctor.sql("u.db", "CREATE TABLE log (x); CREATE TRIGGER noted AFTER UPDATE ON q BEGIN INSERT INTO log VALUES (1); END");
+    doctor.sql(
+        "u.db",
+        "CREATE TABLE log (x); CREATE TRIGGER noted AFTER UPDATE ON q BEGIN INSERT INTO log VALUES (1); END",
+    );
     let document = run(&doctor, &["check"], 0);
     assert!(document["unverified"].to_string().contains("(noted)"), "{document:#}");
     assert_eq!(doctor.rows("u.db", "SELECT count(*) FROM log"), ["0"]);
@@ -135,7 +144,10 @@ fn attempts_in_a_column_of_reals_are_counted() {
     doctor.sql("u.db", "INSERT INTO q SELECT 3, 'working', 'w3', 1000000000, 1000000000, 1.5, null");
     assert_eq!(findings(&doctor, 0), [""; 0]);
     assert_eq!(moved(&doctor, 0), 1, "half an attempt is none");
-    assert_eq!(doctor.rows("u.db", "SELECT status, tries FROM q ORDER BY id"), ["new|1.0", "working|0.0", "working|1.5"]);
+    assert_eq!(
+        doctor.rows("u.db", "SELECT status, tries FROM q ORDER BY id"),
+        ["new|1.0", "working|0.0", "working|1.5"]
+    );
 }
 
 #[test]
@@ -158,7 +170,8 @@ fn mappings_that_leave_something_out() {
 
 #[test]
 fn a_wake_up_that_cannot_be_explained_is_refused() {
-    let doctor = queue(&[], &[("[mapping.m.owner]", "[mapping.m.notify.all]\nsql = \"NOTIFY jobs\"\n[mapping.m.owner]")]);
+    let doctor =
+        queue(&[], &[("[mapping.m.owner]", "[mapping.m.notify.all]\nsql = \"NOTIFY jobs\"\n[mapping.m.owner]")]);
     let ran = doctor.run(&["check", "--config", "config.toml"]).exits(78);
     assert!(ran.stderr.contains("SELECT pg_notify("), "{ran:#?}");
 }

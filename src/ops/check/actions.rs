@@ -62,7 +62,10 @@ fn is_offered(findings: &mut Findings, look: &Look) {
             Severity::Error,
             "actions",
             format!("{at}: there is neither a requeue nor a fail, so that nothing can be reclaimed"),
-            Some("write [mapping.NAME.move.requeue] or [mapping.NAME.move.fail], see `jobdoctor help presets`".to_owned()),
+            Some(
+                "write [mapping.NAME.move.requeue] or [mapping.NAME.move.fail], see `jobdoctor help presets`"
+                    .to_owned(),
+            ),
         );
     }
 }

@@ -65,9 +65,13 @@ pub fn check(look: &mut Look, setup: &[String], unfit: &[String], with_waiting: 
                 states.join(", ")
             ),
             Some(match &look.mapping {
-                Some(at) => format!("name each of them in [states] of {}: waiting, in_flight, done or failed", at.document),
-                None => "if some of them mean that a worker holds the job, this is another preset, or a mapping is needed"
-                    .to_owned(),
+                Some(at) => {
+                    format!("name each of them in [states] of {}: waiting, in_flight, done or failed", at.document)
+                }
+                None => {
+                    "if some of them mean that a worker holds the job, this is another preset, or a mapping is needed"
+                        .to_owned()
+                }
             }),
         );
     }

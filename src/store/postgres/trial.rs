@@ -48,7 +48,8 @@ pub(super) fn try_out(
     moved: &MoveSpec,
     saying: (Timestamp, &str),
 ) -> Result<Vec<Trial>, StoreError> {
-    let path = session.path_of(&spec.schema);
+    // Values are computed here, so no name in them may lead to what somebody else has made in the queue's schema.
+    let path = PATH;
     let Some(table) = spec.tables.get(&spec.claim.lock_table).map(|table| Postgres.table(table)) else {
         return Ok(Vec::new());
     };
@@ -65,7 +66,7 @@ pub(super) fn try_out(
         // By itself first: a value that names columns has none then, and is tried on claims.
         for of_claims in [false, true] {
             let statement = sql::cast_value(spec, &Postgres, assignment, type_name, saying, of_claims);
-            match aside(session, &path, &statement) {
+            match aside(session, path, &statement) {
                 Err(error) if !of_claims && matches!(error.code.as_deref(), Some("42P01" | "42703")) => continue,
                 Err(error) if error.kind == StoreErrorKind::RowData => {
                     let error = StoreError { message: format!("{}: {}", assignment.column, error.message), ..error };
@@ -88,7 +89,7 @@ pub(super) fn try_out(
         let (name, condition) = (text(first, 0), text(first, 1));
         let columns: Vec<String> = of_one.iter().filter_map(|row| row.get(2)?.to_text()).collect();
         let statement = sql::refused_claims(spec, &Postgres, &condition, &columns, &written, saying);
-        let counted = match aside(session, &path, &statement) {
+        let counted = match aside(session, path, &statement) {
             Ok(rows) => rows.into_iter().next().unwrap_or_default(),
             Err(error) => {
                 known(error)?;

@@ -11,7 +11,8 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
     let mut tables = Vec::new();
     let may_write = session.file.may_write();
     for name in names {
-        let columns = ask(session, "SELECT name, lower(type), pk, \"notnull\" FROM pragma_table_xinfo(?1, 'main')", name)?;
+        let columns =
+            ask(session, "SELECT name, lower(type), pk, \"notnull\" FROM pragma_table_xinfo(?1, 'main')", name)?;
         if columns.is_empty() {
             continue;
         }

@@ -194,7 +194,11 @@ impl SqliteSession {
 }
 
 /// Has the statements that come end at that instant, and by an interrupt.
-pub(super) fn watch(connection: &mut Connection, deadline: Instant, interrupt: Option<Interrupt>) -> rusqlite::Result<()> {
+pub(super) fn watch(
+    connection: &mut Connection,
+    deadline: Instant,
+    interrupt: Option<Interrupt>,
+) -> rusqlite::Result<()> {
     let is_raised = move || interrupt.as_ref().is_some_and(Interrupt::is_raised);
     connection.progress_handler(PROGRESS_STEPS, Some(move || Instant::now() >= deadline || is_raised()))
 }
@@ -211,7 +215,8 @@ fn reads_only(context: AuthContext<'_>) -> Authorization {
         AuthAction::Function { .. } => Authorization::Allow,
         AuthAction::Pragma { pragma_name: "schema_version", pragma_value: None } => Authorization::Allow,
         AuthAction::Pragma { pragma_name, .. }
-            if ["table_xinfo", "index_list", "index_info", "foreign_key_list"].contains(&pragma_name.to_ascii_lowercase().as_str()) =>
+            if ["table_xinfo", "index_list", "index_info", "foreign_key_list"]
+                .contains(&pragma_name.to_ascii_lowercase().as_str()) =>
         {
             Authorization::Allow
         }

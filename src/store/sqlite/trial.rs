@@ -13,7 +13,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ffi};
 use std::ops::ControlFlow;
 
-/// The most bytes of claims that are copied, so that large payloads do not fill the memory.
+/// The most bytes of claims that are copied, and of one value, so that large payloads do not fill the memory.
 const BYTES: usize = 16 << 20;
 /// Whether a key is taken depends on rows that are not in the copy.
 const UNIQUE: [i32; 3] =
@@ -66,10 +66,8 @@ pub(super) fn try_out(
 /// The claims' table in memory with some claims in it, and their keys; `None` where it cannot be made.
 fn copy(session: &mut SqliteSession, spec: &QueueSpec) -> Result<Option<(Connection, Vec<Key>)>, StoreError> {
     let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return Ok(None) };
-    let of_table = |sql: &str| Statement {
-        sql: sql.to_owned(),
-        params: vec![Param::Cell(Cell::Text(table.name.clone()))],
-    };
+    let of_table =
+        |sql: &str| Statement { sql: sql.to_owned(), params: vec![Param::Cell(Cell::Text(table.name.clone()))] };
     let declared = "SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND name = ?1 AND sql LIKE 'CREATE TABLE%'";
     let declared = session.query(&of_table(declared))?.into_iter().flatten().find_map(|cell| cell.to_text());
     let Some(declared) = declared else { return Ok(None) };
@@ -108,6 +106,7 @@ fn empty(session: &SqliteSession, declared: &str) -> rusqlite::Result<Connection
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.pragma_update(None, "foreign_keys", false)?;
+    connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_LENGTH, BYTES as i32)?;
     watch(&mut connection, session.limits.deadline, Some(session.limits.interrupt.clone()))?;
     connection.execute(declared, [])?;
     connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_ATTACHED, 0)?;
