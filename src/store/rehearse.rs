@@ -162,7 +162,7 @@ fn statements<S: ReadSession>(
     list.push(sql::reread(spec, dialect, r#move, &rows));
     list.extend(spec.claim.guard.as_ref().map(|guard| sql::guard(spec, dialect, guard, &rows)));
     list.extend(spec.recorded(r#move).map(|columns| sql::images(spec, dialect, &columns, &keys, None)));
-    list.extend(sql::state_check(spec, dialect, moved, &keys));
+    list.extend(sql::left_behind(spec, dialect, moved, &keys));
     let acts = sql::acts(spec, dialect, moved, &keys, (now, now), reason).into_iter().map(|act| (true, act.statement));
     list.into_iter().map(|statement| (false, statement)).chain(acts).collect()
 }

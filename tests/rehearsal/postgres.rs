@@ -58,7 +58,11 @@ fn what_an_apply_would_meet_is_found() {
             "worker: domain public.required does not allow null values",
         ),
         (("status", "state"), requeue, "invalid input value for enum public.state: \"new\""),
-        (("status", "word"), "line 20, key `move.requeue.to`", "value for domain word violates check constraint"),
+        (
+            ("status", "word"),
+            "line 20, key `move.requeue.to`",
+            "value for domain public.word violates check constraint",
+        ),
         (("status", "text CHECK (status <> 'new' OR worker IS NOT NULL)"), requeue, "refuses 2 of 2 claims in flight"),
     ] {
         let (_database, doctor) = with_claims(column);

@@ -30,7 +30,7 @@ fn with_claims(columns: &[(&str, &str)], changes: &[(&str, &str)]) -> Doctor {
     let doctor = queue(columns, changes);
     doctor.sql(
         "u.db",
-        "INSERT INTO q (id, status, worker, started, pinged) VALUES
+        "PRAGMA foreign_keys = OFF; INSERT INTO q (id, status, worker, started, pinged) VALUES
          (1, 'working', 'w1', unixepoch() - 1000, unixepoch() - 1000), (2, 'working', 'w2', unixepoch(), unixepoch())",
     );
     doctor
@@ -145,8 +145,8 @@ fn attempts_in_a_column_of_reals_are_counted() {
     assert_eq!(findings(&doctor, 0), [""; 0]);
     assert_eq!(moved(&doctor, 0), 1, "half an attempt is none");
     assert_eq!(
-        doctor.rows("u.db", "SELECT status, tries FROM q ORDER BY id"),
-        ["new|1.0", "working|0.0", "working|1.5"]
+        doctor.rows("u.db", "SELECT status || ' ' || tries FROM q ORDER BY id"),
+        ["new 1.0", "working 0.0", "working 1.5"]
     );
 }
 
@@ -159,7 +159,7 @@ fn mappings_that_leave_something_out() {
     let doctor = with_claims(&[], &[(moves, "")]);
     finds(&doctor, 78, &["error", "config.toml, mapping m", "neither a requeue nor a fail"]);
     let nothing = [
-        ("state = \"status\"\n", "where = \"j.status = 'working'\"\nin_flight = \"working\"\n"),
+        ("state = \"status\"\n", "where = \"j.status = 'working'\"\n"),
         ("attempts = { column", "# attempts = { column"),
         ("[mapping.m.states]\nwaiting = [\"new\"]\nin_flight = [\"working\"]\nfailed = [\"dead\"]\n", ""),
         ("clear = [\"worker\", \"started\", \"pinged\"]\n", ""),
