@@ -64,7 +64,7 @@ impl Exit {
             }
             Exit::Refused => "refused by a guard (the brake, --max-jobs, --expect, read_only); nothing was written",
             Exit::Unknown => "the outcome of a write is unknown; the report says of which jobs",
-            Exit::NoInput => "no such SQLite file, or not a database; no such job (show)",
+            Exit::NoInput => "no such SQLite file, or not a database; no such job (show, stale --id)",
             Exit::Unavailable => "the database cannot be reached, or the connection was lost",
             Exit::Internal => "an internal error: please report it",
             Exit::TryAgain => {
