@@ -119,6 +119,20 @@ fn a_key_that_names_two_claims_is_refused_for_both() {
     });
 }
 
+/// The statement may touch any number of rows, so that no count tells that it wrote to a job that waits.
+#[test]
+fn a_key_that_a_job_beside_the_claim_has_too_is_refused() {
+    let any = "[[move.requeue.step]]\nrows = \"any\"\nsql = \"UPDATE {q} SET status = 'new', worker = NULL, tries = 9 WHERE id IN :ids\"";
+    let text = MAPPING.replace(r#"clear = ["worker", "started"]"#, any);
+    for_each_sql_store(|lab| {
+        set_up(lab, &[(1, "a"), (2, "b")]);
+        lab.run("INSERT INTO q (id, status, tries) VALUES (1, 'new', 0)");
+        let (spec, steps) = judged(lab, &text);
+        assert_eq!(ends(lab, &spec, &steps).0, [REFUSED, MOVED], "{}", lab.name());
+        assert!(lab.ask("SELECT count(*) = 2 FROM q WHERE id = 1 AND tries = 0"), "{}", lab.name());
+    });
+}
+
 /// A join that gives the row twice: two steps, one row, and one death is one attempt.
 #[test]
 fn a_claim_that_is_listed_twice_is_not_moved_twice() {
