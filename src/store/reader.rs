@@ -1,10 +1,10 @@
 //! The reader that is the same on every engine: streams of rows, projections into claims.
 
 use super::ids::{keys_of, read_by_server};
+use super::rehearse::{Trial, rehearse};
 use super::session::{Session, query_count};
 use super::sql::{self, Statement};
 use super::turn::last_sweep;
-use super::rehearse::{Trial, rehearse};
 use super::{
     Found, Interrupt, Reader, Refusal, Run, Standby, StoreError, StoreErrorKind, Tally, Wanted, WantedRuns, record,
 };

@@ -48,7 +48,7 @@ pub fn state_meant(spec: &QueueSpec, dialect: &dyn Dialect, stored: &Cell) -> Op
         sql.push(&format!(" WHEN {column} = {known} THEN {known}"));
     }
     sql.push(" END FROM ");
-    rows_from(&mut sql, spec, [Some(state)].into_iter());
+    rows_from(&mut sql, spec, [Some(state)]);
     sql.push(&format!(" WHERE {} = ", dialect.bytewise(&dialect.as_text(&column))));
     sql.bind(Param::Cell(stored.clone()));
     sql.push(" LIMIT 1");
