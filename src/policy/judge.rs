@@ -1,4 +1,5 @@
 mod beside;
+mod life;
 mod restart;
 mod trouble;
 
@@ -35,9 +36,6 @@ pub fn judge(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -
     }
     bench.judgement()
 }
-
-/// What an owner's restart after the claim means.
-const RESTARTED: &str = "the owner started after the claim was made: it is another process under the same name";
 
 struct Bench<'a> {
     spec: &'a QueueSpec,
@@ -96,24 +94,6 @@ impl<'a> Bench<'a> {
     /// True if an instant lies further back than `span`, beyond doubt.
     fn is_over(&self, at: Timestamp, span: Duration) -> bool {
         self.now.minus(span).is_after(at, Clocks::One)
-    }
-
-    /// What shows on the claim's own row that its worker lives, in words: a running lease, or a fresh heartbeat.
-    fn sign_of_life(&self) -> Option<String> {
-        let mut sources = self.spec.liveness.iter().zip(&self.claim.signs);
-        sources.find_map(|(source, sign)| match (source, sign.at.at()?) {
-            (Liveness::Lease { .. }, end) if !self.now.is_after(end, Clocks::One) => {
-                Some(format!("its lease runs for another {}", age(end.since(self.now))))
-            }
-            (Liveness::Heartbeat { .. }, beat) => {
-                let allowed = self.allowed(source, sign)?;
-                let fresh = !self.is_over(beat, allowed.span);
-                fresh.then(|| {
-                    format!("its heartbeat is {} old, allowed {}", age(self.now.since(beat)), self.limit(allowed))
-                })
-            }
-            _ => None,
-        })
     }
 
     fn judgement(self) -> Judgement {
@@ -326,35 +306,6 @@ impl<'a> Bench<'a> {
             }
             (Some(_), None) => Opinion::Lost(format!("{detail}, but nothing tells for how long it has been silent")),
         }
-    }
-
-    fn owner_restarted(&mut self) {
-        let Some(column) = self.spec.owner.row.as_ref().and_then(|row| row.started.as_ref()) else { return };
-        let OwnerRow::Present { started } = &self.claim.owner_row else { return };
-        let later =
-            matches!((started.at(), self.claim.claimed_at.at()), (Some(s), Some(c)) if s.is_after(c, Clocks::Two));
-        let column = column.column.to_string();
-        match (later, self.sign_of_life()) {
-            (true, None) => self.ask(Rule::OwnerRestarted, &column, shown(started), true, RESTARTED.to_owned()),
-            (true, Some(life)) => self.contradicts(Rule::OwnerRestarted, &column, shown(started), RESTARTED, &life),
-            (false, _) => {
-                let detail = "the owner did not start more than a minute after the claim".to_owned();
-                self.ask(Rule::OwnerRestarted, &column, shown(started), false, detail);
-            }
-        }
-    }
-
-    /// A rule infers death, and the claim's own row shows life: both are said, and nothing is concluded.
-    fn contradicts(&mut self, rule: Rule, column: &str, value: String, death: &str, life: &str) {
-        let detail = format!("{death}, but {life}");
-        self.lack(detail.clone());
-        self.checks.push(Check {
-            rule: rule.name(),
-            column: column.to_owned(),
-            value,
-            result: CheckResult::Unusable,
-            detail,
-        });
     }
 
     fn ask(&mut self, rule: Rule, column: &str, value: String, fires: bool, detail: String) {

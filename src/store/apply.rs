@@ -235,13 +235,14 @@ impl<S: WriteSession> SqlWriter<S> {
         let mut keys: BTreeMap<String, Key> = BTreeMap::new();
         for step in batch.steps {
             if let Witness::Row { key, .. } = &step.witness {
-                keys.insert(key.to_string(), Key(vec![key.clone()]));
+                let key = Key(vec![key.clone()]);
+                keys.insert(key.exact(), key);
             }
         }
         let dialect = self.session.dialect();
         let keys: Vec<&Key> = keys.values().collect();
         let locked = self.images(&sql::witnesses(spec, dialect, row, &keys), &keys)?;
-        let missed = keys.iter().any(|key| !locked.contains_key(&key.to_string()));
+        let missed = keys.iter().any(|key| !locked.contains_key(&key.exact()));
         let seen = if missed {
             self.images(&sql::witnesses_reread(spec, dialect, row, &keys), &keys)?
         } else {
@@ -253,11 +254,14 @@ impl<S: WriteSession> SqlWriter<S> {
             let outcome = match &step.witness {
                 Witness::None => None,
                 Witness::Absent => returning.then_some(Outcome::Locked),
-                Witness::Row { key, image } => match (locked.get(&key.to_string()), seen.get(&key.to_string())) {
-                    (Some(now), _) => (now != image).then_some(Outcome::Changed),
-                    (None, Some(now)) if now == image => Some(Outcome::Locked),
-                    (None, _) => Some(Outcome::Changed),
-                },
+                Witness::Row { key, image } => {
+                    let key = Key(vec![key.clone()]).exact();
+                    match (locked.get(&key), seen.get(&key)) {
+                        (Some(now), _) => (now != image).then_some(Outcome::Changed),
+                        (None, Some(now)) if now == image => Some(Outcome::Locked),
+                        (None, _) => Some(Outcome::Changed),
+                    }
+                }
             };
             if let Some(outcome) = outcome {
                 set(&mut results, n, StepResult::of(outcome));
@@ -272,7 +276,7 @@ impl<S: WriteSession> SqlWriter<S> {
         }
         let rows = self.session.query(statement)?;
         let pair = |row: Vec<Cell>| match row.as_slice() {
-            [key, image] => Some((key.to_string(), Fence(image.to_text().unwrap_or_default()))),
+            [key, image] => Some((Key(vec![key.clone()]).exact(), Fence(image.to_text().unwrap_or_default()))),
             _ => None,
         };
         Ok(rows.into_iter().filter_map(pair).collect())
@@ -360,11 +364,9 @@ impl<S: WriteSession> SqlWriter<S> {
         if rows.is_empty() {
             return Ok(());
         }
-        // The debug form alone tells values of different types and composite keys apart.
-        let exact = |key: &Key| format!("{key:?}");
         let mut steps: BTreeMap<String, usize> = BTreeMap::new();
-        keys.iter().for_each(|key| *steps.entry(exact(key)).or_default() += 1);
-        let is_twice = |n: &usize| keys.get(*n).and_then(|key| steps.get(&exact(key))).is_some_and(|count| *count > 1);
+        keys.iter().for_each(|key| *steps.entry(key.exact()).or_default() += 1);
+        let is_twice = |n: &usize| keys.get(*n).and_then(|key| steps.get(&key.exact())).is_some_and(|count| *count > 1);
         let mut shared: BTreeSet<usize> = open.iter().copied().filter(is_twice).collect();
         let statement = sql::shared_keys(spec, self.session.dialect(), &rows);
         shared.extend(self.session.query(&statement)?.iter().filter_map(|row| position(row, &open)));

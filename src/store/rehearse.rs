@@ -83,13 +83,6 @@ impl<S: ReadSession> Rehearsal<'_, S> {
         if moved.refused.is_some() || moved.steps.is_empty() {
             return Ok(());
         }
-        let is_empty = |step: &StepSpec| matches!(step, StepSpec::Update(assignments) if assignments.is_empty());
-        if moved.steps.iter().any(is_empty) {
-            let error = StoreError::new(StoreErrorKind::Unfit, "it writes no column")
-                .hint("say in `clear`, `stamp` or `set` what makes the row one that is no longer in flight");
-            self.refusals.push(Refusal { r#move: Some(r#move), at: moved.at.clone(), error, of: RefusedOf::Any });
-            return Ok(());
-        }
         let before = self.refusals.len();
         for (is_act, statement) in statements(self.spec, self.session, r#move, moved, self.saying) {
             self.explain(Some((r#move, moved)), &moved.at, &statement, is_act)?;
@@ -153,13 +146,14 @@ fn statements<S: ReadSession>(
     let keys: Vec<&Key> = if dialect.engine() == Engine::Sqlite { vec![&nulls] } else { Vec::new() };
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
     let mut list = Vec::new();
-    if let (Some(row), Engine::Postgres) = (&spec.owner.row, dialect.engine()) {
+    if let Some(row) = spec.owner.row.as_ref().filter(|row| row.can_lock && dialect.engine() == Engine::Postgres) {
         list.push(sql::witnesses(spec, dialect, row, &keys));
         list.push(sql::witnesses_reread(spec, dialect, row, &keys));
         list.push(sql::witness_writers(spec, dialect, row));
     }
     list.push(sql::verify(spec, dialect, r#move, moved.locks_for_update, &rows));
     list.push(sql::reread(spec, dialect, r#move, &rows));
+    list.push(sql::shared_keys(spec, dialect, &rows));
     list.extend(spec.claim.guard.as_ref().map(|guard| sql::guard(spec, dialect, guard, &rows)));
     list.extend(spec.recorded(r#move).map(|columns| sql::images(spec, dialect, &columns, &keys, None)));
     list.extend(sql::left_behind(spec, dialect, moved, &keys));
@@ -168,7 +162,7 @@ fn statements<S: ReadSession>(
 }
 
 /// Whether an error says that the database does not take a statement; other errors end the look.
-fn is_refusal(error: &StoreError) -> bool {
+pub(super) fn is_refusal(error: &StoreError) -> bool {
     use StoreErrorKind::{Denied, Other, RowData, Unfit};
     matches!(error.kind, Denied | Unfit | RowData | Other)
 }

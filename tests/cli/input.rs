@@ -53,7 +53,9 @@ fn a_database_that_was_cut_off() {
 #[test]
 fn no_such_job() {
     let doctor = incident();
-    assert_snapshot!(fails(&doctor, &["show", "1", "99", "abc", "--db", "queue.db"], 66).stderr);
+    assert_snapshot!(fails(&doctor, &["show", "99", "abc", "--db", "queue.db"], 66).stderr);
+    let ran = doctor.run(&["show", "1", "99", "abc", "--db", "queue.db", "-o", "json"]).exits(66);
+    assert_eq!(ran.json()["not_found"], serde_json::json!(["99", "abc"]), "the job that is there is shown");
 }
 
 #[test]

@@ -171,7 +171,7 @@ const PATIENT: Table = Table {
 fn patient() -> Vec<Edit> {
     let mut rows = Vec::new();
     for started in [Null, Ago(100), Ago(5000)] {
-        for beat in [Null, Ago(0), Ago(100), Ago(5000)] {
+        for beat in [Null, Ago(-30), Ago(100), Ago(5000)] {
             for patience in [Null, Int(-5), Int(0), Int(60), Int(4000), Int(i64::MAX)] {
                 for expire_in in [Null, Int(-5), Int(0), Int(60), Int(4000), Int(100_000_000), Int(i64::MAX)] {
                     rows.push(insert(

@@ -41,7 +41,7 @@ fn nothing_to_do_is_a_script_that_does_nothing() {
 fn a_job_that_is_not_there_is_said() {
     let doctor = incident();
     let ran = doctor.run(&["reclaim", "--db", "queue.db", "--emit-sql", "--id", "1", "--id", "4711"]).exits(3);
-    assert!(ran.stderr.contains("no such job: 4711"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no such job in main.jobs: 4711"), "{}", ran.stderr);
     assert!(sqlite3(&doctor.path("queue.db"), &ran.stdout).exits(0).stdout.contains("1 of 1: 1 of 1 moved"));
 }
 

@@ -125,7 +125,7 @@ fn a_right_that_only_the_statement_shows_is_denied() {
 
 /// The same verdict as an apply, whatever view stands where the owners' newest rows are.
 #[test]
-fn an_owners_view_is_judged_by_the_statement_that_locks_it() {
+fn an_owners_view_is_judged_by_what_an_apply_sends() {
     let (database, doctor) = with_claims(("", ""));
     let view = "CREATE TABLE beats (name text, beat timestamptz);
         CREATE VIEW workers AS SELECT DISTINCT ON (name) name, beat FROM beats ORDER BY name, beat DESC;
@@ -138,5 +138,5 @@ fn an_owners_view_is_judged_by_the_statement_that_locks_it() {
     configure(&doctor, &database.url(), "native", &changes);
     let checked = doctor.run(&["check", "--config", "config.toml"]);
     let applied = doctor.run(&["reclaim", "--apply", "--config", "config.toml"]);
-    assert_eq!(checked.code, applied.code, "{checked:#?} {applied:#?}");
+    assert_eq!((checked.code, applied.code), (0, 0), "{checked:#?} {applied:#?}");
 }

@@ -6,7 +6,7 @@
 use super::session::{PATH, PostgresSession};
 use crate::model::{Cell, Timestamp};
 use crate::spec::{Assignment, MoveSpec, QueueSpec};
-use crate::store::rehearse::{RefusedOf, Trial, assignments};
+use crate::store::rehearse::{RefusedOf, Trial, assignments, is_refusal};
 use crate::store::session::Session;
 use crate::store::sql::{self, Dialect, Param, Postgres, Statement};
 use crate::store::{StoreError, StoreErrorKind};
@@ -121,8 +121,7 @@ fn aside(session: &mut PostgresSession, path: &str, statement: &Statement) -> Re
 
 /// Passes over what the server says of a statement; other errors end the look.
 fn known(error: StoreError) -> Result<(), StoreError> {
-    use StoreErrorKind::{Denied, Other, RowData, Unfit};
-    if matches!(error.kind, Denied | Unfit | RowData | Other) { Ok(()) } else { Err(error) }
+    if is_refusal(&error) { Ok(()) } else { Err(error) }
 }
 
 fn text(row: &[Cell], n: usize) -> String {

@@ -103,15 +103,25 @@ impl Parser<'_> {
     }
 
     fn sum(&mut self) -> Cell {
-        let mut value = self.one();
+        let mut value = self.cast();
         while self.sign('+') {
-            value = match (value, self.one()) {
+            value = match (value, self.cast()) {
                 (Cell::Integer(a), Cell::Integer(b)) => Cell::Integer(a.checked_add(b).unwrap()),
                 (Cell::Null, _) | (_, Cell::Null) => Cell::Null,
                 (a, b) => panic!("cannot add {a:?} and {b:?}"),
             };
         }
         value
+    }
+
+    /// A value, as text if `::text` says so.
+    fn cast(&mut self) -> Cell {
+        let value = self.one();
+        if !self.sign(':') {
+            return value;
+        }
+        assert!(self.sign(':') && self.word("text"));
+        value.to_text().map_or(Cell::Null, Cell::Text)
     }
 
     fn one(&mut self) -> Cell {
