@@ -9,6 +9,7 @@ mod events;
 mod evidence;
 mod ident;
 mod inert;
+mod instants;
 mod judge;
 mod passfile;
 mod plan;
