@@ -61,8 +61,14 @@ pub(super) fn rehearse<S: ReadSession>(
     let mut rehearsal =
         Rehearsal { session, spec, saying: (now, reason), asked: BTreeSet::new(), refusals: Vec::new() };
     for (r#move, moved) in &spec.moves {
-        for moved in [Some(moved), moved.delayed.as_deref()].into_iter().flatten() {
-            rehearsal.action(*r#move, moved)?;
+        rehearsal.action(*r#move, moved)?;
+        if let Some(delayed) = &moved.delayed {
+            let before = rehearsal.refusals.len();
+            rehearsal.action(*r#move, delayed)?;
+            // Only a run that gives jobs back later needs the right to write what a wait writes.
+            let later = rehearsal.refusals.split_off(before);
+            let lasting = later.into_iter().filter(|refusal| refusal.error.kind != StoreErrorKind::Denied);
+            rehearsal.refusals.extend(lasting);
         }
     }
     rehearsal.wake_ups()?;

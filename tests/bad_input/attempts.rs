@@ -113,7 +113,7 @@ fn are_respected_whatever_is_stored() {
             };
             assert_eq!(Some(now), before.checked_add(1), "{place}");
             let whole = match max {
-                Value::Real(max) if max.fract() == 0.0 => Value::Integer(max as i64),
+                Value::Real(max) if max.fract() == 0.0 => Value::Integer(*max as i64),
                 other => other.clone(),
             };
             match whole {

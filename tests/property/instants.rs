@@ -5,8 +5,8 @@ use super::queue::{resolved, table};
 use crate::support::doctor::mapping;
 use jobdoctor::model::{Claim, LockSign, OwnerRow, Reading, Sign, Timestamp};
 use jobdoctor::policy::{Living, Policy, Restart, RestartScope, Roster, judge};
-use jobdoctor::spec::{LiveTable, QueueSpec};
 use jobdoctor::spec::encoding::{Encoding, Encodings};
+use jobdoctor::spec::{LiveTable, QueueSpec};
 use std::sync::Arc;
 
 const SECOND: i64 = 1_000_000;
@@ -126,8 +126,10 @@ fn may_be(stored: i64, unit: i64) -> (i64, i64) {
 
 /// Offsets around every edge there is.
 fn offsets() -> Vec<i64> {
-    let edges = [0, 1000, SECOND / 2, SECOND, 2 * SECOND, 30 * SECOND, 59 * SECOND, 60 * SECOND, 61 * SECOND, 62 * SECOND];
-    let around = edges.into_iter().chain([5 * SECOND, 63 * SECOND, 90 * SECOND]).flat_map(|edge| [edge - 1, edge, edge + 1]);
+    let edges =
+        [0, 1000, SECOND / 2, SECOND, 2 * SECOND, 30 * SECOND, 59 * SECOND, 60 * SECOND, 61 * SECOND, 62 * SECOND];
+    let around =
+        edges.into_iter().chain([5 * SECOND, 63 * SECOND, 90 * SECOND]).flat_map(|edge| [edge - 1, edge, edge + 1]);
     around.flat_map(|offset| [offset, -offset]).collect()
 }
 

@@ -84,7 +84,7 @@ fn a_view_without_an_end_meets_the_time_limit() {
         "CREATE VIEW jobs AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT b.* FROM behind AS b, n",
     );
     for look in [&["stale"][..], &["reclaim"], &["reclaim", "--apply"]] {
-        let ran = doctor.run(&[look, &["--db", "queue.db", "--timeout", "1s"]].concat());
+        let ran = doctor.run(&[look, &["--preset", "lease", "--db", "queue.db", "--timeout", "1s"]].concat());
         assert_eq!((ran.code, ran.stdout.as_str()), (75, ""), "{look:?}: {ran:#?}");
     }
 }
