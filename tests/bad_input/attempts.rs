@@ -104,19 +104,18 @@ fn are_respected_whatever_is_stored() {
                 continue;
             }
             moved += 1;
-            let (before, now) = match (attempts, &after) {
-                (Value::Integer(before), Value::Integer(now)) => (*before, *now),
-                (Value::Null, Value::Integer(now)) => (0, *now),
-                // A column of REAL affinity makes such of integers.
-                (Value::Real(before), Value::Integer(now)) if before.fract() == 0.0 => (*before as i64, *now),
+            // A column of REAL affinity makes such reals of integers.
+            let whole = |value: &Value| match value {
+                Value::Real(real) if real.fract() == 0.0 => Value::Integer(*real as i64),
+                other => other.clone(),
+            };
+            let (before, now) = match (whole(attempts), whole(&after)) {
+                (Value::Integer(before), Value::Integer(now)) => (before, now),
+                (Value::Null, Value::Integer(now)) => (0, now),
                 _ => panic!("{place}"),
             };
             assert_eq!(Some(now), before.checked_add(1), "{place}");
-            let whole = match max {
-                Value::Real(max) if max.fract() == 0.0 => Value::Integer(*max as i64),
-                other => other.clone(),
-            };
-            match whole {
+            match whole(max) {
                 Value::Integer(max) if now >= max => assert_eq!(status, "FAILED", "{place}"),
                 Value::Integer(_) | Value::Null => assert!(["QUEUED", "FAILED"].contains(&status.as_str()), "{place}"),
                 // A limit that nobody can read is no licence to go round for ever.
