@@ -4,6 +4,7 @@
 //! [`twins`] for the proof that it would be noticed if it were not.
 
 mod check;
+mod clocks;
 mod deed;
 mod history;
 mod log;

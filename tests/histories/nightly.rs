@@ -1,7 +1,6 @@
 //! The same by the million.
 
-use super::runs::{Make, keep_their_promises, rollback, seeds, wal};
-use super::world::postgres;
+use super::runs::{POSTGRES, Place, ROLLBACK, WAL, keep_their_promises, seeds};
 use crate::support::figures;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -10,7 +9,7 @@ use std::thread;
 const PARTS: usize = 2;
 
 #[allow(clippy::print_stdout, reason = "somebody waits for half an hour")]
-fn run(make: Make, count: u64, figure: &str) {
+fn run(place: Place, count: u64, figure: &str) {
     let (seeds, played) = (seeds(count).collect::<Vec<_>>(), AtomicU64::new(0));
     let told = |_| {
         let played = played.fetch_add(1, Ordering::SeqCst) + 1;
@@ -18,7 +17,7 @@ fn run(make: Make, count: u64, figure: &str) {
             println!("{played} of {count} {figure}");
         }
     };
-    let part = |seeds: &[u64]| keep_their_promises(make, seeds.iter().copied(), told);
+    let part = |seeds: &[u64]| keep_their_promises(place, seeds.iter().copied(), told);
     let kept = thread::scope(|scope| {
         let parts = seeds.chunks(seeds.len().div_ceil(PARTS)).map(|seeds| scope.spawn(|| part(seeds)));
         parts.collect::<Vec<_>>().into_iter().map(|part| part.join().expect("no promise was broken")).sum()
@@ -28,15 +27,15 @@ fn run(make: Make, count: u64, figure: &str) {
 
 #[test]
 fn on_sqlite_with_a_wal() {
-    run(wal, 600_000, "histories on SQLite");
+    run(WAL, 600_000, "histories on SQLite");
 }
 
 #[test]
 fn on_sqlite_with_a_rollback_journal() {
-    run(rollback, 400_000, "histories on SQLite");
+    run(ROLLBACK, 400_000, "histories on SQLite");
 }
 
 #[test]
 fn on_postgres() {
-    run(postgres, 50_000, "histories on Postgres");
+    run(POSTGRES, 50_000, "histories on Postgres");
 }

@@ -1,6 +1,7 @@
 //! Histories by the thousand. Half of the seeds are the same in every run, the others are new each time, and
 //! `JOBDOCTOR_HISTORY_SEED` plays one again, in every store and in every detail.
 
+use super::clocks::{self, Ground, Story};
 use super::history::History;
 use super::play::play;
 use super::practice::Practice;
@@ -15,8 +16,16 @@ use std::fmt::Write;
 /// One kind of world.
 pub type Make = fn(Queue) -> World;
 
-/// Every kind there is.
-pub const MAKES: [Make; 3] = [wal, rollback, postgres];
+/// One kind of store: what histories and what stories happen in.
+#[derive(Clone, Copy)]
+pub struct Place {
+    world: Make,
+    ground: fn() -> Ground,
+}
+
+pub const WAL: Place = Place { world: wal, ground: || clocks::sqlite(Journal::Wal) };
+pub const ROLLBACK: Place = Place { world: rollback, ground: || clocks::sqlite(Journal::Rollback) };
+pub const POSTGRES: Place = Place { world: postgres, ground: clocks::postgres };
 
 /// See there.
 pub fn wal(queue: Queue) -> World {
@@ -45,16 +54,20 @@ pub fn seeds(count: u64) -> impl Iterator<Item = u64> {
     regressions().into_iter().chain(0..count / 2).chain(base..base + count - count / 2)
 }
 
-/// Plays those of the seeds that are of that queue, in one world of that kind; all of them must keep every promise. Gives how
-/// many they were.
-pub fn keep_their_promises(make: Make, seeds: impl Iterator<Item = u64>, told: impl Fn(u64)) -> u64 {
-    let mut worlds = Queue::ALL.map(make);
+/// Plays the seeds in a place of that kind, some as stories and the others as histories; all of them must keep every promise.
+/// Gives how many they were.
+pub fn keep_their_promises(place: Place, seeds: impl Iterator<Item = u64>, told: impl Fn(u64)) -> u64 {
+    let (mut worlds, mut ground) = (Queue::ALL.map(place.world), (place.ground)());
     let practices = worlds.each_ref().map(Practice::sound);
     let mut count = 0;
     for seed in seeds {
-        let history = History::of(seed);
-        let at = Queue::ALL.iter().position(|queue| *queue == history.queue).unwrap();
-        must_keep(&mut worlds[at], &practices[at], &history);
+        if clocks::is_story(seed) {
+            clocks::must_hold(&mut ground, &Story::of(seed));
+        } else {
+            let history = History::of(seed);
+            let at = Queue::ALL.iter().position(|queue| *queue == history.queue).unwrap();
+            must_keep(&mut worlds[at], &practices[at], &history);
+        }
         count += 1;
         told(count);
     }
@@ -97,25 +110,25 @@ fn wanted() -> Option<u64> {
     Some(seed.parse().expect("JOBDOCTOR_HISTORY_SEED is a number"))
 }
 
-fn run(make: Make, count: u64, figure: &str) {
+fn run(place: Place, count: u64, figure: &str) {
     if wanted().is_none() {
-        figures::add(keep_their_promises(make, seeds(count), |_| ()), figure);
+        figures::add(keep_their_promises(place, seeds(count), |_| ()), figure);
     }
 }
 
 #[test]
 fn on_sqlite_with_a_wal() {
-    run(wal, 12_000, "histories on SQLite");
+    run(WAL, 12_000, "histories on SQLite");
 }
 
 #[test]
 fn on_sqlite_with_a_rollback_journal() {
-    run(rollback, 8_000, "histories on SQLite");
+    run(ROLLBACK, 8_000, "histories on SQLite");
 }
 
 #[test]
 fn on_postgres() {
-    run(postgres, 2_000, "histories on Postgres");
+    run(POSTGRES, 2_000, "histories on Postgres");
 }
 
 #[test]
@@ -123,8 +136,12 @@ fn on_postgres() {
 fn the_seed_that_was_asked_for() {
     let Some(seed) = wanted() else { return };
     let history = History::of(seed);
-    for make in MAKES {
-        let mut world = make(history.queue);
+    for place in [WAL, ROLLBACK, POSTGRES] {
+        if clocks::is_story(seed) {
+            clocks::must_hold(&mut (place.ground)(), &Story::of(seed));
+            continue;
+        }
+        let mut world = (place.world)(history.queue);
         let practice = Practice::sound(&world);
         println!("{}", told(&mut world, &practice, &history));
         must_keep(&mut world, &practice, &history);
