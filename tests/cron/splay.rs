@@ -1,6 +1,6 @@
-//! `--splay`: a wait before anything is opened, which ends by a signal.
+//! `--splay`: a wait before anything is opened, which ends by a signal; a restart sweep looks once before it.
 
-use crate::cli::scene::incident;
+use crate::cli::scene::{incident, simple};
 use crate::support::cli::Doctor;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -45,4 +45,19 @@ fn it_is_over_in_time() {
         let ran = doctor.run(&["sweep", "--db", "queue.db", "--splay", value]).exits(2);
         assert!(ran.stderr.contains(why), "{ran:#?}");
     }
+}
+
+/// The table does not say when a job was claimed: one that a new worker claims meanwhile is told by the first look.
+#[test]
+fn a_restart_sweep_leaves_alone_what_was_claimed_while_it_waited() {
+    let doctor = simple();
+    let words = ["sweep", "--restart", "--all-owners", "--preset", "simple", "--db", "queue.db", "--splay", "6s"];
+    let mut command = doctor.command(&[&words[..], &["--apply", "-v"]].concat());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut said = BufReader::new(child.stderr.take().expect("its stderr")).lines().map(|line| line.expect("a line"));
+    assert!(said.any(|line| line.contains("(--splay)")), "it has looked, and waits");
+    doctor.sql("queue.db", "UPDATE jobs SET status = 'running' WHERE id = 3");
+    said.for_each(drop);
+    assert!(child.wait().expect("it ends").success());
+    assert_eq!(doctor.rows("queue.db", "SELECT id, status FROM jobs"), ["1 queued", "2 failed", "3 running"]);
 }

@@ -3,8 +3,8 @@
 use super::claims::{ago, now};
 use super::queue::{lease, resolved, table};
 use crate::support::doctor::mapping;
-use jobdoctor::model::{Claim, LockSign, OwnerRow, Reading, Sign, Timestamp};
-use jobdoctor::policy::{Living, Policy, Restart, RestartScope, Roster, Rule, Verdict, judge};
+use jobdoctor::model::{Claim, Fence, LockSign, OwnerRow, Reading, Sign, Timestamp};
+use jobdoctor::policy::{Living, Looks, Policy, Restart, RestartScope, Roster, Rule, Verdict, judge, key_print, seen};
 use jobdoctor::spec::{LiveTable, QueueSpec};
 use std::sync::{Arc, OnceLock};
 
@@ -86,6 +86,34 @@ fn a_running_lease_outranks_its_owners_restart() {
         panic!("not unknown")
     };
     assert!(why[0].contains("another process under the same name, but its lease runs"), "{why:?}");
+}
+
+#[test]
+fn a_held_lock_outranks_its_owners_restart() {
+    let mut claim = claim(ago(600), ago(100), Reading::Absent, ago(1));
+    claim.signs[0].lock = LockSign::Held;
+    let Verdict::Unknown(why) = judge(owned(), &claim, &Policy::default(), now()).verdict else {
+        panic!("not unknown")
+    };
+    assert!(why[0].contains("another process under the same name, but a session holds its lock"), "{why:?}");
+}
+
+/// Where claims do not say when they were made, what was in flight before the sweep waited tells which ones are older.
+#[test]
+fn a_claim_that_came_while_the_sweep_waited_is_later() {
+    let mut spec = lease().clone();
+    spec.claim.claimed_at = None;
+    let claim = super::queue_claim();
+    let other = Claim { fence: Fence("another claim".to_owned()), ..claim.clone() };
+    let judged = |seen_before: Option<&Claim>| {
+        let seen = seen_before.map(|before| (key_print(before), seen(None, before, ago(10))));
+        let first = Some(Arc::new(Looks { taken_at: ago(10), seen: seen.into_iter().collect() }));
+        let restart = Restart { scope: RestartScope::AllOwners, before: None, began: ago(10), first };
+        judge(&spec, &claim, &Policy { restart: Some(restart), ..Policy::default() }, now()).verdict
+    };
+    assert!(is_dead_of(Rule::Restart, &judged(Some(&claim))));
+    assert!(matches!(judged(None), Verdict::Unknown(_)), "it was not in flight");
+    assert!(matches!(judged(Some(&other)), Verdict::Unknown(_)), "another claim of the job was");
 }
 
 fn restart(began: Timestamp) -> Policy {

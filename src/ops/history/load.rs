@@ -68,7 +68,7 @@ pub(in crate::ops) fn load(records: &mut Records<'_>, run_id: &str) -> Result<Lo
             tells_nothing(journals, run_id),
             "look at the jobs themselves; a ledger has the run, if the queue has one (--db)",
         ),
-        _ => (format!("run {run_id} is gone from the ledger"), "somebody has deleted its rows"),
+        _ => (format!("run {run_id} is gone from the ledger"), "its rows were deleted there"),
     };
     Err(StoreError::new(StoreErrorKind::Missing, what).hint(hint).into())
 }

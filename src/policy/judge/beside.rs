@@ -167,7 +167,7 @@ impl Bench<'_> {
         self.older_span().or_else(|| known.next())
     }
 
-    fn holds_lock(&self) -> bool {
+    pub(super) fn holds_lock(&self) -> bool {
         self.claim.signs.iter().any(|sign| sign.lock == LockSign::Held)
     }
 

@@ -9,8 +9,12 @@ use crate::spec::Liveness;
 const RESTARTED: &str = "the owner started after the claim was made: it is another process under the same name";
 
 impl Bench<'_> {
-    /// What shows on the claim's own row that its worker lives, in words: a running lease, or a fresh heartbeat.
+    /// What shows of the claim itself that its worker lives, in words: a running lease, a fresh heartbeat, or a lock that a
+    /// session holds.
     pub(super) fn sign_of_life(&self) -> Option<String> {
+        if self.holds_lock() {
+            return Some("a session holds its lock".to_owned());
+        }
         let mut sources = self.spec.liveness.iter().zip(&self.claim.signs);
         sources.find_map(|(source, sign)| match (source, sign.at.at()?) {
             (Liveness::Lease { .. }, end) if !self.now.is_after(end, Clocks::One) => {

@@ -1,7 +1,7 @@
 //! Restart sweeps: somebody says which owners are dead, and what the rows show does not count.
 
 use super::Bench;
-use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, Timestamp};
+use crate::model::{Clocks, FUTURE_TOLERANCE, Timestamp};
 use crate::policy::rules::Restart;
 use crate::policy::scope::RestartScope;
 use crate::policy::verdict::Rule;
@@ -61,7 +61,7 @@ impl Bench<'_> {
 
     /// A session that holds a lock at this moment cannot be declared dead.
     pub(super) fn must_hold_no_lock(&mut self, dead: bool) {
-        if dead && self.claim.signs.iter().any(|sign| sign.lock == LockSign::Held) {
+        if dead && self.holds_lock() {
             self.lack("a living session holds its lock: stop that process first".to_owned());
         }
     }

@@ -48,7 +48,7 @@ pub(super) fn try_out(
     moved: &MoveSpec,
     saying: (Timestamp, &str),
 ) -> Result<Vec<Trial>, StoreError> {
-    // Values are computed here, so no name in them may lead to what somebody else has made in the queue's schema.
+    // Values are computed here, so no name in them may lead to a function or an operator that another role has made in the queue's schema.
     let path = PATH;
     let Some(table) = spec.tables.get(&spec.claim.lock_table).map(|table| Postgres.table(table)) else {
         return Ok(Vec::new());
