@@ -4,8 +4,8 @@ use crate::model::{Cell, Engine, Timestamp};
 use crate::report;
 use crate::spec::ident::{qualified, quoted};
 use crate::spec::{
-    Catalog, LEDGER, LiveIndex, LiveSchema, Place, Preset, QueueSpec, SpecError, StateSource, Table, Waits, WrittenAt,
-    detect, detect_prefixed, resolve, resolve_waiting,
+    Catalog, LEDGER, LiveIndex, LiveSchema, Place, Preset, QueueSpec, SpecError, Table, Waits, WrittenAt, detect,
+    detect_prefixed, resolve, resolve_waiting,
 };
 use crate::store::{Caution, Limits, Reader, Store, StoreError};
 use std::rc::Rc;
@@ -145,7 +145,7 @@ impl Look {
 
 fn unfamiliar_states(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec) -> Result<Vec<String>, StoreError> {
     // A right that is missing is said by what needs it: the listing; or all of them together, by `check`.
-    if let (StateSource::Column(state), Some(table)) = (&spec.claim.state, spec.tables.get(&spec.claim.lock_table)) {
+    if let (Some(state), Some(table)) = (spec.claim.own_state(), spec.tables.get(&spec.claim.lock_table)) {
         let live = live.table(Some(&table.schema), &table.name).and_then(|table| table.column(&state.name));
         if live.is_some_and(|column| !column.readable) {
             return Ok(Vec::new());
@@ -162,7 +162,7 @@ const MOST_ROWS: u64 = 100_000;
 /// A table that only looks like a known one gives itself away by a state that the preset does not have. An enum of known
 /// states has no other one; else the rows are read, by an index on the state or where they are few.
 fn states_are_known(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec) -> Result<(), OpsError> {
-    if let (StateSource::Column(state), Some(table)) = (&spec.claim.state, spec.tables.get(&spec.claim.lock_table)) {
+    if let (Some(state), Some(table)) = (spec.claim.own_state(), spec.tables.get(&spec.claim.lock_table)) {
         let live_table = live.table(Some(&table.schema), &table.name);
         let labels =
             live_table.and_then(|live_table| live_table.column(&state.name)).and_then(|column| live.labels(column));

@@ -1,6 +1,6 @@
 //! `moved` is said of a row that is no longer in flight and in the state that was announced, and only where its key names it alone.
 
-use crate::support::doctor::{apply, fit, limits, mapping, outcomes, steps, try_resolve};
+use crate::support::doctor::{apply, fit, limits, look, mapping, outcomes, steps, try_resolve};
 use crate::support::labs::{SqlLab, for_each_sql_store};
 use jobdoctor::model::{Batch, BatchReport, Change, LedgerRow, Move, Outcome, Restore, RestoreBatch, Step, Timestamp};
 use jobdoctor::policy::Policy;
@@ -89,6 +89,8 @@ fn a_state_that_the_action_does_not_write_is_refused() {
         let (ends_sound, said) = ends(lab, &spec, &steps);
         assert_eq!(ends_sound, [REFUSED], "{}", lab.name());
         assert!(said.contains("still in flight after the action"), "{}: {said}", lab.name());
+        // A state of another table is none of the rows' own.
+        assert_eq!(look(&*lab.store()).states_in_use(&spec).unwrap(), [], "{}", lab.name());
         // What the state is says the same by itself.
         let mutant = QueueSpec { waits: true, ..spec };
         let (ends_mutant, said) = ends(lab, &mutant, &steps);

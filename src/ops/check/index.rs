@@ -3,7 +3,7 @@ use crate::model::{Cell, Engine};
 use crate::ops::session::Look;
 use crate::report::Severity;
 use crate::spec::ident::{literal, qualified, quoted};
-use crate::spec::{Column, Expr, LiveIndex, LiveTable, Piece, QueueSpec, StateSource, StateValue, Template};
+use crate::spec::{Column, Expr, LiveIndex, LiveTable, Piece, QueueSpec, StateValue, Template};
 use std::collections::BTreeSet;
 
 /// One condition of several that AND joins, word by word.
@@ -45,8 +45,7 @@ fn serves(spec: &QueueSpec, index: &LiveIndex, says: &BTreeSet<Condition>) -> bo
 /// True if few rows but those in flight have what a listing asks of the column. Finished jobs keep their signs of life
 /// where only the state tells them from those in flight.
 fn leads(spec: &QueueSpec, column: &str, says: &BTreeSet<Condition>) -> bool {
-    let is_kept = matches!(spec.claim.state, StateSource::Column(_))
-        && signs(spec).any(|sign| sign.name.to_lowercase() == column);
+    let is_kept = spec.claim.own_state().is_some() && signs(spec).any(|sign| sign.name.to_lowercase() == column);
     says.iter().filter(|condition| condition.first().is_some_and(|first| first == column)).any(|condition| {
         let rest: Vec<&str> = condition.iter().skip(1).map(String::as_str).collect();
         matches!(rest.as_slice(), ["=", _]) || (rest == ["is", "not", "null"] && !is_kept)
@@ -73,12 +72,12 @@ fn listings(spec: &QueueSpec) -> Vec<BTreeSet<Condition>> {
         }
         None => Vec::new(),
     };
-    let states: Vec<Vec<Condition>> = match &spec.claim.state {
-        StateSource::Column(column) => {
+    let states: Vec<Vec<Condition>> = match spec.claim.own_state() {
+        Some(column) => {
             let is = |state: &StateValue| conditions(&format!("{} = {}", quoted(&column.name), stored(state)));
             spec.states.in_flight.iter().map(is).collect()
         }
-        StateSource::Place(_) => vec![Vec::new()],
+        None => vec![Vec::new()],
     };
     let mut listings: Vec<BTreeSet<Condition>> =
         states.into_iter().map(|state| state.into_iter().chain(filter.iter().cloned()).collect()).collect();
@@ -172,25 +171,20 @@ fn implied(condition: &str, says: &BTreeSet<Condition>) -> bool {
 /// What makes an index that leads there and stays small, because finished jobs are not in it.
 fn statement(spec: &QueueSpec, live: &LiveTable) -> Option<String> {
     let sign = signs(spec).next();
-    let column = sign.or(match &spec.claim.state {
-        StateSource::Column(state) => Some(state),
-        StateSource::Place(_) => held_by(spec),
-    })?;
+    let column = sign.or(spec.claim.own_state().or_else(|| held_by(spec)))?;
     let column = quoted(&column.name);
     let index = |table: &str| quoted(&format!("{table}_in_flight"));
     if spec.engine == Engine::Sqlite {
-        let state = match &spec.claim.state {
-            StateSource::Column(state) if sign.is_some() => format!("{}, ", quoted(&state.name)),
-            _ => String::new(),
-        };
+        let state = spec.claim.own_state().filter(|_| sign.is_some());
+        let state = state.map(|state| format!("{}, ", quoted(&state.name))).unwrap_or_default();
         return Some(format!("CREATE INDEX {} ON {} ({state}{column})", index(&live.name), name(spec, live)));
     }
-    let condition = match &spec.claim.state {
-        StateSource::Column(state) => match spec.states.in_flight.iter().map(stored).collect::<Vec<_>>().as_slice() {
+    let condition = match spec.claim.own_state() {
+        Some(state) => match spec.states.in_flight.iter().map(stored).collect::<Vec<_>>().as_slice() {
             [only] => format!("{} = {only}", quoted(&state.name)),
             several => format!("{} IN ({})", quoted(&state.name), several.join(", ")),
         },
-        StateSource::Place(_) => format!("{column} IS NOT NULL"),
+        None => format!("{column} IS NOT NULL"),
     };
     let on = |index: String, table: String| {
         format!("CREATE INDEX CONCURRENTLY {index} ON {table} ({column}) WHERE {condition}")

@@ -3,7 +3,7 @@
 use crate::journal::{Entry, Target};
 use crate::model::{Key, RowImage};
 use crate::ops::{Look, OpsError};
-use crate::spec::{Column, SpecError, StateSource};
+use crate::spec::{Column, SpecError};
 use std::collections::BTreeMap;
 
 /// What a job's row is now, as the record of a run sees it.
@@ -31,15 +31,13 @@ impl Now {
     }
 }
 
-/// What a row is now, and the state it is in; that is `None` where the state is no column.
+/// What a row is now, and the state it is in; that is `None` where the state is no column of the row.
 pub(in crate::ops) type Seen = (Now, Option<String>);
 
 /// What each of these rows is now, and the state it is in; `None` for entries that have no row to compare.
 pub(in crate::ops) fn now_of(look: &mut Look, entries: &[&Entry]) -> Result<Vec<Option<Seen>>, OpsError> {
-    let state: Option<Column> = match &look.spec.claim.state {
-        StateSource::Column(column) => look.spec.row.iter().find(|known| known.name == column.name).cloned(),
-        StateSource::Place(_) => None,
-    };
+    let state = look.spec.claim.own_state();
+    let state = state.and_then(|column| look.spec.row.iter().find(|known| known.name == column.name)).cloned();
     let columns: Vec<&Column> = state.iter().collect();
     let keys: Vec<Key> = entries.iter().map(|entry| entry.key.clone()).collect();
     let images = look.reader.images(&look.spec, &columns, &keys)?;

@@ -31,6 +31,18 @@ pub struct ClaimSpec {
     pub guard: Option<Template>,
 }
 
+impl ClaimSpec {
+    /// The column of the job's own row that holds its state: none where the row's place is its state, or where the state is
+    /// joined from another table.
+    #[must_use]
+    pub fn own_state(&self) -> Option<&Column> {
+        match &self.state {
+            StateSource::Column(column) if column.alias == self.lock => Some(column),
+            StateSource::Column(_) | StateSource::Place(_) => None,
+        }
+    }
+}
+
 /// Where a job's state is to be read.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StateSource {

@@ -114,9 +114,7 @@ impl Binder<'_> {
         attempts: &Attempts,
     ) -> Result<Vec<Assignment>, SpecError> {
         let mut assignments = Vec::new();
-        if let StateSource::Column(column) = &claim.state
-            && column.alias == self.lock
-        {
+        if let Some(column) = claim.own_state() {
             let value = Template(vec![Piece::Literal(to.stored.clone())]);
             assignments.push(Assignment { column: column.clone(), value, encodings: None, at: to_at });
         }
