@@ -66,8 +66,8 @@ fn one_bad_row_among_many_batches() {
     );
     let ran = doctor.run(&["reclaim", "--db", "queue.db", "--max-jobs", "1100", "--apply", "-o", "none"]).exits(3);
     assert_snapshot!(ran.stderr, @r"
-    recovered 1,098 orphaned jobs, 2 refused by the database
-    warning: refused by no: 700, 7
+    recovered 1,098 orphaned jobs, 2 refused
+    warning: refused (no): 700, 7
     ");
     let after = doctor.rows("queue.db", "SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2");
     assert_eq!(after, ["QUEUED 1 1098", "RUNNING 0 2"]);

@@ -106,7 +106,7 @@ fn say(context: &Context, format: Format, done: &Undone) {
         (outcomes.changed, "touched since"),
         (outcomes.gone, "gone"),
         (outcomes.locked, "locked by another session"),
-        (outcomes.refused, "refused by the database"),
+        (outcomes.refused, "refused"),
         (outcomes.not_tried, "not tried"),
         (outcomes.unknown, "of unknown outcome"),
     ];

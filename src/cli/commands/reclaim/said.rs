@@ -138,26 +138,28 @@ pub(super) fn not_moved(outcomes: &Outcomes) -> Vec<(String, u64)> {
         (outcomes.changed, "changed meanwhile"),
         (outcomes.gone, "gone meanwhile"),
         (outcomes.locked, "locked by another session"),
-        (outcomes.refused, "refused by the database"),
+        (outcomes.refused, "refused"),
         (outcomes.not_tried, "not tried"),
         (outcomes.unknown, "of unknown outcome"),
     ];
     others.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| (what.to_owned(), n)).collect()
 }
 
-/// Which jobs the database refused, by what it said: the table may be too long to find them in.
+/// Which jobs were refused, by the constraint or by what was said: the table may be too long to find them in.
 pub(super) fn refusals(document: &Reclaim) -> Vec<String> {
     const SHOWN: usize = 10;
     let mut by_cause: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for step in document.steps.iter().flatten() {
         let Some(error) = step.error else { continue };
-        by_cause.entry(error.constraint.unwrap_or(error.message)).or_default().push(step.job.id);
+        let cause =
+            error.constraint.map_or(format!("refused ({})", error.message), |name| format!("refused by {name}"));
+        by_cause.entry(cause).or_default().push(step.job.id);
     }
     let line = |(cause, ids): (String, Vec<String>)| {
         let more = ids.len().saturating_sub(SHOWN);
         let shown = ids.into_iter().take(SHOWN).collect::<Vec<_>>().join(", ");
         let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
-        format!("refused by {cause}: {shown}{more}")
+        format!("{cause}: {shown}{more}")
     };
     by_cause.into_iter().map(line).collect()
 }
