@@ -122,7 +122,7 @@ pub fn detect_prefixed<E>(
         return Ok(None);
     }
     for preset in catalog.iter().filter(|preset| preset.is_detectable()) {
-        let Ok((_, document)) = preset.sketch(preset.engine_or_other(live.engine), &Default::default()) else {
+        let Ok(document) = preset.sketch(preset.engine_or_other(live.engine), &Default::default()) else {
             continue;
         };
         let physical = |wanted: &Detect| {
@@ -185,6 +185,10 @@ fn are_there_with_a_prefix(engine: Engine, names: &[String]) -> Option<String> {
 }
 
 fn fits(preset: &Preset, live: &LiveSchema, place: &Place) -> bool {
+    let names = preset.table_names(live.engine, &place.options);
+    if place.table.is_none() && !live.tables.iter().any(|table| names.contains(&table.name)) {
+        return false;
+    }
     found(preset, live, place).is_some_and(|(document, tables)| {
         let has_all = preset.detect.tables.iter().all(|wanted| {
             let table = tables.get(&wanted.table).copied().flatten();
@@ -196,7 +200,7 @@ fn fits(preset: &Preset, live: &LiveSchema, place: &Place) -> bool {
 
 /// The preset's document and the tables it names that are here, whatever the engine.
 fn found<'a>(preset: &Preset, live: &'a LiveSchema, place: &Place) -> Option<(Document, Tables<'a>)> {
-    let (_, document) = preset.sketch(preset.engine_or_other(live.engine), &place.options).ok()?;
+    let document = preset.sketch(preset.engine_or_other(live.engine), &place.options).ok()?;
     let (_, tables) = physical_tables(&document, live, place).ok()?;
     Some((document, tables))
 }

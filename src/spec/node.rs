@@ -56,6 +56,37 @@ impl Node {
         }
     }
 
+    /// A table with these of its children alone; anything else as it is.
+    pub fn only(&self, keys: &[&str]) -> Node {
+        let value = match &self.value {
+            Value::Table(entries) => {
+                Value::Table(entries.iter().filter(|(name, _)| keys.contains(&name.as_str())).cloned().collect())
+            }
+            other => other.clone(),
+        };
+        Node { line: self.line, value }
+    }
+
+    /// The items of an array; of anything else none.
+    pub fn items(&self) -> &[Node] {
+        match &self.value {
+            Value::Array(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// The texts among the children of a table, by their names.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let entries = match &self.value {
+            Value::Table(entries) => entries.as_slice(),
+            _ => &[],
+        };
+        entries.iter().filter_map(|(name, node)| match &node.value {
+            Value::Text(text) => Some((name.as_str(), text.as_str())),
+            _ => None,
+        })
+    }
+
     /// Takes the child of that name out of a table.
     pub fn take(&mut self, key: &str) -> Option<Node> {
         match &mut self.value {

@@ -2,12 +2,15 @@
 
 use super::document::Document;
 use super::fields::{Field, Fields};
-use super::node::Node;
+use super::node::{Node, Value};
 use super::options::{PresetOption, chosen, fill, options, samples};
 use super::queue::Proof;
 use super::{SpecError, WrittenAt, did_you_mean};
 use crate::model::Engine;
 use std::collections::BTreeMap;
+
+/// What a document says of itself as a whole.
+const OF_THE_WHOLE: [&str; 9] = ["format", "engines", "name", "title", "checked", "proof", "live", "detect", "options"];
 
 /// The built-in presets by name, with their texts. build.rs lists what is in `presets/`: adding a queue is one file there
 /// and its fixtures.
@@ -73,9 +76,9 @@ impl Preset {
 
     /// Reads what is said about it as a whole; the rest is typed when it is used.
     fn read(document: &str, name: &str, node: Node) -> Result<Preset, SpecError> {
-        let mut root = Fields::of(document, "", node.clone())?;
+        let mut root = Fields::of(document, "", node.only(&OF_THE_WHOLE))?;
         if let Some(format) = root.take("format")
-            && !matches!(format.value(), super::node::Value::Integer(1))
+            && !matches!(format.value(), Value::Integer(1))
         {
             return Err(format.error("must be 1, the only format there is"));
         }
@@ -151,11 +154,17 @@ impl Preset {
 
     /// The options as that document has them: a variant may have another default.
     fn options_of(&self, node: &Node) -> Result<Vec<PresetOption>, SpecError> {
-        let options = Fields::of(&self.document, "", node.clone())?.take("options").map(options).transpose()?;
+        let options =
+            Fields::of(&self.document, "", node.only(&["options"]))?.take("options").map(options).transpose()?;
         Ok(options.unwrap_or_default())
     }
 
     pub(super) fn for_engine(&self, engine: Engine) -> Result<Node, SpecError> {
+        self.picked(self.node.clone(), engine)
+    }
+
+    /// The document, or part of it, with the engine's leaves.
+    fn picked(&self, node: Node, engine: Engine) -> Result<Node, SpecError> {
         if !self.engines.contains(&engine) {
             let known: Vec<&str> = self.engines.iter().map(|engine| engine.name()).collect();
             return Err(SpecError::whole(
@@ -163,10 +172,7 @@ impl Preset {
                 format!("knows {} only, and this database is {engine}", known.join(" and ")),
             ));
         }
-        self.node
-            .clone()
-            .for_engine(engine)
-            .ok_or_else(|| SpecError::whole(&self.document, format!("says nothing for {engine}")))
+        node.for_engine(engine).ok_or_else(|| SpecError::whole(&self.document, format!("says nothing for {engine}")))
     }
 
     /// True if the preset can be found by looking at the tables; mappings and presets too plain to be told apart cannot.
@@ -181,12 +187,8 @@ impl Preset {
 
     /// What it says on that engine with these values for its options; with samples where they do not fit, because that is an
     /// error where the preset is resolved, not where it is only one of many that are looked for.
-    pub(super) fn sketch(
-        &self,
-        engine: Engine,
-        options: &BTreeMap<String, String>,
-    ) -> Result<(Node, Document), SpecError> {
-        let read = |node: Node| Ok((node.clone(), Document::of(&self.document, &self.name, node)?));
+    pub(super) fn sketch(&self, engine: Engine, options: &BTreeMap<String, String>) -> Result<Document, SpecError> {
+        let read = |node: Node| Document::of(&self.document, &self.name, node);
         let node = self.for_engine(engine)?;
         self.filled_with(node.clone(), options).and_then(read).or_else(|_| self.filled(node).and_then(read))
     }
@@ -199,13 +201,27 @@ impl Preset {
     /// The physical names of its tables on that engine, in whatever variant, with these values for its options. For an engine
     /// that it does not know those on another one, so that they can be recognised and refused.
     pub fn table_names(&self, engine: Engine, options: &BTreeMap<String, String>) -> Vec<String> {
-        let names = || {
-            let (node, document) = self.sketch(self.engine_or_other(engine), options)?;
-            let variants = super::variant::variants(&self.document, &node)?;
-            let of_variants = variants.iter().flat_map(|variant| variant.tables().into_iter().map(|(_, name)| name));
-            Ok::<_, SpecError>(document.tables.into_iter().map(|(_, name)| name).chain(of_variants).collect())
-        };
-        names().unwrap_or_default()
+        let filled = |node: Node| self.filled_with(node.clone(), options).or_else(|_| self.filled(node));
+        let node = self.picked(self.naming_tables(), self.engine_or_other(engine)).and_then(filled);
+        let Ok(node) = node else { return Vec::new() };
+        let named: Vec<(&str, &str)> = node.get("tables").into_iter().flat_map(Node::texts).collect();
+        // A table that [tables] does not name goes by its own name.
+        let others = ["claim", "owner"].into_iter().filter_map(|key| node.get(key)).flat_map(Node::texts);
+        let others = others.filter(|(key, table)| *key == "table" && named.iter().all(|(logical, _)| logical != table));
+        let of_variants = node.get("variant").map_or(&[][..], Node::items);
+        let of_variants = of_variants.iter().filter_map(|variant| variant.get("tables")).flat_map(Node::texts);
+        let names = named.iter().copied().chain(others).chain(of_variants);
+        names.map(|(_, name)| name.to_owned()).collect()
+    }
+
+    /// Of the document what names its tables, in whatever variant. Each run asks all presets, and most of them are not here.
+    fn naming_tables(&self) -> Node {
+        let mut node = self.node.only(&["tables", "claim", "owner", "options"]);
+        if let (Some(variants), Value::Table(entries)) = (self.node.get("variant"), &mut node.value) {
+            let tables = variants.items().iter().map(|variant| variant.only(&["tables"])).collect();
+            entries.push(("variant".to_owned(), Node { line: variants.line, value: Value::Array(tables) }));
+        }
+        node
     }
 }
 

@@ -32,12 +32,8 @@ pub(super) enum Probe {
 impl Variant {
     /// The tables that its overlay names, with their physical names.
     pub(super) fn tables(&self) -> Vec<(String, String)> {
-        let Some(Node { value: Value::Table(entries), .. }) = self.overlay.get("tables") else { return Vec::new() };
-        let text = |node: &Node| match &node.value {
-            Value::Text(text) => Some(text.clone()),
-            _ => None,
-        };
-        entries.iter().filter_map(|(logical, node)| Some((logical.clone(), text(node)?))).collect()
+        let tables = self.overlay.get("tables").into_iter().flat_map(Node::texts);
+        tables.map(|(logical, name)| (logical.to_owned(), name.to_owned())).collect()
     }
 }
 
