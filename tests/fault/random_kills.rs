@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use std::time::{Duration, Instant};
 
 /// So many in every run, of each store.
-const KILLS: u32 = 10;
+const KILLS: u32 = 4;
 
 /// Four batches of one kind.
 const DEAD: u32 = 1_600;

@@ -1,4 +1,4 @@
-//! Eight copies over 10,000 dead jobs and 2,000 living ones, on each engine; over fewer with a rollback journal.
+//! Eight copies over 3,000 dead jobs and 600 living ones, on each engine; over fewer with a rollback journal.
 
 use super::Scene;
 use super::check::wrongs;
@@ -7,10 +7,10 @@ use super::workers::{WORKERS, Workers};
 use crate::support::cli::until;
 use crate::support::shop::Shop;
 
-const SCENE: Scene = Scene { dead: 10_000, living: 2_000 };
+const SCENE: Scene = Scene { dead: 3_000, living: 600 };
 
 /// Where readers keep writers out, there is less to do: eight that read it all have the workers wait for long.
-const SMALLER: Scene = Scene { dead: 2_000, living: 400 };
+const SMALLER: Scene = Scene { dead: 1_000, living: 200 };
 
 fn exactly_one_effect(shop: &Shop, scene: Scene) {
     scene.plant(shop);

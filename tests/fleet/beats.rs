@@ -1,4 +1,4 @@
-//! A sweep over 20,000 dead jobs while workers send heartbeats: none of them is lost. How long they take beside the sweep and
+//! A sweep over 5,000 dead jobs while workers send heartbeats: none of them is lost. How long they take beside the sweep and
 //! without is told, and not judged: the machine may be busy with other things.
 
 use super::Scene;
@@ -9,7 +9,7 @@ use crate::support::shop::Shop;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-const SCENE: Scene = Scene { dead: 20_000, living: 400 };
+const SCENE: Scene = Scene { dead: 5_000, living: 400 };
 
 /// So many rounds of all workers come before the sweep.
 const ROUNDS_BEFORE: u64 = 4;

@@ -118,17 +118,17 @@ fn run(place: Place, count: u64, figure: &str) {
 
 #[test]
 fn on_sqlite_with_a_wal() {
-    run(WAL, 12_000, "histories on SQLite");
+    run(WAL, 6_000, "histories on SQLite");
 }
 
 #[test]
 fn on_sqlite_with_a_rollback_journal() {
-    run(ROLLBACK, 8_000, "histories on SQLite");
+    run(ROLLBACK, 3_000, "histories on SQLite");
 }
 
 #[test]
 fn on_postgres() {
-    run(POSTGRES, 2_000, "histories on Postgres");
+    run(POSTGRES, 1_000, "histories on Postgres");
 }
 
 #[test]

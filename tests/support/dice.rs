@@ -51,6 +51,12 @@ impl Dice {
     }
 }
 
+/// One in so many of a list, from anywhere in it: others in each run, and by night all are tried.
+pub fn one_in<T>(of: usize, all: Vec<T>) -> Vec<T> {
+    let first = Dice::of(fresh_seed()).below(of);
+    all.into_iter().skip(first).step_by(of).collect()
+}
+
 /// A seed that nobody has chosen.
 pub fn fresh_seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};

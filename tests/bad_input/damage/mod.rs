@@ -30,7 +30,7 @@ const SEED: u64 = 20_261_121;
 #[test]
 fn bits_that_flipped() {
     for variety in Variety::ALL {
-        flip_bits(variety, 400 / Variety::ALL.len(), SEED);
+        flip_bits(variety, 200 / Variety::ALL.len(), SEED);
     }
 }
 
@@ -42,7 +42,7 @@ fn some(damaged: Vec<(String, pristine::Files)>, most: usize) -> Vec<(String, pr
 
 fn each(variety: Variety, damaged: Vec<(String, pristine::Files)>) {
     // The rest is for the night, which flips more bits than there are pages.
-    let damaged = some(damaged, 40);
+    let damaged = some(damaged, 20);
     let tried = damaged.len() as u64;
     for (name, files) in damaged {
         Trial::of(&format!("{variety:?}, {name}"), variety, files).holds();

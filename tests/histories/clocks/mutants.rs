@@ -5,6 +5,7 @@ use super::ground::{Ground, postgres, sqlite};
 use super::is_story;
 use super::play::{ALIVE, Broken, DOUBLE, Habit, LOST_ID, MISSED, breaks, must_hold, shrink};
 use super::story::{Kind, Story};
+use crate::support::dice::one_in;
 use crate::support::figures;
 use crate::support::labs::Journal;
 use jobdoctor::model::{Claim, Key, OwnerRow, Reading, Timestamp};
@@ -144,9 +145,9 @@ impl Mutant {
 }
 
 #[allow(clippy::print_stdout, reason = "how soon each is caught is worth knowing")]
-fn all_are_caught(mut ground: Ground) {
+fn are_caught(mut ground: Ground, mutants: Vec<Mutant>) {
     let mut count = 0;
-    for mutant in mutants() {
+    for mutant in mutants {
         let Mutant { name, breaks, habit, .. } = &mutant;
         let Some((needed, story)) = mutant.caught(&mut ground) else {
             panic!("{}: no story caught the program that {name} within {STORIES}", ground.name);
@@ -165,10 +166,19 @@ fn all_are_caught(mut ground: Ground) {
 
 #[test]
 fn every_one_is_caught_on_sqlite() {
-    all_are_caught(sqlite(Journal::Wal));
+    are_caught(sqlite(Journal::Wal), mutants());
 }
 
 #[test]
-fn every_one_is_caught_on_postgres() {
-    all_are_caught(postgres());
+fn some_are_caught_on_postgres() {
+    are_caught(postgres(), one_in(3, mutants()));
+}
+
+mod nightly {
+    use super::*;
+
+    #[test]
+    fn every_one_is_caught_on_postgres() {
+        are_caught(postgres(), mutants());
+    }
 }
