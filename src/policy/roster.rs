@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 /// River's default client id cuts its host's name here (`maxHostLength`), and no library that is known cuts shorter.
 const LONG_NAME: usize = 60;
-/// What other programs write around a name.
-const AROUND_NAMES: [char; 6] = ['"', '\'', '[', ']', '{', '}'];
+/// What stands between words.
+const BETWEEN_WORDS: [char; 4] = [' ', '\t', ',', ';'];
+/// What other programs write around a name and before it, as in `{"workers":["web1"]}` and `hosts=web1|web2`.
+const AROUND_NAMES: [char; 8] = ['"', '\'', '[', ']', '{', '}', '=', '|'];
 /// Kubernetes and Linux cut a host's name here; a pod's own name may be longer.
 const HOST_NAME: usize = 63;
 
@@ -58,8 +60,8 @@ impl std::error::Error for RosterError {}
 
 impl Roster {
     /// Reads a list of owners, each as host (`web1`, `web1.example.com`, `pod/web-7f9c`), as `host:pid`, or as the exact id.
-    /// Blank lines and lines that begin with `#` are skipped. A whole line is an entry, and so is each of its words, without
-    /// quotes, brackets and commas around it: one word too many spares a job until the next run, one too few takes it from a
+    /// Blank lines and lines that begin with `#` are skipped. A whole line is an entry, and so is each of its words, and what
+    /// stands in a word between quotes, brackets and signs: one entry too many spares a job until the next run, one too few takes it from a
     /// worker.
     ///
     /// # Errors
@@ -72,7 +74,10 @@ impl Roster {
             if roster.whole.is_empty() && line.split_whitespace().nth(1).is_some() && line.starts_with("NAME ") {
                 return Err(RosterError::Titles);
             }
-            let words = line.split([' ', '\t', ',', ';']).map(|word| word.trim_matches(AROUND_NAMES));
+            let words = line.split(BETWEEN_WORDS).flat_map(|word| {
+                let within = word.split(AROUND_NAMES).flat_map(|part| [part, part.trim_end_matches(':')]);
+                std::iter::once(word.trim_matches(AROUND_NAMES)).chain(within)
+            });
             let mut names = words.filter(|word| word.contains(char::is_alphanumeric)).peekable();
             if names.peek().is_none() {
                 roster.unread.push(n + 1);
@@ -383,7 +388,15 @@ mod tests {
             assert!(self::roster(line).lists(&owner("web-2:99", Some("web-2"))), "{line}");
         }
         // One line of `kubectl get pods -o jsonpath='{.items[*].metadata.name}'`, and other programs' lists.
-        for line in ["web-1 web-2 web-3", "web-1,web-2;web-3", "[\"web-1\", \"web-2\", \"web-3\"]"] {
+        for line in [
+            "web-1 web-2 web-3",
+            "web-1,web-2;web-3",
+            "[\"web-1\", \"web-2\", \"web-3\"]",
+            "{\"workers\":[\"web-1\",\"web-2\",\"web-3\"]}",
+            "{'web-1':{},'web-2':{},'web-3':{}}",
+            "hosts=web-1|web-2|web-3",
+            "web-1: up web-2: up web-3:4 up",
+        ] {
             for name in ["web-1", "web-2", "web-3"] {
                 assert!(self::roster(line).lists(&owner(&format!("{name}:99"), Some(name))), "{line} names {name}");
             }
