@@ -133,3 +133,32 @@ fn a_table_without_owners_cannot_be_judged_by_age() {
     let plan = doctor.run(&["reclaim", "--preset", "simple", "--db", "queue.db", "--apply", "--json"]).exits(0).json();
     assert_eq!((&plan["summary"]["planned"], &plan["summary"]["held"]), (&0.into(), &2.into()));
 }
+
+/// Where owners name no host, a wildcard within a word may mean any of them.
+#[test]
+fn a_pattern_that_covers_two_owners_without_a_host_is_refused() {
+    const HOSTLESS: &str = r#"[mapping.hostless]
+time = { default = "epoch s" }
+states = { waiting = ["QUEUED"], in_flight = ["RUNNING", "CLAIMED"], done = ["SUCCEEDED"] }
+[mapping.hostless.claim]
+table = "jobs"
+key = "id"
+state = "status"
+claimed_at = "claimed_at"
+liveness = [{ by = "heartbeat", column = "heartbeat_at", silent_after = "2m" }]
+[mapping.hostless.owner]
+id = "owner_id"
+[mapping.hostless.move]
+requeue = { to = "QUEUED", clear = ["owner_id"] }
+"#;
+    let doctor = incident();
+    std::fs::write(doctor.path("hostless.toml"), HOSTLESS).unwrap();
+    let sweep = |pattern: &str| {
+        let words = ["sweep", "--restart", "--owner", pattern, "--db", "queue.db", "-o", "name"];
+        doctor.run(&[&words[..], &["--config", "hostless.toml", "--preset", "hostless"]].concat())
+    };
+    for pattern in ["w*:9*", "*:4*", "web?:*", "{web1,web2}:*"] {
+        sweep(pattern).exits(2);
+    }
+    assert_eq!(sweep("web2:*").exits(0).stdout, "2\n3\n4\n");
+}

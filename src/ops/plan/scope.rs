@@ -46,12 +46,14 @@ pub(super) fn scope_is_sound(look: &mut Look, scope: &RestartScope) -> Result<()
             "stop every worker and sweep with --all-owners",
         )),
         RestartScope::Owners(globs) => {
-            let ends_open = |pattern: &str| {
-                let before = pattern.strip_suffix('*').and_then(|rest| rest.chars().last());
-                before.is_some_and(char::is_alphanumeric)
+            let wildcard = |pattern: &str| pattern.find(['*', '?', '[', '{']);
+            // True if it begins within a word: `web*` and `*:1` are of several hosts, `web1:*` is of one.
+            let begins_in_word = |pattern: &str| {
+                let before = wildcard(pattern).map(|at| pattern[..at].chars().last());
+                before.is_some_and(|before| before.is_none_or(char::is_alphanumeric))
             };
             // A name without a wildcard means its owner alone.
-            let wild = globs.single().filter(|(pattern, _)| pattern.contains(['*', '?', '[', '{']));
+            let wild = globs.single().filter(|(pattern, _)| wildcard(pattern).is_some());
             let mut hosts: Vec<(&str, Globs, BTreeSet<String>)> =
                 wild.map(|(pattern, glob)| (pattern, glob, BTreeSet::new())).collect();
             if hosts.is_empty() {
@@ -61,8 +63,8 @@ pub(super) fn scope_is_sound(look: &mut Look, scope: &RestartScope) -> Result<()
                 let Some(owner) = owner else { return };
                 for (pattern, glob, hosts) in &mut hosts {
                     if glob.admits(Some(&owner.id)) || glob.admits(Some(&owner.name)) {
-                        // Where owners name no host, only a pattern that goes on within a word is known to mean several.
-                        let name = ends_open(pattern).then(|| owner.name.clone());
+                        // Where owners name no host, their names stand for it.
+                        let name = begins_in_word(pattern).then(|| owner.name.clone());
                         hosts.extend(owner.host.clone().or(name));
                     }
                 }
