@@ -48,7 +48,7 @@ pub use followed::Followed;
 pub use guard::Guard;
 pub use health::health;
 pub use history::{Records, history, history_run};
-pub use hosts::other_hosts;
+pub use hosts::{Unheard, unheard};
 pub use init::{init, init_ledger, reference_schema};
 pub use look_file::LookFile;
 pub use measure::measure;

@@ -1,5 +1,5 @@
 use super::roster::Living;
-use crate::model::Claim;
+use crate::model::{Claim, Owner};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::fmt;
 
@@ -87,33 +87,49 @@ impl RestartScope {
         }
     }
 
+    /// Each owner, pattern or host that it names, with a scope of its own. A list of the living names nobody who is dead.
+    pub fn single(&self) -> Vec<(String, RestartScope)> {
+        match self {
+            RestartScope::AllOwners | RestartScope::NotListed(_) => Vec::new(),
+            RestartScope::Owners(globs) => {
+                globs.single().map(|(pattern, glob)| (pattern.to_owned(), RestartScope::Owners(glob))).collect()
+            }
+            RestartScope::Hosts(hosts) => {
+                hosts.iter().map(|host| (host.clone(), RestartScope::Hosts(vec![host.clone()]))).collect()
+            }
+        }
+    }
+
     /// True if the claim's owner is in the scope.
     pub fn covers(&self, claim: &Claim) -> bool {
-        match (self, &claim.owner) {
+        self.covers_owner(claim.owner.as_ref())
+    }
+
+    /// True if that owner is in the scope; `None` is the owner of claims that name none.
+    pub fn covers_owner(&self, owner: Option<&Owner>) -> bool {
+        match (self, owner) {
             (RestartScope::AllOwners, _) => true,
             (_, None) => false,
             (RestartScope::Owners(globs), Some(owner)) => {
                 globs.admits(Some(&owner.id)) || globs.admits(Some(&owner.name))
             }
-            (RestartScope::Hosts(hosts), Some(_)) => on_host(claim, hosts),
+            (RestartScope::Hosts(hosts), Some(owner)) => on_host(owner, hosts),
             (RestartScope::NotListed(living), Some(owner)) => !living.roster.lists(owner),
         }
     }
 }
 
-/// True if the claim's owner is, or is on, one of these hosts, spelled as the host does or as its queue does. Names match
-/// whole: `web1` is not `web10`.
-pub(super) fn on_host(claim: &Claim, hosts: &[String]) -> bool {
-    claim.owner.as_ref().is_some_and(|owner| {
-        let names = [Some(&owner.id), Some(&owner.name), owner.host.as_ref()];
-        let spelled = |host: &String| owner.host.as_ref() == Some(&owner.host_spelling.of(host));
-        names.into_iter().flatten().any(|name| hosts.contains(name)) || hosts.iter().any(spelled)
-    })
+/// True if the owner is, or is on, one of these hosts, spelled as the host does or as its queue does. Names match whole: `web1`
+/// is not `web10`.
+fn on_host(owner: &Owner, hosts: &[String]) -> bool {
+    let names = [Some(&owner.id), Some(&owner.name), owner.host.as_ref()];
+    let spelled = |host: &String| owner.host.as_ref() == Some(&owner.host_spelling.of(host));
+    names.into_iter().flatten().any(|name| hosts.contains(name)) || hosts.iter().any(spelled)
 }
 
 impl Claim {
     /// True if the claim's owner is, or is on, one of these hosts; an empty list lets everything through.
     pub fn is_on_host(&self, hosts: &[String]) -> bool {
-        hosts.is_empty() || on_host(self, hosts)
+        hosts.is_empty() || self.owner.as_ref().is_some_and(|owner| on_host(owner, hosts))
     }
 }

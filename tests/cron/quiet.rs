@@ -91,6 +91,10 @@ fn a_host_that_nobody_has_heard_of_is_told_to_who_asks() {
         assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""), "most starts find nothing");
         let warnings = sweep("mail7", &["--json"]).json()["warnings"].to_string();
         assert!(warnings.contains("no owner on host mail7 holds a job in flight"), "{warnings}");
+        // One name that is right hides none that is wrong.
+        let both = shop.run(&["sweep", "--restart", "--host", "web3", "--host", "tpyo", "--json"]).exits(0).json();
+        assert_eq!(both["summary"]["planned"], 1, "{both:#}");
+        assert!(both["warnings"].to_string().contains("no owner on host tpyo holds a job in flight"), "{both:#}");
         // A name that differs in case or domain alone is a mistake rather than a clean start.
         for near in ["WEB2", "web2.example.com"] {
             assert!(sweep(near, &[]).stderr.contains("hosts in flight: web2, "), "{near}");

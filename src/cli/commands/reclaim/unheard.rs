@@ -1,10 +1,10 @@
-//! That a restart sweep is about owners that hold nothing: a short host name where owners say the long one, for example.
+//! That a restart sweep names owners that hold nothing: a short host name where owners say the long one, for example.
 
 use super::Reclaiming;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::ops::{self, Look, Plan};
-use crate::policy::{Policy, RestartScope, may_be_one_host};
+use crate::policy::{Policy, RestartScope};
 use crate::render::grouped;
 
 /// Hosts named.
@@ -20,18 +20,12 @@ impl Reclaiming<'_> {
         policy: &Policy,
         plan: &mut Plan,
     ) -> Result<(), CliError> {
-        let Some(restart) = policy.restart.as_ref().filter(|_| plan.is_empty()) else { return Ok(()) };
-        let named = match &restart.scope {
-            RestartScope::Hosts(hosts) => hosts.as_slice(),
-            RestartScope::Owners(globs) => globs.patterns(),
-            RestartScope::AllOwners | RestartScope::NotListed(_) => return Ok(()),
-        };
-        let Some(others) = ops::other_hosts(look, &restart.scope)? else { return Ok(()) };
-        let is_near = named.iter().any(|named| others.iter().any(|other| may_be_one_host(named, other)));
-        let warning = in_words(matches!(restart.scope, RestartScope::Hosts(_)), named, &others);
+        let Some(restart) = &policy.restart else { return Ok(()) };
+        let Some(unheard) = ops::unheard(look, &restart.scope)? else { return Ok(()) };
+        let warning = in_words(matches!(restart.scope, RestartScope::Hosts(_)), &unheard.names, &unheard.hosts);
         // The warnings of a plan that is shown are said with it.
         let is_shown = context.ui.is_watched() && !self.act.apply;
-        if !is_shown && (is_near || context.ui.tells_details()) {
+        if !is_shown && (unheard.is_near || context.ui.tells_details()) {
             context.ui.warn(&warning);
         }
         plan.warn(warning);
