@@ -6,7 +6,8 @@ use super::history::{Records, belongs};
 use super::session::Look;
 use super::stalls::CountStalls;
 use crate::journal::{self, Directory};
-use crate::model::{Claim, Loss, Move};
+use crate::model::{Claim, Engine, Loss, Move};
+use crate::spec::ident::literal;
 use std::collections::{BTreeSet, HashMap};
 
 impl Look {
@@ -19,6 +20,16 @@ impl Look {
         if self.counts_stalls {
             return Ok(self);
         }
+        if self.spec.attempts.column.is_none() && self.reuses_ids()? {
+            return Err(OpsError::usage(
+                format!(
+                    "--max-stalls: SQLite gives the id of a deleted row of {} to a new one, and nothing tells the losses of the \
+                     two apart",
+                    self.target.table
+                ),
+                "name the column that counts attempts, in [attempts] of the mapping, or declare the key AUTOINCREMENT",
+            ));
+        }
         let ledger = Records { journals, look: Some(&mut self) }.ledger()?;
         let mut losses = Losses::default();
         match (ledger, journals) {
@@ -29,6 +40,21 @@ impl Look {
             (None, None) => return Ok(self),
         }
         Ok(self.counting_stalls(Box::new(losses)))
+    }
+}
+
+impl Look {
+    /// True where the key is a rowid, and the highest one is free again once its row is gone.
+    fn reuses_ids(&mut self) -> Result<bool, OpsError> {
+        let table = self.spec.tables.get(&self.spec.claim.lock_table).filter(|_| self.spec.engine == Engine::Sqlite);
+        let (Some(table), [key]) = (table, self.spec.claim.key.as_slice()) else { return Ok(false) };
+        let (name, key) = (literal(&table.name), literal(&key.name));
+        Ok(self.reader.ask(&format!(
+            "SELECT EXISTS (SELECT 1 FROM pragma_table_xinfo({name}, 'main') WHERE name = {key} COLLATE NOCASE
+                 AND pk = 1 AND type = 'INTEGER' COLLATE NOCASE)
+             AND NOT EXISTS (SELECT 1 FROM main.sqlite_schema
+                 WHERE type = 'table' AND name = {name} COLLATE NOCASE AND sql LIKE '%autoincrement%')"
+        ))?)
     }
 }
 

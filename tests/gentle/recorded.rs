@@ -24,7 +24,8 @@ const ARGUMENTS: [&str; 4] = ["--config", "home.toml", "--preset", "home"];
 
 fn home_made(shop: &Shop) {
     let time = if shop.is_postgres() { "timestamptz" } else { "integer" };
-    shop.sql(&format!("CREATE TABLE work (id integer PRIMARY KEY, status text, worker text, started {time})"));
+    let key = if shop.is_postgres() { "PRIMARY KEY" } else { "PRIMARY KEY AUTOINCREMENT" };
+    shop.sql(&format!("CREATE TABLE work (id integer {key}, status text, worker text, started {time})"));
     shop.sql("INSERT INTO work VALUES (1, 'new', NULL, NULL)");
     std::fs::write(shop.doctor.path("home.toml"), HOME_MADE).unwrap();
     is_lost(shop);
@@ -130,4 +131,14 @@ fn another_job_under_the_id_of_one_that_was_deleted() {
             assert_eq!((planned(shop, "1"), planned(shop, "2")), ("fail".into(), "requeue".into()));
         });
     }
+}
+
+/// Without attempts nothing tells it from the old one.
+#[test]
+fn where_ids_are_given_again_nothing_is_counted() {
+    let shop = Shop::on_sqlite();
+    home_made(&shop);
+    shop.sql("ALTER TABLE work RENAME TO old; CREATE TABLE work (id integer PRIMARY KEY, status text, worker text, started integer)");
+    let ran = shop.run(&[&["reclaim", "--max-stalls", "1"], &ARGUMENTS[..]].concat()).exits(2);
+    assert!(ran.stderr.contains("gives the id of a deleted row of main.work to a new one"), "{ran:#?}");
 }
