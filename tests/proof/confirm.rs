@@ -8,7 +8,7 @@ use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-const CONFIRM: [&str; 5] = ["reclaim", "--apply", "--json", "--confirm-after", "2s"];
+const CONFIRM: [&str; 5] = ["reclaim", "--apply", "--json", "--confirm-after", "3s"];
 
 /// Dead by their leases, as far as one look can tell.
 fn orphans(queue: &Queue, n: u32) {
@@ -96,7 +96,7 @@ fn a_heartbeat_by_a_clock_that_is_behind() {
 fn a_dry_run_says_what_would_be_confirmed() {
     on_both(|queue| {
         orphans(queue, 2);
-        let running = queue.first_look(&["reclaim", "--json", "--confirm-after", "2s"]);
+        let running = queue.first_look(&["reclaim", "--json", "--confirm-after", "3s"]);
         queue.sql("UPDATE jobs SET heartbeat_at = AGO(0) WHERE id = 1");
         let document = document(running);
         assert_eq!((&document["applied"], &document["summary"]["planned"]), (&false.into(), &1.into()));
@@ -144,7 +144,7 @@ fn with_a_limit() {
 fn of_a_restart_sweep() {
     on_both(|queue| {
         orphans(queue, 2);
-        let words = ["sweep", "--restart", "--host", "web1", "--confirm-after", "2s", "--apply", "--json"];
+        let words = ["sweep", "--restart", "--host", "web1", "--confirm-after", "3s", "--apply", "--json"];
         let running = queue.first_look(&words);
         queue.sql("UPDATE jobs SET heartbeat_at = AGO(0) WHERE id = 1");
         let ran = Ran::of(running.wait_with_output().unwrap()).exits(0);
@@ -215,9 +215,13 @@ fn what_makes_no_sense() {
         queue.write("config.toml.bad", "[target.app]\nconfirm_after = \"2h\"\n");
         let ran = fails(&queue.doctor, &["reclaim", "--config", "config.toml.bad", "--target", "app"], 78);
         assert!(ran.stderr.contains("confirm_after") && ran.stderr.contains("the longest is 1h"), "{ran:#?}");
-        for (written, why) in
-            [("2h", "the longest is 1h"), ("0s", "shortest is 1s"), ("20", "has no unit"), ("-5s", "")]
-        {
+        for (written, why) in [
+            ("2h", "the longest is 1h"),
+            ("0s", "shortest is 1s"),
+            ("2s", "the shortest is 3s"),
+            ("20", "has no unit"),
+            ("-5s", ""),
+        ] {
             let ran = queue.run(&["sweep", "--confirm-after", written]).exits(2);
             assert!(ran.stderr.contains(why), "{ran:#?}");
         }
@@ -229,15 +233,15 @@ fn of_the_target() {
     on_both(|queue| {
         orphans(queue, 1);
         let url = &queue.url;
-        queue.write("target.toml", format!("[target.app]\ndb = \"{url}\"\nconfirm_after = \"1s\"\n"));
+        queue.write("target.toml", format!("[target.app]\ndb = \"{url}\"\nconfirm_after = \"3s\"\n"));
         let words = ["sweep", "--config", "target.toml", "--target", "app", "--apply", "--json"];
         let document = queue.doctor.run(&words).exits(0).json();
         is_valid("sweep", &document);
-        assert!(document["confirmed_after_seconds"].as_f64().unwrap() >= 1.0);
+        assert!(document["confirmed_after_seconds"].as_f64().unwrap() >= 3.0);
         assert_eq!(queue.states(), ["1 QUEUED"]);
         let env = queue.doctor.run(&["env", "--config", "target.toml", "--json"]).exits(0).json();
         let settings = env["settings"].as_array().unwrap();
         let shown = settings.iter().find(|setting| setting["name"] == "confirm_after").unwrap();
-        assert_eq!(shown["value"], "1s");
+        assert_eq!(shown["value"], "3s");
     });
 }

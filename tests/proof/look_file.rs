@@ -105,7 +105,7 @@ fn the_fence_is_in_the_write() {
         queue.sql("INSERT INTO crawls (id, status, worker, started, pages) VALUES (1, 'working', 'a', AGO(9000), 0)");
         stale(queue);
         later(queue, 900);
-        let words = ["reclaim", "--apply", "--confirm-after", "1s", "--json", "--look-file", "look.json"];
+        let words = ["reclaim", "--apply", "--confirm-after", "3s", "--json", "--look-file", "look.json"];
         let running = queue.first_look(&words);
         queue.sql("UPDATE crawls SET pages = 1");
         let ran = crate::support::cli::Ran::of(running.wait_with_output().unwrap()).exits(0);

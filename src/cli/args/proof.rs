@@ -3,8 +3,8 @@ use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The shortest and the longest time between two looks.
-const BETWEEN_LOOKS: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(3600));
+/// The shortest and the longest time between two looks. Two stamps of a worker that writes whole seconds differ surely after two.
+const BETWEEN_LOOKS: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(3600));
 
 /// What proves death or life beside the rows themselves.
 #[derive(Debug, Clone, Default, Args)]
@@ -24,7 +24,7 @@ pub struct BesideArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Proof beyond age")]
 pub struct ConfirmArgs {
-    /// Look twice, this long apart (1s to 1h), and move only what stood still in between
+    /// Look twice, this long apart (3s to 1h), and move only what stood still in between
     #[arg(long, value_name = "DURATION", value_parser = parse_between_looks, allow_hyphen_values = true)]
     pub confirm_after: Option<Duration>,
 }
@@ -37,6 +37,9 @@ pub fn parse_between_looks(text: &str) -> Result<Duration, String> {
     let (shortest, longest) = BETWEEN_LOOKS;
     match parse_duration(text)? {
         span if (shortest..=longest).contains(&span) => Ok(span),
+        span if span < shortest => {
+            Err(format!("{} is too short between two looks: the shortest is 3s", text.trim().escape_debug()))
+        }
         _ => Err(format!("{} is too long between two looks: the longest is 1h", text.trim().escape_debug())),
     }
 }
