@@ -66,7 +66,8 @@ pub fn unfit(session: &Session<'_>, spec: &QueueSpec, too_long: &TooLong) -> Res
             // A right that is missing is found with those of the claims.
             Ok(refusals) => {
                 let certain = refusals.iter().filter(|refusal| {
-                    refusal.of != RefusedOf::SomeTried && refusal.error.kind != StoreErrorKind::Denied
+                    !matches!(refusal.of, RefusedOf::SomeTried | RefusedOf::Untried)
+                        && refusal.error.kind != StoreErrorKind::Denied
                 });
                 unfit.extend(certain.map(ToString::to_string));
             }

@@ -48,7 +48,7 @@ pub(super) fn act<S: Session>(
 }
 
 /// Whether the rows are what they are about to be reported as; `counts` is what [`sql::left_behind`] gives.
-fn nothing_is_left(counts: &[Vec<Cell>], state: &str, each: u64) -> Result<(), StoreError> {
+pub(super) fn nothing_is_left(counts: &[Vec<Cell>], state: &str, each: u64) -> Result<(), StoreError> {
     let message = match counts.first().map(Vec::as_slice) {
         Some([Cell::Integer(0), Cell::Integer(0)]) => return Ok(()),
         Some([Cell::Integer(0), elsewhere]) => format!(

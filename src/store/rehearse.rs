@@ -31,6 +31,8 @@ pub enum RefusedOf {
     EveryTried,
     /// Of some that it was tried on.
     SomeTried,
+    /// Of whichever: what it writes could not be tried, for the reason that the error says.
+    Untried,
 }
 
 /// With its place and the database's own words.
@@ -49,6 +51,13 @@ pub(super) struct Trial {
     pub(super) error: StoreError,
     /// Of which claims it is refused.
     pub(super) of: RefusedOf,
+}
+
+impl Trial {
+    /// Of what could not be tried, and why.
+    pub(super) fn untried(why: &str) -> Trial {
+        Trial { at: None, error: StoreError::new(StoreErrorKind::Other, why), of: RefusedOf::Untried }
+    }
 }
 
 /// See [`Reader::rehearse`](super::Reader::rehearse).

@@ -176,3 +176,36 @@ fn a_wake_up_that_cannot_be_explained_is_refused() {
     let ran = doctor.run(&["check", "--config", "config.toml"]).exits(78);
     assert!(ran.stderr.contains("SELECT pg_notify("), "{ran:#?}");
 }
+
+/// What could not be tried is not said to be accepted.
+#[test]
+fn what_cannot_be_tried_is_said() {
+    let checked = ("status", "text check (status in ('new', 'working'))");
+    let doctor = with_claims(&[checked], &[(":reason", "(select max(x) from other)")]);
+    doctor.sql("u.db", "CREATE TABLE other (x)");
+    let document = run(&doctor, &["check"], 0);
+    assert!(document["unverified"].to_string().contains("no such table: other"), "{document:#}");
+    let doctor = with_claims(&[checked], &[]);
+    doctor.sql("u.db", "UPDATE q SET note = zeroblob(17000000)");
+    let document = run(&doctor, &["check"], 0);
+    assert!(document["unverified"].to_string().contains("too large"), "{document:#}");
+}
+
+#[test]
+fn a_table_is_tried_however_its_name_is_written() {
+    let doctor = with_claims(&[("status", "text check (status in ('new', 'working'))")], &[("\"q\"", "\"Q\"")]);
+    finds(&doctor, 78, &["error: fail", "CHECK constraint failed"]);
+}
+
+/// An apply refuses what is not in the announced state afterwards, and `check` sees it coming.
+#[test]
+fn an_action_that_leaves_its_job_where_it_was() {
+    let doctor = with_claims(
+        &[],
+        &[
+            ("to = \"dead\"\n", "to = \"dead\"\nset = { status = \"'working'\" }\n"),
+            ("\nset = { note = \":reason\" }\n", "\n"),
+        ],
+    );
+    finds(&doctor, 78, &["error: fail", "still in flight after the action"]);
+}

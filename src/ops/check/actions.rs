@@ -33,6 +33,10 @@ pub(super) fn actions(findings: &mut Findings, look: &mut Look) -> Result<(), Op
         if cleared.iter().any(|(r#move, one)| refusal.r#move == Some(*r#move) && of(&one.column.name)) {
             continue;
         }
+        if refusal.of == RefusedOf::Untried {
+            findings.untried.push(refusal.to_string());
+            continue;
+        }
         refused = true;
         if error.kind == StoreErrorKind::Denied {
             // The rights that were found missing come with the GRANT for each.
@@ -44,7 +48,7 @@ pub(super) fn actions(findings: &mut Findings, look: &mut Look) -> Result<(), Op
         let severity = match refusal.of {
             RefusedOf::Any => Severity::Error,
             RefusedOf::EveryTried => sure,
-            RefusedOf::SomeTried => Severity::Warning,
+            RefusedOf::SomeTried | RefusedOf::Untried => Severity::Warning,
         };
         findings.add(severity, "actions", refusal.to_string(), error.hint.clone());
     }

@@ -31,7 +31,7 @@ pub struct Checked {
 /// # Errors
 /// When the store cannot be read at all.
 pub fn check(look: &mut Look, setup: &[String], unfit: &[String], with_waiting: bool) -> Result<Checked, OpsError> {
-    let mut findings = Findings { list: Vec::new(), denied: false };
+    let mut findings = Findings { list: Vec::new(), denied: false, untried: Vec::new() };
     for warning in setup {
         findings.add(Severity::Warning, "setup", warning.clone(), None);
     }
@@ -101,7 +101,9 @@ pub fn check(look: &mut Look, setup: &[String], unfit: &[String], with_waiting: 
             Engine::Sqlite => findings.ok("triggers", detail),
         }
     }
-    let unverified = if is_moved { unverified(look, can_list)? } else { Vec::new() };
+    let mut unverified = if is_moved { unverified(look, can_list)? } else { Vec::new() };
+    let untried = findings.untried.iter().map(|untried| format!("NOT NULL and CHECK constraints: {untried}"));
+    unverified.extend(untried);
     // Last: a statement that fails ends the transaction that all others read in.
     if can_list {
         unlisted::unlisted(&mut findings, look)?;
@@ -127,6 +129,8 @@ pub fn check(look: &mut Look, setup: &[String], unfit: &[String], with_waiting: 
 struct Findings {
     list: Vec<CheckFinding>,
     denied: bool,
+    /// Actions whose values could not be tried on claims, each with why.
+    untried: Vec<String>,
 }
 
 impl Findings {
@@ -263,6 +267,7 @@ fn unverified(look: &mut Look, can_list: bool) -> Result<Vec<String>, OpsError> 
     }
     if is_postgres {
         list.push("row-level security: which rows its policies let this role write".to_owned());
+        list.push("the state after an action: whether the condition that finds claims no longer holds".to_owned());
     }
     if can_list && look.reader.in_flight(&look.spec)? == 0 {
         list.push("CHECK constraints: no claim is in flight to try an action on".to_owned());

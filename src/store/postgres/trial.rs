@@ -92,6 +92,7 @@ pub(super) fn try_out(
         let counted = match aside(session, path, &statement) {
             Ok(rows) => rows.into_iter().next().unwrap_or_default(),
             Err(error) => {
+                trials.push(Trial::untried(&format!("{name}: {}", error.message)));
                 known(error)?;
                 continue;
             }

@@ -3,7 +3,8 @@
 
 use super::session::{Bound, SqliteSession, watch};
 use crate::model::{Cell, Key, Timestamp};
-use crate::spec::{MoveSpec, QueueSpec};
+use crate::spec::{MoveSpec, QueueSpec, Table};
+use crate::store::acting::nothing_is_left;
 use crate::store::reader::ReadSession;
 use crate::store::rehearse::{RefusedOf, Trial};
 use crate::store::session::Session;
@@ -26,7 +27,12 @@ pub(super) fn try_out(
     moved: &MoveSpec,
     (now, reason): (Timestamp, &str),
 ) -> Result<Vec<Trial>, StoreError> {
-    let Some((copy, keys)) = copy(session, spec)? else { return Ok(Vec::new()) };
+    let Some((copy, keys)) = copy(session, spec)? else {
+        return Ok(vec![Trial::untried("its table cannot be copied")]);
+    };
+    let others = spec.tables.iter().filter(|(name, _)| **name != spec.claim.lock_table);
+    let others: Vec<String> =
+        others.filter_map(|(_, table)| declared(session, table).transpose()).collect::<Result<_, _>>()?;
     let (mut refused, mut first) = (0, None);
     for key in &keys {
         let acts = sql::acts(spec, &Sqlite, moved, &[key], (now, now), reason);
@@ -34,7 +40,10 @@ pub(super) fn try_out(
             acts.iter().try_for_each(|act| {
                 let params = act.statement.params.iter().map(Bound);
                 copy.execute(&act.statement.sql, rusqlite::params_from_iter(params)).map(drop)
-            })
+            })?;
+            // Empty, so only now: no value may be computed from them.
+            others.iter().for_each(|other| drop(copy.execute(other, [])));
+            sql::left_behind(spec, &Sqlite, moved, &[key]).map(|left| counts(&copy, &left)).transpose()
         });
         match tried {
             Err(rusqlite::Error::SqliteFailure(failure, _)) if UNIQUE.contains(&failure.extended_code) => {}
@@ -46,14 +55,22 @@ pub(super) fn try_out(
                         first.get_or_insert(error);
                     }
                     StoreErrorKind::TimedOut | StoreErrorKind::Interrupted => return Err(error),
-                    // It needs another table: what is left of it cannot be tried.
-                    _ => return Ok(Vec::new()),
+                    // It needs another table.
+                    _ => return Ok(vec![Trial::untried(&error.message)]),
                 }
             }
-            Ok(()) => {}
+            Ok(left) => {
+                if let Some(Err(error)) = left.map(|left| nothing_is_left(&[left], &moved.to.name, 1)) {
+                    refused += 1;
+                    first.get_or_insert(error);
+                }
+            }
         }
         let undo = "ROLLBACK TO SAVEPOINT jobdoctor_trial; RELEASE SAVEPOINT jobdoctor_trial";
         copy.execute_batch(undo).map_err(|error| session.error(error))?;
+    }
+    if keys.is_empty() && session.query(&sql::count(spec, &Sqlite))?.concat() != [Cell::Integer(0)] {
+        return Ok(vec![Trial::untried("its claims are too large to be copied, or their own table refuses them")]);
     }
     let trial = |error: StoreError| {
         let message = format!("{}, of {refused} of {} claims in flight", error.message, keys.len());
@@ -63,17 +80,33 @@ pub(super) fn try_out(
     Ok(first.map(trial).into_iter().collect())
 }
 
+/// The statement that has made a table; `None` for a virtual one.
+fn declared(session: &mut SqliteSession, table: &Table) -> Result<Option<String>, StoreError> {
+    let sql = "SELECT sql FROM main.sqlite_schema
+               WHERE type = 'table' AND name = ?1 COLLATE NOCASE AND sql LIKE 'CREATE TABLE%'";
+    Ok(session.query(&of_table(sql, table))?.into_iter().flatten().find_map(|cell| cell.to_text()))
+}
+
+fn of_table(sql: &str, table: &Table) -> Statement {
+    Statement { sql: sql.to_owned(), params: vec![Param::Cell(Cell::Text(table.name.clone()))] }
+}
+
+/// The numbers that [`sql::left_behind`] asks for.
+fn counts(copy: &Connection, statement: &Statement) -> rusqlite::Result<Vec<Cell>> {
+    let params = statement.params.iter().map(Bound);
+    copy.query_row(&statement.sql, rusqlite::params_from_iter(params), |row| {
+        Ok(vec![Cell::Integer(row.get(0)?), Cell::Integer(row.get(1)?)])
+    })
+}
+
 /// The claims' table in memory with some claims in it, and their keys; `None` where it cannot be made.
 fn copy(session: &mut SqliteSession, spec: &QueueSpec) -> Result<Option<(Connection, Vec<Key>)>, StoreError> {
     let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return Ok(None) };
-    let of_table =
-        |sql: &str| Statement { sql: sql.to_owned(), params: vec![Param::Cell(Cell::Text(table.name.clone()))] };
-    let declared = "SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND name = ?1 AND sql LIKE 'CREATE TABLE%'";
-    let declared = session.query(&of_table(declared))?.into_iter().flatten().find_map(|cell| cell.to_text());
-    let Some(declared) = declared else { return Ok(None) };
+    let Some(declared) = declared(session, table)? else { return Ok(None) };
     // Generated columns are hidden ones; they make themselves.
     let columns = "SELECT name FROM pragma_table_xinfo(?1, 'main') WHERE hidden = 0";
-    let columns: Vec<String> = session.query(&of_table(columns))?.iter().flatten().filter_map(Cell::to_text).collect();
+    let columns: Vec<String> =
+        session.query(&of_table(columns, table))?.iter().flatten().filter_map(Cell::to_text).collect();
     let key: Vec<usize> = (spec.claim.key.iter())
         .filter_map(|key| columns.iter().position(|name| name.eq_ignore_ascii_case(&key.name)))
         .collect();
@@ -124,10 +157,7 @@ fn size(cell: &Cell) -> usize {
 /// Says so where a declaration of the claims' table is what an explanation failed of.
 pub(super) fn blamed_on_foreign_key(session: &mut SqliteSession, spec: &QueueSpec, error: StoreError) -> StoreError {
     let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return error };
-    let parents = Statement {
-        sql: "SELECT \"table\" FROM pragma_foreign_key_list(?1, 'main')".to_owned(),
-        params: vec![Param::Cell(Cell::Text(table.name.clone()))],
-    };
+    let parents = of_table("SELECT \"table\" FROM pragma_foreign_key_list(?1, 'main')", table);
     let parents: Vec<String> =
         session.query(&parents).unwrap_or_default().iter().flatten().filter_map(Cell::to_text).collect();
     let missing = error.message.strip_prefix("no such table: main.");
