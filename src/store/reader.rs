@@ -102,7 +102,17 @@ impl<S: ReadSession> Reader for SqlReader<S> {
 
     fn states_in_use(&mut self, spec: &QueueSpec) -> Result<Vec<Cell>, StoreError> {
         let Some(statement) = sql::states_in_use(spec, self.session.dialect()) else { return Ok(Vec::new()) };
-        Ok(self.session.query(&statement)?.into_iter().filter_map(|row| row.into_iter().next()).collect())
+        let states = self.session.query(&statement)?.into_iter().filter_map(|row| row.into_iter().next());
+        let mut odd = 0;
+        states
+            .map(|state| {
+                odd += usize::from(!spec.states.has(&state));
+                if spec.states.has(&state) || odd > ODD_STATES {
+                    return Ok(state);
+                }
+                Ok(self.state_meant(spec, &state)?.unwrap_or(state))
+            })
+            .collect()
     }
 
     fn scan(&mut self, spec: &QueueSpec, wanted: &Wanted, each: &mut dyn FnMut(Claim)) -> Result<(), StoreError> {
@@ -114,10 +124,11 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         };
         for listing in &listings {
             let interrupt = self.interrupt.clone();
-            self.session.stream(&listing.statement, &mut |row| {
+            let streamed = self.session.stream(&listing.statement, &mut |row| {
                 each(listing.projection.claim(row).0);
                 if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            })?;
+            });
+            streamed.map_err(|error| broken_by_a_row(spec, error))?;
             if self.interrupt.is_raised() {
                 return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading"));
             }
@@ -296,6 +307,22 @@ impl<S: ReadSession> Reader for SqlReader<S> {
             ControlFlow::Continue(())
         })
     }
+}
+
+/// A listing was prepared, so what fails in it is a value of a row; the database does not say which.
+fn broken_by_a_row(spec: &QueueSpec, error: StoreError) -> StoreError {
+    let computed = spec.computed();
+    if !matches!(error.kind, StoreErrorKind::RowData | StoreErrorKind::Unfit | StoreErrorKind::Other)
+        || computed.is_empty()
+    {
+        return error;
+    }
+    let hint = format!(
+        "if a value in a row is what breaks it, one of these of preset {} must give NULL there instead of failing: {}",
+        spec.preset,
+        computed.join(", ")
+    );
+    error.hint(hint)
 }
 
 impl<S: ReadSession> SqlReader<S> {

@@ -160,6 +160,44 @@ fn whole_numbers_of_other_types() {
     let config = shop.doctor.path("m.toml").display().to_string();
     let ran = shop.run(&["stale", "--config", &config, "--preset", "odd"]).exits(78);
     assert!(ran.stderr.contains("numeric(20,3)"), "{ran:#?}");
+    // Nor one of four bytes, which holds the seconds of these days in steps of two minutes.
+    shop.sql("ALTER TABLE q ALTER COLUMN pinged TYPE real");
+    fs::write(shop.doctor.path("m.toml"), mapping.replace("\"epoch ms\"", "\"epoch s float\""))
+        .expect("the config file");
+    let ran = shop.run(&["stale", "--config", &config, "--preset", "odd"]).exits(78);
+    assert!(ran.stderr.contains("real"), "{ran:#?}");
+    shop.sql("ALTER TABLE q ALTER COLUMN pinged TYPE double precision");
+    shop.run(&["stale", "--config", &config, "--preset", "odd"]).exits(0);
+}
+
+/// What the mapping computes may fail of one row; the message says where to look.
+#[test]
+fn an_expression_that_a_row_breaks() {
+    on_both(|shop| {
+        let payload = if shop.is_postgres() { "(j.payload::json ->> 'q')" } else { "json_extract(j.payload, '$.q')" };
+        let mapping = format!(
+            "[mapping.odd]
+            time = {{ default = {{ sqlite = 'epoch s', postgres = 'native' }} }}
+            states = {{ waiting = ['new'], in_flight = ['working'] }}
+            move.requeue.to = 'new'
+            [mapping.odd.claim]
+            table = 'q'
+            key = 'id'
+            state = 'status'
+            queue = \"{payload}\"
+            liveness = [{{ by = 'heartbeat', column = 'pinged', silent_after = '2m' }}]"
+        );
+        fs::write(shop.doctor.path("m.toml"), mapping).expect("the config file");
+        let time = if shop.is_postgres() { "timestamptz" } else { "integer" };
+        shop.sql(&format!("CREATE TABLE q (id integer PRIMARY KEY, status text, pinged {time}, payload text)"));
+        shop.sql(
+            "INSERT INTO q VALUES (1, 'working', {ago 900}, '{\"q\": \"mail\"}'), (2, 'working', {ago 900}, 'mail')",
+        );
+        let config = shop.doctor.path("m.toml").display().to_string();
+        let ran = shop.run(&["stale", "--config", &config, "--preset", "odd"]);
+        assert!(ran.code == 78 || ran.code == 74, "{ran:#?}");
+        assert!(ran.stderr.contains("claim.queue"), "{ran:#?}");
+    });
 }
 
 /// A state is what the column's collation takes it for.
@@ -182,6 +220,8 @@ fn states_of_a_column_that_folds_case() {
     assert_eq!(stats(), before);
     let stale = ["stale", "--db", "queue.db", "--preset", "lease", "--state", "RUNNING", "-o", "name"];
     assert!(doctor.run(&stale).exits(0).stdout.lines().any(|id| id == "1"));
+    // Nor is it a table that only looks like one of the preset's.
+    doctor.run(&["stale", "--db", "queue.db"]).exits(0);
     doctor.sql("queue.db", "UPDATE jobs SET status = 'Odd' WHERE id = 9");
     assert!(stats().1[0].as_str().is_some_and(|said| said.ends_with("does not have: Odd")));
 }

@@ -91,6 +91,26 @@ impl QueueSpec {
         self.moves.values().find_map(|moved| moved.refused.as_deref()).filter(|_| all)
     }
 
+    /// The keys of the document whose values are SQL that is computed for each claim, so that a value in a row may break it.
+    pub fn computed(&self) -> Vec<&'static str> {
+        let (claim, owner, attempts) = (&self.claim, &self.owner, &self.attempts);
+        let read = [
+            ("claim.queue", claim.queue.as_ref()),
+            ("claim.kind", claim.kind.as_ref()),
+            ("owner.id", owner.id.as_ref()),
+            ("owner.name", owner.name.as_ref()),
+            ("owner.host", owner.host.as_ref()),
+            ("attempts.column", attempts.column.as_ref()),
+        ];
+        let read = read.into_iter().filter(|(_, expr)| matches!(expr, Some(Expr::Sql(_)))).map(|(key, _)| key);
+        let of_rules = [
+            ("claim.filter", claim.filter.is_some()),
+            ("rules.cancel_requested", matches!(self.rules.cancel_requested, Some(CancelRequested::Sql(_)))),
+            ("hold", !self.holds.is_empty()),
+        ];
+        read.chain(of_rules.into_iter().filter(|(_, is_there)| *is_there).map(|(key, _)| key)).collect()
+    }
+
     /// The name of an in-flight state, of which there may be several.
     pub fn in_flight_names(&self) -> Vec<String> {
         match &self.claim.state {
