@@ -91,8 +91,10 @@ pub enum OwnerRow {
     Unset,
     /// The claim names an owner that has no row.
     Missing,
-    /// The row, with the time the owner started, where it says.
+    /// The row, with what it says of the owner's times.
     Present {
+        /// When the owner last showed that it lives.
+        heartbeat: Reading,
         /// When this owner started; later than the claim means that it is another process under the same name.
         started: Reading,
     },

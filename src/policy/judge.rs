@@ -122,6 +122,12 @@ impl<'a> Bench<'a> {
             self.must_be_plausible(claimed_at, &self.claim.claimed_at, Some(FUTURE_TOLERANCE));
         }
         let (spec, claim) = (self.spec, self.claim);
+        // Even where it is no source: it counts as a sign of life.
+        if let (Some(row), OwnerRow::Present { heartbeat, .. }) = (&spec.owner.row, &claim.owner_row)
+            && let Some(column) = &row.heartbeat
+        {
+            self.must_be_plausible(column, heartbeat, Some(FUTURE_TOLERANCE));
+        }
         for (source, sign) in spec.liveness.iter().zip(&claim.signs) {
             let heartbeat = spec.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref());
             let column = source.column().or(heartbeat.filter(|_| matches!(source, Liveness::Owner { .. })));

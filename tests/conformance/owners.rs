@@ -18,9 +18,19 @@ fn set_up(lab: &dyn Lab) {
         ping("mute", Null, Null),
         ping("reborn", Ago(1), Ago(60)),
         ping("early", Ago(-3600), Null),
+        ping("unborn", Ago(1), Ago(-3600)),
     ]);
-    let owners =
-        [Text("alive"), Text("silent"), Text("mute"), Text("reborn"), Text("early"), Text("ghost"), Null, Text("")];
+    let owners = [
+        Text("alive"),
+        Text("silent"),
+        Text("mute"),
+        Text("reborn"),
+        Text("early"),
+        Text("ghost"),
+        Null,
+        Text(""),
+        Text("unborn"),
+    ];
     for (n, worker) in owners.into_iter().enumerate() {
         let id = Int(n as i64);
         let cells =
@@ -57,10 +67,16 @@ fn the_heartbeat_of_the_owner_decides() {
                 "5 stuck by owner_missing",
                 "6 stuck by claim_age",
                 "7 stuck by owner_missing",
+                "8 unknown",
             ],
             "{}",
             lab.name()
         );
+        // Where it is no source it is a sign of life all the same, and may not hide what the other sources show.
+        let by_age = r#"[{ by = "age", column = "started", silent_after = "30m" }]"#;
+        let both = ORDERS_MAPPING.split("liveness   = ").nth(1).unwrap().split('\n').next().unwrap();
+        let ends = ends(lab, &ORDERS_MAPPING.replace(both, by_age), &Policy::default());
+        assert!(ends.contains(&"4 unknown".to_owned()), "{}: {ends:#?}", lab.name());
     });
 }
 

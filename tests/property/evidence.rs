@@ -51,7 +51,7 @@ fn claim(claimed_at: Timestamp, started: Timestamp, lease: Reading, beat: Timest
     let sign = |at: Reading| Sign { at, silent_after: None, lock: LockSign::Absent };
     Claim {
         state: "working".to_owned(),
-        owner_row: OwnerRow::Present { started: Reading::At(started) },
+        owner_row: OwnerRow::Present { heartbeat: Reading::Absent, started: Reading::At(started) },
         claimed_at: Reading::At(claimed_at),
         heartbeat: Reading::At(beat),
         signs: vec![sign(lease), sign(Reading::At(beat))],

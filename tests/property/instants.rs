@@ -101,7 +101,10 @@ fn is_dead(spec: &QueueSpec, against: Against, written: i64, other: i64) -> bool
     let beat = Reading::At(at(beat));
     let claim = Claim {
         claimed_at: Reading::At(at(claimed)),
-        owner_row: OwnerRow::Present { started: started.map_or(Reading::Absent, |started| Reading::At(at(started))) },
+        owner_row: OwnerRow::Present {
+            heartbeat: Reading::Absent,
+            started: started.map_or(Reading::Absent, |started| Reading::At(at(started))),
+        },
         heartbeat: beat.clone(),
         signs: vec![Sign { at: beat, silent_after: None, lock: LockSign::Absent }],
         ..super::queue_claim()

@@ -94,3 +94,41 @@ fn the_local_clock_is_an_hour_off_the_database_and_the_verdict_is_the_same() {
     // What was written, was written by the database's clock too.
     assert_eq!(shop.rows("SELECT abs(extract(epoch FROM run_at - now())) < 60 FROM jobs WHERE id = 1"), ["t"]);
 }
+
+/// In the hour that a zone repeats, a start that was written before the claim reads as one after it, or the other way round.
+#[test]
+fn a_start_in_the_hour_that_a_zone_repeats() {
+    const MAPPING: &str = r#"[mapping.m]
+time = { default = "text YYYY-MM-DD HH:MM:SS Europe/Berlin", beat = "epoch s" }
+states = { waiting = ["new"], in_flight = ["working"] }
+[mapping.m.claim]
+table = "q"
+key = "id"
+state = "status"
+claimed_at = "started"
+liveness = [{ by = "owner", silent_after = "2m" }]
+[mapping.m.owner]
+id = "worker"
+table = "workers"
+key = "name"
+match = { name = "worker" }
+heartbeat = "beat"
+started = "up_at"
+[mapping.m.move]
+requeue = { to = "new", clear = ["worker"] }
+"#;
+    let doctor = Doctor::new();
+    std::fs::write(doctor.path("m.toml"), MAPPING).expect("a file");
+    doctor.sql(
+        "q.db",
+        "CREATE TABLE workers (name text primary key, beat integer, up_at text);
+         CREATE TABLE q (id integer primary key, status text, worker text, started text);
+         INSERT INTO workers VALUES ('first', unixepoch(), '2025-10-26 02:50:00'), ('after', unixepoch(), '2025-10-26 03:10:00');
+         INSERT INTO q VALUES (1, 'working', 'first', '2025-10-26 02:20:00'), (2, 'working', 'after', '2025-10-26 02:20:00')",
+    );
+    let stale = doctor.run(&["stale", "--config", "m.toml", "--preset", "m", "--db", "q.db", "-o", "name"]).exits(0);
+    assert_eq!(
+        stale.stdout, "2\n",
+        "the first started at 02:50 of the first pass, perhaps, and claimed at 02:20 of the second"
+    );
+}

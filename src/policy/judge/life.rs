@@ -1,7 +1,7 @@
 //! What is inferred about an owner, and the life on the claim's own row that outranks it.
 
 use super::{Bench, shown};
-use crate::model::{Clocks, OwnerRow, age};
+use crate::model::{Clocks, FUTURE_TOLERANCE, OwnerRow, age};
 use crate::policy::verdict::{Check, CheckResult, Rule};
 use crate::spec::Liveness;
 
@@ -33,7 +33,10 @@ impl Bench<'_> {
 
     pub(super) fn owner_restarted(&mut self) {
         let Some(column) = self.spec.owner.row.as_ref().and_then(|row| row.started.as_ref()) else { return };
-        let OwnerRow::Present { started } = &self.claim.owner_row else { return };
+        let OwnerRow::Present { started, .. } = &self.claim.owner_row else { return };
+        if self.must_be_plausible(column, started, Some(FUTURE_TOLERANCE)).is_some() {
+            return;
+        }
         let later =
             matches!((started.at(), self.claim.claimed_at.at()), (Some(s), Some(c)) if s.is_after(c, Clocks::Two));
         let column = column.column.to_string();

@@ -7,6 +7,7 @@ mod text;
 mod zone;
 
 pub use text::{Fraction, TextPattern};
+use zone::Doubt;
 pub use zone::Zone;
 
 use crate::model::{Cell, Reading, Timestamp};
@@ -72,6 +73,20 @@ impl Encodings {
     /// The encodings of one column; `first` is the one that is written.
     pub fn new(first: Encoding, others: Vec<Encoding>) -> Encodings {
         Encodings { first, others }
+    }
+
+    /// The same encodings, which take the earlier instant where a zone shows a wall clock twice: an owner's start kills its older
+    /// claims, so that the later one is not the safer.
+    #[must_use]
+    pub fn earliest(mut self) -> Encodings {
+        for encoding in std::iter::once(&mut self.first).chain(&mut self.others) {
+            match encoding {
+                Encoding::Native(Some(zone)) => zone.doubt = Doubt::Earlier,
+                Encoding::Text(pattern) => pattern.zone.doubt = Doubt::Earlier,
+                Encoding::Native(None) | Encoding::Epoch(_) | Encoding::EpochFloat => {}
+            }
+        }
+        self
     }
 
     /// The encoding that is written.

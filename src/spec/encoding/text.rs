@@ -35,7 +35,7 @@ pub struct TextPattern {
     separator: char,
     fraction: Fraction,
     suffix: Suffix,
-    zone: Zone,
+    pub(super) zone: Zone,
 }
 
 /// What is written after the seconds.

@@ -9,12 +9,23 @@ use std::{fmt, time::Duration};
 pub struct Zone {
     name: String,
     rules: TimeZone,
+    /// Which instant a wall clock means that the zone shows twice or never.
+    pub(super) doubt: Doubt,
+}
+
+/// Which of two possible instants is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// The earlier one: the safer reading of an owner's start.
+    Earlier,
+    /// The later one: the safer reading of a sign of life, a claim and a deadline.
+    Later,
 }
 
 impl Zone {
     /// Coordinated Universal Time.
     pub fn utc() -> Zone {
-        Zone { name: "utc".to_owned(), rules: TimeZone::UTC }
+        Zone { name: "utc".to_owned(), rules: TimeZone::UTC, doubt: Doubt::Later }
     }
 
     /// The zone of that name, in any case.
@@ -28,7 +39,7 @@ impl Zone {
         let rules = TimeZone::get(name).ok().filter(|rules| !rules.is_unknown());
         let rules =
             rules.ok_or_else(|| format!("unknown time zone `{name}`; use `utc` or a name like Europe/Paris"))?;
-        Ok(Zone { name: rules.iana_name().unwrap_or(name).to_owned(), rules })
+        Ok(Zone { name: rules.iana_name().unwrap_or(name).to_owned(), rules, doubt: Doubt::Later })
     }
 
     /// The name: `utc`, or as the IANA database writes it.
@@ -46,10 +57,14 @@ impl Zone {
         self.rules.to_datetime(instant(at))
     }
 
-    /// The instant at which they show it; the later one where an hour repeats or is skipped, because the later is the
-    /// safer reading of a sign of life. `None` when out of range.
+    /// The instant at which they show it. `None` when out of range.
     pub(super) fn instant(&self, wall: DateTime) -> Option<Timestamp> {
-        let at = self.rules.to_ambiguous_timestamp(wall).later().ok()?;
+        let at = self.rules.to_ambiguous_timestamp(wall);
+        let at = match self.doubt {
+            Doubt::Earlier => at.earlier(),
+            Doubt::Later => at.later(),
+        };
+        let at = at.ok()?;
         Timestamp::from_micros(at.as_microsecond())
     }
 

@@ -112,7 +112,9 @@ impl Binder<'_> {
                     key,
                     can_lock: !self.tables.get(&table.text).is_some_and(|live| live.is_derived),
                     heartbeat: self.optional_time(&owner.heartbeat, "o")?,
-                    started: self.optional_time(&owner.started, "o")?,
+                    started: self
+                        .optional_time(&owner.started, "o")?
+                        .map(|time| TimeColumn { encodings: time.encodings.earliest(), ..time }),
                     missing: owner.missing,
                     unset: owner.unset,
                 })

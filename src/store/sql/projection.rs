@@ -172,7 +172,10 @@ impl<'s> Projection<'s> {
             kind: text(Role::Kind),
             owner_row: match (owner_row, row_key.is_null(), &owner) {
                 (None, _, _) => OwnerRow::NotAsked,
-                (Some(row), false, _) => OwnerRow::Present { started: read(Role::OwnerStarted, row.started.as_ref()) },
+                (Some(row), false, _) => OwnerRow::Present {
+                    heartbeat: owner_heartbeat.clone(),
+                    started: read(Role::OwnerStarted, row.started.as_ref()),
+                },
                 (Some(_), true, None) => OwnerRow::Unset,
                 (Some(_), true, Some(_)) => OwnerRow::Missing,
             },

@@ -53,7 +53,7 @@ fn sweep_is_later(policy: &mut Policy, seconds: u64) {
 }
 
 fn start_is_later(claim: &mut Claim, seconds: u64) {
-    if let OwnerRow::Present { started: Reading::At(started) } = &mut claim.owner_row {
+    if let OwnerRow::Present { started: Reading::At(started), .. } = &mut claim.owner_row {
         later(started, seconds);
     }
 }
@@ -90,7 +90,7 @@ fn mutants() -> Vec<Mutant> {
         }),
         mutant("never asks when an owner started", Kind::Plain, MISSED, |habit| {
             habit.claim = |_, claim| {
-                if let OwnerRow::Present { started } = &mut claim.owner_row {
+                if let OwnerRow::Present { started, .. } = &mut claim.owner_row {
                     *started = Reading::Absent;
                 }
             };

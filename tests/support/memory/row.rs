@@ -177,7 +177,10 @@ impl Joined<'_> {
             }),
             owner_row: match (owner_spec, self.owner, id) {
                 (None, _, _) => OwnerRow::NotAsked,
-                (Some(row), Some(_), _) => OwnerRow::Present { started: self.time(row.started.as_ref()) },
+                (Some(row), Some(_), _) => OwnerRow::Present {
+                    heartbeat: self.time(row.heartbeat.as_ref()),
+                    started: self.time(row.started.as_ref()),
+                },
                 (Some(_), None, Some(_)) => OwnerRow::Missing,
                 (Some(_), None, None) => OwnerRow::Unset,
             },
