@@ -123,6 +123,11 @@ fn a_right_that_only_the_statement_shows_is_denied() {
     database.client().batch_execute(&format!("DROP OWNED BY {role}; DROP ROLE {role}")).unwrap();
 }
 
+const BY_OWNER: [(&str, &str); 2] = [
+    ("id = \"worker\"", "id = \"worker\"\ntable = \"workers\"\nmatch = { name = \"worker\" }\nheartbeat = \"beat\""),
+    ("{ by = \"heartbeat\", column = \"pinged\", silent_after = \"2m\" }", "{ by = \"owner\", silent_after = \"2m\" }"),
+];
+
 /// The same verdict as an apply, whatever view stands where the owners' newest rows are.
 #[test]
 fn an_owners_view_is_judged_by_what_an_apply_sends() {
@@ -131,12 +136,26 @@ fn an_owners_view_is_judged_by_what_an_apply_sends() {
         CREATE VIEW workers AS SELECT DISTINCT ON (name) name, beat FROM beats ORDER BY name, beat DESC;
         INSERT INTO beats VALUES ('w1', now() - interval '1h')";
     database.client().batch_execute(view).unwrap();
-    let owner = "id = \"worker\"\ntable = \"workers\"\nmatch = { name = \"worker\" }\nheartbeat = \"beat\"";
-    let liveness = "{ by = \"owner\", silent_after = \"2m\" }";
-    let changes =
-        [("id = \"worker\"", owner), ("{ by = \"heartbeat\", column = \"pinged\", silent_after = \"2m\" }", liveness)];
-    configure(&doctor, &database.url(), "native", &changes);
+    configure(&doctor, &database.url(), "native", &BY_OWNER);
     let checked = doctor.run(&["check", "--config", "config.toml"]);
     let applied = doctor.run(&["reclaim", "--apply", "--config", "config.toml"]);
     assert_eq!((checked.code, applied.code), (0, 0), "{checked:#?} {applied:#?}");
+}
+
+/// Whose right counts behind a view is its owner's, and only the statement that locks the row asks for it.
+#[test]
+fn a_right_to_lock_the_owners_that_is_missing_behind_a_view() {
+    let (database, doctor) = with_claims(("", ""));
+    let role = format!("role_{}", database.name());
+    let made = format!(
+        "CREATE ROLE {role}; CREATE TABLE beats (name text PRIMARY KEY, beat timestamptz); GRANT SELECT ON beats TO {role};
+         INSERT INTO beats VALUES ('w1', now() - interval '1h');
+         CREATE VIEW workers AS SELECT name, beat FROM beats; ALTER VIEW workers OWNER TO {role}"
+    );
+    database.client().batch_execute(&made).unwrap();
+    configure(&doctor, &database.url(), "native", &BY_OWNER);
+    let found = findings(&doctor, 77).concat();
+    assert!(found.contains("permission denied for table beats"), "{found}");
+    doctor.run(&["reclaim", "--apply", "--config", "config.toml"]).exits(77);
+    database.client().batch_execute(&format!("DROP OWNED BY {role}; DROP ROLE {role}")).unwrap();
 }
