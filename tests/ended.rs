@@ -54,7 +54,7 @@ fn without_what_it_needs_it_has_not_passed() {
     let has_no_deny = "case \"$*\" in 'deny --version' | 'install '*) exit 1 ;; esac; exit 0";
     stand_in(place.path(), "cargo", has_no_deny);
     stand_in(place.path(), "apt-get", "exit 0");
-    let ran = Ran::of(tests_run(place.path()).output().unwrap());
+    let ran = Ran::of(tests_run(place.path()).arg("--nightly").output().unwrap());
     assert_eq!(ran.code, 1, "{ran:#?}");
     assert!(ran.stdout.contains("tests/run: FAILED at: finish_installing"), "{ran:#?}");
     assert!(ran.stdout.contains("install_deny"), "it says what it was at: {ran:#?}");
