@@ -19,7 +19,7 @@ fn stand_in(place: &Path, name: &str, script: &str) {
 fn tests_run(place: &Path) -> Command {
     let mut command = Command::new("bash");
     command
-        .args(["-c", "PATH=\"$1:$PATH\" exec tests/run", "-"])
+        .args(["-c", "PATH=\"$1:$PATH\" exec tests/run $2", "-"])
         .arg(place)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env("TMPDIR", place)
