@@ -395,7 +395,7 @@ mod tests {
             "{\"workers\":[\"web-1\",\"web-2\",\"web-3\"]}",
             "{'web-1':{},'web-2':{},'web-3':{}}",
             "hosts=web-1|web-2|web-3",
-            "web-1: up web-2: up web-3:4 up",
+            "web-1: up web-2: up web-3:",
         ] {
             for name in ["web-1", "web-2", "web-3"] {
                 assert!(self::roster(line).lists(&owner(&format!("{name}:99"), Some(name))), "{line} names {name}");
