@@ -85,7 +85,8 @@ impl Incident {
         let waiting = format!(
             "SELECT id FROM jobs WHERE owner_id LIKE '{LOST}:%' AND lease_expires_at >= {now} \
              OR status = 'RUNNING' AND deadline_at >= {now}",
-            now = shop.at(0)
+            // What has just run out in a fraction of a second counts as over with the next whole one.
+            now = shop.at(-1)
         );
         until("the leases have run out", || run(&waiting).is_empty());
         Incident { shop, fleet }
