@@ -296,7 +296,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The format')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
             [CompletionResult]::new('--print', '--print', [CompletionResultType]::ParameterName, 'Print the statements and run none')
-            [CompletionResult]::new('--ledger', '--ledger', [CompletionResultType]::ParameterName, 'Create only the table jobdoctor_ledger, beside the tables of the queue that is there: from then on each move is recorded in it, in the same transaction')
+            [CompletionResult]::new('--ledger', '--ledger', [CompletionResultType]::ParameterName, 'Create only the table jobdoctor_ledger, beside the tables of the queue that is there: from then on each action is recorded in it, in the same transaction')
             [CompletionResult]::new('--network-files', '--network-files', [CompletionResultType]::ParameterName, 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')

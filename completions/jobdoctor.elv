@@ -281,7 +281,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --output 'The format'
             cand --color 'When to use colour'
             cand --print 'Print the statements and run none'
-            cand --ledger 'Create only the table jobdoctor_ledger, beside the tables of the queue that is there: from then on each move is recorded in it, in the same transaction'
+            cand --ledger 'Create only the table jobdoctor_ledger, beside the tables of the queue that is there: from then on each action is recorded in it, in the same transaction'
             cand --network-files 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
             cand --no-config 'Read no config file'
             cand --json 'Short for --output json'

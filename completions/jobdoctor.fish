@@ -249,7 +249,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l color -d 'W
 always\t'Always'
 never\t'Never'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l print -d 'Print the statements and run none'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l ledger -d 'Create only the table jobdoctor_ledger, beside the tables of the queue that is there: from then on each move is recorded in it, in the same transaction'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l ledger -d 'Create only the table jobdoctor_ledger, beside the tables of the queue that is there: from then on each action is recorded in it, in the same transaction'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l network-files -d 'Write to a SQLite file although it lies on a network file system, where locks cannot be relied on'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l json -d 'Short for --output json'

@@ -3,7 +3,7 @@
 use super::args::{parse_between_looks, parse_hold, parse_pause, parse_wait};
 use super::error::CliError;
 use super::exit::Exit;
-use super::rules::{RuleMove, rules, too_long};
+use super::rules::{RuleAction, rules, too_long};
 use super::secret::may_hold_password;
 use super::thresholds::thresholds;
 use crate::model::parse_duration;
@@ -50,7 +50,7 @@ pub struct Target {
     /// How far two looks must lie apart before a job is moved.
     pub confirm_after: Option<Duration>,
     /// Rules about trouble to act on.
-    pub rules: Vec<RuleMove>,
+    pub rules: Vec<RuleAction>,
     /// How long a job may be in a state.
     pub too_long: Vec<StateLimit>,
     /// True if nothing may be applied.

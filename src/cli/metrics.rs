@@ -59,7 +59,7 @@ impl Metrics {
 
     /// The same for a command that moves jobs.
     #[must_use]
-    pub fn of_moves(self) -> Metrics {
+    pub fn of_actions(self) -> Metrics {
         Metrics { moved: RefCell::new(Some(Moved::new())), ..self }
     }
 

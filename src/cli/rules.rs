@@ -4,13 +4,13 @@
 use super::config::duration;
 use super::settings::Settings;
 use super::thresholds::{glob, spelled};
-use crate::model::Move;
+use crate::model::Action;
 use crate::policy::{Proves, Rule, StateLimit, TooLong};
 use crate::report::EnvSetting;
 use crate::spec::{Field, Fields, SpecError, Value};
 
 /// A rule to act on, and what is done where it fires, if not what is usual.
-pub type RuleMove = (Rule, Option<Move>);
+pub type RuleAction = (Rule, Option<Action>);
 
 /// The rules that are acted on only where somebody says so, by their names.
 pub fn to_be_switched_on() -> impl Iterator<Item = (&'static str, Rule)> {
@@ -21,8 +21,8 @@ pub fn to_be_switched_on() -> impl Iterator<Item = (&'static str, Rule)> {
 /// Reads `rules`.
 ///
 /// # Errors
-/// A rule or a move that there is not.
-pub(super) fn rules(field: Option<Field<'_>>) -> Result<Vec<RuleMove>, SpecError> {
+/// A rule or an action that there is not.
+pub(super) fn rules(field: Option<Field<'_>>) -> Result<Vec<RuleAction>, SpecError> {
     let Some(field) = field else { return Ok(Vec::new()) };
     let known: Vec<(&str, Rule)> = to_be_switched_on().collect();
     let one = |item: Field<'_>| {
@@ -31,9 +31,9 @@ pub(super) fn rules(field: Option<Field<'_>>) -> Result<Vec<RuleMove>, SpecError
         }
         let mut fields = item.table()?;
         let rule = fields.need("name")?.word(&known)?;
-        let r#move = fields.need("move")?.word(&words(Move::Wake))?;
+        let action = fields.need("action")?.word(&words(Action::Wake))?;
         fields.finish()?;
-        Ok((rule, Some(r#move)))
+        Ok((rule, Some(action)))
     };
     field.items()?.into_iter().map(one).collect()
 }
@@ -52,35 +52,35 @@ fn limit(number: usize, mut fields: Fields<'_>) -> Result<StateLimit, SpecError>
     let (queue, kind) = (glob(&mut fields, "queue")?, glob(&mut fields, "kind")?);
     let after = duration(&mut fields, "after")?;
     let since = fields.take("since").map(Field::written).transpose()?;
-    let every: Vec<(&str, Move)> = Move::ALL.iter().map(|r#move| (r#move.name(), *r#move)).collect();
-    let r#move = fields.take("move").map(|field| field.word(&every)).transpose()?;
-    let lacks = match (&state, after, r#move) {
+    let every: Vec<(&str, Action)> = Action::ALL.iter().map(|action| (action.name(), *action)).collect();
+    let action = fields.take("action").map(|field| field.word(&every)).transpose()?;
+    let lacks = match (&state, after, action) {
         (None, _, _) => Some("needs `state`: how long may a job be in which state?"),
         (_, None, _) => Some("needs `after`: how long is allowed?"),
-        (_, _, None) => Some("needs `move`: what is done then? requeue, fail, cancel, time_out or wake"),
+        (_, _, None) => Some("needs `action`: what is done then? requeue, fail, cancel, time_out or wake"),
         _ => None,
     };
     let lacks = lacks.map(|what| fields.error(what));
     // A misspelt key says more than that another one is missing.
     fields.finish()?;
-    match (state, after, r#move, lacks) {
-        (Some(state), Some(after), Some(r#move), None) => Ok(StateLimit {
+    match (state, after, action, lacks) {
+        (Some(state), Some(after), Some(action), None) => Ok(StateLimit {
             number,
             state,
             queue: queue.unwrap_or_default(),
             kind: kind.unwrap_or_default(),
             after,
             since,
-            r#move,
+            action,
         }),
         (.., Some(error)) => Err(error),
         (.., None) => Err(SpecError::whole("too_long", "an entry lacks something")),
     }
 }
 
-/// The moves by their names, but for one.
-fn words(but: Move) -> Vec<(&'static str, Move)> {
-    Move::ALL.into_iter().filter(|r#move| *r#move != but).map(|r#move| (r#move.name(), r#move)).collect()
+/// The actions by their names, but for one.
+fn words(but: Action) -> Vec<(&'static str, Action)> {
+    Action::ALL.into_iter().filter(|action| *action != but).map(|action| (action.name(), action)).collect()
 }
 
 impl Settings {
@@ -89,10 +89,10 @@ impl Settings {
         TooLong { target: self.target_name.clone().unwrap_or_default(), entries: self.target.too_long.clone() }
     }
 
-    /// The rules that the target acts on, each with its move where it has one of its own.
+    /// The rules that the target acts on, each with its action where it has one of its own.
     pub(super) fn shown_rules(&self) -> Option<String> {
-        let one = |(rule, r#move): &RuleMove| match r#move {
-            Some(r#move) => format!("{rule} ({move})"),
+        let one = |(rule, action): &RuleAction| match action {
+            Some(action) => format!("{rule} ({action})"),
             None => rule.to_string(),
         };
         let rules: Vec<String> = self.target.rules.iter().map(one).collect();
@@ -108,7 +108,7 @@ impl Settings {
             }
             said.push(format!("after {}", spelled(limit.after)));
             said.extend(limit.since.iter().map(|since| format!("since {}", since.text)));
-            said.push(format!("move {}", limit.r#move));
+            said.push(format!("action {}", limit.action));
             EnvSetting {
                 name: format!("too_long {}", limit.number),
                 value: Some(said.join(", ")),

@@ -51,9 +51,9 @@ impl Settings {
             overruled: false,
         };
         let policy = Policy { older: target.older, thresholds, max_stalls: target.max_stalls, ..Policy::default() };
-        let moves = target.rules.iter().filter_map(|(rule, r#move)| Some((*rule, (*r#move)?))).collect();
+        let actions = target.rules.iter().filter_map(|(rule, action)| Some((*rule, (*action)?))).collect();
         let act_on = target.rules.iter().map(|(rule, _)| *rule).collect();
-        Policy { act_on, moves, too_long: self.too_long(), ..policy }.with_older(older)
+        Policy { act_on, actions, too_long: self.too_long(), ..policy }.with_older(older)
     }
 
     /// The entries, each as a setting.

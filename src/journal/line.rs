@@ -1,7 +1,7 @@
 //! What the lines of a journal say. Additions only within v1.
 
 use crate::model::value;
-use crate::model::{Fingerprint, Key, Move, Outcome, RowChange, Timestamp, ValueChange};
+use crate::model::{Action, Fingerprint, Key, Outcome, RowChange, Timestamp, ValueChange};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -131,8 +131,8 @@ pub struct Entry {
     pub kind: Option<String>,
     /// Who held it.
     pub owner: Option<String>,
-    /// What is done; of a run that takes another back, the move that is taken back.
-    pub r#move: Move,
+    /// What is done; of a run that takes another back, the action that is taken back.
+    pub action: Action,
     /// The state before.
     pub state_before: String,
     /// The state after.

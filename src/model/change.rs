@@ -1,4 +1,4 @@
-use super::{Cell, Key, Move};
+use super::{Action, Cell, Key};
 use serde::{Deserialize, Serialize};
 
 /// A fingerprint of a whole row: SHA-256 in hexadecimal over the names of its columns and every value in them. Two rows have
@@ -21,7 +21,7 @@ pub struct RowImage {
 pub struct Change {
     /// Which step of the batch, counted from 0.
     pub step: usize,
-    /// The row before and after; `None` where the move is more than one UPDATE of the claim's own table, so that nothing
+    /// The row before and after; `None` where the action is more than one UPDATE of the claim's own table, so that nothing
     /// short of the queue's own knowledge would take it back.
     pub row: Option<RowChange>,
 }
@@ -61,11 +61,11 @@ pub struct Restore {
     pub values: Vec<(String, Cell)>,
 }
 
-/// Rows that are set back together: one transaction, one kind of move, the same columns.
+/// Rows that are set back together: one transaction, one kind of action, the same columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RestoreBatch<'a> {
-    /// The move that is taken back.
-    pub r#move: Move,
+    /// The action that is taken back.
+    pub action: Action,
     /// The rows.
     pub rows: &'a [Restore],
 }

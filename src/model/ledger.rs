@@ -36,8 +36,8 @@ pub struct LedgerRow {
     pub kind: Option<String>,
     /// Who held it.
     pub owner: Option<String>,
-    /// `requeue`, `fail` or `cancel`; of a run that takes another back, the move that was taken back.
-    pub r#move: String,
+    /// `requeue`, `fail` or `cancel`; of a run that takes another back, the action that was taken back.
+    pub action: String,
     /// Its state before, in the queue's own words.
     pub state_before: String,
     /// Its state after.

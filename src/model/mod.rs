@@ -20,5 +20,5 @@ pub use engine::Engine;
 pub use evidence::{LockSign, Reading, Sign};
 pub use fence::{Fence, Witness};
 pub use ledger::{LedgerRow, LedgerRun, Loss};
-pub use step::{AttemptsChange, Batch, BatchReport, Move, Outcome, RowError, Step, StepResult};
+pub use step::{Action, AttemptsChange, Batch, BatchReport, Outcome, RowError, Step, StepResult};
 pub use time::{Clocks, FUTURE_TOLERANCE, Timestamp};

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// What is done to a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Move {
+pub enum Action {
     /// Back to the queue.
     Requeue,
     /// To the failed state, for good.
@@ -19,29 +19,29 @@ pub enum Move {
     Wake,
 }
 
-impl Move {
-    /// Every move, in the order in which they are listed to people.
-    pub const ALL: [Move; 5] = [Move::Requeue, Move::Fail, Move::Cancel, Move::TimeOut, Move::Wake];
+impl Action {
+    /// Every action, in the order in which they are listed to people.
+    pub const ALL: [Action; 5] = [Action::Requeue, Action::Fail, Action::Cancel, Action::TimeOut, Action::Wake];
 
     /// The name used in presets, in JSON and on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Move::Requeue => "requeue",
-            Move::Fail => "fail",
-            Move::Cancel => "cancel",
-            Move::TimeOut => "time_out",
-            Move::Wake => "wake",
+            Action::Requeue => "requeue",
+            Action::Fail => "fail",
+            Action::Cancel => "cancel",
+            Action::TimeOut => "time_out",
+            Action::Wake => "wake",
         }
     }
 }
 
-impl fmt::Display for Move {
+impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-/// What a move does to the attempts counter.
+/// What an action does to the attempts counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AttemptsChange {
@@ -56,7 +56,7 @@ pub enum AttemptsChange {
 }
 
 impl AttemptsChange {
-    /// The counter after the move; `None` when it would leave the range of 64 bits, or goes to a maximum that there is not.
+    /// The counter after the action; `None` when it would leave the range of 64 bits, or goes to a maximum that there is not.
     pub fn after(self, before: i64, max: Option<i64>) -> Option<i64> {
         match self {
             AttemptsChange::Keep => Some(before),
@@ -67,7 +67,7 @@ impl AttemptsChange {
     }
 }
 
-/// One move on one job, with the fence that must still hold when it is done.
+/// One action on one job, with the fence that must still hold when it is done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Which job.
@@ -75,7 +75,7 @@ pub struct Step {
     /// Its queue, for wake-ups.
     pub queue: Option<String>,
     /// What is done to it.
-    pub r#move: Move,
+    pub action: Action,
     /// The state it will have, in the queue's own words.
     pub state_after: String,
     /// The counter afterwards, where the table has one.
@@ -86,16 +86,16 @@ pub struct Step {
     pub witness: Witness,
 }
 
-/// Steps that are executed together: one transaction, one kind of move.
+/// Steps that are executed together: one transaction, one kind of action.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch<'a> {
     /// What is done.
-    pub r#move: Move,
-    /// The steps, all of that move.
+    pub action: Action,
+    /// The steps, all of that action.
     pub steps: &'a [Step],
     /// Why, for the column where the queue keeps its last error.
     pub reason: &'a str,
-    /// For each step, how long after the transaction's now its job may run again, where the move says when; a step without
+    /// For each step, how long after the transaction's now its job may run again, where the action says when; a step without
     /// one goes back at once.
     pub waits: &'a [Duration],
 }

@@ -7,7 +7,7 @@ use super::progress::{UnderWay, Work};
 use super::reclaim::Order;
 use super::record::{Cause, Recording, ends, entries};
 use super::turns::in_turn;
-use crate::model::{Batch, Move, Outcome, Step, StepResult};
+use crate::model::{Action, Batch, Outcome, Step, StepResult};
 use crate::report::{self, RowError, Spool, StepJob};
 use crate::spec::QueueSpec;
 use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
@@ -91,8 +91,8 @@ struct Run<'a> {
     recording: &'a mut Recording,
     limits: &'a Limits,
     writer: Box<dyn Writer>,
-    /// Steps that wait until their move has a batch together; a batch holds one kind of move, for one kind of cause.
-    waiting: BTreeMap<(Move, Cause), Vec<Waiting>>,
+    /// Steps that wait until their action has a batch together; a batch holds one kind of action, for one kind of cause.
+    waiting: BTreeMap<(Action, Cause), Vec<Waiting>>,
     batches: usize,
     /// How long the first batch may wait for its turn.
     first_until: Instant,
@@ -102,7 +102,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn take(&mut self, n: usize, step: Step, job: StepJob) {
-        let kind = (step.r#move, Cause::of(self.spec, &job));
+        let kind = (step.action, Cause::of(self.spec, &job));
         let waiting = self.waiting.entry(kind).or_default();
         waiting.push((n, (step, job)));
         if waiting.len() == BATCH {
@@ -111,12 +111,12 @@ impl Run<'_> {
     }
 
     fn flush_all(&mut self) {
-        for r#move in Move::ALL {
-            Cause::ALL.into_iter().for_each(|cause| self.flush((r#move, cause)));
+        for action in Action::ALL {
+            Cause::ALL.into_iter().for_each(|cause| self.flush((action, cause)));
         }
     }
 
-    fn flush(&mut self, kind: (Move, Cause)) {
+    fn flush(&mut self, kind: (Action, Cause)) {
         let Some(planned) = self.waiting.remove(&kind).filter(|planned| !planned.is_empty()) else { return };
         let (places, (steps, jobs)): (Vec<usize>, (Vec<Step>, Vec<StepJob>)) = planned.into_iter().unzip();
         let results = self.results(kind, &steps, &jobs);
@@ -148,7 +148,7 @@ impl Run<'_> {
         self.applied
     }
 
-    fn results(&mut self, kind: (Move, Cause), steps: &[Step], jobs: &[StepJob]) -> Vec<StepResult> {
+    fn results(&mut self, kind: (Action, Cause), steps: &[Step], jobs: &[StepJob]) -> Vec<StepResult> {
         // What waits already has waited for long enough.
         let waits = if self.spec.waits { Vec::new() } else { self.waits.next(kind.0, steps.len()) };
         self.tried(kind, steps, jobs, &waits)
@@ -157,7 +157,7 @@ impl Run<'_> {
     /// Applies a batch; where its commit is refused on account of some row, each half of it by itself.
     fn tried(
         &mut self,
-        (r#move, cause): (Move, Cause),
+        (action, cause): (Action, Cause),
         steps: &[Step],
         jobs: &[StepJob],
         waits: &[Duration],
@@ -175,20 +175,20 @@ impl Run<'_> {
         }
         self.batches += 1;
         let reason = self.order.reason(cause);
-        let batch = Batch { r#move, steps, reason: &reason, waits };
+        let batch = Batch { action, steps, reason: &reason, waits };
         let mut recorder = self.recording.batch(entries(steps, jobs));
         let until = if self.batches == 1 { self.first_until } else { self.limits.deadline };
         let done = in_turn(&mut *self.writer, self.spec, &batch, &mut recorder, self.limits, until);
         recorder.committed(&done.results);
-        if r#move != Move::Wake {
+        if action != Action::Wake {
             self.recording.ended(ends(jobs.iter().map(|job| &job.job.id), &done.results));
         }
         if done.is_to_be_split() {
             let half = steps.len() / 2;
             let (steps, jobs, waits) =
                 (steps.split_at(half), jobs.split_at(half), waits.split_at(half.min(waits.len())));
-            let mut results = self.tried((r#move, cause), steps.0, jobs.0, waits.0);
-            results.extend(self.tried((r#move, cause), steps.1, jobs.1, waits.1));
+            let mut results = self.tried((action, cause), steps.0, jobs.0, waits.0);
+            results.extend(self.tried((action, cause), steps.1, jobs.1, waits.1));
             return results;
         }
         self.under_way.batch(steps.len(), done.results.iter().filter(|r| r.outcome == Outcome::Moved).count());

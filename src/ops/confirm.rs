@@ -20,7 +20,7 @@ const BLINK: Duration = Duration::from_millis(20);
 const LOOKUP: usize = 500;
 
 /// Waits, looks again, and keeps of a plan what is exactly the same step in both looks: the same fence, the same witness, the
-/// same move. What moved in between is held. What is a step in the second look alone is left to the next run.
+/// same action. What moved in between is held. What is a step in the second look alone is left to the next run.
 ///
 /// The two looks are so long apart by the store's clock, and nothing is kept open while it waits.
 ///
@@ -162,7 +162,7 @@ fn moved_job(look: &Look, step: &StepJob, found: Option<&(Claim, bool)>, policy:
     let draft = Draft::Held(why(&what));
     let mut job = job(spec, claim, &judgement, &draft);
     if !in_flight {
-        job = crate::report::Job { state: job.state, r#move: None, ..step.job.clone() };
+        job = crate::report::Job { state: job.state, action: None, ..step.job.clone() };
     }
     HeldJob { job, held: held(&why(&what)) }
 }

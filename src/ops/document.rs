@@ -25,8 +25,8 @@ pub(super) fn job(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, draft:
         verdict: judgement.verdict.name().to_owned(),
         liveness: judgement.liveness.map(str::to_owned),
         reasons: reasons(&judgement.verdict),
-        r#move: match draft {
-            Draft::Step(step) => Some(step.r#move.name().to_owned()),
+        action: match draft {
+            Draft::Step(step) => Some(step.action.name().to_owned()),
             Draft::Held(_) => None,
         },
     }

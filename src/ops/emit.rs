@@ -5,7 +5,7 @@ use super::apply::BATCH;
 use super::plan::{Part, Plan};
 use super::reclaim::Order;
 use super::record::Cause;
-use crate::model::{Batch, Move, Step};
+use crate::model::{Action, Batch, Step};
 use crate::report::Spool;
 use crate::spec::QueueSpec;
 use crate::store::script::{self, Heading, Place};
@@ -45,7 +45,7 @@ pub fn emit(limits: &Limits, plan: &Plan, order: &Order<'_>, foreign_keys: bool)
         store_time: plan.store_time,
         digest: &plan.digest,
         reason: &reason,
-        moves: &in_words(&counts),
+        actions: &in_words(&counts),
         batches,
         foreign_keys,
         warnings: &warnings,
@@ -64,10 +64,10 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn part(&mut self, part: &Part) -> Result<(), OpsError> {
-        let mut waiting: BTreeMap<(Move, Cause), Vec<Step>> = BTreeMap::new();
+        let mut waiting: BTreeMap<(Action, Cause), Vec<Step>> = BTreeMap::new();
         for (step, job) in part.steps.iter().zip(part.jobs.iter()) {
             let (step, job) = (step?, job?);
-            let kind = (step.r#move, Cause::of(&part.spec, &job));
+            let kind = (step.action, Cause::of(&part.spec, &job));
             let steps = waiting.entry(kind).or_default();
             steps.push(step);
             if steps.len() == BATCH {
@@ -81,12 +81,12 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn batch(&mut self, spec: &QueueSpec, (r#move, cause): (Move, Cause), steps: &[Step]) -> Result<(), OpsError> {
+    fn batch(&mut self, spec: &QueueSpec, (action, cause): (Action, Cause), steps: &[Step]) -> Result<(), OpsError> {
         if self.limits.interrupt.is_raised() {
             return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted").into());
         }
         let reason = self.order.reason(cause);
-        let batch = Batch { r#move, steps, reason: &reason, waits: &[] };
+        let batch = Batch { action, steps, reason: &reason, waits: &[] };
         // The heading is the first part, so that the first batch is number 1.
         let place = Place { number: self.emitted.parts.len() as u64, of: self.emitted.batches };
         let text = script::batch(spec, &batch, place)?;
@@ -98,27 +98,27 @@ impl Run<'_> {
     }
 }
 
-/// How many steps of each move, and how many batches that makes: one holds steps of one part and one move.
-fn counts(plan: &Plan) -> Result<(BTreeMap<Move, u64>, u64), OpsError> {
+/// How many steps of each action, and how many batches that makes: one holds steps of one part and one action.
+fn counts(plan: &Plan) -> Result<(BTreeMap<Action, u64>, u64), OpsError> {
     let (mut all, mut batches) = (BTreeMap::new(), 0);
     for part in plan.parts() {
-        let mut counts: BTreeMap<(Move, Cause), u64> = BTreeMap::new();
+        let mut counts: BTreeMap<(Action, Cause), u64> = BTreeMap::new();
         for (step, job) in part.steps.iter().zip(part.jobs.iter()) {
-            *counts.entry((step?.r#move, Cause::of(&part.spec, &job?))).or_default() += 1;
+            *counts.entry((step?.action, Cause::of(&part.spec, &job?))).or_default() += 1;
         }
         batches += counts.values().map(|count| count.div_ceil(BATCH as u64)).sum::<u64>();
-        counts.into_iter().for_each(|((r#move, _), count)| *all.entry(r#move).or_default() += count);
+        counts.into_iter().for_each(|((action, _), count)| *all.entry(action).or_default() += count);
     }
     Ok((all, batches))
 }
 
-fn in_words(counts: &BTreeMap<Move, u64>) -> String {
+fn in_words(counts: &BTreeMap<Action, u64>) -> String {
     if counts.is_empty() {
         return "nothing to move".to_owned();
     }
-    let one = |(r#move, count): (&Move, &u64)| match count {
-        1 => format!("{move} 1 job"),
-        count => format!("{move} {count} jobs"),
+    let one = |(action, count): (&Action, &u64)| match count {
+        1 => format!("{action} 1 job"),
+        count => format!("{action} {count} jobs"),
     };
     counts.iter().map(one).collect::<Vec<_>>().join(", ")
 }

@@ -2,7 +2,7 @@
 
 use super::OpsError;
 use super::plan::Plan;
-use crate::model::{Claim, Key, Move, Outcome};
+use crate::model::{Action, Claim, Key, Outcome};
 use crate::policy::{Afterwards, Policy, afterwards};
 use crate::report::{Spool, StepJob, Verified};
 use crate::spec::QueueSpec;
@@ -35,7 +35,7 @@ impl Watch {
     pub fn of(plan: &Plan) -> Result<Watch, OpsError> {
         let keys = plan.claims.steps.iter().map(|step| {
             let step = step?;
-            Ok((step.r#move == Move::Requeue).then_some(step.key))
+            Ok((step.action == Action::Requeue).then_some(step.key))
         });
         Ok(Watch { spec: plan.claims.spec.clone(), keys: keys.collect::<Result<_, OpsError>>()? })
     }

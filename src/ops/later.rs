@@ -2,7 +2,7 @@
 
 use super::OpsError;
 use super::session::Look;
-use crate::model::{Move, Step};
+use crate::model::{Action, Step};
 use crate::policy::Later;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
@@ -24,7 +24,7 @@ impl Look {
                 "leave --delay and --jitter out, in the config file too; --limit N gives back a few at a time",
             )
         })?;
-        self.spec.moves.insert(Move::Requeue, delayed);
+        self.spec.actions.insert(Action::Requeue, delayed);
         Ok(())
     }
 }
@@ -43,15 +43,15 @@ impl Waits {
         let mut of = 0;
         if later.is_asked() {
             for step in steps {
-                of += usize::from(step?.r#move == Move::Requeue);
+                of += usize::from(step?.action == Action::Requeue);
             }
         }
         Ok(Waits { later, of, dealt: 0 })
     }
 
     /// For the next batch, of so many jobs.
-    pub(super) fn next(&mut self, r#move: Move, count: usize) -> Vec<Duration> {
-        if r#move != Move::Requeue {
+    pub(super) fn next(&mut self, action: Action, count: usize) -> Vec<Duration> {
+        if action != Action::Requeue {
             return Vec::new();
         }
         let waits = self.later.waits(self.dealt, count, self.of, chance);

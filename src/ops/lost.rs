@@ -6,7 +6,7 @@ use super::history::{Records, belongs};
 use super::session::Look;
 use super::stalls::CountStalls;
 use crate::journal::{self, Directory};
-use crate::model::{Claim, Engine, Loss, Move};
+use crate::model::{Action, Claim, Engine, Loss};
 use crate::spec::ident::literal;
 use std::collections::{BTreeSet, HashMap};
 
@@ -119,7 +119,7 @@ fn of_journals(look: &mut Look, journals: &Directory, losses: &mut Losses) -> Re
         }
         journal::batches::<OpsError>(lines, &mut |batch| {
             let moved =
-                batch.changes.iter().filter(|entry| batch.may_have_moved(entry) && entry.r#move == Move::Requeue);
+                batch.changes.iter().filter(|entry| batch.may_have_moved(entry) && entry.action == Action::Requeue);
             moved.for_each(|entry| {
                 losses.add(&Loss {
                     key: entry.key.clone(),

@@ -5,7 +5,7 @@ use crate::journal::{
     Actor, Directory, End, Entry, Head, Intent, JournalError, Line, StepEnd, Target, Writer, key_to_json,
     values_to_json,
 };
-use crate::model::{Change, LedgerRow, Move, Outcome, RowChange, Step, StepResult, Timestamp};
+use crate::model::{Action, Change, LedgerRow, Outcome, RowChange, Step, StepResult, Timestamp};
 use crate::policy::Proves;
 use crate::report::{self, StepJob};
 use crate::spec::QueueSpec;
@@ -176,7 +176,7 @@ impl Recording {
     /// What is told of a batch whose steps look like this.
     pub(super) fn batch(&mut self, steps: Vec<Entry>) -> BatchRecorder<'_> {
         self.batch += 1;
-        let wakes = !steps.is_empty() && steps.iter().all(|step| step.r#move == Move::Wake);
+        let wakes = !steps.is_empty() && steps.iter().all(|step| step.action == Action::Wake);
         BatchRecorder { recording: self, steps, wakes, is_told: false, is_in_journal: false, lost: 0 }
     }
 
@@ -355,7 +355,7 @@ fn ledger_row(head: &Head, at: Timestamp, entry: Entry) -> LedgerRow {
         queue: entry.queue.clone(),
         kind: entry.kind.clone(),
         owner: entry.owner.clone(),
-        r#move: entry.r#move.name().to_owned(),
+        action: entry.action.name().to_owned(),
         state_before: entry.state_before.clone(),
         state_after: entry.state_after.clone(),
         attempts_before: entry.attempts_before,
@@ -377,7 +377,7 @@ pub(super) fn entries(steps: &[Step], jobs: &[StepJob]) -> Vec<Entry> {
         queue: job.job.queue.clone(),
         kind: job.job.kind.clone(),
         owner: job.job.owner.clone(),
-        r#move: step.r#move,
+        action: step.action,
         state_before: job.job.state.clone(),
         state_after: job.state_after.clone(),
         attempts_before: job.job.attempts,

@@ -110,7 +110,7 @@ impl Session<'_> {
             table: table.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name)),
         };
         let counts_stalls = spec.attempts.stalls.is_some();
-        let (caution, mapping) = (self.store.caution(), (!preset.built_in).then(|| preset.at("move")));
+        let (caution, mapping) = (self.store.caution(), (!preset.built_in).then(|| preset.at("action")));
         Ok(Look { reader, spec, live, target, caution, mapping, counts_stalls, progress: Rc::new(Silent) })
     }
 

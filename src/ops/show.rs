@@ -49,7 +49,7 @@ fn explained(look: &Look, found: &Found, policy: &Policy) -> ShownJob {
         checks,
         would: match &draft {
             Draft::Step(step) => Some(Would {
-                r#move: step.r#move.name().to_owned(),
+                action: step.action.name().to_owned(),
                 state_after: step.state_after.clone(),
                 attempts_after: step.attempts_after,
             }),

@@ -3,7 +3,7 @@
 use super::OpsError;
 use super::record::Cause;
 use super::session::Session;
-use crate::model::{Move, Timestamp};
+use crate::model::{Action, Timestamp};
 use crate::policy::{StateLimit, TooLong};
 use crate::spec::{QueueSpec, SpecError, StateSource, StepSpec, Waits, did_you_mean};
 use crate::store::{RefusedOf, StoreErrorKind, Wanted};
@@ -11,7 +11,7 @@ use crate::store::{RefusedOf, StoreErrorKind, Wanted};
 /// Refuses an entry that could never count here: whoever wrote it relies on it.
 ///
 /// # Errors
-/// A state, a column or a move that this queue does not have.
+/// A state, a column or an action that this queue does not have.
 pub(super) fn fits(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError> {
     let state = &entry.state.text;
     for (key, globs, is_known) in
@@ -92,7 +92,7 @@ fn fits_in_flight(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError>
             format!("preset {} does not tell when a job was claimed, so nobody knows how long it runs", spec.preset);
         return Err(entry.state.error(why));
     }
-    if entry.r#move == Move::Wake {
+    if entry.action == Action::Wake {
         return Err(entry
             .state
             .error(format!("a job in {} is held by somebody: it cannot be woken", entry.state.text)));
@@ -102,21 +102,21 @@ fn fits_in_flight(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError>
 
 /// Refuses what the preset cannot do to such a job.
 fn is_offered(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError> {
-    let r#move = entry.r#move;
-    let (section, moves) = if entry.since.is_some() { ("waiting", &spec.waiting) } else { ("move", &spec.moves) };
-    if r#move == Move::Wake && !spec.notify.is_empty() {
+    let action = entry.action;
+    let (section, actions) = if entry.since.is_some() { ("waiting", &spec.waiting) } else { ("action", &spec.actions) };
+    if action == Action::Wake && !spec.notify.is_empty() {
         return Ok(());
     }
-    let why = match moves.get(&r#move) {
+    let why = match actions.get(&action) {
         Some(moved) => match &moved.refused {
             Some(refused) => refused.clone(),
             None => return Ok(()),
         },
-        None if r#move == Move::Wake => {
+        None if action == Action::Wake => {
             format!("preset {} has no `notify`: there is nobody to tell that jobs wait", spec.preset)
         }
         None => format!(
-            "preset {} has no {move} for jobs in {}; in a mapping, write [{section}.{move}]",
+            "preset {} has no {action} for jobs in {}; in a mapping, write [{section}.{action}]",
             spec.preset, entry.state.text
         ),
     };
@@ -155,7 +155,7 @@ pub(super) fn waiting(spec: &QueueSpec, too_long: &TooLong) -> Vec<Group> {
     groups
 }
 
-/// Refuses a move after which the job is as late as it was, by the entry that moved it, be it at once or by way of others.
+/// Refuses an action after which the job is as late as it was, by the entry that moved it, be it at once or by way of others.
 /// Every sweep would move it again.
 fn ends(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError> {
     let mut seen = vec![entry.number];
@@ -163,12 +163,12 @@ fn ends(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Result<(), SpecE
     while let Some(one) = ahead.pop() {
         for next in all.entries.iter().filter(|next| leads_to(spec, one, next)) {
             if next.number == entry.number {
-                let section = if one.since.is_some() { "waiting" } else { "move" };
+                let section = if one.since.is_some() { "waiting" } else { "action" };
                 let since = since(spec, next).unwrap_or_default();
                 let why = format!(
                     "[{section}.{}] leads to {} and leaves `{since}` as it is, so {} would move the job again with every \
                      sweep: add `stamp = [\"{since}\"]` to it",
-                    one.r#move,
+                    one.action,
                     next.state.text,
                     all.name(next)
                 );
@@ -185,8 +185,8 @@ fn ends(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Result<(), SpecE
 
 /// Whether a job that one entry has moved is late by another one at once.
 fn leads_to(spec: &QueueSpec, one: &StateLimit, next: &StateLimit) -> bool {
-    let moves = if one.since.is_some() { &spec.waiting } else { &spec.moves };
-    let Some(moved) = moves.get(&one.r#move).filter(|_| one.r#move != Move::Wake) else { return false };
+    let actions = if one.since.is_some() { &spec.waiting } else { &spec.actions };
+    let Some(moved) = actions.get(&one.action).filter(|_| one.action != Action::Wake) else { return false };
     let Some(since) = since(spec, next).filter(|_| moved.to.name == next.state.text) else { return false };
     let sets = |step: &StepSpec| match step {
         StepSpec::Update(assignments) => assignments.iter().any(|a| a.column.name == since),

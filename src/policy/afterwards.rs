@@ -59,5 +59,5 @@ fn returns_by_delete(spec: &QueueSpec) -> bool {
         StepSpec::Sql { sql, .. } => sql.touches().contains(&(Touch::Delete, spec.claim.lock_table.as_str())),
         StepSpec::Update(_) => false,
     };
-    spec.moves.get(&crate::model::Move::Requeue).is_some_and(|moved| moved.steps.iter().any(deletes))
+    spec.actions.get(&crate::model::Action::Requeue).is_some_and(|moved| moved.steps.iter().any(deletes))
 }

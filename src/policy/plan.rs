@@ -1,13 +1,13 @@
 use super::rules::Policy;
 use super::stalls::spent;
 use super::verdict::{Judgement, Proves, Rule, Verdict};
-use crate::model::{AttemptsChange, Cell, Claim, Move, Step};
-use crate::spec::{Exhausted, MaxCounts, MoveSpec, QueueSpec};
+use crate::model::{Action, AttemptsChange, Cell, Claim, Step};
+use crate::spec::{ActionSpec, Exhausted, MaxCounts, QueueSpec};
 
 /// What is to be done about one job.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Draft {
-    /// One move, with its fence.
+    /// One action, with its fence.
     Step(Box<Step>),
     /// Nothing, and why.
     Held(Held),
@@ -41,10 +41,10 @@ pub enum HeldReason {
     StallsExhausted,
     /// Nobody can tell how often it was lost, and there is a limit to that.
     StallsUnreadable,
-    /// The preset does not have this move.
-    MoveNotOffered,
-    /// The preset refuses this move.
-    MoveRefused,
+    /// The preset does not have this action.
+    ActionNotOffered,
+    /// The preset refuses this action.
+    ActionRefused,
     /// A condition of the preset keeps it back.
     Hold,
     /// A saved plan named it, and it is not as that plan saw it.
@@ -65,8 +65,8 @@ impl HeldReason {
             HeldReason::AttemptsUnreadable => "attempts_unreadable",
             HeldReason::StallsExhausted => "stalls_exhausted",
             HeldReason::StallsUnreadable => "stalls_unreadable",
-            HeldReason::MoveNotOffered => "move_not_offered",
-            HeldReason::MoveRefused => "move_refused",
+            HeldReason::ActionNotOffered => "action_not_offered",
+            HeldReason::ActionRefused => "action_refused",
             HeldReason::Hold => "hold",
             HeldReason::Changed => "changed",
             HeldReason::MovedBetweenLooks => "moved_between_looks",
@@ -113,46 +113,46 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
         return held(HeldReason::OwnerAlive, format!("{}, but its owner shows life", details.join("; ")));
     };
     let by_rule = match reason.rule {
-        Rule::TooLong => policy.too_long.limit(claim).map(|limit| limit.r#move),
-        rule => policy.moves.get(&rule).copied(),
+        Rule::TooLong => policy.too_long.limit(claim).map(|limit| limit.action),
+        rule => policy.actions.get(&rule).copied(),
     };
     let mut lost = None;
-    let r#move = match (policy.to, by_rule) {
+    let action = match (policy.to, by_rule) {
         (Some(to), _) => to,
-        (None, _) if claim.cancel_requested && offers(spec, Move::Cancel) => Move::Cancel,
+        (None, _) if claim.cancel_requested && offers(spec, Action::Cancel) => Action::Cancel,
         // A requeue counts attempts and losses, whoever asks for it.
-        (None, Some(by_rule)) if by_rule != Move::Requeue => by_rule,
-        (None, None) if reason.rule == Rule::DeadlinePassed => Move::Fail,
-        (None, _) if is_exhausted(spec, claim, Move::Requeue)? => Move::Fail,
+        (None, Some(by_rule)) if by_rule != Action::Requeue => by_rule,
+        (None, None) if reason.rule == Rule::DeadlinePassed => Action::Fail,
+        (None, _) if is_exhausted(spec, claim, Action::Requeue)? => Action::Fail,
         (None, _) => {
             lost = spent(claim, policy)?;
-            if lost.is_some() { Move::Fail } else { Move::Requeue }
+            if lost.is_some() { Action::Fail } else { Action::Requeue }
         }
     };
     let and_lost = |why: String| lost.as_ref().map_or(why.clone(), |lost| format!("{lost}; and {why}"));
-    let moved = match spec.moves.get(&r#move) {
+    let moved = match spec.actions.get(&action) {
         None => {
-            return held(HeldReason::MoveNotOffered, and_lost(format!("preset {} has no {move}", spec.preset)));
+            return held(HeldReason::ActionNotOffered, and_lost(format!("preset {} has no {action}", spec.preset)));
         }
         Some(moved) => moved,
     };
     if let Some(why) = &moved.refused {
-        return held(HeldReason::MoveRefused, and_lost(why.clone()));
+        return held(HeldReason::ActionRefused, and_lost(why.clone()));
     }
-    if r#move == Move::Requeue && is_exhausted(spec, claim, Move::Requeue)? {
+    if action == Action::Requeue && is_exhausted(spec, claim, Action::Requeue)? {
         return held(HeldReason::AttemptsExhausted, "its attempts are used up: it can only fail");
     }
-    if let (Move::Requeue, Some(lost)) = (r#move, spent(claim, policy)?) {
+    if let (Action::Requeue, Some(lost)) = (action, spent(claim, policy)?) {
         return held(HeldReason::StallsExhausted, format!("{lost}: it can only fail"));
     }
     let mut holds = spec.holds.iter().zip(&claim.holds);
-    if let Some((hold, _)) = holds.find(|(hold, applies)| **applies && hold.moves.contains(&r#move)) {
+    if let Some((hold, _)) = holds.find(|(hold, applies)| **applies && hold.actions.contains(&action)) {
         return held(HeldReason::Hold, hold.reason.as_str());
     }
     Ok(Step {
         key: claim.key.clone(),
         queue: claim.queue.clone(),
-        r#move,
+        action,
         state_after: moved.to.name.clone(),
         attempts_after: attempts_after(spec, claim, moved)?,
         fence: claim.fence.clone(),
@@ -160,12 +160,12 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
     })
 }
 
-fn offers(spec: &QueueSpec, r#move: Move) -> bool {
-    spec.moves.get(&r#move).is_some_and(|moved| moved.refused.is_none())
+fn offers(spec: &QueueSpec, action: Action) -> bool {
+    spec.actions.get(&action).is_some_and(|moved| moved.refused.is_none())
 }
 
-/// The counter after a move; `None` where the table has none, or holds NULL and keeps it.
-fn attempts_after(spec: &QueueSpec, claim: &Claim, moved: &MoveSpec) -> Result<Option<i64>, Held> {
+/// The counter after an action; `None` where the table has none, or holds NULL and keeps it.
+fn attempts_after(spec: &QueueSpec, claim: &Claim, moved: &ActionSpec) -> Result<Option<i64>, Held> {
     if spec.attempts.column.is_none() {
         return Ok(None);
     }
@@ -191,8 +191,8 @@ fn attempts_after(spec: &QueueSpec, claim: &Claim, moved: &MoveSpec) -> Result<O
     }
 }
 
-/// Whether the job would have used up its attempts after that move.
-fn is_exhausted(spec: &QueueSpec, claim: &Claim, r#move: Move) -> Result<bool, Held> {
+/// Whether the job would have used up its attempts after that action.
+fn is_exhausted(spec: &QueueSpec, claim: &Claim, action: Action) -> Result<bool, Held> {
     if spec.attempts.exhausted == Exhausted::Leave {
         return Ok(false);
     }
@@ -206,7 +206,7 @@ fn is_exhausted(spec: &QueueSpec, claim: &Claim, r#move: Move) -> Result<bool, H
             );
         }
     };
-    let Some(moved) = spec.moves.get(&r#move) else { return Ok(false) };
+    let Some(moved) = spec.actions.get(&action) else { return Ok(false) };
     let Some(after) = attempts_after(spec, claim, moved)? else { return Ok(false) };
     Ok(match spec.attempts.max_counts {
         MaxCounts::Runs => after >= max,

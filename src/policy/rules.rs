@@ -4,7 +4,7 @@ use super::stillness::Looks;
 use super::thresholds::Thresholds;
 use super::too_long::TooLong;
 use super::verdict::Rule;
-use crate::model::{Move, Timestamp};
+use crate::model::{Action, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,11 +19,11 @@ pub struct Policy {
     /// Rules about trouble that `reclaim` and `sweep` act on.
     pub act_on: BTreeSet<Rule>,
     /// What is done where such a rule fires, if not what is usual.
-    pub moves: BTreeMap<Rule, Move>,
+    pub actions: BTreeMap<Rule, Action>,
     /// How long a job may be in a state, and what is done then.
     pub too_long: TooLong,
-    /// The move the operator asked for; `None` lets the rules decide.
-    pub to: Option<Move>,
+    /// The action the operator asked for; `None` lets the rules decide.
+    pub to: Option<Action>,
     /// A job that was lost that often before is failed instead of requeued; `None` is no limit.
     pub max_stalls: Option<u32>,
     /// A restart sweep: owners in the scope are dead, whatever their age.

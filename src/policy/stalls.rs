@@ -2,7 +2,7 @@
 
 use super::plan::{Draft, Held, HeldReason};
 use super::rules::Policy;
-use crate::model::{Claim, Move};
+use crate::model::{Action, Claim};
 
 /// Says that the budget is spent: with 1, the first loss requeues and the second fails; with 0, the first one fails.
 ///
@@ -27,7 +27,7 @@ pub(super) fn spent(claim: &Claim, policy: &Policy) -> Result<Option<String>, He
 /// verdict. `None` where the budget has no part in it.
 pub fn why_failed(claim: &Claim, policy: &Policy, draft: &Draft) -> Option<String> {
     match draft {
-        Draft::Step(step) if step.r#move == Move::Fail && policy.to.is_none() => spent(claim, policy).ok().flatten(),
+        Draft::Step(step) if step.action == Action::Fail && policy.to.is_none() => spent(claim, policy).ok().flatten(),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! How long a job may be in a state, by the config file.
 
 use super::scope::Globs;
-use crate::model::{Claim, Move};
+use crate::model::{Action, Claim};
 use crate::spec::Written;
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub struct StateLimit {
     /// For a state before running: the column that says since when. Jobs in flight are so since their claim.
     pub since: Option<Written>,
     /// What is done then.
-    pub r#move: Move,
+    pub action: Action,
 }
 
 impl TooLong {

@@ -137,7 +137,7 @@ pub struct HistoryStep {
     /// Who held it.
     pub owner: Option<String>,
     /// What was done; null for a step that did not come to it.
-    pub r#move: Option<String>,
+    pub action: Option<String>,
     /// Its state before, in the queue's own words.
     pub state: Option<String>,
     /// Its state after.
@@ -222,7 +222,7 @@ impl HistoryStep {
         "queue",
         "kind",
         "owner",
-        "move",
+        "action",
         "state",
         "state_after",
         "attempts",
@@ -241,7 +241,7 @@ impl HistoryStep {
             self.queue.clone().unwrap_or_default(),
             self.kind.clone().unwrap_or_default(),
             self.owner.clone().unwrap_or_default(),
-            self.r#move.clone().unwrap_or_default(),
+            self.action.clone().unwrap_or_default(),
             self.state.clone().unwrap_or_default(),
             self.state_after.clone().unwrap_or_default(),
             number(self.attempts),

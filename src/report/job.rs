@@ -1,4 +1,4 @@
-use crate::model::{self, Move, Outcome, Timestamp};
+use crate::model::{self, Action, Outcome, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ pub struct Job {
     /// Why; for an unknown one, what is missing.
     pub reasons: Vec<Reason>,
     /// What `reclaim` would do: `requeue`, `fail` or `cancel`; null if it would leave the job alone.
-    pub r#move: Option<String>,
+    pub action: Option<String>,
 }
 
 /// Why a job is called stuck or unknown.
@@ -121,7 +121,7 @@ impl Job {
         "liveness",
         "rule",
         "detail",
-        "move",
+        "action",
         "stalls",
     ];
 
@@ -147,7 +147,7 @@ impl Job {
             self.liveness.clone().unwrap_or_default(),
             reason.map(|reason| reason.rule.clone()).unwrap_or_default(),
             reason.map(|reason| reason.detail.clone()).unwrap_or_default(),
-            self.r#move.clone().unwrap_or_default(),
+            self.action.clone().unwrap_or_default(),
             number(self.stalls),
         ]
     }
@@ -165,7 +165,7 @@ impl StepJob {
 
     /// True for a wake-up, which moves nothing.
     pub fn is_wake_up(&self) -> bool {
-        self.job.r#move.as_deref() == Some(Move::Wake.name())
+        self.job.action.as_deref() == Some(Action::Wake.name())
     }
 
     /// True if the job was moved.

@@ -52,9 +52,9 @@ pub use measured::{Measured, MeasuredQueue, MeasuredState};
 pub use owners::{OwnerEntry, Owners, OwnersSummary};
 pub use presets::{PresetEntry, PresetVariantLiveness, Presets};
 pub use presets_show::{
-    PresetAdvice, PresetAttempts, PresetCaution, PresetChange, PresetCheck, PresetDelayed, PresetFinished, PresetHold,
-    PresetInFlight, PresetLiveness, PresetMove, PresetOption, PresetOwner, PresetQueue, PresetRule, PresetShape,
-    PresetStates, PresetStep, PresetTable, PresetTime, PresetWakeUp, PresetsShow,
+    PresetAction, PresetAdvice, PresetAttempts, PresetCaution, PresetChange, PresetCheck, PresetDelayed,
+    PresetFinished, PresetHold, PresetInFlight, PresetLiveness, PresetOption, PresetOwner, PresetQueue, PresetRule,
+    PresetShape, PresetStates, PresetStep, PresetTable, PresetTime, PresetWakeUp, PresetsShow,
 };
 pub use reclaim::{Outcomes, Reclaim, ReclaimSummary};
 pub use saved_plan::{SavedPlan, SavedPolicy, SavedStep, SavedTarget};

@@ -69,9 +69,9 @@ pub struct PresetQueue {
     /// What the tables keep of jobs that have ended well, for `stats --runtimes`.
     pub finished: PresetFinished,
     /// What may be done to a job.
-    pub moves: Vec<PresetMove>,
+    pub actions: Vec<PresetAction>,
     /// What a sweep may do to a job that waits for too long, where the config file says so.
-    pub waiting: Vec<PresetMove>,
+    pub waiting: Vec<PresetAction>,
     /// What keeps a step back.
     pub holds: Vec<PresetHold>,
     /// Jobs that never run although no worker holds them: `check` counts them and warns.
@@ -217,16 +217,16 @@ pub struct PresetFinished {
 
 /// What may be done to a job.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct PresetMove {
+pub struct PresetAction {
     /// `requeue`, `fail` or `cancel`.
-    pub r#move: String,
+    pub action: String,
     /// The state it leads to.
     pub to: Option<String>,
     /// Why it is never done, if so.
     pub refused: Option<String>,
     /// The statements, in order.
     pub steps: Vec<PresetStep>,
-    /// What is otherwise with `--delay`; `null` for other moves than a requeue, and where that is refused altogether.
+    /// What is otherwise with `--delay`; `null` for other actions than a requeue, and where that is refused altogether.
     pub delayed: Option<PresetDelayed>,
 }
 
@@ -241,7 +241,7 @@ pub struct PresetDelayed {
     pub changes: Vec<PresetChange>,
 }
 
-/// One statement of a move: either changes to the claim's row, or a statement of the preset's own.
+/// One statement of an action: either changes to the claim's row, or a statement of the preset's own.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PresetStep {
     /// Column by column. Columns that are not here stay as they are.
@@ -283,8 +283,8 @@ pub struct PresetCheck {
 pub struct PresetHold {
     /// Its name.
     pub name: String,
-    /// The moves it keeps back.
-    pub moves: Vec<String>,
+    /// The actions it keeps back.
+    pub actions: Vec<String>,
     /// The condition, as SQL.
     pub condition: String,
     /// Why.

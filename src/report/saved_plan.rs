@@ -66,7 +66,7 @@ pub struct SavedStep {
     /// Who held it.
     pub owner: Option<String>,
     /// What is to be done to it.
-    pub r#move: String,
+    pub action: String,
     /// The state it is to come to.
     pub state_after: String,
     /// Its attempts then.
@@ -84,7 +84,7 @@ impl SavedStep {
     /// True if that step is this one.
     pub fn is(&self, step: &Step) -> bool {
         self.fence == step.fence.0
-            && self.r#move == step.r#move.name()
+            && self.action == step.action.name()
             && self.state_after == step.state_after
             && self.attempts_after == step.attempts_after
     }
@@ -93,6 +93,6 @@ impl SavedStep {
 /// Fences hold tokens.
 impl fmt::Debug for SavedStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SavedStep").field("id", &self.id).field("move", &self.r#move).finish_non_exhaustive()
+        f.debug_struct("SavedStep").field("id", &self.id).field("action", &self.action).finish_non_exhaustive()
     }
 }

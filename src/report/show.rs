@@ -56,7 +56,7 @@ pub struct RuleCheck {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Would {
     /// `requeue`, `fail` or `cancel`.
-    pub r#move: String,
+    pub action: String,
     /// The state it would come to.
     pub state_after: String,
     /// Its attempts then.

@@ -68,8 +68,8 @@ pub struct UndoStep {
     pub kind: Option<String>,
     /// Who held it, and will again as far as the row says.
     pub owner: Option<String>,
-    /// The move that is taken back.
-    pub r#move: String,
+    /// The action that is taken back.
+    pub action: String,
     /// The state that the run left it in, in the queue's own words.
     pub state: String,
     /// The state that it comes back to.
@@ -94,8 +94,8 @@ pub struct UndoStep {
 pub struct UndoLeft {
     /// The job.
     pub id: String,
-    /// The move that stays; null where nobody has recorded it.
-    pub r#move: Option<String>,
+    /// The action that stays; null where nobody has recorded it.
+    pub action: Option<String>,
     /// The state that the run left it in; null where nobody has recorded it.
     pub state: Option<String>,
     /// Why.
@@ -109,7 +109,7 @@ impl UndoStep {
         "queue",
         "kind",
         "owner",
-        "move",
+        "action",
         "state",
         "state_after",
         "attempts",
@@ -128,7 +128,7 @@ impl UndoStep {
             self.queue.clone().unwrap_or_default(),
             self.kind.clone().unwrap_or_default(),
             self.owner.clone().unwrap_or_default(),
-            self.r#move.clone(),
+            self.action.clone(),
             self.state.clone(),
             self.state_after.clone(),
             number(self.attempts),

@@ -1,16 +1,16 @@
 //! Whether a job of a queue can be given back for later, and how.
 
-use super::queue::{MoveSpec, QueueSpec, StepSpec};
+use super::queue::{ActionSpec, QueueSpec, StepSpec};
 use super::template::{Marker, Template};
-use crate::model::Move;
+use crate::model::Action;
 
 impl QueueSpec {
     /// The requeue of a job that is to run later.
     ///
     /// # Errors
     /// Why there is none, as a clause: a job would run at once, or never.
-    pub fn delayed_requeue(&self) -> Result<MoveSpec, String> {
-        let requeue = self.moves.get(&Move::Requeue).ok_or("it has no requeue")?;
+    pub fn delayed_requeue(&self) -> Result<ActionSpec, String> {
+        let requeue = self.actions.get(&Action::Requeue).ok_or("it has no requeue")?;
         if let Some(why) = &requeue.refused {
             return Err(why.clone());
         }
@@ -27,7 +27,7 @@ impl QueueSpec {
     }
 }
 
-impl MoveSpec {
+impl ActionSpec {
     /// True if something that it writes says when the job may run again.
     pub fn says_when(&self) -> bool {
         let asks = |sql: &Template| sql.markers().any(|marker| matches!(marker, Marker::RunAt(_)));

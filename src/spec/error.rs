@@ -7,7 +7,7 @@ use std::fmt;
 pub struct SpecError {
     /// The document: "preset river" or the path of a config file.
     pub document: String,
-    /// The key path inside it, such as `move.requeue.to`; empty for the document as a whole.
+    /// The key path inside it, such as `action.requeue.to`; empty for the document as a whole.
     pub key: String,
     /// The line, counted from 1, where one is known.
     pub line: Option<usize>,
@@ -34,7 +34,7 @@ impl fmt::Display for SpecError {
 pub struct WrittenAt {
     /// The document: "preset river", or the path of a config file and the mapping's name.
     pub document: String,
-    /// The key path inside it, such as `move.requeue.to`; empty for the document as a whole.
+    /// The key path inside it, such as `action.requeue.to`; empty for the document as a whole.
     pub key: String,
     /// The line, counted from 1, where one is known.
     pub line: Option<usize>,

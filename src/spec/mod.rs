@@ -33,8 +33,8 @@ pub use options::{OptionKind, OptionValue, PresetOption};
 pub use preset::{Catalog, Preset};
 pub use probe::Ask;
 pub use profile::{
-    AdviceProfile, AttemptsProfile, Becomes, CheckProfile, ClaimProfile, ColumnChange, Condition, DelayedProfile,
-    FinishedProfile, HoldProfile, LifeSign, MoveProfile, OwnerProfile, Profile, RulesProfile, Shape, StepProfile,
+    ActionProfile, AdviceProfile, AttemptsProfile, Becomes, CheckProfile, ClaimProfile, ColumnChange, Condition,
+    DelayedProfile, FinishedProfile, HoldProfile, LifeSign, OwnerProfile, Profile, RulesProfile, Shape, StepProfile,
     TableProfile, TableRole, Threshold, TimeProfile, VariantProfile, WakeUp,
 };
 pub use queue::*;

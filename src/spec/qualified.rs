@@ -1,4 +1,4 @@
-//! A function of a preset that is not qualified could be somebody else's: on the search path of a move stands the queue's own
+//! A function of a preset that is not qualified could be somebody else's: on the search path of an action stands the queue's own
 //! schema too, and an exact match there beats a function of the system that takes any type.
 
 use super::document::{ClaimFrom, Document, FinishedDoc, NotifyDoc, StepDoc};
@@ -89,7 +89,7 @@ fn templates(document: &Document) -> Vec<Template> {
             NotifyDoc::Sql((_, sql)) => templates.push(sql.clone()),
         }
     }
-    for step in document.moves.iter().flat_map(|(_, moved)| &moved.steps) {
+    for step in document.actions.iter().flat_map(|(_, moved)| &moved.steps) {
         match step {
             StepDoc::Update { set, .. } => templates.extend(set.iter().map(|(_, _, value)| value.clone())),
             StepDoc::Sql { sql, .. } => templates.push(sql.clone()),

@@ -1,8 +1,8 @@
 use super::document::{By, Document};
 use super::fields::Written;
-use super::queue::{Exhausted, MoveSpec, QueueSpec};
+use super::queue::{ActionSpec, Exhausted, QueueSpec};
 use super::{SpecError, WrittenAt, did_you_mean};
-use crate::model::{AttemptsChange, Move};
+use crate::model::{Action, AttemptsChange};
 
 /// Jobs that wait in one state, looked at as claims are: the same rows with other eyes. Nobody holds them, so nothing tells
 /// life from death; what is left is since when they wait, and what `[waiting]` of the preset does to them.
@@ -23,7 +23,7 @@ impl Waits {
             return Err(self.state.error(format!("`{}` is not one of the waiting states{hint}", self.state.text)));
         };
         let state = states.waiting.remove(at);
-        // Known all the same: a move may lead there.
+        // Known all the same: an action may lead there.
         states.waiting.append(&mut states.in_flight);
         states.in_flight.push(state);
         document.claim.claimed_at = Some(self.since.clone());
@@ -41,9 +41,9 @@ impl Waits {
 
     /// Completes what was resolved from such a document.
     pub(super) fn complete(mut spec: QueueSpec) -> QueueSpec {
-        spec.moves = std::mem::take(&mut spec.waiting);
+        spec.actions = std::mem::take(&mut spec.waiting);
         if let (false, Some(state)) = (spec.notify.is_empty(), spec.states.in_flight.first()) {
-            let stays = MoveSpec {
+            let stays = ActionSpec {
                 to: state.clone(),
                 attempts: AttemptsChange::Keep,
                 steps: Vec::new(),
@@ -52,7 +52,7 @@ impl Waits {
                 delayed: None,
                 at: WrittenAt::default(),
             };
-            spec.moves.insert(Move::Wake, stays);
+            spec.actions.insert(Action::Wake, stays);
         }
         QueueSpec { waits: true, ..spec }
     }

@@ -1,13 +1,13 @@
-//! Step two of a batch: the statements of a move on rows that are verified and locked.
+//! Step two of a batch: the statements of an action on rows that are verified and locked.
 
 use super::session::Session;
 use super::spread::Slice;
 use super::sql;
 use super::{StoreError, StoreErrorKind};
 use crate::model::{Cell, Key, RowError, Timestamp};
-use crate::spec::{MoveSpec, QueueSpec, Rows};
+use crate::spec::{ActionSpec, QueueSpec, Rows};
 
-/// What the statements of a move write of their own.
+/// What the statements of an action write of their own.
 pub(super) struct Saying<'a> {
     /// The transaction's clock.
     pub(super) now: Timestamp,
@@ -17,12 +17,12 @@ pub(super) struct Saying<'a> {
     pub(super) again: bool,
 }
 
-/// Runs the statements of the move, slice by slice, and makes sure that they did exactly what they should. `keys` are all rows,
+/// Runs the statements of the action, slice by slice, and makes sure that they did exactly what they should. `keys` are all rows,
 /// told apart from the slices so that one which fell between two of them would be missed.
 pub(super) fn act<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
-    moved: &MoveSpec,
+    moved: &ActionSpec,
     keys: &[&Key],
     slices: &[Slice<'_>],
     saying: &Saying<'_>,
@@ -65,7 +65,7 @@ pub(super) fn nothing_is_left(counts: &[Vec<Cell>], state: &str, each: u64) -> R
 }
 
 /// An error about the statements themselves, with the place in the preset or mapping that says what they do.
-fn placed(error: StoreError, moved: &MoveSpec) -> StoreError {
+fn placed(error: StoreError, moved: &ActionSpec) -> StoreError {
     match error.kind {
         StoreErrorKind::Unfit => StoreError { message: format!("{}: {}", moved.at, error.message), ..error },
         _ => error,
@@ -87,7 +87,7 @@ fn must_fit(touched: u64, rows: Rows, each: u64) -> Result<(), StoreError> {
     Err(StoreError::new(StoreErrorKind::RowData, message))
 }
 
-/// Whether an error in the middle of a move may be one row's: its data is in the way, another session holds what it needs, or
+/// Whether an error in the middle of an action may be one row's: its data is in the way, another session holds what it needs, or
 /// a trigger raised whatever it likes. Rows are then tried one by one, which finds out.
 pub(super) fn is_of_a_row(error: &StoreError) -> bool {
     match error.kind {

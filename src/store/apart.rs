@@ -9,7 +9,7 @@ use super::spread::act_on;
 use super::sql::Statement;
 use super::{StoreError, StoreErrorKind};
 use crate::model::{Batch, Outcome, RowError, StepResult};
-use crate::spec::{MoveSpec, QueueSpec};
+use crate::spec::{ActionSpec, QueueSpec};
 
 /// So many rows alone, all of them for want of a lock and none of them moved: it is no row that is held but a table.
 const HELD: usize = 20;
@@ -29,7 +29,7 @@ pub(super) enum Swept {
 pub(super) fn apart<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
-    moved: &MoveSpec,
+    moved: &ActionSpec,
     batch: &Batch<'_>,
     saying: &Saying<'_>,
     is_row_by_row: bool,
@@ -87,7 +87,7 @@ fn halves(rows: &[usize]) -> Vec<Vec<usize>> {
 fn behind_savepoint<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
-    moved: &MoveSpec,
+    moved: &ActionSpec,
     batch: &Batch<'_>,
     rows: &[usize],
     saying: &Saying<'_>,

@@ -10,9 +10,9 @@ use super::sql::{self, Statement};
 use super::turn::Turn;
 use super::{StoreError, StoreErrorKind, Writer};
 use crate::model::{
-    Batch, BatchReport, Cell, Fence, Key, Move, Outcome, RestoreBatch, RowError, StepResult, Timestamp, Witness,
+    Action, Batch, BatchReport, Cell, Fence, Key, Outcome, RestoreBatch, RowError, StepResult, Timestamp, Witness,
 };
-use crate::spec::{MoveSpec, OwnerRowSpec, QueueSpec};
+use crate::spec::{ActionSpec, OwnerRowSpec, QueueSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an engine adds to a [`Session`] so that it can be written through.
@@ -38,9 +38,9 @@ impl<S> SqlWriter<S> {
 impl<S: WriteSession> Writer for SqlWriter<S> {
     fn apply(&mut self, spec: &QueueSpec, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError> {
         let not_tried = || batch.steps.iter().map(|_| StepResult::of(Outcome::NotTried)).collect::<Vec<_>>();
-        let Some(moved) = spec.moves.get(&batch.r#move).filter(|moved| moved.refused.is_none()) else {
+        let Some(moved) = spec.actions.get(&batch.action).filter(|moved| moved.refused.is_none()) else {
             let error =
-                StoreError::new(StoreErrorKind::Unfit, format!("preset {} has no {}", spec.preset, batch.r#move));
+                StoreError::new(StoreErrorKind::Unfit, format!("preset {} has no {}", spec.preset, batch.action));
             return BatchReport { results: not_tried(), stop: Some(error), warnings: Vec::new() };
         };
         let mut way = Way::Together;
@@ -143,7 +143,7 @@ impl<S: WriteSession> SqlWriter<S> {
     fn transaction(
         &mut self,
         spec: &QueueSpec,
-        moved: &MoveSpec,
+        moved: &ActionSpec,
         batch: &Batch<'_>,
         way: &Way,
         recorder: &mut dyn Recorder,
@@ -181,7 +181,7 @@ impl<S: WriteSession> SqlWriter<S> {
     fn work(
         &mut self,
         spec: &QueueSpec,
-        moved: &MoveSpec,
+        moved: &ActionSpec,
         batch: &Batch<'_>,
         way: &Way,
         now: Timestamp,
@@ -193,7 +193,7 @@ impl<S: WriteSession> SqlWriter<S> {
         let all: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
         self.refuse_shared_keys(spec, &all, &mut results)?;
         self.guarded(spec, &all, &mut results)?;
-        let recorded = spec.recorded(batch.r#move).filter(|_| recorder.keeps());
+        let recorded = spec.recorded(batch.action).filter(|_| recorder.keeps());
         let before = match &recorded {
             Some(columns) if !open(&results).is_empty() => images(&mut self.session, spec, columns, &all, None)?,
             _ => BTreeMap::new(),
@@ -286,7 +286,7 @@ impl<S: WriteSession> SqlWriter<S> {
     fn verify(
         &mut self,
         spec: &QueueSpec,
-        moved: &MoveSpec,
+        moved: &ActionSpec,
         batch: &Batch<'_>,
         results: &mut [Option<StepResult>],
     ) -> Result<(), StoreError> {
@@ -295,7 +295,7 @@ impl<S: WriteSession> SqlWriter<S> {
             return Ok(());
         }
         let dialect = self.session.dialect();
-        let statement = sql::verify(spec, dialect, batch.r#move, moved.locks_for_update, &wanted(batch, &open));
+        let statement = sql::verify(spec, dialect, batch.action, moved.locks_for_update, &wanted(batch, &open));
         let verified: BTreeSet<usize> =
             self.session.query(&statement)?.iter().filter_map(|row| position(row, &open)).collect();
         let missing: Vec<usize> = open.into_iter().filter(|n| !verified.contains(n)).collect();
@@ -322,7 +322,7 @@ impl<S: WriteSession> SqlWriter<S> {
         if numbers.is_empty() {
             return Ok(standing);
         }
-        let statement = sql::reread(spec, self.session.dialect(), batch.r#move, &wanted(batch, numbers));
+        let statement = sql::reread(spec, self.session.dialect(), batch.action, &wanted(batch, numbers));
         for row in self.session.query(&statement)? {
             if let Some(n) = position(&row, numbers) {
                 *standing.entry(n).or_default() |= matches!(row.get(1), Some(Cell::Integer(1)));
@@ -402,7 +402,7 @@ impl<S: WriteSession> SqlWriter<S> {
     /// Wakes the workers of each queue that got jobs back to run now; they would look in vain for those that wait. The commit
     /// stands, whatever happens here.
     fn wake(&mut self, spec: &QueueSpec, batch: &Batch<'_>, results: &[StepResult]) -> Vec<String> {
-        if !matches!(batch.r#move, Move::Requeue | Move::Wake) {
+        if !matches!(batch.action, Action::Requeue | Action::Wake) {
             return Vec::new();
         }
         let mut queues: BTreeMap<Option<&str>, usize> = BTreeMap::new();

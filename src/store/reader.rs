@@ -9,7 +9,7 @@ use super::{
     Found, Interrupt, Reader, Refusal, Run, Standby, StoreError, StoreErrorKind, Tally, Wanted, WantedRuns, record,
 };
 use crate::model::{Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Timestamp};
-use crate::spec::{Column, LedgerSpec, LiveSchema, MoveSpec, QueueSpec, Runs, Template};
+use crate::spec::{ActionSpec, Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -45,7 +45,7 @@ pub(super) trait ReadSession: Session {
     fn try_out(
         &mut self,
         spec: &QueueSpec,
-        moved: &MoveSpec,
+        moved: &ActionSpec,
         saying: (Timestamp, &str),
     ) -> Result<Vec<Trial>, StoreError>;
 

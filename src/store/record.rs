@@ -146,7 +146,7 @@ fn add<S: Session + ?Sized>(session: &mut S, ledger: &LedgerSpec, rows: &[Ledger
         return Err(StoreError::new(StoreErrorKind::Unfit, message)
             .hint("rename or drop that table, and make the ledger anew with `jobdoctor init --ledger`"));
     }
-    // The jobs are locked by now: what stands in the way of the ledger is not waited for any longer than in a move.
+    // The jobs are locked by now: what stands in the way of the ledger is not waited for any longer than in an action.
     session.begin_acting(false)?;
     for statement in sql::ledger_inserts(dialect, ledger, rows) {
         session.execute(&statement).map_err(|error| match error.kind {

@@ -4,8 +4,8 @@
 use super::reader::ReadSession;
 use super::sql::{self, Statement};
 use super::{StoreError, StoreErrorKind};
-use crate::model::{Cell, Engine, Key, Move, Timestamp};
-use crate::spec::{Assignment, MoveSpec, QueueSpec, StepSpec, WrittenAt};
+use crate::model::{Action, Cell, Engine, Key, Timestamp};
+use crate::spec::{ActionSpec, Assignment, QueueSpec, StepSpec, WrittenAt};
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -13,7 +13,7 @@ use std::fmt;
 #[derive(Debug, Clone)]
 pub struct Refusal {
     /// The action; `None` for a wake-up.
-    pub r#move: Option<Move>,
+    pub action: Option<Action>,
     /// Where the preset or mapping says what is refused.
     pub at: WrittenAt,
     /// What the database says.
@@ -38,7 +38,7 @@ pub enum RefusedOf {
 /// With its place and the database's own words.
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let action = self.r#move.map_or("wake-up", Move::name);
+        let action = self.action.map_or("wake-up", Action::name);
         write!(f, "{action} ({}): {}", self.at, self.error)
     }
 }
@@ -69,11 +69,11 @@ pub(super) fn rehearse<S: ReadSession>(
 ) -> Result<Vec<Refusal>, StoreError> {
     let mut rehearsal =
         Rehearsal { session, spec, saying: (now, reason), asked: BTreeSet::new(), refusals: Vec::new() };
-    for (r#move, moved) in &spec.moves {
-        rehearsal.action(*r#move, moved)?;
+    for (action, moved) in &spec.actions {
+        rehearsal.action(*action, moved)?;
         if let Some(delayed) = &moved.delayed {
             let before = rehearsal.refusals.len();
-            rehearsal.action(*r#move, delayed)?;
+            rehearsal.action(*action, delayed)?;
             // Only a run that gives jobs back later needs the right to write what a wait writes.
             let later = rehearsal.refusals.split_off(before);
             let lasting = later.into_iter().filter(|refusal| refusal.error.kind != StoreErrorKind::Denied);
@@ -94,20 +94,20 @@ struct Rehearsal<'a, S> {
 }
 
 impl<S: ReadSession> Rehearsal<'_, S> {
-    fn action(&mut self, r#move: Move, moved: &MoveSpec) -> Result<(), StoreError> {
+    fn action(&mut self, action: Action, moved: &ActionSpec) -> Result<(), StoreError> {
         if moved.refused.is_some() || moved.steps.is_empty() {
             return Ok(());
         }
         let before = self.refusals.len();
-        for (is_act, statement) in statements(self.spec, self.session, r#move, moved, self.saying) {
-            self.explain(Some((r#move, moved)), &moved.at, &statement, is_act)?;
+        for (is_act, statement) in statements(self.spec, self.session, action, moved, self.saying) {
+            self.explain(Some((action, moved)), &moved.at, &statement, is_act)?;
         }
         if self.refusals.len() > before {
             return Ok(());
         }
         for trial in self.session.try_out(self.spec, moved, self.saying)? {
             let at = trial.at.unwrap_or_else(|| moved.at.clone());
-            self.refusals.push(Refusal { r#move: Some(r#move), at, error: trial.error, of: trial.of });
+            self.refusals.push(Refusal { action: Some(action), at, error: trial.error, of: trial.of });
         }
         Ok(())
     }
@@ -120,7 +120,7 @@ impl<S: ReadSession> Rehearsal<'_, S> {
 
     fn explain(
         &mut self,
-        action: Option<(Move, &MoveSpec)>,
+        action: Option<(Action, &ActionSpec)>,
         at: &WrittenAt,
         statement: &Statement,
         is_act: bool,
@@ -132,13 +132,13 @@ impl<S: ReadSession> Rehearsal<'_, S> {
             Ok(()) => Ok(()),
             Err(error) if is_refusal(&error) => {
                 let at = action.and_then(|(_, moved)| column_named(moved, &error)).unwrap_or(at).clone();
-                let r#move = action.map(|(r#move, _)| r#move);
+                let action = action.map(|(action, _)| action);
                 // One value that is refused is so in each statement of the action that has it.
-                let is_known = |other: &Refusal| other.r#move == r#move && other.error.code == error.code;
+                let is_known = |other: &Refusal| other.action == action && other.error.code == error.code;
                 if error.code.is_some() && self.refusals.iter().any(is_known) {
                     return Ok(());
                 }
-                self.refusals.push(Refusal { r#move, at, error, of: RefusedOf::Any });
+                self.refusals.push(Refusal { action, at, error, of: RefusedOf::Any });
                 Ok(())
             }
             Err(error) => Err(error),
@@ -151,8 +151,8 @@ impl<S: ReadSession> Rehearsal<'_, S> {
 fn statements<S: ReadSession>(
     spec: &QueueSpec,
     session: &S,
-    r#move: Move,
-    moved: &MoveSpec,
+    action: Action,
+    moved: &ActionSpec,
     (now, reason): (Timestamp, &str),
 ) -> Vec<(bool, Statement)> {
     let dialect = session.dialect();
@@ -166,11 +166,11 @@ fn statements<S: ReadSession>(
         list.push(sql::witnesses_reread(spec, dialect, row, &keys));
         list.push(sql::witness_writers(spec, dialect, row));
     }
-    list.push(sql::verify(spec, dialect, r#move, moved.locks_for_update, &rows));
-    list.push(sql::reread(spec, dialect, r#move, &rows));
+    list.push(sql::verify(spec, dialect, action, moved.locks_for_update, &rows));
+    list.push(sql::reread(spec, dialect, action, &rows));
     list.push(sql::shared_keys(spec, dialect, &rows));
     list.extend(spec.claim.guard.as_ref().map(|guard| sql::guard(spec, dialect, guard, &rows)));
-    list.extend(spec.recorded(r#move).map(|columns| sql::images(spec, dialect, &columns, &keys, None)));
+    list.extend(spec.recorded(action).map(|columns| sql::images(spec, dialect, &columns, &keys, None)));
     list.extend(sql::left_behind(spec, dialect, moved, &keys));
     let acts = sql::acts(spec, dialect, moved, &keys, (now, now), reason).into_iter().map(|act| (true, act.statement));
     list.into_iter().map(|statement| (false, statement)).chain(acts).collect()
@@ -183,13 +183,13 @@ pub(super) fn is_refusal(error: &StoreError) -> bool {
 }
 
 /// The assignment whose column an error names.
-fn column_named<'m>(moved: &'m MoveSpec, error: &StoreError) -> Option<&'m WrittenAt> {
+fn column_named<'m>(moved: &'m ActionSpec, error: &StoreError) -> Option<&'m WrittenAt> {
     let is_named = |assignment: &&Assignment| error.message.contains(&format!("\"{}\"", assignment.column.name));
     assignments(moved).into_iter().find(is_named).map(|assignment| &assignment.at)
 }
 
 /// What an action writes to the claim's row: of each column the value that stays.
-pub(super) fn assignments(moved: &MoveSpec) -> Vec<&Assignment> {
+pub(super) fn assignments(moved: &ActionSpec) -> Vec<&Assignment> {
     let mut list: Vec<&Assignment> = Vec::new();
     for step in &moved.steps {
         if let StepSpec::Update(assignments) = step {

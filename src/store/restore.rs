@@ -46,16 +46,16 @@ impl<S: WriteSession> SqlWriter<S> {
     }
 }
 
-/// The columns that are set back. None but those that the move assigns: what a record says is not believed further than that.
+/// The columns that are set back. None but those that the action assigns: what a record says is not believed further than that.
 fn columns<'s>(spec: &'s QueueSpec, batch: &RestoreBatch<'_>) -> Result<Vec<&'s Column>, StoreError> {
     let unfit = |message: String| StoreError::new(StoreErrorKind::Unfit, message);
-    let moved = spec.given_back(batch.r#move);
+    let moved = spec.given_back(batch.action);
     let moved =
-        moved.ok_or_else(|| unfit(format!("a {} of preset {} cannot be taken back", batch.r#move, spec.preset)))?;
+        moved.ok_or_else(|| unfit(format!("a {} of preset {} cannot be taken back", batch.action, spec.preset)))?;
     let named = batch.rows.first().map_or(&[][..], |row| row.values.as_slice());
     let known = |(name, _): &(String, Cell)| {
         moved.iter().copied().find(|column| column.name == *name).ok_or_else(|| {
-            unfit(format!("column {name} is none that a {} of preset {} writes", batch.r#move, spec.preset))
+            unfit(format!("column {name} is none that a {} of preset {} writes", batch.action, spec.preset))
         })
     };
     named.iter().map(known).collect()
@@ -140,7 +140,7 @@ impl Run<'_> {
         results: &mut [Option<StepResult>],
     ) -> Result<BTreeMap<usize, RowImage>, StoreError> {
         let keys: Vec<&Key> = self.batch.rows.iter().map(|row| &row.key).collect();
-        let for_update = self.spec.moves.get(&self.batch.r#move).is_some_and(|moved| moved.locks_for_update);
+        let for_update = self.spec.actions.get(&self.batch.action).is_some_and(|moved| moved.locks_for_update);
         let locked = images(session, self.spec, &self.columns, &keys, Some(for_update))?;
         let missing = (0..keys.len()).any(|n| !locked.contains_key(&n));
         let seen = if missing { images(session, self.spec, &self.columns, &keys, None)? } else { BTreeMap::new() };

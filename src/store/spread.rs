@@ -1,11 +1,11 @@
-//! Rows that wait equally long are written together: the move's statements run once for each instant at which some of the
+//! Rows that wait equally long are written together: the action's statements run once for each instant at which some of the
 //! batch may run again, all in the batch's one transaction.
 
 use super::StoreError;
 use super::acting::{Saying, act};
 use super::session::Session;
 use crate::model::{Batch, Key};
-use crate::spec::{MoveSpec, QueueSpec};
+use crate::spec::{ActionSpec, QueueSpec};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub(super) struct Slice<'a> {
 pub(super) fn act_on<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
-    moved: &MoveSpec,
+    moved: &ActionSpec,
     batch: &Batch<'_>,
     rows: &[usize],
     saying: &Saying<'_>,

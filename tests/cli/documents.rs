@@ -21,7 +21,7 @@ fn adds_up(document: &Value) {
     assert_eq!(document["run_id"].is_string(), moved > 0);
     assert_eq!(summary["outcomes"].is_object(), applied);
     for step in steps {
-        assert!(step["id"].is_string() && step["state_after"].is_string() && step["move"].is_string(), "{step:#}");
+        assert!(step["id"].is_string() && step["state_after"].is_string() && step["action"].is_string(), "{step:#}");
         assert_eq!(step["outcome"].is_string(), applied, "{step:#}");
     }
     if applied {
@@ -78,7 +78,7 @@ fn stale_empty() {
 fn what_is_not_known_is_null() {
     let found = document(&simple(), &["stale", "--db", "queue.db", "--preset", "simple"], "stale", 0);
     for job in list(&found, "unknown") {
-        for field in ["owner", "host", "claimed_at", "last_sign_at", "silence_seconds", "lease_expires_at", "move"] {
+        for field in ["owner", "host", "claimed_at", "last_sign_at", "silence_seconds", "lease_expires_at", "action"] {
             assert_eq!(job.get(field), Some(&Value::Null), "{field}");
         }
     }

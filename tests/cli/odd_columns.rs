@@ -25,11 +25,11 @@ claimed_at = 'j."claimed-at"'
 liveness = [{ by = "heartbeat", column = "last ping", silent_after = "2m" }]
 [mapping.odd.owner]
 id = 'the "worker"'
-[mapping.odd.move.requeue]
+[mapping.odd.action.requeue]
 to = "new"
 clear = ['the "worker"', "claimed-at"]
 stamp = ['"last ping"']
-[mapping.odd.move.fail]
+[mapping.odd.action.fail]
 to = "dead"
 set = { "a note" = ":reason" }
 "#;
@@ -133,10 +133,10 @@ fn whole_numbers_of_other_types() {
         state = "status"
         claimed_at = "started"
         liveness = [{ by = "heartbeat", column = "pinged", silent_after = "2m" }]
-        [mapping.odd.move.requeue]
+        [mapping.odd.action.requeue]
         to = "new"
         stamp = ["pinged"]
-        [mapping.odd.move.fail]
+        [mapping.odd.action.fail]
         to = "dead"
     "#;
     fs::write(shop.doctor.path("m.toml"), mapping).expect("the config file");
@@ -179,7 +179,7 @@ fn an_expression_that_a_row_breaks() {
             "[mapping.odd]
             time = {{ default = {{ sqlite = 'epoch s', postgres = 'native' }} }}
             states = {{ waiting = ['new'], in_flight = ['working'] }}
-            move.requeue.to = 'new'
+            action.requeue.to = 'new'
             [mapping.odd.claim]
             table = 'q'
             key = 'id'

@@ -34,7 +34,7 @@ fn stale_and_reclaim() {
     let (event, table) = listed.split_once("\n\n").unwrap();
     assert!(event.starts_with("host web1 vanished 2h ") && event.ends_with(": 3 jobs of kind SendInvoice"), "{event}");
     assert_snapshot!(table, @r"
-ID  QUEUE  KIND         STATE    OWNER   SILENT  TRIES  MOVE     WHY
+ID  QUEUE  KIND         STATE    OWNER   SILENT  TRIES  ACTION   WHY
 1   mail   SendInvoice  RUNNING  web1:1  2h 15m    0/5  requeue  lease ran out 2h 10m ago
 2   mail   SendInvoice  RUNNING  web1:2  2h 15m    0/5  requeue  lease ran out 2h 10m ago
 3   mail   SendInvoice  RUNNING  web1:3  2h 15m    0/5  requeue  lease ran out 2h 10m ago

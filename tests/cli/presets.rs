@@ -86,7 +86,7 @@ fn pages_act_on_no_terminal() {
     let mapping = format!(
         "[mapping.evil]\ntitle = \"{hostile}\"\nstates = {{ in_flight = [\"{hostile}\"] }}\n\
          claim = {{ table = \"jobs\", key = \"id\", state = \"state\" }}\n\
-         move.requeue = {{ to = \"{hostile}\", set = {{ note = \"upper('x')\" }} }}\n\
+         action.requeue = {{ to = \"{hostile}\", set = {{ note = \"upper('x')\" }} }}\n\
          words = {{ note = \"{hostile}\" }}\ncaution = {{ late = \"{hostile}\" }}\nadvice = {{ text = \"{hostile}\" }}\n"
     );
     std::fs::write(doctor.path("config.toml"), mapping).unwrap();

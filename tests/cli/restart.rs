@@ -148,7 +148,7 @@ claimed_at = "claimed_at"
 liveness = [{ by = "heartbeat", column = "heartbeat_at", silent_after = "2m" }]
 [mapping.hostless.owner]
 id = "owner_id"
-[mapping.hostless.move]
+[mapping.hostless.action]
 requeue = { to = "QUEUED", clear = ["owner_id"] }
 "#;
     let doctor = incident();

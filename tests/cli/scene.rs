@@ -119,7 +119,7 @@ heartbeat = "seen_at"
 missing   = "dead"
 unset     = "next"
 
-[mapping.orders.move]
+[mapping.orders.action]
 requeue = { to = "new", clear = ["worker", "started"] }
 fail    = { to = "dead" }
 "#;

@@ -17,7 +17,7 @@ state    = "status"
 where    = """(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000000)
     SELECT max(i) FROM n) > j.id"""
 liveness = [{ by = "age", column = "claimed_at", silent_after = "1h" }]
-[mapping.slow.move]
+[mapping.slow.action]
 requeue = { to = "QUEUED" }
 "#;
 

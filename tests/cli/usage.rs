@@ -59,7 +59,7 @@ For more information, try '--help'.
 }
 
 #[test]
-fn limits_and_moves_and_rules() {
+fn limits_and_actions_and_rules() {
     let said: Vec<String> = [
         ["--limit", "0"],
         ["--limit", "-1"],

@@ -60,8 +60,8 @@ impl Source {
              tables = {{ q = 'q', {} }}\n\
              [claim]\nkey = 'j.id'\nstate = 'j.status'\nclaimed_at = 'j.started'\n{claim}\n\
              [owner]\nid = 'j.worker'\n{}\
-             [move.requeue]\nto = 'new'\nclear = ['worker', 'started']\n\
-             [move.fail]\nto = 'dead'\n",
+             [action.requeue]\nto = 'new'\nclear = ['worker', 'started']\n\
+             [action.fail]\nto = 'dead'\n",
             tables.replace('\n', ", "),
             self.owner,
         )
@@ -152,7 +152,7 @@ fn the_plan_names_what_cannot_be_locked() {
         let lab = source.set_up();
         let doctor = Doctor::new();
         let text = source.mapping().replace("format = 1\nname = 'm'\n", "").replace("[claim]", "[mapping.m.claim]");
-        let text = text.replace("[owner]", "[mapping.m.owner]").replace("[move.", "[mapping.m.move.");
+        let text = text.replace("[owner]", "[mapping.m.owner]").replace("[action.", "[mapping.m.action.");
         std::fs::write(doctor.path("config.toml"), format!("[mapping.m]\n{text}")).unwrap();
         let url = lab.database.url();
         let with = ["--config", "config.toml", "--preset", "m", "--db", &url];

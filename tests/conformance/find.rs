@@ -58,7 +58,7 @@ table = "named"
 key = ["tenant", "id"]
 state = "status"
 liveness = []
-[move.requeue]
+[action.requeue]
 to = "off"
 "#;
 

@@ -98,7 +98,7 @@ state = "status"
 liveness = [{ by = "heartbeat", column = "heartbeat_at", silent_after = "1m" }]
 [owner]
 id = "owner_id"
-[move.requeue]
+[action.requeue]
 to = "QUEUED"
 "#;
 
@@ -126,9 +126,9 @@ fn owners_are_told_apart_byte_by_byte() {
 #[test]
 fn a_queue_without_owners() {
     let (claim, rest) = ORDERS_MAPPING.split_once("[owner]").unwrap();
-    let (_, moves) = rest.split_once("[move]").unwrap();
+    let (_, actions) = rest.split_once("[action]").unwrap();
     let claim = claim.replace(r#"{ by = "owner", silent_after = "2m" }, "#, "");
-    let nameless = format!("{claim}[move]{moves}").replace(r#""worker", "#, "");
+    let nameless = format!("{claim}[action]{actions}").replace(r#""worker", "#, "");
     for_each_store(|lab| {
         lab.create(&[ORDERS, PINGS]);
         let spec = fit(&*lab.store(), &mapping(&nameless));

@@ -28,7 +28,7 @@ state = 'status'
 claimed_at = 'claimed_at'
 liveness = [{{ by = 'lock', held = \"{HELD}\", free = '{free}' }}{more}]
 {guard}
-[move]
+[action]
 requeue = {{ to = 'new', clear = ['claimed_at'] }}
 "
     )
@@ -202,8 +202,8 @@ fn a_lock_without_a_guard_is_refused_unless_nothing_is_moved() {
     let bare = queue("dead", "", "");
     let error = try_resolve(&*lab.store(), &mapping(&bare), &Place::default()).unwrap_err().to_string();
     assert!(error.contains("claim.liveness[1].held") && error.contains("needs a `guard`"), "{error}");
-    let (claim, _) = bare.split_once("[move]").unwrap();
-    fit(&*lab.store(), &mapping(&format!("{claim}[move]\nrefused = 'by hand'\n")));
+    let (claim, _) = bare.split_once("[action]").unwrap();
+    fit(&*lab.store(), &mapping(&format!("{claim}[action]\nrefused = 'by hand'\n")));
 }
 
 #[test]

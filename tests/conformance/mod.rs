@@ -1,5 +1,6 @@
 //! What every store must do, tried on every store.
 
+mod actions;
 mod crowd;
 mod evidence;
 mod find;
@@ -8,7 +9,6 @@ mod guard;
 mod holders;
 mod lock;
 mod moved;
-mod moves;
 mod odd;
 mod outcomes;
 mod owners;

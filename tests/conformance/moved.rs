@@ -2,7 +2,9 @@
 
 use crate::support::doctor::{apply, fit, limits, look, mapping, outcomes, steps, try_resolve};
 use crate::support::labs::{SqlLab, for_each_sql_store};
-use jobdoctor::model::{Batch, BatchReport, Change, LedgerRow, Move, Outcome, Restore, RestoreBatch, Step, Timestamp};
+use jobdoctor::model::{
+    Action, Batch, BatchReport, Change, LedgerRow, Outcome, Restore, RestoreBatch, Step, Timestamp,
+};
 use jobdoctor::policy::Policy;
 use jobdoctor::spec::{Place, QueueSpec};
 use jobdoctor::store::{Recorder, StoreError};
@@ -38,7 +40,7 @@ claimed_at = "started"
 liveness   = [{ by = "age", column = "started", silent_after = "5m" }]
 [owner]
 id = "worker"
-[move.requeue]
+[action.requeue]
 to    = "new"
 clear = ["worker", "started"]
 "#;
@@ -124,7 +126,7 @@ fn a_key_that_names_two_claims_is_refused_for_both() {
 /// The statement may touch any number of rows, so that no count tells that it wrote to a job that waits.
 #[test]
 fn a_key_that_a_job_beside_the_claim_has_too_is_refused() {
-    let any = "[[move.requeue.step]]\nrows = \"any\"\nsql = \"UPDATE {q} SET status = 'new', worker = NULL, tries = 9 WHERE id IN :ids\"";
+    let any = "[[action.requeue.step]]\nrows = \"any\"\nsql = \"UPDATE {q} SET status = 'new', worker = NULL, tries = 9 WHERE id IN :ids\"";
     let text = MAPPING.replace(r#"clear = ["worker", "started"]"#, any);
     for_each_sql_store(|lab| {
         set_up(lab, &[(1, "a"), (2, "b")]);
@@ -176,7 +178,7 @@ fn a_key_that_names_two_rows_by_now_is_not_given_back() {
         let store = lab.store();
         let mut writer = store.writer(&limits()).unwrap();
         let mut tape = Tape::default();
-        let batch = Batch { r#move: Move::Requeue, steps: &steps, reason: "a test", waits: &[] };
+        let batch = Batch { action: Action::Requeue, steps: &steps, reason: "a test", waits: &[] };
         assert_eq!(outcomes(&writer.apply(&spec, &batch, &mut tape)), [MOVED; 3]);
         // The second row becomes what the first one is, but for what the record says of it.
         lab.run("UPDATE q SET id = 1 WHERE id = 2");
@@ -188,11 +190,11 @@ fn a_key_that_names_two_rows_by_now_is_not_given_back() {
         let mut rows: Vec<Restore> = tape.0.iter().map(restore).collect();
         rows[1] = Restore { values: rows[1].values.clone(), ..rows[0].clone() };
         let before = lab.image("q");
-        let batch = RestoreBatch { r#move: Move::Requeue, rows: &rows[..2] };
+        let batch = RestoreBatch { action: Action::Requeue, rows: &rows[..2] };
         let refused: BatchReport<StoreError> = writer.restore(&spec, &batch, &mut Tape::default());
         assert_eq!(outcomes(&refused), [REFUSED; 2], "{}: {refused:?}", lab.name());
         assert_eq!(lab.image("q"), before, "{}", lab.name());
-        let batch = RestoreBatch { r#move: Move::Requeue, rows: &rows };
+        let batch = RestoreBatch { action: Action::Requeue, rows: &rows };
         assert_eq!(outcomes(&writer.restore(&spec, &batch, &mut Tape::default())), [REFUSED, REFUSED, MOVED]);
     });
 }
@@ -208,6 +210,6 @@ fn an_action_that_writes_nothing_is_refused_where_it_is_read() {
     for_each_sql_store(|lab| {
         set_up(lab, &[]);
         let refused = try_resolve(&*lab.store(), &mapping(&text), &Place::default()).unwrap_err().to_string();
-        assert!(refused.contains("line 18, key `move.requeue.to`: the action writes nothing"), "{refused}");
+        assert!(refused.contains("line 18, key `action.requeue.to`: the action writes nothing"), "{refused}");
     });
 }

@@ -141,7 +141,7 @@ fn must_keep_to_themselves(lab: &dyn SqlLab, spelling: &Spelling, (declared, odd
             rules  = {rules}
             claim  = {{ table = "odd", key = "id", state = "status", claimed_at = "at", liveness = {liveness} }}
             owner  = {{ id = "id", table = "odd", match = {{ id = "id" }}, heartbeat = "at" }}
-            [move.requeue]
+            [action.requeue]
             to = "off"
             "#,
             spelling.encoding

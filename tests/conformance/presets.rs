@@ -1,4 +1,4 @@
-//! Hard queues as presets: they are read, fit hand-written tables, and their moves do what they say on both engines.
+//! Hard queues as presets: they are read, fit hand-written tables, and their actions do what they say on both engines.
 
 use crate::support::doctor::{apply, fit, look, outcomes, steps, verdicts};
 use crate::support::labs::{PostgresLab, SqlLab, for_each_sql_store};
@@ -91,9 +91,9 @@ fn solid_queue_moves_rows_from_one_table_to_another() {
     });
 }
 
-/// The second statement of a move fails for one job: its first is taken back, and the other jobs are moved.
+/// The second statement of an action fails for one job: its first is taken back, and the other jobs are moved.
 #[test]
-fn a_move_of_several_statements_is_done_whole_or_not_at_all() {
+fn an_action_of_several_statements_is_done_whole_or_not_at_all() {
     for_each_sql_store(|lab| {
         solid_queue(lab);
         let store = lab.store();

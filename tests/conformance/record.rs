@@ -8,7 +8,7 @@ use crate::support::edit::{Edit, insert, set};
 use crate::support::labs::{Lab, for_each_store};
 use crate::support::tables::JOBS;
 use jobdoctor::model::{
-    Batch, BatchReport, Cell, Change, LedgerRow, Move, Outcome, Restore, RestoreBatch, Step, Timestamp,
+    Action, Batch, BatchReport, Cell, Change, LedgerRow, Outcome, Restore, RestoreBatch, Step, Timestamp,
 };
 use jobdoctor::spec::QueueSpec;
 use jobdoctor::store::{Recorder, Store, StoreError, StoreErrorKind};
@@ -62,12 +62,12 @@ fn jobs(lab: &dyn Lab) -> (Box<dyn Store>, QueueSpec, Vec<Step>) {
 fn judged(lab: &dyn Lab) -> (Box<dyn Store>, QueueSpec, Vec<Step>) {
     let store = lab.store();
     let spec = fit(&*store, &built_in("lease"));
-    let steps = steps(&*store, &spec, &to(Move::Requeue));
+    let steps = steps(&*store, &spec, &to(Action::Requeue));
     (store, spec, steps)
 }
 
 fn apply(store: &dyn Store, spec: &QueueSpec, steps: &[Step], tape: &mut Tape) -> BatchReport<StoreError> {
-    let batch = Batch { r#move: steps[0].r#move, steps, reason: "a test", waits: &[] };
+    let batch = Batch { action: steps[0].action, steps, reason: "a test", waits: &[] };
     store.writer(&limits()).unwrap().apply(spec, &batch, tape)
 }
 
@@ -75,7 +75,7 @@ fn ends(report: &BatchReport<StoreError>) -> Vec<Outcome> {
     report.results.iter().map(|result| result.outcome).collect()
 }
 
-/// Where the move is more than one UPDATE, nothing is kept of the rows; the memory store has no such moves.
+/// Where the action is more than one UPDATE, nothing is kept of the rows; the memory store has no such actions.
 fn rows_of(tape: &Tape) -> Vec<Restore> {
     let keep = |change: &Change| {
         let row = change.row.clone().unwrap();
@@ -118,9 +118,9 @@ fn told_of_exactly_the_rows_that_are_moved() {
             assert_eq!(text(&value("owner_id").before).as_deref(), Some(owner), "{}: '' is not NULL", lab.name());
             assert_eq!(value("owner_id").after, Cell::Null, "{}", lab.name());
             assert_ne!(row.before, row.after, "{}", lab.name());
-            // Every column that the move assigns, and no other.
+            // Every column that the action assigns, and no other.
             let mut assigned: Vec<&str> =
-                spec.recorded(Move::Requeue).unwrap().iter().map(|column| column.name.as_str()).collect();
+                spec.recorded(Action::Requeue).unwrap().iter().map(|column| column.name.as_str()).collect();
             let mut kept: Vec<&str> = row.values.iter().map(|value| value.column.as_str()).collect();
             assigned.sort_unstable();
             kept.sort_unstable();
@@ -181,7 +181,7 @@ fn a_recorder_that_says_no_takes_everything_back() {
         assert_eq!(ends(&apply(&*store, &spec, &steps, &mut tape)), [Outcome::Moved; 3], "{}", lab.name());
         let (moved, rows) = (lab.image("jobs"), restores(&tape, &steps));
         let mut tape = Tape { says_no: true, ..Tape::default() };
-        let batch = RestoreBatch { r#move: Move::Requeue, rows: &rows };
+        let batch = RestoreBatch { action: Action::Requeue, rows: &rows };
         let report = store.writer(&limits()).unwrap().restore(&spec, &batch, &mut tape);
         assert_eq!(ends(&report), [Outcome::NotTried; 3], "{}", lab.name());
         assert_eq!(lab.image("jobs"), moved, "{}", lab.name());
@@ -200,7 +200,7 @@ fn there_and_back_again() {
         assert_ne!(moved, before, "{}", lab.name());
         for expected in [&before, &moved, &before] {
             let rows = restores(&tape, &steps);
-            let batch = RestoreBatch { r#move: Move::Requeue, rows: &rows };
+            let batch = RestoreBatch { action: Action::Requeue, rows: &rows };
             let report = store.writer(&limits()).unwrap().restore(&spec, &batch, &mut tape);
             assert_eq!(ends(&report), [Outcome::Moved; 3], "{}: {:?}", lab.name(), report.stop);
             assert_eq!(lab.image("jobs"), *expected, "{}", lab.name());
@@ -225,7 +225,7 @@ fn whatever_column_was_touched() {
             };
             lab.edit(&[set("jobs", ("id", Int(2)), &[(column, value)])]);
             let touched = lab.row(&JOBS, 2);
-            let batch = RestoreBatch { r#move: Move::Requeue, rows: &rows };
+            let batch = RestoreBatch { action: Action::Requeue, rows: &rows };
             let report = store.writer(&limits()).unwrap().restore(&spec, &batch, &mut tape);
             let expected = [Outcome::Moved, Outcome::Changed, Outcome::Moved];
             assert_eq!(ends(&report), expected, "{}: {column}", lab.name());
@@ -244,7 +244,7 @@ fn gone_and_locked() {
         let rows = restores(&tape, &steps);
         lab.edit(&[Edit::Delete { table: "jobs", key: ("id", Int(1)) }]);
         let restore = |tape: &mut Tape| {
-            let batch = RestoreBatch { r#move: Move::Requeue, rows: &rows };
+            let batch = RestoreBatch { action: Action::Requeue, rows: &rows };
             store.writer(&limits()).unwrap().restore(&spec, &batch, tape)
         };
         if lab.locks_rows() {
@@ -272,7 +272,7 @@ fn in_every_scenario() {
             let spec = queue.spec(&*store);
             let steps = queue.steps(&*store, &spec);
             let Some(first) = steps.first() else { continue };
-            let same: Vec<Step> = steps.iter().filter(|step| step.r#move == first.r#move).cloned().collect();
+            let same: Vec<Step> = steps.iter().filter(|step| step.action == first.action).cloned().collect();
             lab.edit(&edits);
             let mut tape = Tape::default();
             let ends = ends(&apply(&*store, &spec, &same, &mut tape));
@@ -342,7 +342,7 @@ fn told_before_anybody_else_can_see_it() {
         let (store, spec, steps) = jobs(lab);
         let before = lab.image("jobs");
         let mut watch = Watch { lab, seen: None };
-        let batch = Batch { r#move: Move::Requeue, steps: &steps, reason: "a test", waits: &[] };
+        let batch = Batch { action: Action::Requeue, steps: &steps, reason: "a test", waits: &[] };
         let report = store.writer(&limits()).unwrap().apply(&spec, &batch, &mut watch);
         assert_eq!(ends(&report), [Outcome::Moved; 3], "{}", lab.name());
         assert_eq!(watch.seen.as_deref(), Some(before.as_str()), "{}", lab.name());
@@ -364,7 +364,7 @@ fn without_the_fingerprint_the_undo_overwrites() {
         for (row, image) in rows.iter_mut().zip(images) {
             row.now = image.unwrap().fingerprint;
         }
-        let batch = RestoreBatch { r#move: Move::Requeue, rows: &rows };
+        let batch = RestoreBatch { action: Action::Requeue, rows: &rows };
         let report = store.writer(&limits()).unwrap().restore(&spec, &batch, &mut tape);
         assert_eq!(ends(&report), [Outcome::Moved; 3], "{}: something else caught the twin", lab.name());
     });
@@ -383,20 +383,20 @@ fn without_one_of_its_columns_the_row_is_not_what_it_was() {
             let mut rows = all.clone();
             let mut names = rows.iter_mut().map(|row| row.values.remove(left_out).0);
             let name = names.next().unwrap();
-            assert!(names.all(|other| other == name), "rows of one move have the same columns");
+            assert!(names.all(|other| other == name), "rows of one action have the same columns");
             // What this column was before is what it is after, in all three rows: nothing would be lost.
             let row = |n: usize| tape.told[0][n].row.as_ref().unwrap().values[left_out].clone();
             if (0..3).all(|n| row(n).before == row(n).after) {
                 continue;
             }
-            let batch = RestoreBatch { r#move: Move::Requeue, rows: &rows };
+            let batch = RestoreBatch { action: Action::Requeue, rows: &rows };
             let mut lost = Tape::default();
             let report = store.writer(&limits()).unwrap().restore(&spec, &batch, &mut lost);
             assert_eq!(ends(&report), [Outcome::Moved; 3], "{}: {name}", lab.name());
             assert_ne!(lab.image("jobs"), before, "{}: {name}", lab.name());
             // Back to where it was left, for the next one.
             let back = restores(&lost, &steps);
-            let batch = RestoreBatch { r#move: Move::Requeue, rows: &back };
+            let batch = RestoreBatch { action: Action::Requeue, rows: &back };
             store.writer(&limits()).unwrap().restore(&spec, &batch, &mut Tape::default());
         }
     });

@@ -6,7 +6,7 @@ use crate::support::edit::Value::{Ago, Int, Text};
 use crate::support::edit::insert;
 use crate::support::labs::{SqlLab, for_each_sql_store};
 use crate::support::tables::JOBS;
-use jobdoctor::model::{Move, Outcome, Step, StepResult};
+use jobdoctor::model::{Action, Outcome, Step, StepResult};
 use jobdoctor::policy::Policy;
 use jobdoctor::spec::QueueSpec;
 
@@ -234,14 +234,14 @@ fn many_bad_rows_among_few_good_ones() {
 
 /// What the preset refuses is not tried, whoever asks.
 #[test]
-fn a_move_that_the_preset_does_not_have() {
+fn an_action_that_the_preset_does_not_have() {
     crate::support::labs::for_each_store(|lab| {
         lab.create(&[JOBS]);
         lab.edit(&[dead(1, "k")]);
         let store = lab.store();
         let mut spec = fit(&*store, &built_in("lease"));
         let steps = steps(&*store, &spec, &Policy::default());
-        spec.moves.get_mut(&Move::Requeue).unwrap().refused = Some("never".to_owned());
+        spec.actions.get_mut(&Action::Requeue).unwrap().refused = Some("never".to_owned());
         let report = apply(&*store, &spec, &steps);
         assert_eq!(report.results[0].outcome, Outcome::NotTried, "{}", lab.name());
         assert!(report.stop.is_some(), "{}", lab.name());

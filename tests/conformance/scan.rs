@@ -204,7 +204,7 @@ fn patient_with(liveness: &str) -> Preset {
         state = "status"
         claimed_at = "started"
         liveness = [{liveness}]
-        [move.requeue]
+        [action.requeue]
         to = "off"
         "#
     ))

@@ -107,7 +107,7 @@ fn states_may_be_integers() {
         state = "state"
         claimed_at = "started"
         liveness = [{ by = "age", column = "started", silent_after = "1h" }]
-        [move]
+        [action]
         requeue = { to = "new" }
         fail = { to = "dead" }
         "#;
@@ -160,7 +160,7 @@ fn states_may_be_an_enum_and_names_may_need_quotes() {
         queue = "order"
         claimed_at = "lockedAt"
         liveness = [{ by = "age", column = "lockedAt", silent_after = "1h" }]
-        [move]
+        [action]
         requeue = { to = "to do", clear = ["lockedAt"] }
         "#;
     let store = lab.store();

@@ -28,7 +28,7 @@ fn ticks(encoding: &str) -> Preset {
         key = "id"
         state = "status"
         liveness = [{{ by = "heartbeat", column = "beat", silent_after = "5m" }}]
-        [move.requeue]
+        [action.requeue]
         to = "off"
         "#
     ))

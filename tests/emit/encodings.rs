@@ -37,7 +37,7 @@ fn mapping(encodings: &[&str], began: &str) -> String {
         state = 'state'
         claimed_at = 'began'
         liveness = [{{ by = 'age', column = 'began', silent_after = '1m' }}]
-        [mapping.tasks.move]
+        [mapping.tasks.action]
         requeue = {{ to = 'free', stamp = [{columns}] }}
         "
     )

@@ -79,7 +79,7 @@ key = 'id'
 state = 'state'
 claimed_at = 'began'
 liveness = [{ by = 'age', column = 'began', silent_after = '1m' }]
-[mapping.tasks.move]
+[mapping.tasks.action]
 requeue = { to = 'free', stamp = ['at'] }
 [mapping.tasks.attempts]
 counted = 'not in the table'

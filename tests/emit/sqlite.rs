@@ -189,7 +189,7 @@ fn now_is_the_time_of_the_run() {
         "[mapping.tasks]\ntime = { default = 'epoch ms' }\nstates = { waiting = ['free'], in_flight = ['busy'] }\n\
         [mapping.tasks.claim]\ntable = 'tasks'\nkey = 'id'\nstate = 'state'\nclaimed_at = 'began'\n\
         liveness = [{ by = 'age', column = 'began', silent_after = '1m' }]\n\
-        [mapping.tasks.move]\nrequeue = { to = 'free', stamp = ['at'], attempts = 'keep' }\n\
+        [mapping.tasks.action]\nrequeue = { to = 'free', stamp = ['at'], attempts = 'keep' }\n\
         [mapping.tasks.attempts]\ncounted = 'not in the table'\n",
     )
     .unwrap();

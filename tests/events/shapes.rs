@@ -156,7 +156,7 @@ state      = "status"
 queue      = "topic"
 claimed_at = "started"
 liveness   = [LIVENESS]
-OWNER[mapping.shop.move]
+OWNER[mapping.shop.action]
 requeue = { to = "off" }
 "#;
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-/// The dead jobs, by the batch that moves them: a batch holds one kind of move.
+/// The dead jobs, by the batch that moves them: a batch holds one kind of action.
 pub(crate) const BATCHES: [&[i64]; 3] = [&[1, 2, 3], &[4, 5], &[6]];
 
 /// 1 to 3 go back to the queue, 4 and 5 are out of attempts, 6 was asked to be cancelled. The owners of 11 and 12 live, and nobody
@@ -202,7 +202,7 @@ impl Ground {
             let values = without_run(&values.join(" "));
             all.insert(id, Seen { is_as_before: text(&row, 0) == "1", values, ledger: Vec::new() });
         }
-        let ledger = "SELECT job_id, command, move, state_before, state_after, attempts_before, attempts_after, rules
+        let ledger = "SELECT job_id, command, action, state_before, state_after, attempts_before, attempts_after, rules
             FROM jobdoctor_ledger";
         for row in database(ledger) {
             let id = text(&row, 0).parse().expect("a number");

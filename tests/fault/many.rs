@@ -289,7 +289,7 @@ mod twins {
                 ("told and not moved", back),
                 ("counted twice", "UPDATE jobs SET attempts = attempts + 1 WHERE id = 3".to_owned()),
                 ("moved in part", "UPDATE jobs SET lease_token = 'token' WHERE id = 4".to_owned()),
-                ("another move", "UPDATE jobs SET status = 'QUEUED' WHERE id = 610".to_owned()),
+                ("another action", "UPDATE jobs SET status = 'QUEUED' WHERE id = 610".to_owned()),
                 ("a living job", "UPDATE jobs SET owner_id = NULL WHERE id = 650".to_owned()),
                 ("one that is done", "UPDATE jobs SET attempts = 1 WHERE status = 'SUCCEEDED'".to_owned()),
                 ("one is gone", "DELETE FROM jobs WHERE id = 5".to_owned()),

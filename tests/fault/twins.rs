@@ -16,8 +16,8 @@ fn whatever_must_not_be_is_seen() {
         };
         let untold = |id: i64| format!("DELETE FROM jobdoctor_ledger WHERE job_id = '{id}'");
         let twice = "INSERT INTO jobdoctor_ledger (run_id, moved_at, command, version, preset, job_table, job_id, job_key, \
-            key_columns, move, state_before, state_after, attempts_before, attempts_after, rules) \
-            SELECT 'twice', moved_at, command, version, preset, job_table, job_id, job_key, key_columns, move, \
+            key_columns, action, state_before, state_after, attempts_before, attempts_after, rules) \
+            SELECT 'twice', moved_at, command, version, preset, job_table, job_id, job_key, key_columns, action, \
             state_before, state_after, attempts_before, attempts_after, rules FROM jobdoctor_ledger WHERE job_id = '1'";
         let broken = [
             ("half a batch", format!("{}; {}", back(1), untold(1))),
@@ -28,7 +28,7 @@ fn whatever_must_not_be_is_seen() {
             ("told twice", twice.to_owned()),
             ("moved in part", "UPDATE jobs SET owner_id = 'web1:1' WHERE id = 1".to_owned()),
             ("another time", "UPDATE jobs SET run_at = {ago 5000} WHERE id = 1".to_owned()),
-            ("another move", "UPDATE jobs SET status = 'FAILED' WHERE id = 6".to_owned()),
+            ("another action", "UPDATE jobs SET status = 'FAILED' WHERE id = 6".to_owned()),
             ("a living job", "UPDATE jobs SET status = 'QUEUED' WHERE id = 11".to_owned()),
             ("a living job, a little", "UPDATE jobs SET lease_token = NULL WHERE id = 12".to_owned()),
             ("one that is done", "UPDATE jobs SET finished_at = created_at WHERE id = 14".to_owned()),

@@ -109,7 +109,7 @@ fn writing_is_done_where_it_is_said_to_be_safe() {
         let spec = fit(&*store, &built_in("lease"));
         let requeue: Vec<_> = steps(&*store, &spec, &Policy::default())
             .into_iter()
-            .filter(|step| step.r#move == jobdoctor::model::Move::Requeue)
+            .filter(|step| step.action == jobdoctor::model::Action::Requeue)
             .collect();
         let moved = outcomes(&apply(&*store, &spec, &requeue));
         assert!(!moved.is_empty() && moved.iter().all(|end| *end == jobdoctor::model::Outcome::Moved), "{moved:?}");

@@ -29,17 +29,17 @@ fn a_target_has_a_budget_and_a_flag_beats_it() {
     let doctor = incident();
     doctor.sql("queue.db", "DELETE FROM jobs WHERE id <> 1; UPDATE jobs SET stalls = 2, attempts = 0");
     write(&doctor, "max_stalls = 2\n");
-    let r#move = |more: &[&str]| {
+    let action = |more: &[&str]| {
         let arguments = [&["reclaim", "--config", "config.toml", "--json"], more].concat();
-        doctor.run(&arguments).exits(0).json()["steps"][0]["move"].as_str().unwrap().to_owned()
+        doctor.run(&arguments).exits(0).json()["steps"][0]["action"].as_str().unwrap().to_owned()
     };
-    assert_eq!(r#move(&[]), "fail");
-    assert_eq!(r#move(&["--max-stalls", "3"]), "requeue");
+    assert_eq!(action(&[]), "fail");
+    assert_eq!(action(&["--max-stalls", "3"]), "requeue");
     // What reclaim would do is what the others say that it would.
     let stale = doctor.run(&["stale", "--config", "config.toml", "--json"]).exits(0).json();
-    assert_eq!((&stale["jobs"][0]["move"], &stale["jobs"][0]["stalls"]), (&"fail".into(), &2.into()));
+    assert_eq!((&stale["jobs"][0]["action"], &stale["jobs"][0]["stalls"]), (&"fail".into(), &2.into()));
     let show = doctor.run(&["show", "1", "--config", "config.toml", "--json"]).exits(0).json();
-    assert_eq!(show["jobs"][0]["would"]["move"], "fail");
+    assert_eq!(show["jobs"][0]["would"]["action"], "fail");
 }
 
 #[test]

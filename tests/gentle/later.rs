@@ -106,7 +106,7 @@ fn nobody_can_foresee_the_instants() {
 
 /// Only what goes back waits: the one that fails and the one that is cancelled are done with now.
 #[test]
-fn other_moves_do_not_wait() {
+fn other_actions_do_not_wait() {
     let doctor = incident();
     let before = clock(&doctor);
     doctor.run(&["reclaim", "--db", "queue.db", "--max-jobs", "9999", "--apply", "--delay", "1h"]).exits(0);

@@ -15,7 +15,7 @@ claimed_at = "started"
 liveness   = [{ by = "age", column = "started", silent_after = "1m" }]
 [mapping.home.owner]
 id = "worker"
-[mapping.home.move]
+[mapping.home.action]
 requeue = { to = "new", clear = ["worker", "started"] }
 fail    = { to = "dead" }
 "#;
@@ -40,7 +40,7 @@ fn reclaim(shop: &Shop, more: &[&str]) -> Value {
 }
 
 fn planned(shop: &Shop, budget: &str) -> Value {
-    reclaim(shop, &["--max-stalls", budget])["steps"][0]["move"].clone()
+    reclaim(shop, &["--max-stalls", budget])["steps"][0]["action"].clone()
 }
 
 fn counts(shop: &Shop) {

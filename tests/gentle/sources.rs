@@ -62,8 +62,8 @@ const MAPPING: &str = "[mapping.home]\ntime = { default = \"epoch s\" }\n\
     attempts = { counted = \"not in the table\", stalls = \"lost\" }\n\
     [mapping.home.claim]\ntable = \"home\"\nkey = \"id\"\nstate = \"status\"\n\
     liveness = [{ by = \"age\", column = \"began\", silent_after = \"1m\" }]\n\
-    [mapping.home.move.requeue]\nto = \"new\"\nset = { lost = \"coalesce(j.lost, 0) + 1\" }\n\
-    [mapping.home.move.fail]\nto = \"dead\"\n";
+    [mapping.home.action.requeue]\nto = \"new\"\nset = { lost = \"coalesce(j.lost, 0) + 1\" }\n\
+    [mapping.home.action.fail]\nto = \"dead\"\n";
 
 fn home(mapping: &str) -> Doctor {
     let doctor = Doctor::new();
@@ -91,7 +91,7 @@ fn a_mapping_names_its_column() {
 fn a_mapping_whose_requeue_does_not_count() {
     let doctor = home(&MAPPING.replace("set = { lost = \"coalesce(j.lost, 0) + 1\" }\n", ""));
     let said = fails(&doctor, &RECLAIM, 78).stderr;
-    assert!(said.contains("add `lost = \"coalesce(j.lost, 0) + 1\"` to `set` of [move.requeue]"), "{said}");
+    assert!(said.contains("add `lost = \"coalesce(j.lost, 0) + 1\"` to `set` of [action.requeue]"), "{said}");
 }
 
 #[test]
@@ -104,12 +104,12 @@ fn a_mapping_that_names_no_such_column() {
 #[test]
 fn where_nothing_may_fail_it_is_held() {
     let refused = MAPPING.replace(
-        "[mapping.home.move.fail]\nto = \"dead\"\n",
-        "[mapping.home.move.fail]\nrefused = \"only a person may\"\n",
+        "[mapping.home.action.fail]\nto = \"dead\"\n",
+        "[mapping.home.action.fail]\nrefused = \"only a person may\"\n",
     );
-    let missing = MAPPING.replace("[mapping.home.move.fail]\nto = \"dead\"\n", "");
+    let missing = MAPPING.replace("[mapping.home.action.fail]\nto = \"dead\"\n", "");
     for (mapping, reason, why) in
-        [(refused, "move_refused", "only a person may"), (missing, "move_not_offered", "preset home has no fail")]
+        [(refused, "action_refused", "only a person may"), (missing, "action_not_offered", "preset home has no fail")]
     {
         let document = home(&mapping).run(&[&RECLAIM[..], &["--json"]].concat()).exits(0).json();
         assert_eq!(document["held"][0]["id"], "2");
@@ -160,7 +160,7 @@ fn somebody_else_counts() {
     let named = Selection { ids: vec!["2".to_owned()], ..Selection::default() };
     let plan_of_one = ops::plan(&mut counting, &named, &policy).unwrap();
     let shown = serde_json::to_value(ops::show(&mut counting, &["2".to_owned()], &policy).unwrap()).unwrap();
-    assert_eq!((&shown["jobs"][0]["stalls"], &shown["jobs"][0]["would"]["move"]), (&2.into(), &"fail".into()));
+    assert_eq!((&shown["jobs"][0]["stalls"], &shown["jobs"][0]["would"]["action"]), (&2.into(), &"fail".into()));
     drop(counting);
     assert_eq!(plan_of_one.len(), 1);
     let document = apply(&*store, plan);

@@ -37,7 +37,7 @@ fn the_budget_is_spent_at_its_last_loss_and_not_before() {
         ("3", "9223372036854775807", "fail"),
     ] {
         let document = plan(&lost(stalls), &["--max-stalls", budget]);
-        assert_eq!(document["steps"][0]["move"], expected, "{budget} allowed, lost {stalls} times: {document:#}");
+        assert_eq!(document["steps"][0]["action"], expected, "{budget} allowed, lost {stalls} times: {document:#}");
     }
 }
 
@@ -117,7 +117,7 @@ fn what_cannot_be_counted_is_held_and_never_unlimited() {
         assert_eq!(document["held"][0]["held"]["reason"], "stalls_unreadable", "{stalls}");
         assert!(document["held"][0]["stalls"].is_null());
         // Nobody asked, so nobody minds.
-        assert_eq!(plan(&doctor, &[])["steps"][0]["move"], "requeue");
+        assert_eq!(plan(&doctor, &[])["steps"][0]["action"], "requeue");
     }
 }
 
@@ -127,7 +127,7 @@ fn asked_to_go_back_it_is_held() {
     let document = plan(&doctor, &["--max-stalls", "2", "--to", "requeue"]);
     assert_eq!(document["held"][0]["held"]["reason"], "stalls_exhausted");
     assert_eq!(document["held"][0]["held"]["detail"], "lost 2 times already, 2 allowed: it can only fail");
-    assert_eq!(plan(&doctor, &["--max-stalls", "3", "--to", "requeue"])["steps"][0]["move"], "requeue");
+    assert_eq!(plan(&doctor, &["--max-stalls", "3", "--to", "requeue"])["steps"][0]["action"], "requeue");
 }
 
 /// Its attempts count as ever: whichever is used up first.
@@ -136,11 +136,11 @@ fn attempts_and_budget_stand_side_by_side() {
     let doctor = lost("0");
     doctor.sql("queue.db", "UPDATE jobs SET attempts = 4");
     let document = plan(&doctor, &["--max-stalls", "9"]);
-    assert_eq!(document["steps"][0]["move"], "fail");
+    assert_eq!(document["steps"][0]["action"], "fail");
     assert!(document["steps"][0]["reasons"].as_array().unwrap().iter().all(|reason| reason["rule"] != "max_stalls"));
     // Somebody wanted it cancelled: that is done, whatever else is used up.
     doctor.sql("queue.db", "UPDATE jobs SET stalls = 9, cancel_requested_at = unixepoch() - 60");
-    assert_eq!(plan(&doctor, &["--max-stalls", "1"])["steps"][0]["move"], "cancel");
+    assert_eq!(plan(&doctor, &["--max-stalls", "1"])["steps"][0]["action"], "cancel");
 }
 
 #[test]

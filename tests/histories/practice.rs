@@ -34,8 +34,8 @@ impl Practice {
         let mut steps = steps_seen(&mut *reader, &self.looks, &Policy::default());
         drop(reader);
         (self.plan)(&mut steps);
-        // One kind of move after the other, as batches want them.
-        steps.sort_by_key(|step| step.r#move);
+        // One kind of action after the other, as batches want them.
+        steps.sort_by_key(|step| step.action);
         Plan { judged: Rc::new(world.sessions.rows()), steps }
     }
 }
@@ -52,8 +52,8 @@ pub struct Plan {
 impl Plan {
     /// Takes the next batch off.
     pub fn next(&mut self, at_most: usize) -> Vec<Step> {
-        let Some(first) = self.steps.first().map(|step| step.r#move) else { return Vec::new() };
-        let of_one_move = self.steps.iter().take_while(|step| step.r#move == first).count();
-        self.steps.drain(..at_most.min(of_one_move)).collect()
+        let Some(first) = self.steps.first().map(|step| step.action) else { return Vec::new() };
+        let of_one_action = self.steps.iter().take_while(|step| step.action == first).count();
+        self.steps.drain(..at_most.min(of_one_action)).collect()
     }
 }

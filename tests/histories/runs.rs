@@ -91,7 +91,7 @@ fn told(world: &mut World, practice: &Practice, history: &History) -> String {
     }
     let played = play(world, practice, history);
     for batch in &played.batches {
-        let steps: Vec<String> = batch.steps.iter().map(|step| format!("{} {}", step.r#move, step.key)).collect();
+        let steps: Vec<String> = batch.steps.iter().map(|step| format!("{} {}", step.action, step.key)).collect();
         writeln!(
             text,
             "doctor {}: {steps:?} after {}: {:?}, {:?}",

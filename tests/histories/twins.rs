@@ -115,7 +115,7 @@ fn of_deeds() -> Vec<Twin> {
     use Queue::{Heartbeat, Lease};
     vec![
         twin("counts twice", Lease, "S2", |twin| {
-            for step in twin.applies.moves.values_mut().flat_map(|moved| &mut moved.steps) {
+            for step in twin.applies.actions.values_mut().flat_map(|moved| &mut moved.steps) {
                 let StepSpec::Update(assignments) = step else { continue };
                 for assignment in assignments.iter_mut().filter(|assignment| assignment.column.name == "attempts") {
                     assignment.value = Template(vec![Piece::Text("j.attempts + 2".to_owned())]);

@@ -139,7 +139,7 @@ fn follow_the_page(incident: &mut Incident) {
 
 impl Incident {
     /// Every job that is not as it must be after the page: the orphans moved once, with an attempt counted, and nobody else
-    /// touched but by its worker. Each move of a job is counted on the job, by the statement that moves it.
+    /// touched but by its worker. Each action of a job is counted on the job, by the statement that moves it.
     fn wrong(&self) -> Vec<String> {
         let rows = self.shop.rows("SELECT id, attempts, stalls, status FROM jobs ORDER BY id");
         assert_eq!(rows.len(), jobs().len());

@@ -161,7 +161,7 @@ table    = "jobs"
 key      = "id"
 state    = "status"
 liveness = [{ by = "lease", column = "lease_expires_at" }]
-[mapping.odd.move.requeue]
+[mapping.odd.action.requeue]
 to    = "QUEUED"
 clear = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"]
 "#;
@@ -250,7 +250,7 @@ fn keys_of_several_columns() {
             "[mapping.m]\ntime = {{ default = {{ sqlite = \"epoch s\", postgres = \"native\" }} }}\n\
              states = {{ waiting = [\"QUEUED\"], in_flight = [\"RUNNING\"] }}\nattempts = {{ counted = \"not in the table\" }}\n\
              [mapping.m.claim]\ntable = \"jobs\"\nkey = {key}\nstate = \"status\"\n\
-             liveness = [{{ by = \"lease\", column = \"lease_expires_at\" }}]\n[mapping.m.move.requeue]\nto = \"QUEUED\"\n"
+             liveness = [{{ by = \"lease\", column = \"lease_expires_at\" }}]\n[mapping.m.action.requeue]\nto = \"QUEUED\"\n"
         );
         std::fs::write(queue.doctor.path("config.toml"), mapping).unwrap();
         let with = ["--config", "config.toml", "--preset", "m"];

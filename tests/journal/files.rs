@@ -44,7 +44,7 @@ fn what_stands_in_it() {
         let kinds: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
         assert_eq!(kinds.first(), Some(&"head"));
         assert_eq!(kinds.last(), Some(&"end"));
-        // A batch has one kind of move: requeue, fail, cancel. Each intent comes ahead of its result.
+        // A batch has one kind of action: requeue, fail, cancel. Each intent comes ahead of its result.
         assert_eq!(kinds[1..7], ["intent", "result", "intent", "result", "intent", "result"]);
         let head = &lines[0];
         assert_eq!(head["schema"], "jobdoctor.journal/v1");
@@ -58,7 +58,7 @@ fn what_stands_in_it() {
         let first = lines[1]["changes"].as_array().unwrap().iter().find(|change| change["id"] == "1").unwrap();
         assert_eq!(first["row"]["before"]["owner_id"], "web1:1");
         assert_eq!(first["row"]["after"]["owner_id"], serde_json::Value::Null);
-        // Only what the move assigns: never the payload.
+        // Only what the action assigns: never the payload.
         let text = fs::read_to_string(queue.journals().join(format!("{}.jsonl", lines[0]["run_id"].as_str().unwrap())));
         assert!(!text.unwrap().contains("it's"), "a payload is in the journal");
     });
@@ -165,7 +165,7 @@ fn what_nobody_wrote() {
     alter(&whole.replacen("\"key\":[1]", "\"key\":[{\"bytes\":\"zz\"}]", 1), "2");
     alter(&whole.replacen("\"step\":0", "\"step\":99", 1), "3");
     alter(&whole.replacen(&run, "20200101000000-abcdef", 1), "1");
-    alter(&whole.replacen("\"move\":\"", "\"move\":\"x", 1), "2");
+    alter(&whole.replacen("\"action\":\"", "\"action\":\"x", 1), "2");
     // A line that was being written when the power went.
     let torn = &whole[..whole.len() - 20];
     fs::write(&path, torn).unwrap();
@@ -173,7 +173,7 @@ fn what_nobody_wrote() {
     let run_told = &told["run"];
     assert_eq!((&run_told["complete"], &run_told["moved_at_least"]), (&false.into(), &4.into()));
     assert!(run_told["moved"].is_null() && run_told["outcomes"].is_null(), "{run_told}");
-    // A column that the move does not write is not written back, whatever the file says.
+    // A column that the action does not write is not written back, whatever the file says.
     fs::write(&path, whole.replace("\"owner_id\"", "\"payload\"")).unwrap();
     let ran = fails(&queue.doctor, &["undo", &run, "--apply", "--db", "queue.db"], 78);
     assert!(ran.stderr.contains("payload"), "{ran:#?}");

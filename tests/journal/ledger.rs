@@ -1,10 +1,10 @@
-//! The ledger: rows in the same transaction as the moves, readable from any host.
+//! The ledger: rows in the same transaction as the actions, readable from any host.
 
 use super::queue::{Queue, on_both};
 use crate::support::cli::fails;
 use std::fs;
 
-const ROWS: &str = "SELECT job_id || ' ' || move || ' ' || state_before || ' ' || state_after || ' ' || attempts_before || ' ' \
+const ROWS: &str = "SELECT job_id || ' ' || action || ' ' || state_before || ' ' || state_after || ' ' || attempts_before || ' ' \
                     || attempts_after || ' ' || rules || ' ' || coalesce(reason, '-') FROM jobdoctor_ledger ORDER BY job_id";
 
 fn count(queue: &Queue) -> String {
@@ -32,7 +32,7 @@ fn init_makes_the_ledger_alone() {
         let checked = queue.json(&["check"], 0);
         let found = checked["findings"].as_array().unwrap().iter().find(|finding| finding["id"] == "ledger").unwrap();
         assert_eq!(found["severity"], "ok");
-        assert!(found["detail"].as_str().unwrap().contains("records each move"), "{found}");
+        assert!(found["detail"].as_str().unwrap().contains("records each action"), "{found}");
         queue.reclaimed();
         assert_eq!(count(queue), "4");
     });
@@ -247,7 +247,7 @@ fn a_row_that_nobody_of_ours_wrote() {
         let before = queue.dump("jobs");
         let restore = queue.rows("SELECT before FROM jobdoctor_ledger WHERE job_id = '1'").concat();
         for (column, value) in
-            [("before", "{"), ("before", "{\"owner_id\":\"x\"}"), ("job_key", "[[]]"), ("move", "explode")]
+            [("before", "{"), ("before", "{\"owner_id\":\"x\"}"), ("job_key", "[[]]"), ("action", "explode")]
         {
             queue.sql("CREATE TABLE saved AS SELECT * FROM jobdoctor_ledger");
             queue.sql(&format!("UPDATE jobdoctor_ledger SET \"{column}\" = '{value}' WHERE job_id = '1'"));

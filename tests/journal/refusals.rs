@@ -91,7 +91,7 @@ fn another_table_or_preset() {
         let mapping = "[mapping.mine]\ntime = { default = { sqlite = \"epoch s\", postgres = \"native\" } }\n\
              states = { waiting = [\"QUEUED\"], in_flight = [\"RUNNING\"] }\nattempts = { counted = \"not in the table\" }\n\
              [mapping.mine.claim]\ntable = \"jobs\"\nkey = \"id\"\nstate = \"status\"\n\
-             liveness = [{ by = \"lease\", column = \"lease_expires_at\" }]\n[mapping.mine.move.requeue]\nto = \"QUEUED\"\n";
+             liveness = [{ by = \"lease\", column = \"lease_expires_at\" }]\n[mapping.mine.action.requeue]\nto = \"QUEUED\"\n";
         fs::write(queue.doctor.path("m.toml"), mapping).unwrap();
         let ran = fails(
             &queue.doctor,
@@ -129,7 +129,7 @@ fn solid_queue() -> (Doctor, TestDatabase) {
 
 /// Moves of several statements are recorded by what they did to the job, and said to be final before they are applied.
 #[test]
-fn moves_of_several_statements() {
+fn actions_of_several_statements() {
     let (doctor, database) = solid_queue();
     let url = database.url();
     let planned = doctor.run(&["reclaim", "--db", &url]).exits(0);

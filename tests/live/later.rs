@@ -25,7 +25,7 @@ pub(super) fn given_back_for_later(library: &Library) {
     let done = app.document(&[&["reclaim", "--apply", "--delay", &delay], library.options].concat());
     let reclaimed = Instant::now();
     assert_eq!(done["summary"]["outcomes"]["moved"], 1, "{done}");
-    assert_eq!(done["steps"][0]["move"], "requeue", "{done}");
+    assert_eq!(done["steps"][0]["action"], "requeue", "{done}");
     told.say(&format!("jobdoctor reclaim --apply --delay {delay}: {}", library.state_of(&mut client, &job[0])));
     let mut c = app.work("C", &[&["--queue", "a"], library.again].concat());
     c.wait_for("ready", 1, A_WHILE);

@@ -87,11 +87,11 @@ pub(super) fn killed(library: &Library) {
     assert_eq!(done["summary"]["outcomes"]["moved"], expected.len(), "{done}");
     for name in &again {
         let step = one(&done["steps"], name);
-        assert_eq!(step["move"], "requeue", "{step}");
+        assert_eq!(step["action"], "requeue", "{step}");
         assert_eq!(step["attempts_after"].as_i64(), Some(library.attempts.1), "{step}");
     }
     if library.last_attempt.is_some() {
-        assert_eq!(one(&done["steps"], &last[0])["move"], "fail", "{done}");
+        assert_eq!(one(&done["steps"], &last[0])["action"], "fail", "{done}");
     }
     assert_eq!(library.row_of(&mut client, long), untouched, "the job of the living worker is as it was");
     told.say(&format!("jobdoctor reclaim --apply: {} moved", expected.len()));

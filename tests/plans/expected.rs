@@ -29,10 +29,10 @@ fn the_command_that_is_printed_does_exactly_that() {
     });
 }
 
-/// Anything that makes it another plan: one more, one less, another fence, another move.
+/// Anything that makes it another plan: one more, one less, another fence, another action.
 #[test]
 fn a_world_that_has_moved_is_refused() {
-    let moves = [
+    let actions = [
         "UPDATE jobs SET status = 'SUCCEEDED' WHERE id = 2",
         "UPDATE jobs SET heartbeat_at = {ago 1}, lease_expires_at = {ago -60} WHERE id = 2",
         "UPDATE jobs SET lease_token = 'another' WHERE id = 2",
@@ -40,7 +40,7 @@ fn a_world_that_has_moved_is_refused() {
         "UPDATE jobs SET heartbeat_at = {ago 4000}, claimed_at = {ago 4000}, lease_expires_at = {ago 3940} WHERE id = 7",
         "DELETE FROM jobs WHERE id = 2",
     ];
-    for change in moves {
+    for change in actions {
         on_both(|shop| {
             queue(shop);
             let digest = digest(shop);

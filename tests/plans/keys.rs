@@ -17,7 +17,7 @@ key        = KEY
 state      = "status"
 claimed_at = "started"
 liveness   = [{ by = "age", column = "started", silent_after = "1m" }]
-[mapping.workN.move]
+[mapping.workN.action]
 requeue = { to = "new", clear = ["started"] }
 fail    = { to = "dead" }
 "#;

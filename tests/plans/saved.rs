@@ -110,7 +110,7 @@ fn digest(steps: &[Value]) -> String {
     for step in steps {
         let text = |name: &str| step[name].as_str().unwrap();
         let attempts = step["attempts_after"].as_i64();
-        digest.add_parts(&step["key"].to_string(), text("fence"), text("move"), text("state_after"), attempts);
+        digest.add_parts(&step["key"].to_string(), text("fence"), text("action"), text("state_after"), attempts);
     }
     digest.finish()
 }
@@ -145,9 +145,9 @@ fn files_that_are_no_plan_for_this_queue() {
     refuses(altered("/policy/older_seconds", json!(-1.0)), 78, "no threshold");
     refuses(altered("/policy/older_seconds", json!(1e300)), 78, "no threshold");
     refuses(altered("/policy/rules", json!(["nonsense"])), 78, "there is no rule `nonsense`");
-    refuses(altered("/policy/to", json!("delete")), 78, "there is no move `delete`");
-    refuses(altered("/steps/0/move", json!("delete")), 78, "there is no move `delete`");
-    refuses(altered("/steps/0/move", json!("fail")), 78, "altered or damaged");
+    refuses(altered("/policy/to", json!("delete")), 78, "there is no action `delete`");
+    refuses(altered("/steps/0/action", json!("delete")), 78, "there is no action `delete`");
+    refuses(altered("/steps/0/action", json!("fail")), 78, "altered or damaged");
     refuses(altered("/steps/1/id", json!("1")), 78, "its key is that of job");
     refuses(altered("/steps/1/key", json!({ "id": 1 })), 78, "is not a plan");
     refuses(altered("/steps/1", plan["steps"][0].clone()), 78, "in it twice");

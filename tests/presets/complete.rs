@@ -67,11 +67,11 @@ fn words(preset: &Preset) -> BTreeSet<String> {
         if !is_ours(preset) && profile.advice.is_none() {
             lacks.insert("[advice]".to_owned());
         }
-        for r#move in &profile.moves {
-            for (n, step) in r#move.steps.iter().enumerate() {
+        for action in &profile.actions {
+            for (n, step) in action.steps.iter().enumerate() {
                 match step {
                     StepProfile::Sql { does: None, .. } => {
-                        lacks.insert(format!("`does` of step {} of {}", n + 1, r#move.r#move));
+                        lacks.insert(format!("`does` of step {} of {}", n + 1, action.action));
                     }
                     StepProfile::Sql { .. } => {}
                     StepProfile::Update(changes) => {
@@ -79,7 +79,7 @@ fn words(preset: &Preset) -> BTreeSet<String> {
                             let Becomes::Expression { words, .. } = &change.becomes else { continue };
                             expressions.insert(change.column.as_str());
                             if words.is_none() {
-                                lacks.insert(format!("[words] `{}`, set by {}", change.column, r#move.r#move));
+                                lacks.insert(format!("[words] `{}`, set by {}", change.column, action.action));
                             }
                         }
                     }
@@ -88,7 +88,7 @@ fn words(preset: &Preset) -> BTreeSet<String> {
         }
     }
     for change in
-        profiles.iter().flat_map(|profile| &profile.moves).flat_map(|r#move| &r#move.delayed).flat_map(|d| &d.changes)
+        profiles.iter().flat_map(|profile| &profile.actions).flat_map(|action| &action.delayed).flat_map(|d| &d.changes)
     {
         let Becomes::Expression { words, .. } = &change.becomes else { continue };
         expressions.insert(change.column.as_str());
@@ -98,7 +98,7 @@ fn words(preset: &Preset) -> BTreeSet<String> {
     }
     let spoken = profiles.iter().flat_map(|profile| &profile.words);
     let idle = spoken.filter(|(column, _)| !expressions.contains(column.as_str()));
-    lacks.extend(idle.map(|(column, _)| format!("[words] `{column}` is about no column that a move sets")));
+    lacks.extend(idle.map(|(column, _)| format!("[words] `{column}` is about no column that an action sets")));
     lacks
 }
 

@@ -49,7 +49,7 @@ progress   = ["pages"]
 liveness   = [{beats}{{ by = "age", column = "started", silent_after = "10m" }}]
 [mapping.crawls.owner]
 id = "worker"
-[mapping.crawls.move]
+[mapping.crawls.action]
 requeue = {{ to = "new", clear = ["worker", "started"] }}
 fail    = {{ to = "dead" }}
 "#

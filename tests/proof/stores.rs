@@ -23,7 +23,7 @@ optional = ["not_there"]
 liveness = [{ by = "age", column = "claimed_at", silent_after = "10m" }]
 [owner]
 id = "owner_id"
-[move.requeue]
+[action.requeue]
 to = "QUEUED"
 "#;
 
@@ -39,7 +39,7 @@ fn a_change_of_any_of_them_is_seen_and_stops_the_write() {
     as_in_memory(|lab| {
         let mut ends = Vec::new();
         lab.create(&[JOBS]);
-        for (change, moves) in [
+        for (change, actions) in [
             (&[("stalls", Int(2))][..], true),
             (&[("stalls", Null)], true),
             (&[("error_code", Text(""))], true),
@@ -65,11 +65,11 @@ fn a_change_of_any_of_them_is_seen_and_stops_the_write() {
             assert_eq!((same.values, same.progress, same.since), (first.values, first.progress, first.since));
             lab.edit(&[set("jobs", ("id", Int(1)), change)]);
             let second = looked(&*store, &spec, Some(&first));
-            assert_eq!(second.values != first.values, moves, "{}: {change:?}", lab.name());
-            assert_eq!(second.progress != first.progress, moves, "{}: {change:?}", lab.name());
-            assert_eq!(second.moved, moves);
+            assert_eq!(second.values != first.values, actions, "{}: {change:?}", lab.name());
+            assert_eq!(second.progress != first.progress, actions, "{}: {change:?}", lab.name());
+            assert_eq!(second.moved, actions);
             let end = outcomes(&apply(&*store, &spec, &steps));
-            assert_eq!(end, [if moves { Changed } else { Moved }], "{}: {change:?}", lab.name());
+            assert_eq!(end, [if actions { Changed } else { Moved }], "{}: {change:?}", lab.name());
             ends.push(end);
             lab.edit(&[delete("jobs", ("id", Int(1)))]);
         }

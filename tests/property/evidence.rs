@@ -31,7 +31,7 @@ fn owned() -> &'static QueueSpec {
             heartbeat = "beat"
             started   = "up_at"
             missing   = "dead"
-            [move]
+            [action]
             requeue = { to = "new", clear = ["worker", "started"] }
             fail    = { to = "dead" }
         "#;

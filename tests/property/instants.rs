@@ -69,7 +69,7 @@ match = { name = "worker" }
 heartbeat = "beat"
 started = "started"
 missing = "dead"
-[move.requeue]
+[action.requeue]
 to = "new"
 clear = ["worker"]
 "#,

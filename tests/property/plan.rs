@@ -1,6 +1,6 @@
 use super::claims::{claim, now};
 use super::queue::lease;
-use jobdoctor::model::{Cell, Move, Step};
+use jobdoctor::model::{Action, Cell, Step};
 use jobdoctor::policy::{Digest, Draft, HeldReason, Policy, Verdict, draft, judge};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -11,13 +11,13 @@ proptest! {
     /// Every claim is a step or held; only what is dead becomes a step, and it keeps its fence.
     #[test]
     fn only_the_dead_are_moved(claim in claim(), to in proptest::option::of(0_usize..3)) {
-        let policy = Policy { older: Some(Duration::from_secs(300)), to: to.map(|n| Move::ALL[n]), ..Policy::default() };
+        let policy = Policy { older: Some(Duration::from_secs(300)), to: to.map(|n| Action::ALL[n]), ..Policy::default() };
         let judgement = judge(lease(), &claim, &policy, now());
         match draft(lease(), &claim, &judgement, &policy) {
             Draft::Step(step) => {
                 prop_assert!(judgement.verdict.is_death());
                 prop_assert_eq!(&step.fence, &claim.fence);
-                prop_assert!(to.is_none_or(|n| step.r#move == Move::ALL[n]));
+                prop_assert!(to.is_none_or(|n| step.action == Action::ALL[n]));
             }
             Draft::Held(held) => match judgement.verdict {
                 Verdict::Healthy => prop_assert_eq!(held.reason, HeldReason::Healthy),
@@ -30,14 +30,14 @@ proptest! {
     /// One death costs one attempt; a job whose attempts are used up never goes back, even if it is asked to.
     #[test]
     fn attempts_are_respected(claim in claim(), forced in any::<bool>()) {
-        let policy = Policy { to: forced.then_some(Move::Requeue), ..Policy::default() };
+        let policy = Policy { to: forced.then_some(Action::Requeue), ..Policy::default() };
         let judgement = judge(lease(), &claim, &policy, now());
         if let Draft::Step(step) = draft(lease(), &claim, &judgement, &policy) {
             let before = match claim.attempts { Cell::Integer(n) => n, _ => 0 };
-            if step.r#move != Move::Cancel || step.attempts_after.is_some() {
+            if step.action != Action::Cancel || step.attempts_after.is_some() {
                 prop_assert_eq!(step.attempts_after, before.checked_add(1));
             }
-            if let (Move::Requeue, Cell::Integer(max)) = (step.r#move, &claim.max_attempts) {
+            if let (Action::Requeue, Cell::Integer(max)) = (step.action, &claim.max_attempts) {
                 prop_assert!(before + 1 < *max, "{before} + 1 of {max}");
             }
         }
@@ -47,10 +47,10 @@ proptest! {
     #[test]
     fn the_stall_budget_is_respected(claim in claim(), max in 0_u32..6, forced in any::<bool>()) {
         let policy =
-            Policy { to: forced.then_some(Move::Requeue), max_stalls: Some(max), ..Policy::default() };
+            Policy { to: forced.then_some(Action::Requeue), max_stalls: Some(max), ..Policy::default() };
         let judgement = judge(lease(), &claim, &policy, now());
         if let Draft::Step(step) = draft(lease(), &claim, &judgement, &policy)
-            && step.r#move == Move::Requeue
+            && step.action == Action::Requeue
         {
             prop_assert!(claim.stalls.is_some_and(|stalls| stalls < i64::from(max)), "{:?} of {max}", claim.stalls);
         }

@@ -4,7 +4,7 @@
 use crate::support::doctor::{CATALOG, limits};
 use crate::support::labs::{Lab, PostgresLab, SqlLab};
 use crate::support::shm;
-use jobdoctor::model::{Claim, Move};
+use jobdoctor::model::{Action, Claim};
 use jobdoctor::ops::cutoffs;
 use jobdoctor::policy::{Globs, Policy, StateLimit, Threshold, Thresholds, TooLong, Verdict, judge};
 use jobdoctor::spec::{Fields, Node, Place, Preset, QueueSpec, Written, resolve};
@@ -115,7 +115,7 @@ fn too_long(thresholds: &Thresholds) -> TooLong {
             kind: entry.kind.clone(),
             after: entry.max_runtime? / 2,
             since: None,
-            r#move: Move::Fail,
+            action: Action::Fail,
         })
     };
     TooLong { target: "shop".to_owned(), entries: thresholds.entries.iter().enumerate().filter_map(limit).collect() }
@@ -175,7 +175,7 @@ heartbeat = 'seen_at'
 started   = 'started_at'
 missing   = 'MISSING'
 unset     = 'UNSET'
-[move]
+[action]
 requeue = { to = 'QUEUED' }
 ";
 

@@ -3,7 +3,7 @@
 use super::claims::{ago, now};
 use super::prefilter::running;
 use super::queue::lease;
-use jobdoctor::model::{Claim, Move, Reading, Sign};
+use jobdoctor::model::{Action, Claim, Reading, Sign};
 use jobdoctor::policy::{Globs, Looks, Policy, StateLimit, TooLong, Verdict, judge, key_print, seen};
 use jobdoctor::spec::{Liveness, QueueSpec, SilentAfter};
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ fn limited(seconds: u64) -> Policy {
         kind: Globs::default(),
         after: Duration::from_secs(seconds),
         since: None,
-        r#move: Move::Fail,
+        action: Action::Fail,
     };
     Policy { too_long: TooLong { target: "shop".to_owned(), entries: vec![limit] }, ..Policy::default() }
 }
@@ -50,7 +50,7 @@ fn a_queue_without_any_sign_of_life() {
 #[test]
 fn a_queue_that_nothing_can_be_done_to_says_why() {
     let (mut spec, claim) = signless();
-    spec.moves.values_mut().for_each(|moved| moved.refused = Some("it mends itself".to_owned()));
+    spec.actions.values_mut().for_each(|moved| moved.refused = Some("it mends itself".to_owned()));
     assert_eq!(lacking(&spec, &claim, &Policy::default()), "it mends itself");
 }
 

@@ -1,4 +1,4 @@
-//! A move that needs a row of another table, which another session holds: that job is `locked`, and all others are moved.
+//! An action that needs a row of another table, which another session holds: that job is `locked`, and all others are moved.
 
 use super::tables::tables;
 use crate::support::cli::Doctor;

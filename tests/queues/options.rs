@@ -28,7 +28,7 @@ fn by_flag_by_target_and_the_flag_counts() {
             .as_array()
             .unwrap()
             .iter()
-            .map(|step| step["move"].as_str().unwrap().to_owned())
+            .map(|step| step["action"].as_str().unwrap().to_owned())
             .collect::<Vec<_>>()
     };
     assert!(planned(&["--db", &url]).is_empty(), "an hour is less than the library's four");

@@ -27,10 +27,10 @@ claimed_at = "started"
 liveness = [{ by = "heartbeat", column = "pinged", silent_after = "2m" }]
 [mapping.m.owner]
 id = "worker"
-[mapping.m.move.requeue]
+[mapping.m.action.requeue]
 to = "new"
 clear = ["worker", "started", "pinged"]
-[mapping.m.move.fail]
+[mapping.m.action.fail]
 to = "dead"
 set = { note = ":reason" }
 "#;

@@ -48,19 +48,19 @@ fn a_queue_that_fits_is_said_to_and_does() {
 fn what_an_apply_would_meet_is_found() {
     let requeue = "requeue (config file config.toml, mapping m, line ";
     for (column, place, says) in [
-        (("note", "text GENERATED ALWAYS AS (worker) STORED"), "line 24, key `move.fail.set.note`", "(428C9)"),
-        (("note", "varchar(20)"), "line 22, key `move.fail`", "value too long for type character varying(20)"),
-        (("note", "text CHECK (length(note) < 20)"), "line 22, key `move.fail`", "CHECK constraint q_note_check"),
-        (("worker", "text NOT NULL"), "line 21, key `move.requeue.clear[1]`", "column worker is NOT NULL"),
+        (("note", "text GENERATED ALWAYS AS (worker) STORED"), "line 24, key `action.fail.set.note`", "(428C9)"),
+        (("note", "varchar(20)"), "line 22, key `action.fail`", "value too long for type character varying(20)"),
+        (("note", "text CHECK (length(note) < 20)"), "line 22, key `action.fail`", "CHECK constraint q_note_check"),
+        (("worker", "text NOT NULL"), "line 21, key `action.requeue.clear[1]`", "column worker is NOT NULL"),
         (
             ("worker", "required"),
-            "line 21, key `move.requeue.clear[1]`",
+            "line 21, key `action.requeue.clear[1]`",
             "worker: domain public.required does not allow null values",
         ),
         (("status", "state"), requeue, "invalid input value for enum public.state: \"new\""),
         (
             ("status", "word"),
-            "line 20, key `move.requeue.to`",
+            "line 20, key `action.requeue.to`",
             "value for domain public.word violates check constraint",
         ),
         (("status", "text CHECK (status <> 'new' OR worker IS NOT NULL)"), requeue, "refuses 2 of 2 claims in flight"),
@@ -103,7 +103,7 @@ fn a_column_of_a_view_that_is_computed() {
     database.client().batch_execute(view).unwrap();
     let found = findings(&doctor, 78).join("\n");
     assert!(found.contains("cannot update column \"tries\" of view \"q\""), "{found}");
-    assert!(found.contains("line 19, key `move.requeue`"), "{found}");
+    assert!(found.contains("line 19, key `action.requeue`"), "{found}");
 }
 
 /// Rights that no list of columns tells: here of a function that a mapping calls.

@@ -61,7 +61,7 @@ fn a_foreign_key_that_cannot_be_enforced() {
         finds(
             &doctor,
             78,
-            &["error", says, "config.toml, mapping m, line 19, key `move.requeue`", "foreign_keys = false"],
+            &["error", says, "config.toml, mapping m, line 19, key `action.requeue`", "foreign_keys = false"],
         );
         doctor.run(&["reclaim", "--apply", "--config", "config.toml"]).exits(78);
         configure(&doctor, "u.db", "epoch s", &[("preset =", "foreign_keys = false\npreset =")]);
@@ -79,8 +79,11 @@ fn statements_that_the_database_does_not_take() {
         (&[], &[(":reason", "k.note")], "no such column: k.note"),
         (&[("note", "text as (status)")], &[], "cannot UPDATE generated column \"note\""),
     ] {
-        let place =
-            if says.contains("\"note\"") { "line 24, key `move.fail.set.note`" } else { "line 22, key `move.fail`" };
+        let place = if says.contains("\"note\"") {
+            "line 24, key `action.fail.set.note`"
+        } else {
+            "line 22, key `action.fail`"
+        };
         finds(&queue(columns, changes), 78, &["error: fail", says, place]);
     }
 }
@@ -91,14 +94,14 @@ fn an_apply_that_fails_says_where() {
     let doctor =
         with_claims(&[], &[("clear = [\"worker\", \"started\", \"pinged\"]", "set = { note = \"nofunc(1)\" }")]);
     let ran = doctor.run(&["reclaim", "--apply", "--config", "config.toml"]).exits(78);
-    assert!(ran.stderr.contains("line 19, key `move.requeue`: no such function"), "{ran:#?}");
+    assert!(ran.stderr.contains("line 19, key `action.requeue`: no such function"), "{ran:#?}");
 }
 
 #[test]
 fn values_that_the_table_refuses() {
     let checked = "text check (status in ('nwe', 'working', 'dead'))";
     for (columns, says) in [
-        (("worker", "text not null"), "line 21, key `move.requeue.clear[1]`): column worker is NOT NULL"),
+        (("worker", "text not null"), "line 21, key `action.requeue.clear[1]`): column worker is NOT NULL"),
         (("status", checked), "requeue (config file config.toml, mapping m, line 19"),
         (("note", "text check (length(note) < 10)"), "CHECK constraint failed"),
     ] {
@@ -155,8 +158,8 @@ fn mappings_that_leave_something_out() {
     let doctor = with_claims(&[], &[]);
     doctor.sql("u.db", "INSERT INTO q (id, status) VALUES (9, 'paused')");
     finds(&doctor, 78, &["error: rows are in states", "paused", "config.toml, mapping m"]);
-    let moves = "[mapping.m.move.requeue]\nto = \"new\"\nclear = [\"worker\", \"started\", \"pinged\"]\n[mapping.m.move.fail]\nto = \"dead\"\nset = { note = \":reason\" }\n";
-    let doctor = with_claims(&[], &[(moves, "")]);
+    let actions = "[mapping.m.action.requeue]\nto = \"new\"\nclear = [\"worker\", \"started\", \"pinged\"]\n[mapping.m.action.fail]\nto = \"dead\"\nset = { note = \":reason\" }\n";
+    let doctor = with_claims(&[], &[(actions, "")]);
     finds(&doctor, 78, &["error", "config.toml, mapping m", "neither a requeue nor a fail"]);
     let nothing = [
         ("state = \"status\"\n", "where = \"j.status = 'working'\"\n"),

@@ -1,6 +1,6 @@
 //! Scenes once more, with the plan's script run through psql in the place of `--apply`: it leaves the same rows, and wakes the
 //! same workers. Half of the scenes on one version of each queue, and by night all on all: from one to the next, scripts differ in nothing but what
-//! [`super::every_scene_ends_as_it_says`] sees of the moves each time. Times of the write are told as distances from now, so that they may differ.
+//! [`super::every_scene_ends_as_it_says`] sees of the actions each time. Times of the write are told as distances from now, so that they may differ.
 
 use super::as_new::AsNew;
 use super::changes::rows;
@@ -11,7 +11,7 @@ use crate::support::dice::one_in;
 use crate::support::doctor::limits;
 use crate::support::postgres::TestDatabase;
 use crate::support::shells::psql;
-use jobdoctor::model::Move;
+use jobdoctor::model::Action;
 use jobdoctor::ops::{self, Guard, Order, Plan, Selection, Session};
 use jobdoctor::policy::{Lifted, Policy};
 use jobdoctor::spec::Place;
@@ -111,7 +111,7 @@ fn played(
     let looking = Session { store: &*store, catalog, preset: None, place: &place, limits: &limits, target: None };
     let policy = Policy {
         older: scene.older.as_deref().map(|older| jobdoctor::model::parse_duration(older).unwrap()),
-        to: scene.to.as_deref().map(|to| Move::ALL.into_iter().find(|known| known.name() == to).unwrap()),
+        to: scene.to.as_deref().map(|to| Action::ALL.into_iter().find(|known| known.name() == to).unwrap()),
         ..Policy::default()
     };
     let mut look = looking.look().map_err(|error| error.to_string())?;

@@ -7,7 +7,7 @@ use super::scene::Scene;
 use super::times::{span, told};
 use crate::support::doctor::limits;
 use crate::support::postgres::TestDatabase;
-use jobdoctor::model::{Move, parse_duration};
+use jobdoctor::model::{Action, parse_duration};
 use jobdoctor::ops::{self, Guard, Order, Selection, Session};
 use jobdoctor::policy::{Later, Lifted, Policy, Verdict, judge};
 use jobdoctor::spec::{Catalog, Place, Preset};
@@ -48,7 +48,7 @@ pub fn play(tables: &mut AsNew, catalog: &Catalog, schema: &str, scene: &Scene) 
     let looking = Session { store: &*store, catalog, preset: None, place: &place, limits: &limits, target: None };
     let policy = Policy {
         older: scene.older.as_deref().map(|older| parse_duration(older).unwrap()),
-        to: scene.to.as_deref().map(|to| Move::ALL.into_iter().find(|known| known.name() == to).unwrap()),
+        to: scene.to.as_deref().map(|to| Action::ALL.into_iter().find(|known| known.name() == to).unwrap()),
         ..Policy::default()
     };
     let later = Later { delay: scene.delay.as_deref().map(|delay| parse_duration(delay).unwrap()), jitter: None };
@@ -255,7 +255,7 @@ fn facts(job: &Value) -> String {
 
 fn step(job: &Value) -> String {
     let constraint = job["error"]["constraint"].as_str().map(|name| format!(" {name}"));
-    format!("{}, {}{}", text(&job["move"]), text(&job["outcome"]), constraint.unwrap_or_default())
+    format!("{}, {}{}", text(&job["action"]), text(&job["outcome"]), constraint.unwrap_or_default())
 }
 
 pub(super) fn notifications(listener: &mut Client, scene: &Scene, now: jiff::Timestamp) -> Vec<String> {

@@ -16,10 +16,10 @@ use toml::{Table, Value};
 const THE_SAME: [(&str, &str, &str); 2] = [
     (
         "pg-boss",
-        "move.requeue.clear.0",
+        "action.requeue.clear.0",
         "an active job has no completed_on: its fetch empties it, and so does its retry",
     ),
-    ("river", "move.requeue.clear.0", "a CHECK sees to it that a running job has no finalized_at"),
+    ("river", "action.requeue.clear.0", "a CHECK sees to it that a running job has no finalized_at"),
 ];
 
 /// A preset with one thing less.
@@ -32,7 +32,7 @@ struct Twin {
 }
 
 #[test]
-fn parts_of_moves_matter_to_some_scene() {
+fn parts_of_actions_matter_to_some_scene() {
     let stages = stages();
     let twins = all(&stages);
     assert!(twins.len() >= 90, "only {} twins", twins.len());
@@ -43,7 +43,7 @@ mod nightly {
     use super::*;
 
     #[test]
-    fn every_part_of_a_move_matters_to_some_scene() {
+    fn every_part_of_an_action_matters_to_some_scene() {
         let stages = stages();
         matter(&stages, &all(&stages));
     }
@@ -113,11 +113,11 @@ fn parts(value: &Value, path: &mut Vec<String>, places: &mut Vec<Vec<String>>) {
     let within = |word: &str| path.iter().any(|part| part == word);
     let last = path.last().map_or("", String::as_str);
     let is_part = match last {
-        "attempts" => within("move"),
+        "attempts" => within("action"),
         "guard" => true,
         _ => {
             let parent = path.len().checked_sub(2).and_then(|n| path.get(n)).map_or("", String::as_str);
-            ["clear", "stamp", "set", "step"].contains(&parent) && within("move")
+            ["clear", "stamp", "set", "step"].contains(&parent) && within("action")
                 || ["hold", "notify", "rules"].contains(&parent)
         }
     };

@@ -1,4 +1,4 @@
-//! While a move acts, the queue's schema is on the search path, because the library's triggers need it. Whoever may create things
+//! While an action acts, the queue's schema is on the search path, because the library's triggers need it. Whoever may create things
 //! there must not have an operator of theirs run as our role: for types that the system has no operator of exactly, such as
 //! `varchar` or an enum, one made there would be the better match.
 
@@ -23,7 +23,7 @@ claimed_at = 'started'
 liveness = [{ by = 'heartbeat', column = 'pinged', silent_after = '5m' }]
 [mapping.home.owner]
 id = 'worker'
-[mapping.home.move]
+[mapping.home.action]
 requeue = { to = 'new', clear = ['worker', 'started', 'pinged'] }
 fail = { to = 'dead' }
 ";

@@ -117,7 +117,7 @@ key = 'id'
 state = 'status'
 liveness = [{ by = 'lock', held = \"j.id IN (SELECT l.objid FROM pg_locks AS l WHERE l.locktype = 'advisory')\", free = 'dead' }]
 guard = 'pg_try_advisory_xact_lock(j.id)'
-[mapping.locked.move.requeue]
+[mapping.locked.action.requeue]
 to = 'QUEUED'
 ";
     let pair = pair();

@@ -256,7 +256,7 @@ fn in_every_encoding() {
                 states = {{ waiting = [\"new\"], in_flight = [\"busy\"], done = [\"ok\"] }}\n\
                 claim = {{ table = \"work\", key = \"id\", state = \"status\", claimed_at = \"begun\", \
                     liveness = [{{ by = \"age\", column = \"begun\", silent_after = \"1h\" }}] }}\n\
-                finished = {{ at = \"ended\" }}\nmove = {{ requeue = {{ to = \"new\" }} }}\n"
+                finished = {{ at = \"ended\" }}\naction = {{ requeue = {{ to = \"new\" }} }}\n"
             ));
             let document = place.run(&["stats", "--runtimes", "--json"]).exits(0).json();
             is_valid("stats-runtimes", &document);

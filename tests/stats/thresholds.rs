@@ -217,7 +217,7 @@ fn entries_that_could_never_count_here() {
         let mapping = "[mapping.work]\ntime = { default = { sqlite = \"epoch s\", postgres = \"native\" } }\n\
             states = { waiting = [\"new\"], in_flight = [\"busy\"] }\n\
             claim = { table = \"work\", key = \"id\", state = \"status\", liveness = [{ by = \"heartbeat\", column = \"seen\", silent_after = \"5m\" }] }\n\
-            move = { requeue = { to = \"new\" } }\n";
+            action = { requeue = { to = \"new\" } }\n";
         let complaint = |lines: &str| {
             place.config(&format!("preset = \"work\"\n{lines}\n{mapping}"));
             let ran = fails(&place.doctor, &["stale", "--config", "config.toml"], 78);

@@ -135,7 +135,7 @@ fn a_table_without_the_column_is_named() {
 const WORK: &str = "preset = \"work\"\n[mapping.work]\ntime = { default = { sqlite = \"epoch s\", postgres = \"native\" } }
 states = { waiting = [\"new\"], in_flight = [\"busy\"], done = [\"ok\", \"skipped\"] }
 claim = { table = \"work\", key = \"id\", state = \"status\", claimed_at = \"begun\", liveness = [{ by = \"age\", column = \"begun\", silent_after = \"1h\" }] }
-move = { requeue = { to = \"new\" } }
+action = { requeue = { to = \"new\" } }
 ";
 
 #[test]

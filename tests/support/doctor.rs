@@ -1,6 +1,6 @@
 //! The doctor's own moves in short form: look, judge, draft, apply.
 
-use jobdoctor::model::{Batch, BatchReport, Claim, Move, Outcome, Step};
+use jobdoctor::model::{Action, Batch, BatchReport, Claim, Outcome, Step};
 use jobdoctor::ops::cutoffs as cutoffs_of;
 use jobdoctor::policy::{Draft, Policy, Verdict, draft, judge};
 use jobdoctor::spec::{Catalog, Place, Preset, QueueSpec, ResolveError, SpecError, resolve};
@@ -94,7 +94,7 @@ pub fn verdicts(store: &dyn Store, spec: &QueueSpec, policy: &Policy) -> Vec<Str
             _ => "unknown".to_owned(),
         };
         let what = match draft(spec, &claim, &judgement, policy) {
-            Draft::Step(step) => format!("{} to {}, attempts {:?}", step.r#move, step.state_after, step.attempts_after),
+            Draft::Step(step) => format!("{} to {}, attempts {:?}", step.action, step.state_after, step.attempts_after),
             Draft::Held(held) => format!("held: {:?}", held.reason),
         };
         let owner = claim.owner.as_ref().map(|owner| (owner.name.as_str(), owner.host.as_deref()));
@@ -127,7 +127,7 @@ pub fn steps_seen(reader: &mut dyn Reader, spec: &QueueSpec, policy: &Policy) ->
     steps
 }
 
-/// Applies steps of one kind of move, in one batch.
+/// Applies steps of one kind of action, in one batch.
 pub fn apply(store: &dyn Store, spec: &QueueSpec, steps: &[Step]) -> BatchReport<StoreError> {
     apply_within(store, spec, steps, &limits())
 }
@@ -151,7 +151,7 @@ fn apply_batch(
 ) -> BatchReport<StoreError> {
     let first = steps.first().expect("something to apply");
     let mut writer = store.writer(limits).unwrap_or_else(|error| panic!("{error}"));
-    let batch = Batch { r#move: first.r#move, steps, reason: REASON, waits };
+    let batch = Batch { action: first.action, steps, reason: REASON, waits };
     let report = writer.apply(spec, &batch, &mut Unrecorded);
     assert_eq!(report.results.len(), steps.len(), "one result for each step, always");
     report
@@ -166,7 +166,7 @@ pub fn outcomes(report: &BatchReport<StoreError>) -> Vec<Outcome> {
     report.results.iter().map(|result| result.outcome).collect()
 }
 
-/// A policy that asks for one move.
-pub fn to(r#move: Move) -> Policy {
-    Policy { to: Some(r#move), ..Policy::default() }
+/// A policy that asks for one action.
+pub fn to(action: Action) -> Policy {
+    Policy { to: Some(action), ..Policy::default() }
 }

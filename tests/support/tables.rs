@@ -112,7 +112,7 @@ heartbeat = "seen_at"
 started   = "booted_at"
 missing   = "dead"
 unset     = "next"
-[move]
+[action]
 requeue = { to = "new", clear = ["worker", "started"] }
 fail    = { to = "dead" }
 [hold.paused]

@@ -15,11 +15,11 @@ fn lease() -> Shop {
 fn what_cannot_be_read() {
     let shop = lease();
     for (entry, complaint) in [
-        ("after = \"5m\"\nmove = \"fail\"", "needs `state`"),
-        ("state = \"RUNNING\"\nmove = \"fail\"", "needs `after`"),
-        ("state = \"RUNNING\"\nafter = \"5m\"", "needs `move`"),
-        ("state = \"RUNNING\"\nafter = \"5m\"\nmove = \"retry\"", "too_long[1].move"),
-        ("state = \"RUNNING\"\nafter = \"5M\"\nmove = \"fail\"", "5m"),
+        ("after = \"5m\"\naction = \"fail\"", "needs `state`"),
+        ("state = \"RUNNING\"\naction = \"fail\"", "needs `after`"),
+        ("state = \"RUNNING\"\nafter = \"5m\"", "needs `action`"),
+        ("state = \"RUNNING\"\nafter = \"5m\"\naction = \"retry\"", "too_long[1].action"),
+        ("state = \"RUNNING\"\nafter = \"5M\"\naction = \"fail\"", "5m"),
         ("state = \"RUNNING\"\nafter = \"5m\"\nto = \"fail\"", "there is no such key"),
     ] {
         limits(&shop, &format!("[[target.shop.too_long]]\n{entry}\n"));
@@ -34,16 +34,16 @@ fn what_cannot_be_read() {
 fn what_the_queue_does_not_know() {
     let shop = lease();
     for (entry, complaint) in [
-        ("state = \"RUNING\"\nafter = \"5m\"\nmove = \"fail\"", "`RUNNING`?"),
-        ("state = \"SUCCEEDED\"\nafter = \"5m\"\nmove = \"fail\"", "known here: CLAIMED, RUNNING, QUEUED"),
-        ("state = \"RUNNING\"\nsince = \"run_at\"\nafter = \"5m\"\nmove = \"fail\"", "leave `since` out"),
-        ("state = \"RUNNING\"\nafter = \"5m\"\nmove = \"wake\"", "cannot be woken"),
-        ("state = \"QUEUED\"\nafter = \"5m\"\nmove = \"fail\"", "say in `since`"),
-        ("state = \"QUEUED\"\nsince = \"runat\"\nafter = \"5m\"\nmove = \"fail\"", "run_at"),
-        ("state = \"QUEUED\"\nsince = \"run_at\"\nafter = \"5m\"\nmove = \"wake\"", "nobody to tell"),
-        ("state = \"QUEUED\"\nsince = \"run_at\"\nafter = \"5m\"\nmove = \"cancel\"", "[waiting.cancel]"),
+        ("state = \"RUNING\"\nafter = \"5m\"\naction = \"fail\"", "`RUNNING`?"),
+        ("state = \"SUCCEEDED\"\nafter = \"5m\"\naction = \"fail\"", "known here: CLAIMED, RUNNING, QUEUED"),
+        ("state = \"RUNNING\"\nsince = \"run_at\"\nafter = \"5m\"\naction = \"fail\"", "leave `since` out"),
+        ("state = \"RUNNING\"\nafter = \"5m\"\naction = \"wake\"", "cannot be woken"),
+        ("state = \"QUEUED\"\nafter = \"5m\"\naction = \"fail\"", "say in `since`"),
+        ("state = \"QUEUED\"\nsince = \"runat\"\nafter = \"5m\"\naction = \"fail\"", "run_at"),
+        ("state = \"QUEUED\"\nsince = \"run_at\"\nafter = \"5m\"\naction = \"wake\"", "nobody to tell"),
+        ("state = \"QUEUED\"\nsince = \"run_at\"\nafter = \"5m\"\naction = \"cancel\"", "[waiting.cancel]"),
         // The requeue of the reference schema leaves `deadline_at` as it is: it would go on for ever.
-        ("state = \"QUEUED\"\nsince = \"deadline_at\"\nafter = \"5m\"\nmove = \"requeue\"", "with every sweep"),
+        ("state = \"QUEUED\"\nsince = \"deadline_at\"\nafter = \"5m\"\naction = \"requeue\"", "with every sweep"),
     ] {
         limits(&shop, &format!("[[target.shop.too_long]]\n{entry}\n"));
         for command in [
@@ -58,11 +58,11 @@ fn what_the_queue_does_not_know() {
 }
 
 #[test]
-fn rules_with_a_move_of_their_own() {
+fn rules_with_an_action_of_their_own() {
     let shop = lease();
     for (rules, complaint) in [
-        ("rules = [{ name = \"deadline_passed\" }]", "`move` is missing"),
-        ("rules = [{ name = \"deadline_passed\", move = \"wake\" }]", "rules[1].move"),
+        ("rules = [{ name = \"deadline_passed\" }]", "`action` is missing"),
+        ("rules = [{ name = \"deadline_passed\", action = \"wake\" }]", "rules[1].action"),
         ("rules = [\"too_long\"]", "rules"),
         ("rules = [\"lease_expired\"]", "rules"),
     ] {
@@ -72,14 +72,14 @@ fn rules_with_a_move_of_their_own() {
     }
     shop.in_flight(1, 1, "'web1:1'", 5);
     shop.sql("UPDATE jobs SET deadline_at = {ago 60}");
-    for (rules, r#move) in [
+    for (rules, action) in [
         ("rules = [\"deadline_passed\"]", "fail"),
-        ("rules = [{ name = \"deadline_passed\", move = \"time_out\" }]", "time_out"),
-        ("rules = [{ name = \"deadline_passed\", move = \"requeue\" }]", "requeue"),
+        ("rules = [{ name = \"deadline_passed\", action = \"time_out\" }]", "time_out"),
+        ("rules = [{ name = \"deadline_passed\", action = \"requeue\" }]", "requeue"),
     ] {
         limits(&shop, &format!("{rules}\n"));
         let document = shop.run(&swept(&["--json"])).exits(0).json();
-        assert_eq!(document["steps"][0]["move"], r#move, "{rules}");
+        assert_eq!(document["steps"][0]["action"], action, "{rules}");
     }
 }
 
@@ -88,7 +88,7 @@ fn env_shows_them() {
     let shop = lease();
     limits(
         &shop,
-        "rules = [{ name = \"deadline_passed\", move = \"time_out\" }]\n[[target.shop.too_long]]\nstate = \"QUEUED\"\nqueue = \"m*\"\nsince = \"run_at\"\nafter = \"5m\"\nmove = \"fail\"\n",
+        "rules = [{ name = \"deadline_passed\", action = \"time_out\" }]\n[[target.shop.too_long]]\nstate = \"QUEUED\"\nqueue = \"m*\"\nsince = \"run_at\"\nafter = \"5m\"\naction = \"fail\"\n",
     );
     let document = shop.run(&["env", "--config", "config.toml", "--target", "shop", "--json"]).exits(0).json();
     let value = |name: &str| {
@@ -96,7 +96,7 @@ fn env_shows_them() {
         list.iter().find(|setting| setting["name"] == name).map(|setting| setting["value"].clone()).unwrap()
     };
     assert_eq!(value("rules"), "deadline_passed (time_out)");
-    assert_eq!(value("too_long 1"), "state QUEUED, queue m*, after 5m, since run_at, move fail");
+    assert_eq!(value("too_long 1"), "state QUEUED, queue m*, after 5m, since run_at, action fail");
 }
 
 /// A queue whose jobs wait elsewhere has no such state.
@@ -110,7 +110,7 @@ fn where_a_place_is_the_state() {
     );
     limits(
         &shop,
-        "[[target.shop.too_long]]\nstate = \"waiting\"\nsince = \"run_at\"\nafter = \"5m\"\nmove = \"wake\"\n",
+        "[[target.shop.too_long]]\nstate = \"waiting\"\nsince = \"run_at\"\nafter = \"5m\"\naction = \"wake\"\n",
     );
     let said = fails(&shop.doctor, &swept(&["--db", &shop.url, "--preset", "delayed-job"]), 78).stderr;
     assert!(said.contains("known here: locked"), "{said}");

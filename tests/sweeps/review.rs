@@ -38,7 +38,7 @@ fn the_brake_judges_limits_too() {
     on_both(|shop| {
         shop.in_flight(1, 12, "'h' || (n % 4) || ':1'", 5);
         shop.sql("UPDATE jobs SET claimed_at = {ago 7200}");
-        limits(shop, "[[target.shop.too_long]]\nstate = \"RUNNING\"\nafter = \"1h\"\nmove = \"fail\"\n");
+        limits(shop, "[[target.shop.too_long]]\nstate = \"RUNNING\"\nafter = \"1h\"\naction = \"fail\"\n");
         let before = shop.jobs();
         let refused = shop.run(&swept(&["--apply", "--json"])).exits(4).json();
         assert!(refused["brake"]["why"].to_string().contains("look dead or take too long"), "{}", refused["brake"]);
@@ -56,8 +56,8 @@ fn what_would_go_on_for_ever_is_refused() {
     for (there, here, complaint) in [
         // From in flight to in flight, without a new time.
         (
-            "[mapping.scheduler.move.time_out]\nto    = \"TIMEOUT\"\nstamp = [\"updated_at\"]",
-            "[mapping.scheduler.move.time_out]\nto    = \"RUNNING\"",
+            "[mapping.scheduler.action.time_out]\nto    = \"TIMEOUT\"\nstamp = [\"updated_at\"]",
+            "[mapping.scheduler.action.time_out]\nto    = \"RUNNING\"",
             "too_long 2 of target scheduler would move the job again",
         ),
         // From one waiting state to another one that is late by the same column.
@@ -86,7 +86,7 @@ fn a_job_that_shows_life_does_not_wait() {
         );
         limits(
             shop,
-            "[[target.shop.too_long]]\nstate = \"QUEUED\"\nsince = \"run_at\"\nafter = \"10m\"\nmove = \"time_out\"\n",
+            "[[target.shop.too_long]]\nstate = \"QUEUED\"\nsince = \"run_at\"\nafter = \"10m\"\naction = \"time_out\"\n",
         );
         shop.run(&swept(&["--apply"])).exits(0);
         assert_eq!(
@@ -104,9 +104,9 @@ fn the_reason_on_the_row_is_the_reason() {
         shop.in_flight(2, 2, "'h:2'", 5);
         shop.sql("UPDATE jobs SET deadline_at = {ago 60} WHERE id = 2");
         shop.sql("INSERT INTO jobs (id, status, run_at, error_detail) VALUES (3, 'QUEUED', {ago 900}, '550 mailbox full'), (4, 'QUEUED', {ago 9000}, NULL)");
-        let entry = |after: &str, r#move: &str| {
+        let entry = |after: &str, action: &str| {
             format!(
-                "[[target.shop.too_long]]\nstate = \"QUEUED\"\nsince = \"run_at\"\nafter = \"{after}\"\nmove = \"{move}\"\n"
+                "[[target.shop.too_long]]\nstate = \"QUEUED\"\nsince = \"run_at\"\nafter = \"{after}\"\naction = \"{action}\"\n"
             )
         };
         limits(shop, &format!("rules = [\"deadline_passed\"]\n{}", entry("1h", "fail")));
@@ -135,7 +135,7 @@ fn wake_ups_are_quiet() {
     let config = fs::read_to_string(shop.doctor.path("config.toml")).unwrap();
     fs::write(
         shop.doctor.path("config.toml"),
-        config.replace("after = \"2m\"\nmove  = \"requeue\"", "after = \"2m\"\nmove  = \"wake\""),
+        config.replace("after = \"2m\"\naction  = \"requeue\"", "after = \"2m\"\naction  = \"wake\""),
     )
     .unwrap();
     shop.sql("DELETE FROM scheduled_jobs WHERE state IN ('DISPATCHED', 'RUNNING') OR deadline_at IS NOT NULL");
@@ -156,9 +156,9 @@ fn entries_count_in_the_order_of_the_file() {
     shop.sql("INSERT INTO scheduled_jobs VALUES ('a', 'PENDING', 'alpha', NULL, {ago 900}, NULL, {ago 600}, NULL), ('m', 'PENDING', 'mail', NULL, {ago 900}, NULL, {ago 600}, NULL)");
     let config = fs::read_to_string(shop.doctor.path("config.toml")).unwrap();
     let mapping = config.split_once("[mapping.scheduler]").unwrap().1;
-    let entry = |kind: &str, since: &str, after: &str, r#move: &str| {
+    let entry = |kind: &str, since: &str, after: &str, action: &str| {
         format!(
-            "[[target.scheduler.too_long]]\nstate = \"PENDING\"\n{kind}since = \"{since}\"\nafter = \"{after}\"\nmove = \"{move}\"\n"
+            "[[target.scheduler.too_long]]\nstate = \"PENDING\"\n{kind}since = \"{since}\"\nafter = \"{after}\"\naction = \"{action}\"\n"
         )
     };
     let entries = [
@@ -178,7 +178,7 @@ fn entries_count_in_the_order_of_the_file() {
     let steps = document["steps"].as_array().unwrap();
     // The first entry is about `a`, and gives it a day.
     assert_eq!(steps.len(), 1, "{document:#}");
-    assert_eq!((&steps[0]["id"], &steps[0]["move"]), (&"m".into(), &"requeue".into()));
+    assert_eq!((&steps[0]["id"], &steps[0]["action"]), (&"m".into(), &"requeue".into()));
 }
 
 /// `stale` and `show` say what `reclaim` would do under the target's rules.
@@ -191,14 +191,14 @@ fn everybody_says_the_same_of_the_targets_rules() {
     limits(&shop, "rules = [\"deadline_passed\"]\n");
     let target = ["--config", "config.toml", "--target", "shop", "--json"];
     let said = |command: &[&str]| shop.run(&[command, &target].concat()).exits(0).json();
-    assert_eq!(said(&["stale"])["jobs"][0]["move"], "fail");
-    assert_eq!(said(&["show", "3"])["jobs"][0]["would"]["move"], "fail");
-    assert_eq!(said(&["reclaim"])["steps"][0]["move"], "fail");
+    assert_eq!(said(&["stale"])["jobs"][0]["action"], "fail");
+    assert_eq!(said(&["show", "3"])["jobs"][0]["would"]["action"], "fail");
+    assert_eq!(said(&["reclaim"])["steps"][0]["action"], "fail");
 }
 
 /// A role that may not write what the config file has written is told of by `check`, before a sweep finds out each minute.
 #[test]
-fn check_knows_what_waiting_moves_write() {
+fn check_knows_what_waiting_actions_write() {
     let shop = scheduler::scheduler(Shop::on_postgres());
     let role = format!("waits_{}", std::process::id());
     let columns = "id, state, topic, worker, updated_at, deadline_at, reason";

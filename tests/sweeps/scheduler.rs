@@ -110,13 +110,13 @@ fn a_dry_run_says_why_and_writes_nothing() {
         let steps: BTreeMap<&str, &serde_json::Value> =
             document["steps"].as_array().unwrap().iter().map(|step| (step["id"].as_str().unwrap(), step)).collect();
         let stuck = steps["approved and stuck"];
-        assert_eq!((&stuck["move"], &stuck["state_after"]), (&"requeue".into(), &"PENDING".into()));
+        assert_eq!((&stuck["action"], &stuck["state_after"]), (&"requeue".into(), &"PENDING".into()));
         assert_eq!(stuck["reasons"][0]["rule"], "too_long");
         let detail = stuck["reasons"][0]["detail"].as_str().unwrap();
         assert!(detail.starts_with("waits in APPROVAL_REQUIRED, 2m"), "{detail}");
         assert!(detail.ends_with("past approved_at, allowed 2m (too_long 8 of target scheduler)"), "{detail}");
         let late = steps["too late to begin"];
-        assert_eq!((&late["move"], &late["state_after"]), (&"time_out".into(), &"TIMEOUT".into()));
+        assert_eq!((&late["action"], &late["state_after"]), (&"time_out".into(), &"TIMEOUT".into()));
         assert_eq!(steps["works past its deadline"]["reasons"][0]["rule"], "deadline_passed");
         // The same plan has the same digest, and one that has moved on is refused.
         let digest = document["digest"].as_str().unwrap();
@@ -169,8 +169,8 @@ fn what_was_done_can_be_taken_back() {
         let requeue = "[mapping.scheduler.waiting.requeue]\n";
         let config = config.replace(requeue, &format!("{requeue}clear = [\"approved_at\"]\n"));
         let config = config.replace(
-            "[mapping.scheduler.move.time_out]\n",
-            "[mapping.scheduler.move.time_out]\nclear = [\"worker\"]\n",
+            "[mapping.scheduler.action.time_out]\n",
+            "[mapping.scheduler.action.time_out]\nclear = [\"worker\"]\n",
         );
         fs::write(shop.doctor.path("config.toml"), config).unwrap();
         let before = shop.rows("SELECT * FROM scheduled_jobs ORDER BY id");

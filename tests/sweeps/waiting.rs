@@ -27,10 +27,10 @@ fn queued(shop: &Shop) {
 
 #[test]
 fn only_what_is_long_due_and_no_attempt_is_lost() {
-    for (r#move, ends) in [("requeue", "QUEUED"), ("time_out", "TIMED_OUT"), ("fail", "FAILED")] {
+    for (action, ends) in [("requeue", "QUEUED"), ("time_out", "TIMED_OUT"), ("fail", "FAILED")] {
         on_both(|shop| {
             queued(shop);
-            limits(shop, &format!("{OVERDUE}move = \"{move}\"\n"));
+            limits(shop, &format!("{OVERDUE}action = \"{action}\"\n"));
             let document = shop.run(&swept(&["--apply", "--json"])).exits(0).json();
             assert_eq!(document["summary"]["outcomes"]["moved"], 1);
             assert_eq!(document["steps"][0]["attempts_after"], 2);
@@ -44,7 +44,7 @@ fn only_what_is_long_due_and_no_attempt_is_lost() {
 fn what_was_done_can_be_taken_back() {
     on_both(|shop| {
         queued(shop);
-        limits(shop, &format!("{OVERDUE}move = \"time_out\"\n"));
+        limits(shop, &format!("{OVERDUE}action = \"time_out\"\n"));
         let before = shop.jobs();
         let document = shop.run(&swept(&["--apply", "--json"])).exits(0).json();
         assert_eq!(document["undoable"], true);
@@ -59,7 +59,7 @@ fn what_was_done_can_be_taken_back() {
 fn nobody_else_touches_them() {
     on_both(|shop| {
         queued(shop);
-        limits(shop, &format!("{OVERDUE}move = \"fail\"\n"));
+        limits(shop, &format!("{OVERDUE}action = \"fail\"\n"));
         let before = shop.jobs();
         for arguments in [&["reclaim"] as &[&str], &["sweep", "--restart", "--all-owners"]] {
             let arguments = [arguments, &["--config", "config.toml", "--target", "shop", "--apply", "--json"]].concat();
@@ -75,7 +75,7 @@ fn guards_count_them_and_the_brake_does_not() {
         queued(shop);
         shop.sql("INSERT INTO jobs (id, queue, kind, status, run_at) SELECT id + 10 * d, queue, kind, status, {ago 3600} FROM jobs,
             (SELECT 1 AS d UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4) AS tens");
-        limits(shop, &format!("{OVERDUE}move = \"fail\"\n"));
+        limits(shop, &format!("{OVERDUE}action = \"fail\"\n"));
         let refused = shop.run(&swept(&["--apply", "--max-jobs", "16"])).exits(4);
         assert!(refused.whole().contains("17 steps"), "{}", refused.whole());
         let limited = shop.run(&swept(&["--limit", "5", "--json"])).exits(0).json();
@@ -95,7 +95,7 @@ fn one_that_is_taken_meanwhile_is_left_alone() {
     let shop = Shop::on_postgres();
     shop.run(&["init"]).exits(0);
     queued(&shop);
-    limits(&shop, &format!("{OVERDUE}move = \"fail\"\n"));
+    limits(&shop, &format!("{OVERDUE}action = \"fail\"\n"));
     let mut worker = shop.client();
     let mut taking = worker.transaction().unwrap();
     taking
@@ -115,7 +115,7 @@ fn a_time_that_cannot_be_right_is_no_time() {
     shop.run(&["init"]).exits(0);
     queued(&shop);
     shop.sql("UPDATE jobs SET run_at = 12 WHERE id = 2");
-    limits(&shop, &format!("{OVERDUE}move = \"fail\"\n"));
+    limits(&shop, &format!("{OVERDUE}action = \"fail\"\n"));
     let document = shop.run(&swept(&["--json"])).exits(0).json();
     assert_eq!((&document["summary"]["planned"], &document["summary"]["held"]), (&1.into(), &1.into()));
     assert_eq!(document["held"][0]["id"], "2");
@@ -127,8 +127,8 @@ fn the_first_entry_that_is_about_a_job_counts() {
     on_both(|shop| {
         queued(shop);
         shop.sql("UPDATE jobs SET queue = 'bulk' WHERE id = 1; UPDATE jobs SET run_at = {ago 1200} WHERE id = 2");
-        let patient = "[[target.shop.too_long]]\nstate = \"QUEUED\"\nqueue = \"bulk\"\nsince = \"run_at\"\nafter = \"1d\"\nmove = \"fail\"\n";
-        limits(shop, &format!("{patient}{OVERDUE}move = \"requeue\"\n"));
+        let patient = "[[target.shop.too_long]]\nstate = \"QUEUED\"\nqueue = \"bulk\"\nsince = \"run_at\"\nafter = \"1d\"\naction = \"fail\"\n";
+        limits(shop, &format!("{patient}{OVERDUE}action = \"requeue\"\n"));
         let document = shop.run(&swept(&["--json"])).exits(0).json();
         assert_eq!((&document["summary"]["planned"], &document["steps"][0]["id"]), (&1.into(), &"2".into()));
     });
@@ -140,7 +140,7 @@ fn to_wake_is_to_tell() {
     let shop = scheduler::scheduler(Shop::on_postgres());
     let config = fs::read_to_string(shop.doctor.path("config.toml")).unwrap();
     // Those that wait and are not late by a deadline.
-    let config = config.replace("after = \"2m\"\nmove  = \"requeue\"", "after = \"2m\"\nmove  = \"wake\"");
+    let config = config.replace("after = \"2m\"\naction  = \"requeue\"", "after = \"2m\"\naction  = \"wake\"");
     fs::write(shop.doctor.path("config.toml"), config).unwrap();
     let before = shop.rows("SELECT * FROM scheduled_jobs WHERE state IN ('PENDING', 'SCHEDULED', 'APPROVAL_REQUIRED') AND deadline_at IS NULL ORDER BY id");
     let mut dispatcher = shop.client();
@@ -150,7 +150,7 @@ fn to_wake_is_to_tell() {
         .as_array()
         .unwrap()
         .iter()
-        .filter(|step| step["move"] == "wake" && step["outcome"] == "moved");
+        .filter(|step| step["action"] == "wake" && step["outcome"] == "moved");
     assert_eq!(woken.count(), 3);
     until("the dispatcher is told", || {
         use postgres::fallible_iterator::FallibleIterator;
@@ -171,7 +171,7 @@ fn death_comes_first() {
         shop.in_flight(2, 2, "'web1:2'", 5);
         shop.in_flight(3, 3, "'web1:3'", 5);
         shop.sql("UPDATE jobs SET claimed_at = {ago 7200} WHERE id = 2");
-        limits(shop, "[[target.shop.too_long]]\nstate = \"RUNNING\"\nafter = \"1h\"\nmove = \"time_out\"\n");
+        limits(shop, "[[target.shop.too_long]]\nstate = \"RUNNING\"\nafter = \"1h\"\naction = \"time_out\"\n");
         let reclaim = ["reclaim", "--config", "config.toml", "--target", "shop", "--json"];
         assert_eq!(
             shop.run(&reclaim).exits(0).json()["summary"]["planned"],
@@ -216,7 +216,7 @@ fn workers_of_the_libraries_are_woken() {
         limits(
             &shop,
             &format!(
-                "[[target.shop.too_long]]\nstate = \"{state}\"\nsince = \"{since}\"\nafter = \"10m\"\nmove = \"wake\"\n"
+                "[[target.shop.too_long]]\nstate = \"{state}\"\nsince = \"{since}\"\nafter = \"10m\"\naction = \"wake\"\n"
             ),
         );
         let rows = || shop.rows(&format!("SELECT xmin, * FROM {table} ORDER BY id"));
@@ -225,7 +225,7 @@ fn workers_of_the_libraries_are_woken() {
         worker.batch_execute(&format!("LISTEN \"{channel}\"")).unwrap();
         let document = shop.run(&swept(&["--apply", "--json"])).exits(0).json();
         assert_eq!(document["summary"]["outcomes"]["moved"], 1, "{table}");
-        assert_eq!(document["steps"][0]["move"], "wake");
+        assert_eq!(document["steps"][0]["action"], "wake");
         until("its workers are told", || {
             use postgres::fallible_iterator::FallibleIterator;
             worker.notifications().timeout_iter(std::time::Duration::from_millis(50)).next().unwrap().is_some()

@@ -114,7 +114,7 @@ key = "name"
 match = { name = "worker" }
 heartbeat = "beat"
 started = "up_at"
-[mapping.m.move]
+[mapping.m.action]
 requeue = { to = "new", clear = ["worker"] }
 "#;
     let doctor = Doctor::new();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 const SIZE: (u16, u16) = (100, 30);
 
-/// Jobs whose moves take some milliseconds each.
+/// Jobs whose actions take some milliseconds each.
 fn slow_to_move() -> Doctor {
     let doctor = orphans(1200);
     doctor.sql(

@@ -1,6 +1,6 @@
 use super::{EmitArgs, GentleArgs, ReasonArgs, VerifyArgs};
 use crate::cli::rules::to_be_switched_on;
-use crate::model::Move;
+use crate::model::Action;
 use crate::policy::Rule;
 use clap::Args;
 
@@ -13,8 +13,8 @@ pub struct ActArgs {
     pub apply: bool,
     /// Where to, instead of what the rules say: a job without attempts left goes to fail, one whose cancelling was
     /// requested to cancel, all others to requeue
-    #[arg(long, value_name = "MOVE", value_parser = parse_move)]
-    pub to: Option<Move>,
+    #[arg(long, value_name = "ACTION", value_parser = parse_action)]
+    pub to: Option<Action>,
     /// Act on this rule about trouble too, although the worker may still be running: deadline_passed,
     /// max_runtime or no_progress (can be repeated)
     #[arg(long, value_name = "NAME", value_parser = parse_trouble)]
@@ -36,10 +36,10 @@ pub struct ActArgs {
     pub reason: ReasonArgs,
 }
 
-fn parse_move(text: &str) -> Result<Move, String> {
+fn parse_action(text: &str) -> Result<Action, String> {
     // A claim cannot be woken: somebody holds it.
-    let mut moves = Move::ALL.into_iter().filter(|r#move| *r#move != Move::Wake);
-    moves.find(|r#move| r#move.name() == text).ok_or_else(|| "it is requeue, fail, cancel or time_out".to_owned())
+    let mut actions = Action::ALL.into_iter().filter(|action| *action != Action::Wake);
+    actions.find(|action| action.name() == text).ok_or_else(|| "it is requeue, fail, cancel or time_out".to_owned())
 }
 
 fn parse_trouble(text: &str) -> Result<Rule, String> {

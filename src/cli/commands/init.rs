@@ -18,7 +18,7 @@ pub struct Args {
     /// Print the statements and run none
     #[arg(long)]
     print: bool,
-    /// Create only the table jobdoctor_ledger, beside the tables of the queue that is there: from then on each move is recorded
+    /// Create only the table jobdoctor_ledger, beside the tables of the queue that is there: from then on each action is recorded
     /// in it, in the same transaction
     #[arg(long)]
     ledger: bool,

@@ -105,7 +105,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         return Err(CliError::new(Exit::Usage, message).hint("name two: each replaces its own as a whole"));
     }
     let report = report.map(ReportFile::at).transpose()?;
-    let metrics = Metrics::begin("sweep", textfile, &args.store, context)?.of_moves();
+    let metrics = Metrics::begin("sweep", textfile, &args.store, context)?.of_actions();
     let ended = sweep(args, context, report.as_ref(), &metrics);
     if let (Err(error), Some(report)) = (&ended, &report) {
         let document = error.clone().after(context.caught.signal()).document();

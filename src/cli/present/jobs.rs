@@ -52,9 +52,9 @@ pub fn reasons(job: &Job) -> Cell {
     Cell::new(details.join("; "), if death { Tone::Plain } else { Tone::Warn })
 }
 
-/// A move, in its tone.
-pub fn r#move(r#move: Option<&str>) -> Cell {
-    match r#move {
+/// An action, in its tone.
+pub fn action(action: Option<&str>) -> Cell {
+    match action {
         Some("requeue") => Cell::new("requeue", Tone::Good),
         Some(other) => Cell::new(other, Tone::Warn),
         None => Cell::new("hold", Tone::Dim),

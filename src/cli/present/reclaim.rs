@@ -37,7 +37,7 @@ fn steps(list: &Spool<StepJob>, rows: usize, applied: bool) -> io::Result<Table>
         jobs::column("kind", 4, Some(8)),
         jobs::column("owner", 1, Some(10)),
         jobs::right("silent", 1),
-        jobs::column("move", 0, None),
+        jobs::column("action", 0, None),
         jobs::column("becomes", 3, None),
         jobs::right("tries", 4),
     ];
@@ -55,7 +55,7 @@ fn steps(list: &Spool<StepJob>, rows: usize, applied: bool) -> io::Result<Table>
             jobs::text(job.kind.as_deref()),
             jobs::text(job.owner.as_deref()),
             jobs::silence(job),
-            jobs::r#move(job.r#move.as_deref()),
+            jobs::action(job.action.as_deref()),
             step.state_after.as_str().into(),
             jobs::attempts(step.attempts_after, job.max_attempts).into(),
         ];

@@ -58,7 +58,7 @@ fn would(shown: &ShownJob) -> Cell {
                 None => String::new(),
             };
             Cell::new(
-                format!("would {} it: {} -> {}{attempts}", would.r#move, shown.job.state, would.state_after),
+                format!("would {} it: {} -> {}{attempts}", would.action, shown.job.state, would.state_after),
                 Tone::Strong,
             )
         }

@@ -63,7 +63,7 @@ fn stuck(list: &Spool<Job>, rows: usize, format: Format) -> io::Result<Table> {
         jobs::column("owner", 0, Some(10)),
         jobs::right("silent", 0),
         jobs::right("tries", 4),
-        jobs::column("move", 1, None),
+        jobs::column("action", 1, None),
         jobs::column("why", 2, Some(20)),
     ];
     if wide {
@@ -81,7 +81,7 @@ fn stuck(list: &Spool<Job>, rows: usize, format: Format) -> io::Result<Table> {
             jobs::text(job.owner.as_deref()),
             jobs::silence(&job),
             jobs::attempts(job.attempts, job.max_attempts).into(),
-            jobs::r#move(job.r#move.as_deref()),
+            jobs::action(job.action.as_deref()),
             jobs::reasons(&job),
         ];
         if wide {

@@ -52,7 +52,7 @@ fn steps(list: &Spool<UndoStep>, rows: usize, applied: bool) -> io::Result<Table
             jobs::text(step.queue.as_deref()),
             jobs::text(step.kind.as_deref()),
             jobs::text(step.owner.as_deref()),
-            step.r#move.as_str().into(),
+            step.action.as_str().into(),
             step.state_after.as_str().into(),
             jobs::attempts(step.attempts_after, None).into(),
             seen(&step),
@@ -97,7 +97,7 @@ fn outcome(step: &UndoStep) -> Cell {
 fn left(list: &Spool<UndoLeft>, rows: usize) -> io::Result<Table> {
     let columns = vec![
         jobs::column("id", 0, None),
-        jobs::column("move", 1, None),
+        jobs::column("action", 1, None),
         jobs::column("state", 2, Some(7)),
         jobs::column("why", 0, Some(20)),
     ];
@@ -106,7 +106,7 @@ fn left(list: &Spool<UndoLeft>, rows: usize) -> io::Result<Table> {
         let left = left?;
         table.rows.push(vec![
             left.id.as_str().into(),
-            jobs::text(left.r#move.as_deref()),
+            jobs::text(left.action.as_deref()),
             jobs::text(left.state.as_deref()),
             left.detail.into(),
         ]);

@@ -1,7 +1,7 @@
 //! Whether the database would take what the actions write: it is asked, and nothing is written.
 
 use super::Findings;
-use crate::model::Move;
+use crate::model::Action;
 use crate::ops::OpsError;
 use crate::ops::record::Cause;
 use crate::ops::session::Look;
@@ -20,17 +20,17 @@ pub(super) fn actions(findings: &mut Findings, look: &mut Look) -> Result<(), Op
     let sure = if triggers { Severity::Warning } else { Severity::Error };
     let is_denied = findings.denied;
     let cleared = cleared(look);
-    for (r#move, assignment) in &cleared {
+    for (action, assignment) in &cleared {
         let (column, at) = (&assignment.column, &assignment.at);
         let fix = "leave it out of `clear`, or drop the column's NOT NULL";
-        let detail = format!("{move} ({at}): column {column} is NOT NULL, and the action clears it");
+        let detail = format!("{action} ({at}): column {column} is NOT NULL, and the action clears it");
         findings.add(sure, "actions", detail, Some(fix.to_owned()));
     }
     let mut refused = !cleared.is_empty();
     for refusal in look.reader.rehearse(&look.spec, &Cause::Dead.reason(A_RUN))? {
         let error = &refusal.error;
         let of = |column: &str| error.constraint.as_ref().is_some_and(|of| of.ends_with(&format!(".{column}")));
-        if cleared.iter().any(|(r#move, one)| refusal.r#move == Some(*r#move) && of(&one.column.name)) {
+        if cleared.iter().any(|(action, one)| refusal.action == Some(*action) && of(&one.column.name)) {
             continue;
         }
         if refusal.of == RefusedOf::Untried {
@@ -52,7 +52,7 @@ pub(super) fn actions(findings: &mut Findings, look: &mut Look) -> Result<(), Op
         };
         findings.add(severity, "actions", refusal.to_string(), error.hint.clone());
     }
-    if !refused && look.spec.advice_only().is_none() && !look.spec.moves.is_empty() {
+    if !refused && look.spec.advice_only().is_none() && !look.spec.actions.is_empty() {
         findings.ok("actions", "the database accepts every statement of the actions; none was run".to_owned());
     }
     Ok(())
@@ -61,13 +61,13 @@ pub(super) fn actions(findings: &mut Findings, look: &mut Look) -> Result<(), Op
 /// A mapping that says neither how a job goes back nor how it fails has nothing to reclaim with.
 fn is_offered(findings: &mut Findings, look: &Look) {
     let Some(at) = &look.mapping else { return };
-    if [Move::Requeue, Move::Fail].iter().all(|r#move| !look.spec.moves.contains_key(r#move)) {
+    if [Action::Requeue, Action::Fail].iter().all(|action| !look.spec.actions.contains_key(action)) {
         findings.add(
             Severity::Error,
             "actions",
             format!("{at}: there is neither a requeue nor a fail, so that nothing can be reclaimed"),
             Some(
-                "write [mapping.NAME.move.requeue] or [mapping.NAME.move.fail], see `jobdoctor help presets`"
+                "write [mapping.NAME.action.requeue] or [mapping.NAME.action.fail], see `jobdoctor help presets`"
                     .to_owned(),
             ),
         );
@@ -75,17 +75,17 @@ fn is_offered(findings: &mut Findings, look: &Look) {
 }
 
 /// The NOT NULL columns that actions clear.
-fn cleared(look: &Look) -> Vec<(Move, Assignment)> {
+fn cleared(look: &Look) -> Vec<(Action, Assignment)> {
     let Some(table) = claims_table(look) else { return Vec::new() };
     let clears = |assignment: &&Assignment| {
         matches!(assignment.value.0.as_slice(), [Piece::Text(null)] if null.trim().eq_ignore_ascii_case("null"))
             && table.not_null.contains(&assignment.column.name)
     };
     let mut list = Vec::new();
-    for (r#move, moved) in look.spec.moves.iter().filter(|(_, moved)| moved.refused.is_none()) {
+    for (action, moved) in look.spec.actions.iter().filter(|(_, moved)| moved.refused.is_none()) {
         for step in &moved.steps {
             if let StepSpec::Update(assignments) = step {
-                list.extend(assignments.iter().filter(clears).map(|assignment| (*r#move, assignment.clone())));
+                list.extend(assignments.iter().filter(clears).map(|assignment| (*action, assignment.clone())));
             }
         }
     }

@@ -25,9 +25,9 @@ pub(super) fn ledger(findings: &mut Findings, look: &Look) {
         let role = look.live.role.as_deref().map_or_else(|| "(this role)".to_owned(), quoted);
         return findings.denied(
             "ledger",
-            format!("a move adds rows to the ledger {schema}.{name}, and history reads them"),
+            format!("an action adds rows to the ledger {schema}.{name}, and history reads them"),
             format!("GRANT INSERT, SELECT ON {} TO {role}", qualified(schema, name)),
         );
     }
-    findings.ok("ledger", format!("the ledger {schema}.{name} records each move"));
+    findings.ok("ledger", format!("the ledger {schema}.{name} records each action"));
 }

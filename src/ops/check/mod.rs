@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 pub struct Checked {
     /// The document.
     pub document: Check,
-    /// True if all is there that jobdoctor can do for such a queue: listing, and moves where it has any.
+    /// True if all is there that jobdoctor can do for such a queue: listing, and actions where it has any.
     pub is_fit: bool,
     /// True if a right is missing; then asking somebody for it helps, and no change of configuration does.
     pub denied: bool,
@@ -89,7 +89,7 @@ pub fn check(look: &mut Look, setup: &[String], unfit: &[String], with_waiting: 
     let is_moved = look.spec.advice_only().is_none();
     for table in tables(look).into_iter().filter(|table| is_moved && !table.triggers.is_empty()) {
         let names = table.triggers.join(", ");
-        let detail = format!("table {} has triggers, and a move may fire them: {names}", table.name);
+        let detail = format!("table {} has triggers, and an action may fire them: {names}", table.name);
         match look.spec.engine {
             // Nothing says which tables a trigger writes to.
             Engine::Postgres => findings.add(

@@ -2,10 +2,10 @@ use super::{Findings, name, tables};
 use crate::model::Engine;
 use crate::ops::session::Look;
 use crate::spec::ident::quoted;
-use crate::spec::{MoveSpec, QueueSpec, StepSpec, Touch};
+use crate::spec::{ActionSpec, QueueSpec, StepSpec, Touch};
 use std::collections::BTreeSet;
 
-/// What the moves write, and whether this role may. What is done to jobs that wait counts where the config file has it done.
+/// What the actions write, and whether this role may. What is done to jobs that wait counts where the config file has it done.
 pub(super) fn rights(findings: &mut Findings, look: &Look, with_waiting: bool) {
     let spec = &look.spec;
     let role = look.live.role.as_deref().map_or_else(|| "(this role)".to_owned(), quoted);
@@ -33,7 +33,7 @@ pub(super) fn rights(findings: &mut Findings, look: &Look, with_waiting: bool) {
             findings.denied(
                 "update_jobs",
                 match jobs.is_view {
-                    true => format!("{} is a view, and a move writes to it", jobs.name),
+                    true => format!("{} is a view, and an action writes to it", jobs.name),
                     false => "this user may not write to the file, or to its directory, where SQLite keeps a journal"
                         .to_owned(),
                 },
@@ -54,7 +54,7 @@ pub(super) fn rights(findings: &mut Findings, look: &Look, with_waiting: bool) {
                 format!("GRANT UPDATE ({}) ON {} TO {role}", missing.join(", "), name(spec, jobs)),
             );
         } else {
-            findings.ok("update_jobs", format!("this role may write what a move writes to table {}", jobs.name));
+            findings.ok("update_jobs", format!("this role may write what an action writes to table {}", jobs.name));
         }
     }
     for (touch, logical) in touches(spec) {
@@ -73,7 +73,7 @@ pub(super) fn rights(findings: &mut Findings, look: &Look, with_waiting: bool) {
                 &format!("{}_{logical}", right.to_lowercase()),
                 format!(
                     "{} needs {right} on table {}",
-                    if touch == Touch::Select { "looking" } else { "a move" },
+                    if touch == Touch::Select { "looking" } else { "an action" },
                     live.name
                 ),
                 format!("GRANT {right} ON {} TO {role}", name(spec, live)),
@@ -83,7 +83,7 @@ pub(super) fn rights(findings: &mut Findings, look: &Look, with_waiting: bool) {
             let sequences = live.closed_sequences.join(", ");
             findings.denied(
                 &format!("sequence_{logical}"),
-                format!("a move adds rows to table {}, whose key comes from a sequence", live.name),
+                format!("an action adds rows to table {}, whose key comes from a sequence", live.name),
                 format!("GRANT USAGE ON SEQUENCE {sequences} TO {role}"),
             );
         }
@@ -96,7 +96,7 @@ pub(super) fn rights(findings: &mut Findings, look: &Look, with_waiting: bool) {
         findings.denied(
             "lock_owners",
             format!(
-                "a move locks the owner's row in table {}, so that no heartbeat can slip in between, and Postgres asks for \
+                "an action locks the owner's row in table {}, so that no heartbeat can slip in between, and Postgres asks for \
                  more than SELECT for that",
                 owners.name
             ),
@@ -109,7 +109,7 @@ pub(super) fn rights(findings: &mut Findings, look: &Look, with_waiting: bool) {
     }
 }
 
-fn assignments(moved: &MoveSpec) -> impl Iterator<Item = &str> {
+fn assignments(moved: &ActionSpec) -> impl Iterator<Item = &str> {
     moved.steps.iter().flat_map(|step| match step {
         StepSpec::Update(assignments) => assignments.iter().map(|a| a.column.name.as_str()).collect::<Vec<_>>(),
         StepSpec::Sql { .. } => Vec::new(),
@@ -118,19 +118,20 @@ fn assignments(moved: &MoveSpec) -> impl Iterator<Item = &str> {
 
 fn written_columns(spec: &QueueSpec, with_waiting: bool) -> BTreeSet<&str> {
     let waiting = spec.waiting.values().filter(|_| with_waiting);
-    spec.moves.values().chain(waiting).flat_map(assignments).collect()
+    spec.actions.values().chain(waiting).flat_map(assignments).collect()
 }
 
-/// What is done to which tables, by their logical names: all of them are read, and the moves' statements of the preset's own
+/// What is done to which tables, by their logical names: all of them are read, and the actions' statements of the preset's own
 /// write to some. Before any of those, the claim's row is locked, which is a matter of UPDATE too; where the program writes
 /// the UPDATE, the right to its columns is enough.
 fn touches(spec: &QueueSpec) -> BTreeSet<(Touch, &str)> {
-    let moves = || spec.moves.values().filter(|moved| moved.refused.is_none());
-    let sql = moves().flat_map(|moved| &moved.steps).filter_map(|step| match step {
+    let actions = || spec.actions.values().filter(|moved| moved.refused.is_none());
+    let sql = actions().flat_map(|moved| &moved.steps).filter_map(|step| match step {
         StepSpec::Sql { sql, .. } => Some(sql),
         StepSpec::Update(_) => None,
     });
-    let locks = spec.engine == Engine::Postgres && moves().next().is_some() && written_columns(spec, false).is_empty();
+    let locks =
+        spec.engine == Engine::Postgres && actions().next().is_some() && written_columns(spec, false).is_empty();
     let locked = locks.then_some((Touch::Update, spec.claim.lock_table.as_str()));
     let read = spec.tables.keys().map(|table| (Touch::Select, table.as_str()));
     sql.flat_map(|sql| sql.touches()).chain(locked).chain(read).collect()

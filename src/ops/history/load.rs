@@ -1,6 +1,6 @@
 use super::Records;
 use crate::journal::{self, Actor, Counts, Directory, End, Entry, Head, Target, is_run_id, key_from_json};
-use crate::model::{LedgerRow, Move, Outcome, Timestamp};
+use crate::model::{Action, LedgerRow, Outcome, Timestamp};
 use crate::ops::{Look, OpsError};
 use crate::report::Spool;
 use crate::spec::LedgerSpec;
@@ -217,7 +217,7 @@ pub(super) fn head_of(row: &LedgerRow, look: &mut Look) -> Result<Head, OpsError
 }
 
 fn entry(row: &LedgerRow) -> Option<Entry> {
-    let r#move = Move::ALL.into_iter().find(|known| known.name() == row.r#move)?;
+    let action = Action::ALL.into_iter().find(|known| known.name() == row.action)?;
     let rules = row.rules.split(',').filter(|rule| !rule.is_empty()).map(str::to_owned).collect();
     let fingerprints = row.fingerprint_before.clone().zip(row.fingerprint_after.clone());
     Some(Entry {
@@ -227,7 +227,7 @@ fn entry(row: &LedgerRow) -> Option<Entry> {
         queue: row.queue.clone(),
         kind: row.kind.clone(),
         owner: row.owner.clone(),
-        r#move,
+        action,
         state_before: row.state_before.clone(),
         state_after: row.state_after.clone(),
         attempts_before: row.attempts_before,

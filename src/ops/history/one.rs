@@ -120,7 +120,7 @@ fn step(kept: &Kept, compared: Option<&str>) -> HistoryStep {
         queue: entry.and_then(|entry| entry.queue.clone()),
         kind: entry.and_then(|entry| entry.kind.clone()),
         owner: entry.and_then(|entry| entry.owner.clone()),
-        r#move: entry.map(|entry| entry.r#move.name().to_owned()),
+        action: entry.map(|entry| entry.action.name().to_owned()),
         state: entry.map(|entry| entry.state_before.clone()),
         state_after: entry.map(|entry| entry.state_after.clone()),
         attempts: entry.and_then(|entry| entry.attempts_before),

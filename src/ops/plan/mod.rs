@@ -23,7 +23,7 @@ use crate::spec::QueueSpec;
 pub use asked::Asked;
 use gauge::{Measured, measured};
 use rests::Rests;
-use scope::{claims_have_times, move_is_offered, scope_is_sound};
+use scope::{action_is_offered, claims_have_times, scope_is_sound};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
@@ -55,7 +55,7 @@ pub struct Plan {
     pub(in crate::ops) confirmed_after: Option<Duration>,
     /// What tells this database from every other one.
     pub(in crate::ops) identity: Option<String>,
-    /// True if every move in it could be taken back.
+    /// True if every action in it could be taken back.
     pub(in crate::ops) undoable: bool,
 }
 
@@ -136,7 +136,7 @@ pub fn plan(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<P
         scope_is_sound(look, &restart.scope)?;
         claims_have_times(&look.spec, restart)?;
     }
-    move_is_offered(&look.spec, policy)?;
+    action_is_offered(&look.spec, policy)?;
     must_be_counted(look, policy)?;
     let mut drafts = Drafts::default();
     if selection.is_by_name() {
@@ -166,7 +166,7 @@ pub fn plan(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<P
 /// When the file is not a plan for this queue, or the store cannot be read.
 pub fn plan_again(look: &mut Look, name: &str, saved: &SavedPlan, policy: &Policy) -> Result<Plan, OpsError> {
     saved::fits(name, saved, &look.target)?;
-    move_is_offered(&look.spec, policy)?;
+    action_is_offered(&look.spec, policy)?;
     must_be_counted(look, policy)?;
     let ids = saved.steps.iter().map(|step| step.id.clone()).collect();
     let selection = Selection { ids, from_list: true, ..Selection::default() };
@@ -198,18 +198,18 @@ fn finish(
     let beyond_limit = selection.limit.map_or(0, |limit| steps.truncate(limit).min(jobs.truncate(limit)));
     let measured = measured(look, policy, gauge, steps.len(), &rests)?;
     let mut digest = Digest::default();
-    let mut moves = BTreeSet::new();
+    let mut actions = BTreeSet::new();
     for step in steps.iter() {
         let step = step?;
-        moves.insert(step.r#move);
+        actions.insert(step.action);
         digest.add(&step);
     }
     let mut warnings =
         if steps.is_empty() { Vec::new() } else { warnings(&look.spec, policy, &sources, &rests, troubled) };
     warnings.extend(history::warnings(look, policy, &rests));
     warnings.extend(lost_before(&jobs)?);
-    let final_moves = undo::final_moves(&look.spec, &moves);
-    warnings.extend(final_moves.iter().cloned());
+    let final_actions = undo::final_actions(&look.spec, &actions);
+    warnings.extend(final_actions.iter().cloned());
     Ok(Plan {
         claims: Part { spec: look.spec.clone(), steps, jobs },
         waiting: Vec::new(),
@@ -227,7 +227,7 @@ fn finish(
         progress: look.progress.clone(),
         confirmed_after: None,
         identity: look.reader.identity()?,
-        undoable: final_moves.is_empty(),
+        undoable: final_actions.is_empty(),
     })
 }
 

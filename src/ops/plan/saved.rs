@@ -1,7 +1,7 @@
 //! A plan in a file: written in one run, and carried out by another as far as nothing has changed.
 
 use super::Plan;
-use crate::model::{Key, Move};
+use crate::model::{Action, Key};
 use crate::ops::OpsError;
 use crate::policy::{Digest, Draft, Held, HeldReason, Policy, Rule};
 use crate::report::{SavedPlan, SavedPolicy, SavedStep, SavedTarget, Target};
@@ -24,7 +24,7 @@ impl Plan {
                 queue: job.queue,
                 kind: job.kind,
                 owner: job.owner,
-                r#move: step.r#move.name().to_owned(),
+                action: step.action.name().to_owned(),
                 state_after: step.state_after,
                 attempts_after: step.attempts_after,
                 fence: step.fence.0,
@@ -66,7 +66,7 @@ pub(super) fn saved_policy(name: &str, saved: &SavedPolicy, policy: Policy) -> R
     let rules = saved.rules.iter().map(|name| rule(name).ok_or_else(|| broken(format!("there is no rule `{name}`"))));
     let to = match &saved.to {
         None => None,
-        Some(to) => Some(a_move(to).ok_or_else(|| broken(format!("there is no move `{to}`")))?),
+        Some(to) => Some(action_named(to).ok_or_else(|| broken(format!("there is no action `{to}`")))?),
     };
     let policy = Policy { older, act_on: rules.collect::<Result<_, _>>()?, to, ..policy };
     Ok(if saved.older_overrules { policy.with_older(older) } else { policy })
@@ -93,8 +93,8 @@ pub(super) fn fits(name: &str, saved: &SavedPlan, target: &Target) -> Result<(),
     let mut digest = Digest::default();
     let mut seen = BTreeSet::new();
     for step in &saved.steps {
-        if a_move(&step.r#move).is_none() {
-            return broken(format!("job {}: there is no move `{}`", step.id, step.r#move));
+        if action_named(&step.action).is_none() {
+            return broken(format!("job {}: there is no action `{}`", step.id, step.action));
         }
         if step.id != step.key.to_string() {
             return broken(format!("job {}: its key is that of job {}", step.id, step.key));
@@ -103,7 +103,7 @@ pub(super) fn fits(name: &str, saved: &SavedPlan, target: &Target) -> Result<(),
         if seen.contains(&key) {
             return broken(format!("job {} is in it twice", step.id));
         }
-        digest.add_parts(&key, &step.fence, &step.r#move, &step.state_after, step.attempts_after);
+        digest.add_parts(&key, &step.fence, &step.action, &step.state_after, step.attempts_after);
         seen.insert(key);
     }
     let digest = digest.finish();
@@ -131,7 +131,7 @@ impl ByKey<'_> {
         }
         let detail = match then {
             Some(then) if then.fence == step.fence.0 => {
-                format!("the plan was to {} it, not to {}", then.r#move, step.r#move)
+                format!("the plan was to {} it, not to {}", then.action, step.action)
             }
             _ => "it is no longer what the plan saw".to_owned(),
         };
@@ -150,6 +150,6 @@ fn place(target: &Target) -> SavedTarget {
     SavedTarget { engine: target.engine.clone(), preset: target.preset.clone(), database, table: target.table.clone() }
 }
 
-fn a_move(name: &str) -> Option<Move> {
-    Move::ALL.into_iter().find(|known| known.name() == name)
+fn action_named(name: &str) -> Option<Action> {
+    Action::ALL.into_iter().find(|known| known.name() == name)
 }

@@ -7,13 +7,13 @@ use crate::policy::{Globs, Policy, Restart, RestartScope};
 use crate::spec::QueueSpec;
 use std::collections::BTreeSet;
 
-/// Refuses a move that this queue does not have at all.
-pub(super) fn move_is_offered(spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
+/// Refuses an action that this queue does not have at all.
+pub(super) fn action_is_offered(spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
     match policy.to {
-        Some(to) if !spec.moves.contains_key(&to) => {
-            let known: Vec<&str> = spec.moves.keys().map(|known| known.name()).collect();
+        Some(to) if !spec.actions.contains_key(&to) => {
+            let known: Vec<&str> = spec.actions.keys().map(|known| known.name()).collect();
             Err(OpsError::usage(
-                format!("--to {to}: preset {} has no such move", spec.preset),
+                format!("--to {to}: preset {} has no such action", spec.preset),
                 format!("it has {}", known.join(", ")),
             ))
         }

@@ -1,8 +1,8 @@
 //! Jobs that wait for too long, in the plan of a sweep beside its claims.
 
-use super::undo::final_moves;
+use super::undo::final_actions;
 use super::{Drafts, Part, Plan};
-use crate::model::{Claim, Move, Step};
+use crate::model::{Action, Claim, Step};
 use crate::ops::OpsError;
 use crate::ops::selection::Selection;
 use crate::ops::session::{Look, Session};
@@ -85,19 +85,19 @@ fn part(
     Ok(Part { spec, steps, jobs })
 }
 
-fn steps_of(steps: &Spool<Step>) -> Result<BTreeSet<Move>, OpsError> {
-    let mut moves = BTreeSet::new();
+fn steps_of(steps: &Spool<Step>) -> Result<BTreeSet<Action>, OpsError> {
+    let mut actions = BTreeSet::new();
     for step in steps.iter() {
-        moves.insert(step?.r#move);
+        actions.insert(step?.action);
     }
-    Ok(moves)
+    Ok(actions)
 }
 
 /// What is to be known before these are applied.
-fn said(spec: &QueueSpec, moves: &BTreeSet<Move>, plan: &mut Plan) {
-    let final_moves = final_moves(spec, moves);
-    plan.undoable &= final_moves.is_empty();
-    for why in final_moves {
+fn said(spec: &QueueSpec, actions: &BTreeSet<Action>, plan: &mut Plan) {
+    let final_actions = final_actions(spec, actions);
+    plan.undoable &= final_actions.is_empty();
+    for why in final_actions {
         if !plan.warnings.contains(&why) {
             plan.warnings.push(why);
         }

@@ -25,8 +25,8 @@ fn entry(preset: &Preset) -> Result<PresetEntry, SpecError> {
             }
         }
     }
-    let moves = base.map(|profile| profile.moves.as_slice()).unwrap_or_default();
-    let can = moves.iter().filter(|r#move| r#move.refused.is_none()).map(|r#move| r#move.r#move.name());
+    let actions = base.map(|profile| profile.actions.as_slice()).unwrap_or_default();
+    let can = actions.iter().filter(|action| action.refused.is_none()).map(|action| action.action.name());
     Ok(PresetEntry {
         name: preset.name.clone(),
         title: preset.title.clone(),

@@ -1,8 +1,8 @@
 //! The queues that are known: all of them as a list, and one as a page. No database is looked at.
 
+mod actions;
 mod finished;
 mod list;
-mod moves;
 mod page;
 mod words;
 

@@ -1,5 +1,5 @@
+use super::actions::action_named;
 use super::finished::finished;
-use super::moves::a_move;
 use super::words;
 use crate::report::{
     PresetAdvice, PresetAttempts, PresetCaution, PresetCheck, PresetHold, PresetInFlight, PresetLiveness, PresetOption,
@@ -99,14 +99,14 @@ fn queue(profile: &Profile) -> PresetQueue {
             exhausted: words::exhausted(&profile.attempts),
         },
         finished: finished(profile),
-        moves: profile.moves.iter().map(a_move).collect(),
-        waiting: profile.waiting.iter().map(a_move).collect(),
+        actions: profile.actions.iter().map(action_named).collect(),
+        waiting: profile.waiting.iter().map(action_named).collect(),
         holds: profile
             .holds
             .iter()
             .map(|hold| PresetHold {
                 name: hold.name.clone(),
-                moves: hold.moves.iter().map(ToString::to_string).collect(),
+                actions: hold.actions.iter().map(ToString::to_string).collect(),
                 condition: hold.condition.clone(),
                 reason: hold.reason.clone(),
             })

@@ -52,7 +52,7 @@ pub(super) fn table(table: &TableProfile) -> String {
         TableRole::Owners => "its rows are the owners",
         TableRole::Read => "read beside the claims",
         TableRole::Asked => "asked before a step",
-        TableRole::Written => "written by a move",
+        TableRole::Written => "written by an action",
         TableRole::Woken => "a row in it wakes workers",
     };
     match table.roles.as_slice() {

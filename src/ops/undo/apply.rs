@@ -2,7 +2,7 @@
 
 use super::UndoPlan;
 use crate::journal::Entry;
-use crate::model::{Move, Outcome, Restore, RestoreBatch, StepResult};
+use crate::model::{Action, Outcome, Restore, RestoreBatch, StepResult};
 use crate::ops::OpsError;
 use crate::ops::record::{Recording, ends};
 use crate::report::{RowError, Spool, UndoStep};
@@ -44,14 +44,14 @@ pub(super) fn apply(
     let mut run = Run { plan, limits, recording, writer, waiting: BTreeMap::new(), batches: 0, applied };
     for (n, (row, job)) in plan.rows.iter().zip(jobs.iter()).enumerate() {
         match (row, job) {
-            (Ok((r#move, restore, entry)), Ok(job)) => run.take(n, r#move, restore, entry, job),
+            (Ok((action, restore, entry)), Ok(job)) => run.take(n, action, restore, entry, job),
             (Err(error), _) | (_, Err(error)) => {
                 run.fail(&error);
                 break;
             }
         }
     }
-    Move::ALL.into_iter().for_each(|r#move| run.flush(r#move));
+    Action::ALL.into_iter().for_each(|action| run.flush(action));
     Ok(run.finish(jobs.len() as u64))
 }
 
@@ -67,35 +67,35 @@ struct Run<'a> {
     limits: &'a Limits,
     recording: &'a mut Recording,
     writer: Box<dyn Writer>,
-    /// Rows that wait until their move has a batch together; a batch is of one move and one set of columns.
-    waiting: BTreeMap<Move, Vec<Waiting>>,
+    /// Rows that wait until their action has a batch together; a batch is of one action and one set of columns.
+    waiting: BTreeMap<Action, Vec<Waiting>>,
     batches: usize,
     applied: Applied,
 }
 
 impl Run<'_> {
-    fn take(&mut self, place: usize, r#move: Move, restore: Restore, entry: Entry, job: UndoStep) {
+    fn take(&mut self, place: usize, action: Action, restore: Restore, entry: Entry, job: UndoStep) {
         let names = |restore: &Restore| restore.values.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
-        let others = self.waiting.get(&r#move).and_then(|waiting| waiting.first());
+        let others = self.waiting.get(&action).and_then(|waiting| waiting.first());
         if others.is_some_and(|first| names(&first.restore) != names(&restore)) {
-            self.flush(r#move);
+            self.flush(action);
         }
-        let waiting = self.waiting.entry(r#move).or_default();
+        let waiting = self.waiting.entry(action).or_default();
         waiting.push(Waiting { place, restore, entry, job });
         if waiting.len() == BATCH {
-            self.flush(r#move);
+            self.flush(action);
         }
     }
 
-    fn flush(&mut self, r#move: Move) {
-        let Some(waiting) = self.waiting.remove(&r#move).filter(|waiting| !waiting.is_empty()) else { return };
+    fn flush(&mut self, action: Action) {
+        let Some(waiting) = self.waiting.remove(&action).filter(|waiting| !waiting.is_empty()) else { return };
         let (mut rows, mut entries, mut jobs) = (Vec::new(), Vec::new(), Vec::new());
         for one in waiting {
             rows.push(one.restore);
             entries.push(taken_back(one.entry));
             jobs.push((one.place, one.job));
         }
-        let results = self.results(r#move, &rows, &entries, &jobs);
+        let results = self.results(action, &rows, &entries, &jobs);
         for ((place, mut job), result) in jobs.into_iter().zip(results) {
             *self.applied.outcomes.entry(result.outcome).or_default() += 1;
             job.outcome = Some(result.outcome.name().to_owned());
@@ -114,7 +114,7 @@ impl Run<'_> {
     /// Gives back the rows of a batch; where its commit is refused on account of some row, each half of it by itself.
     fn results(
         &mut self,
-        r#move: Move,
+        action: Action,
         rows: &[Restore],
         entries: &[Entry],
         jobs: &[(usize, UndoStep)],
@@ -133,14 +133,14 @@ impl Run<'_> {
         self.batches += 1;
         let numbered = entries.iter().cloned().enumerate().map(|(step, entry)| Entry { step, ..entry });
         let mut recorder = self.recording.batch(numbered.collect());
-        let done = self.writer.restore(&self.plan.spec, &RestoreBatch { r#move, rows }, &mut recorder);
+        let done = self.writer.restore(&self.plan.spec, &RestoreBatch { action, rows }, &mut recorder);
         recorder.committed(&done.results);
         self.recording.ended(ends(jobs.iter().map(|(_, job)| &job.id), &done.results));
         if done.is_to_be_split() {
             let half = rows.len() / 2;
             let (rows, entries, jobs) = (rows.split_at(half), entries.split_at(half), jobs.split_at(half));
-            let mut results = self.results(r#move, rows.0, entries.0, jobs.0);
-            results.extend(self.results(r#move, rows.1, entries.1, jobs.1));
+            let mut results = self.results(action, rows.0, entries.0, jobs.0);
+            results.extend(self.results(action, rows.1, entries.1, jobs.1));
             return results;
         }
         self.applied.stop = done.stop;

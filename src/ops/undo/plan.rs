@@ -1,6 +1,6 @@
 use super::look;
 use crate::journal::Entry;
-use crate::model::{Move, Outcome, Restore, Timestamp};
+use crate::model::{Action, Outcome, Restore, Timestamp};
 use crate::ops::OpsError;
 use crate::ops::history::{Kept, Loaded, Now, Records, belongs, load, now_of, undone_by};
 use crate::report::{Spool, Target, UndoLeft, UndoStep, UndoSummary};
@@ -19,9 +19,9 @@ pub struct UndoPlan {
     pub(super) undoes: String,
     /// `journal` or `ledger`.
     pub(super) source: &'static str,
-    /// The rows as they are to be, with the move that is taken back; and in the same order what a record says of the job, and
+    /// The rows as they are to be, with the action that is taken back; and in the same order what a record says of the job, and
     /// what documents do.
-    pub(super) rows: Spool<(Move, Restore, Entry)>,
+    pub(super) rows: Spool<(Action, Restore, Entry)>,
     pub(super) jobs: Spool<UndoStep>,
     pub(super) left: Spool<UndoLeft>,
     pub(super) summary: UndoSummary,
@@ -105,7 +105,7 @@ impl UndoPlan {
         for kept in kept.into_iter().filter(may_have_moved) {
             match kept.entry {
                 // Nothing was changed, so nothing is to be taken back.
-                Some(entry) if entry.r#move == Move::Wake => {}
+                Some(entry) if entry.action == Action::Wake => {}
                 Some(entry) => recorded.push((kept.outcome, entry)),
                 None => self.left.push(0, &unrecorded(kept.id))?,
             }
@@ -126,11 +126,11 @@ impl UndoPlan {
 
     fn add(&mut self, entry: Entry, now: Now, state_seen: Option<String>) -> Result<(), OpsError> {
         let Some(row) = &entry.row else { return Ok(()) };
-        let known = self.spec.given_back(entry.r#move).unwrap_or_default();
+        let known = self.spec.given_back(entry.action).unwrap_or_default();
         if let Some(value) = row.values.iter().find(|value| !known.iter().any(|column| column.name == value.column)) {
             let message = format!(
                 "column {} of job {} is none that a {} of preset {} writes here",
-                value.column, entry.id, entry.r#move, self.spec.preset
+                value.column, entry.id, entry.action, self.spec.preset
             );
             return Err(SpecError::whole(&format!("run {}", self.undoes), message).into());
         }
@@ -153,7 +153,7 @@ impl UndoPlan {
             queue: entry.queue.clone(),
             kind: entry.kind.clone(),
             owner: entry.owner.clone(),
-            r#move: entry.r#move.name().to_owned(),
+            action: entry.action.name().to_owned(),
             state: entry.state_after.clone(),
             state_after: entry.state_before.clone(),
             attempts: entry.attempts_after,
@@ -171,24 +171,24 @@ impl UndoPlan {
             values: row.values.iter().map(|value| (value.column.clone(), value.before.clone())).collect(),
         };
         self.jobs.push(0, &job)?;
-        self.rows.push(0, &(entry.r#move, restore, entry))?;
+        self.rows.push(0, &(entry.action, restore, entry))?;
         Ok(())
     }
 }
 
 fn unrecorded(id: String) -> UndoLeft {
     let detail = "what it was before is not recorded: the journal of that run has gaps".to_owned();
-    UndoLeft { id, r#move: None, state: None, detail }
+    UndoLeft { id, action: None, state: None, detail }
 }
 
 fn left(entry: &Entry) -> UndoLeft {
     UndoLeft {
         id: entry.id.clone(),
-        r#move: Some(entry.r#move.name().to_owned()),
+        action: Some(entry.action.name().to_owned()),
         state: Some(entry.state_after.clone()),
         detail: format!(
             "this {} was more than one UPDATE of one table, or its columns could not be read",
-            entry.r#move
+            entry.action
         ),
     }
 }

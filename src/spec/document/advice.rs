@@ -17,7 +17,7 @@ pub(super) fn advice(mut fields: Fields<'_>) -> Result<AdviceDoc, SpecError> {
     Ok(advice)
 }
 
-/// What becomes of columns that moves set to expressions, in plain words: `[words]`.
+/// What becomes of columns that actions set to expressions, in plain words: `[words]`.
 pub(super) fn words(field: Option<Field<'_>>) -> Result<Vec<(String, String)>, SpecError> {
     field.map(Field::text_table).transpose().map(Option::unwrap_or_default)
 }

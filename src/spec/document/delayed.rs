@@ -3,14 +3,14 @@ use crate::spec::SpecError;
 use crate::spec::fields::{Field, Fields, Written};
 use crate::spec::template::Template;
 
-/// What a requeue does otherwise where the operator asks for a delay: `[move.requeue.delayed]`.
+/// What a requeue does otherwise where the operator asks for a delay: `[action.requeue.delayed]`.
 #[derive(Debug, Clone)]
 pub(in crate::spec) struct DelayedDoc {
     /// Why that is never done, if so.
     pub(in crate::spec) refused: Option<String>,
     /// The state the job comes to instead.
     pub(in crate::spec) to: Option<Written>,
-    /// Assignments beside those of the move, or in their place.
+    /// Assignments beside those of the action, or in their place.
     pub(in crate::spec) set: Vec<(String, Written, Template)>,
 }
 

@@ -1,24 +1,24 @@
 //! A preset or mapping as its author wrote it, for one engine and one set of variants: typed, but not yet held against the
 //! live tables.
 
+mod actions;
 mod advice;
 mod attempts;
 mod check;
 mod claim;
 mod delayed;
 mod finished;
-mod moves;
 mod owner;
 mod rules;
 mod states;
 mod times;
 
+pub(super) use actions::{ActionDoc, AttemptsWord, HoldDoc, NotifyDoc, StepDoc};
 pub(super) use advice::AdviceDoc;
 pub(super) use attempts::{AttemptsDoc, MaxDoc};
 pub(super) use check::CheckDoc;
 pub(super) use claim::{By, ClaimDoc, ClaimFrom, LivenessDoc, SilentAfterDoc};
 pub(super) use finished::FinishedDoc;
-pub(super) use moves::{AttemptsWord, HoldDoc, MoveDoc, NotifyDoc, StepDoc};
 pub(super) use owner::OwnerDoc;
 pub(super) use rules::{MaxRuntimeDoc, RulesDoc};
 pub(super) use times::Times;
@@ -28,13 +28,13 @@ use super::fields::{Field, Fields, Written};
 use super::node::Node;
 use super::queue::{Counted, Exhausted, LateFinish, MaxCounts, States};
 use super::template::Template;
-use crate::model::Move;
+use crate::model::Action;
+use actions::{actions, hold, notify};
 use advice::{advice, words};
 use attempts::attempts;
 use check::check;
 use claim::claim;
 use finished::finished;
-use moves::{hold, moves, notify};
 use owner::owner;
 use rules::rules;
 use states::states;
@@ -56,9 +56,9 @@ pub struct Document {
     pub(in crate::spec) rules: RulesDoc,
     pub(in crate::spec) finished: Option<FinishedDoc>,
     pub(in crate::spec) sql: BTreeMap<String, Template>,
-    pub(in crate::spec) moves: Vec<(Move, MoveDoc)>,
+    pub(in crate::spec) actions: Vec<(Action, ActionDoc)>,
     /// What is done to jobs that wait, by `[waiting]`.
-    pub(in crate::spec) waiting: Vec<(Move, MoveDoc)>,
+    pub(in crate::spec) waiting: Vec<(Action, ActionDoc)>,
     pub(in crate::spec) holds: Vec<HoldDoc>,
     pub(in crate::spec) checks: Vec<CheckDoc>,
     pub(in crate::spec) notify: Vec<NotifyDoc>,
@@ -121,8 +121,8 @@ impl Document {
             },
             rules: root.take("rules").map(|field| rules(field.table()?)).transpose()?.unwrap_or_default(),
             sql: fragments(root.take("sql"))?,
-            moves: root.take("move").map(|field| moves(field.table()?)).transpose()?.unwrap_or_default(),
-            waiting: root.take("waiting").map(|field| moves(field.table()?)).transpose()?.unwrap_or_default(),
+            actions: root.take("action").map(|field| actions(field.table()?)).transpose()?.unwrap_or_default(),
+            waiting: root.take("waiting").map(|field| actions(field.table()?)).transpose()?.unwrap_or_default(),
             holds: named(root.take("hold"), hold)?,
             checks: named(root.take("check"), check)?,
             notify: named(root.take("notify"), notify)?,

@@ -1,10 +1,10 @@
 //! What a requeue does where the job is to run later.
 
 use super::ColumnChange;
-use super::moves::{becomes, change};
+use super::actions::{becomes, change};
 use super::sql::asks;
-use crate::model::Move;
-use crate::spec::document::{Document, MoveDoc, StepDoc};
+use crate::model::Action;
+use crate::spec::document::{ActionDoc, Document, StepDoc};
 use crate::spec::template::{Marker, Template};
 
 /// How a requeue is otherwise where the operator asks for a delay.
@@ -18,8 +18,8 @@ pub struct DelayedProfile {
     pub changes: Vec<ColumnChange>,
 }
 
-pub(super) fn delayed(document: &Document, r#move: Move, doc: &MoveDoc) -> Option<DelayedProfile> {
-    if r#move != Move::Requeue || doc.refused.is_some() {
+pub(super) fn delayed(document: &Document, action: Action, doc: &ActionDoc) -> Option<DelayedProfile> {
+    if action != Action::Requeue || doc.refused.is_some() {
         return None;
     }
     let refused = |why: &str| DelayedProfile { refused: Some(why.to_owned()), to: None, changes: Vec::new() };

@@ -3,9 +3,9 @@
 //! Thresholds, maxima, options and the conditions of variants are taken as their author wrote them. What they mean was
 //! checked when the document was typed, and a page repeats them rather than deciding anything.
 
+mod actions;
 mod delayed;
 mod liveness;
-mod moves;
 mod read;
 mod sql;
 mod tables;
@@ -15,7 +15,7 @@ pub use delayed::DelayedProfile;
 
 use super::queue::{Absence, Counted, Exhausted, LateFinish, MaxCounts, Rows, States};
 use super::{Preset, SpecError};
-use crate::model::{AttemptsChange, Engine, Move};
+use crate::model::{Action, AttemptsChange, Engine};
 use std::time::Duration;
 
 /// A preset on one engine: as it is, or with one variant laid over it.
@@ -75,9 +75,9 @@ pub struct Profile {
     /// What is kept of jobs that have ended well; `None` where the document does not say.
     pub finished: Option<FinishedProfile>,
     /// What may be done to a job.
-    pub moves: Vec<MoveProfile>,
+    pub actions: Vec<ActionProfile>,
     /// What may be done to a job that waits.
-    pub waiting: Vec<MoveProfile>,
+    pub waiting: Vec<ActionProfile>,
     /// What keeps a step back.
     pub holds: Vec<HoldProfile>,
     /// What `check` counts besides.
@@ -116,7 +116,7 @@ pub enum TableRole {
     Read,
     /// It is asked whether a step must be kept back.
     Asked,
-    /// A move writes to it.
+    /// An action writes to it.
     Written,
     /// A row in it wakes workers.
     Woken,
@@ -253,11 +253,11 @@ pub struct AttemptsProfile {
     pub max_counts: MaxCounts,
 }
 
-/// What a move does.
+/// What an action does.
 #[derive(Debug, Clone)]
-pub struct MoveProfile {
-    /// The move.
-    pub r#move: Move,
+pub struct ActionProfile {
+    /// The action.
+    pub action: Action,
     /// The state it leads to.
     pub to: Option<String>,
     /// Why it is never done, if so.
@@ -268,7 +268,7 @@ pub struct MoveProfile {
     pub delayed: Option<DelayedProfile>,
 }
 
-/// One statement of a move.
+/// One statement of an action.
 #[derive(Debug, Clone)]
 pub enum StepProfile {
     /// The claim's row is updated; what is not named stays as it is.
@@ -326,8 +326,8 @@ pub enum Becomes {
 pub struct HoldProfile {
     /// Its name.
     pub name: String,
-    /// The moves it keeps back.
-    pub moves: Vec<Move>,
+    /// The actions it keeps back.
+    pub actions: Vec<Action>,
     /// The condition, as SQL.
     pub condition: String,
     /// Why.

@@ -1,7 +1,7 @@
 use super::sql::{physical, sql, sql_of_text};
 use super::{
     AdviceProfile, AttemptsProfile, CheckProfile, ClaimProfile, FinishedProfile, HoldProfile, OwnerProfile, Profile,
-    RulesProfile, WakeUp, liveness, moves, tables,
+    RulesProfile, WakeUp, actions, liveness, tables,
 };
 use crate::model::age;
 use crate::spec::document::{ClaimFrom, Document, FinishedDoc, MaxRuntimeDoc, NotifyDoc};
@@ -32,14 +32,14 @@ impl Preset {
                 max_counts: document.attempts.max_counts,
             },
             finished: document.finished.as_ref().map(|finished| self::finished(&document, finished)),
-            moves: moves::moves(&document),
-            waiting: moves::waiting(&document),
+            actions: actions::actions(&document),
+            waiting: actions::waiting(&document),
             holds: document
                 .holds
                 .iter()
                 .map(|hold| HoldProfile {
                     name: hold.name.clone(),
-                    moves: hold.moves.clone(),
+                    actions: hold.actions.clone(),
                     condition: sql(&document, &hold.condition.1),
                     reason: hold.reason.clone(),
                 })

@@ -59,7 +59,7 @@ fn reads(document: &Document) -> Vec<&Template> {
 }
 
 fn steps(document: &Document) -> Vec<&Template> {
-    let steps = document.moves.iter().chain(&document.waiting).flat_map(|(_, r#move)| &r#move.steps);
+    let steps = document.actions.iter().chain(&document.waiting).flat_map(|(_, action)| &action.steps);
     steps.filter_map(|step| if let StepDoc::Sql { sql, .. } = step { Some(sql) } else { None }).collect()
 }
 

@@ -45,7 +45,7 @@ pub enum Counted {
 }
 
 impl Counted {
-    /// What a reclaim does to the counter unless the move says otherwise.
+    /// What a reclaim does to the counter unless the action says otherwise.
     pub fn change(self) -> AttemptsChange {
         match self {
             Counted::AtClaim | Counted::AtNextClaim | Counted::NotInTheTable => AttemptsChange::Keep,
@@ -66,8 +66,8 @@ pub enum Exhausted {
 /// What the maximum of attempts counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MaxCounts {
-    /// Runs: the job fails when attempts after the move reach the maximum.
+    /// Runs: the job fails when attempts after the action reach the maximum.
     Runs,
-    /// Retries: the job fails when attempts after the move exceed the maximum.
+    /// Retries: the job fails when attempts after the action exceed the maximum.
     Retries,
 }

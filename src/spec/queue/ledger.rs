@@ -36,7 +36,7 @@ pub const LEDGER_COLUMNS: [(&str, LedgerKind); 26] = [
     ("queue", MaybeText),
     ("kind", MaybeText),
     ("owner", MaybeText),
-    ("move", Text),
+    ("action", Text),
     ("state_before", Text),
     ("state_after", Text),
     ("attempts_before", MaybeInteger),

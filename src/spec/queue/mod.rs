@@ -1,5 +1,6 @@
 //! A preset resolved against a real database: what the rest of the program works with.
 
+mod actions;
 mod attempts;
 mod check;
 mod claim;
@@ -7,12 +8,12 @@ mod column;
 mod finished;
 mod ledger;
 mod liveness;
-mod moves;
 mod owner;
 mod recorded;
 mod rules;
 mod states;
 
+pub use actions::{ActionSpec, Assignment, Hold, Notify, Rows, StepSpec};
 pub use attempts::{Attempts, Counted, Exhausted, Max, MaxCounts};
 pub use check::CheckSpec;
 pub use claim::{ClaimSpec, StateSource};
@@ -20,12 +21,11 @@ pub use column::{Column, Expr, Table, TimeColumn};
 pub use finished::{Finished, Runs};
 pub use ledger::{LEDGER, LEDGER_COLUMNS, LedgerKind, LedgerSpec};
 pub use liveness::{Free, Liveness, SilentAfter};
-pub use moves::{Assignment, Hold, MoveSpec, Notify, Rows, StepSpec};
 pub use owner::{Absence, JoinOn, OwnerRowSpec, OwnerSpec};
 pub use rules::{CancelRequested, MaxRuntime, Rules};
 pub use states::{StateValue, States};
 
-use crate::model::{Engine, Move};
+use crate::model::{Action, Engine};
 use std::collections::BTreeMap;
 
 /// One queue, as it stands in one database.
@@ -65,9 +65,9 @@ pub struct QueueSpec {
     /// What the tables keep of jobs that have ended well.
     pub finished: Finished,
     /// What may be done to a job.
-    pub moves: BTreeMap<Move, MoveSpec>,
+    pub actions: BTreeMap<Action, ActionSpec>,
     /// What may be done to a job that waits.
-    pub waiting: BTreeMap<Move, MoveSpec>,
+    pub waiting: BTreeMap<Action, ActionSpec>,
     /// Conditions under which a step is kept back.
     pub holds: Vec<Hold>,
     /// Jobs that never run although no worker holds them: what `check` counts and warns of.
@@ -87,8 +87,8 @@ pub struct QueueSpec {
 impl QueueSpec {
     /// Why nothing can ever be done to a job here: then this queue is listed, and advice is all there is.
     pub fn advice_only(&self) -> Option<&str> {
-        let all = self.moves.values().all(|moved| moved.refused.is_some());
-        self.moves.values().find_map(|moved| moved.refused.as_deref()).filter(|_| all)
+        let all = self.actions.values().all(|moved| moved.refused.is_some());
+        self.actions.values().find_map(|moved| moved.refused.as_deref()).filter(|_| all)
     }
 
     /// The keys of the document whose values are SQL that is computed for each claim, so that a value in a row may break it.

@@ -162,8 +162,8 @@ impl Binder<'_> {
             },
         };
         if let (Some((written, sql)), Some(free)) = (&doc.held, doc.free) {
-            let moves = self.document.moves.iter().any(|(_, doc)| doc.refused.is_none());
-            if moves && self.document.claim.guard.is_none() {
+            let actions = self.document.actions.iter().any(|(_, doc)| doc.refused.is_none());
+            if actions && self.document.claim.guard.is_none() {
                 // No fence covers a lock: a worker may take it after the verify without a change to the row.
                 return Err(written.error("needs a `guard` in [claim] that takes the same lock, or is refused it"));
             }

@@ -1,35 +1,35 @@
 //! What a requeue does where the job is to run later, for queues that need more for it than another time.
 
 use super::Binder;
-use crate::model::Move;
+use crate::model::Action;
 use crate::spec::SpecError;
-use crate::spec::document::{MoveDoc, StepDoc};
-use crate::spec::queue::{Attempts, ClaimSpec, MoveSpec};
+use crate::spec::document::{ActionDoc, StepDoc};
+use crate::spec::queue::{ActionSpec, Attempts, ClaimSpec};
 
 impl Binder<'_> {
-    /// The move with what the preset lays over it for a delay; `None` where nothing is different.
+    /// The action with what the preset lays over it for a delay; `None` where nothing is different.
     pub(super) fn delayed(
         &self,
-        r#move: Move,
-        doc: &MoveDoc,
+        action: Action,
+        doc: &ActionDoc,
         claim: &ClaimSpec,
         attempts: &Attempts,
-    ) -> Result<Option<MoveSpec>, SpecError> {
+    ) -> Result<Option<ActionSpec>, SpecError> {
         let Some(delayed) = &doc.delayed else { return Ok(None) };
-        let wrong = |message: &str| SpecError::whole(self.name, format!("[move.{move}.delayed] {message}"));
-        if r#move != Move::Requeue {
+        let wrong = |message: &str| SpecError::whole(self.name, format!("[action.{action}.delayed] {message}"));
+        if action != Action::Requeue {
             return Err(wrong("means nothing: only a job that goes back to the queue runs later"));
         }
-        let mut doc = MoveDoc { delayed: None, ..doc.clone() };
+        let mut doc = ActionDoc { delayed: None, ..doc.clone() };
         if delayed.refused.is_some() {
             doc.refused.clone_from(&delayed.refused);
-            return self.a_move(&doc, claim, attempts).map(Some);
+            return self.action_named(&doc, claim, attempts).map(Some);
         }
         if delayed.to.is_some() {
             doc.to.clone_from(&delayed.to);
         }
         let [StepDoc::Update { clear, stamp, set }] = doc.steps.as_mut_slice() else {
-            return Err(wrong("can be laid over a move of one UPDATE only"));
+            return Err(wrong("can be laid over an action of one UPDATE only"));
         };
         for (column, written, value) in &delayed.set {
             clear.retain(|other| other.text != *column);
@@ -37,6 +37,6 @@ impl Binder<'_> {
             set.retain(|(other, _, _)| other != column);
             set.push((column.clone(), written.clone(), value.clone()));
         }
-        self.a_move(&doc, claim, attempts).map(Some)
+        self.action_named(&doc, claim, attempts).map(Some)
     }
 }

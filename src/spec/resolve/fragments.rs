@@ -13,7 +13,7 @@ pub(super) enum Within {
     Look,
     /// The value of an assignment.
     Assignment,
-    /// A statement of a move.
+    /// A statement of an action.
     Step,
     /// A wake-up.
     WakeUp,

@@ -1,6 +1,7 @@
 //! Holds a preset against the live tables: picks the engine's values and the variants, looks up every column, derives what
 //! authors do not write, and refuses what does not fit.
 
+mod actions;
 mod aliases;
 mod claim;
 mod columns;
@@ -8,7 +9,6 @@ mod delayed;
 mod finished;
 mod fragments;
 mod ledger;
-mod moves;
 mod place;
 mod stalls;
 mod written_out;
@@ -197,7 +197,7 @@ impl<'a> Binder<'a> {
                 })
                 .collect(),
             finished: self.finished(&claim)?,
-            moves: self.moves(&claim, &attempts)?,
+            actions: self.actions(&claim, &attempts)?,
             waiting: self.waiting(&claim, &attempts)?,
             states: document.states.clone(),
             waits: false,
@@ -214,7 +214,7 @@ impl<'a> Binder<'a> {
                     Ok(Hold {
                         name: hold.name.clone(),
                         condition: self.expand(&hold.condition.0, &hold.condition.1, Within::Look)?,
-                        moves: hold.moves.clone(),
+                        actions: hold.actions.clone(),
                         reason: hold.reason.clone(),
                     })
                 })

@@ -1,9 +1,9 @@
 //! A counter of losses that the requeue does not count up would stand still for ever, and a budget of it would never be spent.
 
 use super::Binder;
-use crate::model::Move;
+use crate::model::Action;
 use crate::spec::SpecError;
-use crate::spec::queue::{Attempts, Expr, MoveSpec, StepSpec};
+use crate::spec::queue::{ActionSpec, Attempts, Expr, StepSpec};
 use std::collections::BTreeMap;
 
 impl Binder<'_> {
@@ -11,7 +11,7 @@ impl Binder<'_> {
     /// wrote itself, nobody can tell.
     pub(super) fn losses_are_counted(
         &self,
-        moves: &BTreeMap<Move, MoveSpec>,
+        actions: &BTreeMap<Action, ActionSpec>,
         attempts: &Attempts,
     ) -> Result<(), SpecError> {
         let (Some(Expr::Column(stalls)), Some(written)) = (&attempts.stalls, &self.document.attempts.stalls) else {
@@ -20,7 +20,7 @@ impl Binder<'_> {
         if stalls.alias != self.lock {
             return Ok(());
         }
-        let Some(requeue) = moves.get(&Move::Requeue).filter(|requeue| requeue.refused.is_none()) else {
+        let Some(requeue) = actions.get(&Action::Requeue).filter(|requeue| requeue.refused.is_none()) else {
             return Ok(());
         };
         let counts = |step: &StepSpec| match step {
@@ -32,7 +32,7 @@ impl Binder<'_> {
         }
         Err(written.error(format!(
             "counts losses, and the requeue does not count them: add `{name} = \"coalesce({alias}.{name}, 0) + 1\"` to `set` of \
-             [move.requeue]",
+             [action.requeue]",
             name = stalls.name,
             alias = stalls.alias
         )))

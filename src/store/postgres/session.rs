@@ -10,7 +10,7 @@ use super::trial;
 use super::value::{Bound, Raw};
 use crate::model::{Cell, Timestamp};
 use crate::spec::ident::quoted;
-use crate::spec::{LiveSchema, MoveSpec, QueueSpec};
+use crate::spec::{ActionSpec, LiveSchema, QueueSpec};
 use crate::store::apply::WriteSession;
 use crate::store::conninfo::PostgresAddress;
 use crate::store::reader::{Each, ReadSession};
@@ -53,7 +53,7 @@ pub(super) struct PostgresSession {
 const IDLE_IN_TRANSACTION: &str = "5s";
 /// The search path of our own statements: every name in them is qualified, and so is every function.
 pub(super) const PATH: &str = "pg_catalog, pg_temp";
-/// How long a statement of a move may wait for another session's lock; and when it is tried again, which may be often. In that
+/// How long a statement of an action may wait for another session's lock; and when it is tried again, which may be often. In that
 /// time the batch's own locks stand in the workers' way.
 const WAIT: &str = "100ms";
 const WAIT_AGAIN: &str = "10ms";
@@ -421,7 +421,7 @@ impl ReadSession for PostgresSession {
     fn try_out(
         &mut self,
         spec: &QueueSpec,
-        moved: &MoveSpec,
+        moved: &ActionSpec,
         saying: (Timestamp, &str),
     ) -> Result<Vec<Trial>, StoreError> {
         trial::try_out(self, spec, moved, saying)

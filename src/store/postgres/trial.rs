@@ -5,7 +5,7 @@
 
 use super::session::{PATH, PostgresSession};
 use crate::model::{Cell, Timestamp};
-use crate::spec::{Assignment, MoveSpec, QueueSpec};
+use crate::spec::{ActionSpec, Assignment, QueueSpec};
 use crate::store::rehearse::{RefusedOf, Trial, assignments, is_refusal};
 use crate::store::session::Session;
 use crate::store::sql::{self, Dialect, Param, Postgres, Statement};
@@ -45,7 +45,7 @@ pub(super) fn explain(
 pub(super) fn try_out(
     session: &mut PostgresSession,
     spec: &QueueSpec,
-    moved: &MoveSpec,
+    moved: &ActionSpec,
     saying: (Timestamp, &str),
 ) -> Result<Vec<Trial>, StoreError> {
     // Values are computed here, so no name in them may lead to a function or an operator that another role has made in the queue's schema.

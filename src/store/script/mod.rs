@@ -16,7 +16,7 @@ mod sqlite;
 
 use super::{StoreError, StoreErrorKind};
 use crate::model::{Batch, Engine, Timestamp};
-use crate::spec::{MoveSpec, QueueSpec};
+use crate::spec::{ActionSpec, QueueSpec};
 use inline::Inline;
 
 /// What stands above the statements, for whoever reads before running.
@@ -33,7 +33,7 @@ pub struct Heading<'a> {
     /// What is written with each job.
     pub reason: &'a str,
     /// How many jobs go which way, in words.
-    pub moves: &'a str,
+    pub actions: &'a str,
     /// How many batches follow.
     pub batches: u64,
     /// Whether foreign keys of a SQLite file are enforced.
@@ -58,7 +58,7 @@ pub fn heading(spec: &QueueSpec, heading: &Heading<'_>) -> String {
         Engine::Sqlite => (sqlite::settings(heading.foreign_keys), sqlite::RUN, sqlite::NEEDS),
     };
     let facts = [
-        ("what", format!("{} of preset {}, table {}", heading.moves, spec.preset, heading.table)),
+        ("what", format!("{} of preset {}, table {}", heading.actions, spec.preset, heading.table)),
         ("database", heading.database.to_owned()),
         ("planned at", format!("{}, by the database's clock", heading.store_time)),
         ("digest", heading.digest.to_owned()),
@@ -91,14 +91,14 @@ fn batches(count: u64) -> String {
 /// # Errors
 /// When it cannot be said in SQL alone, with the reason.
 pub fn batch(spec: &QueueSpec, batch: &Batch<'_>, place: Place) -> Result<String, StoreError> {
-    let Some(moved) = spec.moves.get(&batch.r#move).filter(|moved| moved.refused.is_none()) else {
-        return Err(cannot(format!("preset {} has no {}", spec.preset, batch.r#move)));
+    let Some(moved) = spec.actions.get(&batch.action).filter(|moved| moved.refused.is_none()) else {
+        return Err(cannot(format!("preset {} has no {}", spec.preset, batch.action)));
     };
     let title = format!(
         "\n-- batch {} of {}: {}, {} to {}\n",
         place.number,
         place.of,
-        batch.r#move,
+        batch.action,
         if batch.steps.len() == 1 { "1 job".to_owned() } else { format!("{} jobs", batch.steps.len()) },
         comment(&moved.to.name)
     );
@@ -133,13 +133,13 @@ fn ended(sql: &str) -> String {
 /// What the statements of a batch have in common.
 struct Work<'a> {
     spec: &'a QueueSpec,
-    moved: &'a MoveSpec,
+    moved: &'a ActionSpec,
     batch: &'a Batch<'a>,
     inline: Inline,
 }
 
 impl<'a> Work<'a> {
-    fn new(spec: &'a QueueSpec, moved: &'a MoveSpec, batch: &'a Batch<'a>) -> Work<'a> {
+    fn new(spec: &'a QueueSpec, moved: &'a ActionSpec, batch: &'a Batch<'a>) -> Work<'a> {
         Work { spec, moved, batch, inline: Inline::new(spec.engine) }
     }
 

@@ -2,9 +2,9 @@
 
 use super::inline::Inline;
 use super::{Place, Work, ended};
-use crate::model::{Batch, Cell, Engine, Move, Timestamp, Witness};
+use crate::model::{Action, Batch, Cell, Engine, Timestamp, Witness};
 use crate::spec::ident::quoted;
-use crate::spec::{MoveSpec, OwnerRowSpec, QueueSpec, Rows};
+use crate::spec::{ActionSpec, OwnerRowSpec, QueueSpec, Rows};
 use crate::store::StoreError;
 use crate::store::sql::{self, Statement};
 
@@ -29,7 +29,12 @@ SET CONSTRAINTS ALL IMMEDIATE;
 ";
 
 /// The batch as text.
-pub(super) fn batch(spec: &QueueSpec, moved: &MoveSpec, batch: &Batch<'_>, place: Place) -> Result<String, StoreError> {
+pub(super) fn batch(
+    spec: &QueueSpec,
+    moved: &ActionSpec,
+    batch: &Batch<'_>,
+    place: Place,
+) -> Result<String, StoreError> {
     let work = Work::new(spec, moved, batch);
     let mut text = BEGIN.to_owned();
     text.push_str(&paths(spec));
@@ -39,11 +44,11 @@ pub(super) fn batch(spec: &QueueSpec, moved: &MoveSpec, batch: &Batch<'_>, place
         text.push_str(&work.witnesses(row)?);
     }
     text.push_str("\n-- those that still are, locked; all others are left alone\n");
-    let verify = sql::verify(spec, &work.inline, batch.r#move, moved.locks_for_update, &[]);
+    let verify = sql::verify(spec, &work.inline, batch.action, moved.locks_for_update, &[]);
     text.push_str(&kept("jobdoctor_verified", "n", &verify, "SELECT v.n FROM pg_temp.jobdoctor_verified AS v"));
     if spec.unlocked.is_some() || batch.steps.iter().any(|step| step.witness == Witness::Absent) {
         text.push_str("\n-- and whose evidence, which cannot be locked, is the same when it is read again\n");
-        let again = sql::reread(spec, &work.inline, batch.r#move, &[]);
+        let again = sql::reread(spec, &work.inline, batch.action, &[]);
         let same = "SELECT a.n FROM pg_temp.jobdoctor_again AS a WHERE a.same = 1";
         text.push_str(&kept("jobdoctor_again", "n, same", &again, same));
     }
@@ -56,9 +61,9 @@ pub(super) fn batch(spec: &QueueSpec, moved: &MoveSpec, batch: &Batch<'_>, place
         let passed = "SELECT g.n FROM pg_temp.jobdoctor_guarded AS g WHERE g.passed = 1";
         text.push_str(&kept("jobdoctor_guarded", "n, passed", &guard, passed));
     }
-    text.push_str("\n-- the move\n");
+    text.push_str("\n-- the action\n");
     text.push_str(&work.acts());
-    if matches!(batch.r#move, Move::Requeue | Move::Wake) && !spec.notify.is_empty() {
+    if matches!(batch.action, Action::Requeue | Action::Wake) && !spec.notify.is_empty() {
         text.push_str("\n-- workers are woken when it is committed\n");
         text.push_str(&work.wake());
     }
@@ -72,7 +77,7 @@ pub(super) fn batch(spec: &QueueSpec, moved: &MoveSpec, batch: &Batch<'_>, place
     work.finish(text)
 }
 
-/// Our own statements find only the system's names; the move's triggers and functions also the queue's and the role's own.
+/// Our own statements find only the system's names; the action's triggers and functions also the queue's and the role's own.
 fn paths(spec: &QueueSpec) -> String {
     let of_queue = Some(&spec.schema).filter(|schema| !schema.is_empty()).map(|schema| quoted(schema));
     let of_queue = of_queue.map(|schema| format!(", '{}'", schema.replace('\'', "''"))).unwrap_or_default();

@@ -3,7 +3,7 @@
 use super::literal::literal;
 use super::{Place, Work, cannot, ended};
 use crate::model::{Batch, Cell, Engine, Timestamp};
-use crate::spec::{Marker, MoveSpec, QueueSpec, Rows, StepSpec};
+use crate::spec::{ActionSpec, Marker, QueueSpec, Rows, StepSpec};
 use crate::store::StoreError;
 use crate::store::sql;
 
@@ -29,7 +29,12 @@ const CHECK: &str = "CREATE TEMP TABLE jobdoctor_check (did TEXT, touched INTEGE
 const WANTED: &str = "(SELECT count(*) FROM temp.jobdoctor_steps)";
 
 /// The batch as text.
-pub(super) fn batch(spec: &QueueSpec, moved: &MoveSpec, batch: &Batch<'_>, place: Place) -> Result<String, StoreError> {
+pub(super) fn batch(
+    spec: &QueueSpec,
+    moved: &ActionSpec,
+    batch: &Batch<'_>,
+    place: Place,
+) -> Result<String, StoreError> {
     if !spec.notify.is_empty() {
         return Err(cannot(format!("preset {} wakes its workers by statements of its own", spec.preset)));
     }
@@ -45,7 +50,7 @@ pub(super) fn batch(spec: &QueueSpec, moved: &MoveSpec, batch: &Batch<'_>, place
     let mut text = format!("BEGIN IMMEDIATE;\n{CLOCK}{CHECK}\n-- the jobs as they were judged\n");
     text.push_str(&work.rows());
     text.push_str("\n-- those that still are; all others are left alone\n");
-    let verify = sql::verify(spec, &work.inline, batch.r#move, moved.locks_for_update, &[]);
+    let verify = sql::verify(spec, &work.inline, batch.action, moved.locks_for_update, &[]);
     text.push_str(&kept(&verify.sql));
     text.push_str("\n-- a key that names several rows is no key\n");
     let shared = sql::shared_keys(spec, &work.inline, &[]);
@@ -55,8 +60,8 @@ pub(super) fn batch(spec: &QueueSpec, moved: &MoveSpec, batch: &Batch<'_>, place
         let guard = sql::guard(spec, &work.inline, asked, &[]);
         text.push_str(&kept(&format!("WITH g(n, passed) AS (\n{}\n) SELECT n FROM g WHERE passed = 1", guard.sql)));
     }
-    text.push_str("\n-- the move\n");
-    text.push_str(&work.moves());
+    text.push_str("\n-- the action\n");
+    text.push_str(&work.actions());
     text.push_str(&format!(
         "COMMIT;\nSELECT 'batch {} of {}: ' || count(*) || ' of {} moved' FROM temp.jobdoctor_steps;\n\
          DROP TABLE temp.jobdoctor_steps;\nDROP TABLE temp.jobdoctor_check;\nDROP TABLE temp.jobdoctor_now;\n",
@@ -91,7 +96,7 @@ impl Work<'_> {
         )
     }
 
-    fn moves(&self) -> String {
+    fn actions(&self) -> String {
         let mut text = String::new();
         let acts = sql::acts(
             self.spec,

@@ -4,9 +4,9 @@ use super::builder::{Sql, Statement, Values, column_sql, literal_sql};
 use super::dialect::Dialect;
 use crate::model::{Key, Timestamp};
 use crate::spec::ident::quoted;
-use crate::spec::{MoveSpec, Notify, QueueSpec, Rows, StateSource, StepSpec};
+use crate::spec::{ActionSpec, Notify, QueueSpec, Rows, StateSource, StepSpec};
 
-/// One statement of a move and how many rows it must touch.
+/// One statement of an action and how many rows it must touch.
 pub struct Act {
     /// The statement.
     pub statement: Statement,
@@ -14,17 +14,17 @@ pub struct Act {
     pub rows: Rows,
 }
 
-/// The statements of a move on these keys, with the transaction's now and when the jobs may run again.
+/// The statements of an action on these keys, with the transaction's now and when the jobs may run again.
 pub fn acts(
     spec: &QueueSpec,
     dialect: &dyn Dialect,
-    r#move: &MoveSpec,
+    action: &ActionSpec,
     keys: &[&Key],
     (now, run_at): (Timestamp, Timestamp),
     reason: &str,
 ) -> Vec<Act> {
     let values = || Values { keys, now: Some(now), run_at: Some(run_at), reason, ..Values::default() };
-    r#move
+    action
         .steps
         .iter()
         .map(|step| match step {
@@ -62,8 +62,8 @@ fn in_keys(sql: &mut Sql<'_>, spec: &QueueSpec, dialect: &dyn Dialect, keys: &[&
 /// Counts what the action must not leave behind among these keys: rows that the claim's own condition still selects, and rows
 /// that exist in another state than the announced one. One row with these two numbers; `None` where the action writes nothing,
 /// as a wake-up.
-pub fn left_behind(spec: &QueueSpec, dialect: &dyn Dialect, r#move: &MoveSpec, keys: &[&Key]) -> Option<Statement> {
-    if r#move.steps.is_empty() {
+pub fn left_behind(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, keys: &[&Key]) -> Option<Statement> {
+    if action.steps.is_empty() {
         return None;
     }
     let mut sql = Sql::new(dialect);
@@ -94,7 +94,7 @@ pub fn left_behind(spec: &QueueSpec, dialect: &dyn Dialect, r#move: &MoveSpec, k
             }
             sql.push(" WHERE ");
             in_keys(&mut sql, spec, dialect, keys);
-            let announced = literal_sql(&r#move.to.stored);
+            let announced = literal_sql(&action.to.stored);
             sql.push(&format!(" AND ({} = {announced}) IS NOT TRUE)", column_sql(column)));
         }
     }

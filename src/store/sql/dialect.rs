@@ -35,7 +35,7 @@ pub trait Dialect: Send + Sync {
     /// The keys after `IN`.
     fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], keys: &[&Key]);
 
-    /// "Equals", whatever operators of that name there are besides the system's. While a move acts, the queue's schema is on the
+    /// "Equals", whatever operators of that name there are besides the system's. While an action acts, the queue's schema is on the
     /// search path for its triggers, and an operator that somebody made there for exactly these types would come first.
     fn equals(&self) -> &'static str;
 

@@ -49,7 +49,7 @@ pub fn ledger_losses(dialect: &dyn Dialect, ledger: &LedgerSpec, job_table: &str
         dialect.as_text("l.kind"),
     ));
     sql.bind(Param::Cell(Cell::Text(job_table.to_owned())));
-    sql.push(&format!(" AND l.{} = 'requeue' ORDER BY l.moved_at, l.run_id", quoted("move")));
+    sql.push(&format!(" AND l.{} = 'requeue' ORDER BY l.moved_at, l.run_id", quoted("action")));
     sql.finish()
 }
 
@@ -149,7 +149,7 @@ fn cells(row: &LedgerRow) -> [Cell; 26] {
         maybe(&row.queue),
         maybe(&row.kind),
         maybe(&row.owner),
-        text(&row.r#move),
+        text(&row.action),
         text(&row.state_before),
         text(&row.state_after),
         number(row.attempts_before),
@@ -234,7 +234,7 @@ pub fn ledger_row(cells: &[Cell]) -> Option<LedgerRow> {
         queue: maybe("queue"),
         kind: maybe("kind"),
         owner: maybe("owner"),
-        r#move: maybe("move")?,
+        action: maybe("action")?,
         state_before: maybe("state_before")?,
         state_after: maybe("state_after")?,
         attempts_before: number("attempts_before"),
@@ -281,7 +281,7 @@ mod tests {
             queue: Some(text("queue")),
             kind: Some(text("kind")),
             owner: None,
-            r#move: text("fail"),
+            action: text("fail"),
             state_before: text("a"),
             state_after: text("b"),
             attempts_before: Some(1),

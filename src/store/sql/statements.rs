@@ -4,7 +4,7 @@
 use super::{
     Dialect, Statement, acts, all, count, finished, guard, holders, notifications, question, suspects, tally, verify,
 };
-use crate::model::{Key, Move, Timestamp};
+use crate::model::{Action, Key, Timestamp};
 use crate::spec::{Finished, QueueSpec};
 use crate::store::{Cutoffs, WantedRuns};
 use std::time::Duration;
@@ -28,14 +28,14 @@ pub fn statements(
     list.push(("holders".to_owned(), holders(spec, dialect)));
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (key, "(fence)")).collect();
     let keys: Vec<&Key> = keys.iter().collect();
-    for r#move in Move::ALL {
-        let Some(moved) = spec.moves.get(&r#move).filter(|moved| moved.refused.is_none()) else { continue };
-        list.push((format!("verify for {move}"), verify(spec, dialect, r#move, moved.locks_for_update, &rows)));
+    for action in Action::ALL {
+        let Some(moved) = spec.actions.get(&action).filter(|moved| moved.refused.is_none()) else { continue };
+        list.push((format!("verify for {action}"), verify(spec, dialect, action, moved.locks_for_update, &rows)));
         if let Some(asked) = &spec.claim.guard {
-            list.push((format!("guard for {move}"), guard(spec, dialect, asked, &rows)));
+            list.push((format!("guard for {action}"), guard(spec, dialect, asked, &rows)));
         }
         for (n, act) in acts(spec, dialect, moved, &keys, (now, now), "reason").into_iter().enumerate() {
-            list.push((format!("{move} {}", n + 1), act.statement));
+            list.push((format!("{action} {}", n + 1), act.statement));
         }
     }
     for (n, statement) in notifications(spec, dialect, Some("mail"), keys.len()).into_iter().enumerate() {

@@ -4,7 +4,7 @@
 use super::builder::{Param, Sql, Statement, Values, column_sql};
 use super::dialect::Dialect;
 use super::projection::{owner_image, same_fence};
-use crate::model::{Cell, Key, Move};
+use crate::model::{Action, Cell, Key};
 use crate::spec::ident::quoted;
 use crate::spec::{Expr, OwnerRowSpec, QueueSpec, Template};
 
@@ -12,7 +12,7 @@ use crate::spec::{Expr, OwnerRowSpec, QueueSpec, Template};
 pub fn verify(
     spec: &QueueSpec,
     dialect: &dyn Dialect,
-    r#move: Move,
+    action: Action,
     for_update: bool,
     rows: &[(&Key, &str)],
 ) -> Statement {
@@ -27,14 +27,14 @@ pub fn verify(
     sql.in_flight(spec, None);
     let same = same_fence(spec, &sql);
     sql.push(&format!(" AND {same}"));
-    no_hold(&mut sql, spec, r#move);
+    no_hold(&mut sql, spec, action);
     sql.push(&dialect.lock(&spec.claim.lock, for_update));
     sql.finish()
 }
 
 /// A hold may have come to apply since the listing.
-fn no_hold(sql: &mut Sql<'_>, spec: &QueueSpec, r#move: Move) {
-    for hold in spec.holds.iter().filter(|hold| hold.moves.contains(&r#move)) {
+fn no_hold(sql: &mut Sql<'_>, spec: &QueueSpec, action: Action) {
+    for hold in spec.holds.iter().filter(|hold| hold.actions.contains(&action)) {
         sql.push(" AND (");
         sql.template(spec, &hold.condition, &Values::default());
         sql.push(") IS NOT TRUE");
@@ -42,13 +42,13 @@ fn no_hold(sql: &mut Sql<'_>, spec: &QueueSpec, r#move: Move) {
 }
 
 /// Reads the rows that did not come back once more, without a lock: number, and whether they are still what was judged.
-pub fn reread(spec: &QueueSpec, dialect: &dyn Dialect, r#move: Move, rows: &[(&Key, &str)]) -> Statement {
+pub fn reread(spec: &QueueSpec, dialect: &dyn Dialect, action: Action, rows: &[(&Key, &str)]) -> Statement {
     let mut sql = Sql::new(dialect);
     let same = same_fence(spec, &sql);
     sql.push("SELECT w.n, CASE WHEN ");
     sql.in_flight(spec, None);
     sql.push(&format!(" AND {same}"));
-    no_hold(&mut sql, spec, r#move);
+    no_hold(&mut sql, spec, action);
     sql.push(" THEN 1 ELSE 0 END FROM ");
     dialect.wanted(&mut sql, &spec.claim.key, rows);
     sql.push(" CROSS JOIN ");

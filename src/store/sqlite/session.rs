@@ -4,7 +4,7 @@ use super::file::{DatabaseFile, ReadMode};
 use super::seen::Seen;
 use super::trial;
 use crate::model::{Cell, Timestamp};
-use crate::spec::{LiveSchema, MoveSpec, QueueSpec};
+use crate::spec::{ActionSpec, LiveSchema, QueueSpec};
 use crate::store::apply::WriteSession;
 use crate::store::reader::{Each, ReadSession};
 use crate::store::rehearse::Trial;
@@ -365,7 +365,7 @@ impl ReadSession for SqliteSession {
     fn try_out(
         &mut self,
         spec: &QueueSpec,
-        moved: &MoveSpec,
+        moved: &ActionSpec,
         saying: (Timestamp, &str),
     ) -> Result<Vec<Trial>, StoreError> {
         trial::try_out(self, spec, moved, saying)

@@ -3,7 +3,7 @@
 
 use super::session::{Bound, SqliteSession, watch};
 use crate::model::{Cell, Key, Timestamp};
-use crate::spec::{MoveSpec, QueueSpec, Table};
+use crate::spec::{ActionSpec, QueueSpec, Table};
 use crate::store::acting::nothing_is_left;
 use crate::store::reader::ReadSession;
 use crate::store::rehearse::{RefusedOf, Trial};
@@ -24,7 +24,7 @@ const UNIQUE: [i32; 3] =
 pub(super) fn try_out(
     session: &mut SqliteSession,
     spec: &QueueSpec,
-    moved: &MoveSpec,
+    moved: &ActionSpec,
     (now, reason): (Timestamp, &str),
 ) -> Result<Vec<Trial>, StoreError> {
     let Some((copy, keys)) = copy(session, spec)? else {

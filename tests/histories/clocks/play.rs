@@ -269,15 +269,15 @@ impl Play<'_> {
         let lost = claims.iter().filter(|claim| found.iter().all(|found| found.key != claim.key));
         let lost: Vec<String> = lost.map(|claim| format!("{:?}", claim.key)).collect();
         self.unless(lost.is_empty(), LOST_ID, || lost.join(", "));
-        steps.sort_by_key(|step| (step.r#move, step.key.to_string()));
+        steps.sort_by_key(|step| (step.action, step.key.to_string()));
         steps
     }
 
     /// How many are said to be moved.
     fn apply(&mut self, steps: &[Step]) -> usize {
         let mut moved = 0;
-        for steps in steps.chunk_by(|a, b| a.r#move == b.r#move).flat_map(|steps| steps.chunks(self.story.batch)) {
-            let batch = Batch { r#move: steps[0].r#move, steps, reason: REASON, waits: &[] };
+        for steps in steps.chunk_by(|a, b| a.action == b.action).flat_map(|steps| steps.chunks(self.story.batch)) {
+            let batch = Batch { action: steps[0].action, steps, reason: REASON, waits: &[] };
             let report = self.ground.writer.apply(&self.spec, &batch, &mut Unrecorded);
             self.unless(report.stop.is_none(), UNTRUE, || format!("stopped by {:?}", report.stop));
             moved += report.results.iter().filter(|result| result.outcome == Outcome::Moved).count();

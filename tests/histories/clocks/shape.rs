@@ -183,7 +183,7 @@ claimed_at = "claimed_at"
 liveness = [{liveness}]
 [owner]
 id = "owner_id"
-{owners}[move]
+{owners}[action]
 requeue = {{ to = "QUEUED", clear = ["owner_id", "claimed_at", "heartbeat_at", "lease_expires_at"] }}
 fail = {{ to = "FAILED" }}
 "#,

@@ -3,7 +3,7 @@ use super::expression::{Scope, evaluate};
 use super::record::{changes, image, rows};
 use super::row::{Joined, joined, owner_image, owner_row};
 use jobdoctor::model::{Batch, BatchReport, Cell, Outcome, RestoreBatch, Step, StepResult, Timestamp, Witness};
-use jobdoctor::spec::{Assignment, Column, Marker, MoveSpec, QueueSpec, StepSpec};
+use jobdoctor::spec::{ActionSpec, Assignment, Column, Marker, QueueSpec, StepSpec};
 use jobdoctor::store::{Recorder, StoreError, StoreErrorKind, Turn, Writer};
 use std::sync::{Arc, Mutex};
 
@@ -25,8 +25,8 @@ impl Writer for MemoryWriter {
 
     fn apply(&mut self, spec: &QueueSpec, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError> {
         must_keep_the_contract(spec, batch);
-        let Some(moved) = spec.moves.get(&batch.r#move).filter(|moved| moved.refused.is_none()) else {
-            let error = StoreError::new(StoreErrorKind::Unfit, format!("there is no {}", batch.r#move));
+        let Some(moved) = spec.actions.get(&batch.action).filter(|moved| moved.refused.is_none()) else {
+            let error = StoreError::new(StoreErrorKind::Unfit, format!("there is no {}", batch.action));
             let results = batch.steps.iter().map(|_| StepResult::of(Outcome::NotTried)).collect();
             return BatchReport { results, stop: Some(error), warnings: Vec::new() };
         };
@@ -38,7 +38,7 @@ impl Writer for MemoryWriter {
             apply(&mut database, spec, moved, step, batch.reason, (now, run_at))
         });
         let outcomes: Vec<Outcome> = outcomes.collect();
-        let columns = spec.recorded(batch.r#move);
+        let columns = spec.recorded(batch.action);
         let keys = batch.steps.iter().map(|step| &step.key);
         let changes = changes(spec, columns.as_deref(), &before, &rows(&database, spec), keys.zip(&outcomes));
         recorded(&mut database, saved, recorder, now, &changes, outcomes)
@@ -52,13 +52,13 @@ impl Writer for MemoryWriter {
     ) -> BatchReport<StoreError> {
         let mut database = self.database.lock().unwrap();
         let table = spec.tables[&spec.claim.lock_table].name.as_str();
-        let columns: Vec<&Column> = spec.recorded(batch.r#move).expect("a move that can be taken back");
+        let columns: Vec<&Column> = spec.recorded(batch.action).expect("an action that can be taken back");
         let (before, saved, now) = (rows(&database, spec), database.clone(), now());
         let mut outcomes = Vec::new();
         for (n, restore) in batch.rows.iter().enumerate() {
             assert!(!batch.rows[..n].iter().any(|other| other.key == restore.key), "{} is there twice", restore.key);
             for (name, _) in &restore.values {
-                assert!(columns.iter().any(|column| column.name == *name), "{name} is none that the move writes");
+                assert!(columns.iter().any(|column| column.name == *name), "{name} is none that the action writes");
             }
             let row = before.iter().find(|(key, _)| *key == restore.key).map(|(_, row)| row);
             outcomes.push(match row {
@@ -105,7 +105,7 @@ fn recorded(
 fn must_keep_the_contract(spec: &QueueSpec, batch: &Batch<'_>) {
     assert!(batch.waits.is_empty() || batch.waits.len() == batch.steps.len(), "a wait for each step, or for none");
     for (n, step) in batch.steps.iter().enumerate() {
-        assert_eq!(step.r#move, batch.r#move, "a batch has one kind of move");
+        assert_eq!(step.action, batch.action, "a batch has one kind of action");
         assert!(!step.fence.0.is_empty(), "a step without a fence");
         assert_eq!(step.key.0.len(), spec.claim.key.len(), "a key that is none");
         assert!(!batch.steps[..n].iter().any(|other| other.key == step.key), "{} is in the batch twice", step.key);
@@ -115,7 +115,7 @@ fn must_keep_the_contract(spec: &QueueSpec, batch: &Batch<'_>) {
 fn apply(
     database: &mut Database,
     spec: &QueueSpec,
-    moved: &MoveSpec,
+    moved: &ActionSpec,
     step: &Step,
     reason: &str,
     times: (Timestamp, Timestamp),
@@ -127,7 +127,7 @@ fn apply(
     if let Some(outcome) = witness(database, spec, step, &tables) {
         return outcome;
     }
-    let held = spec.holds.iter().zip(row.holds()).any(|(hold, applies)| applies && hold.moves.contains(&step.r#move));
+    let held = spec.holds.iter().zip(row.holds()).any(|(hold, applies)| applies && hold.actions.contains(&step.action));
     if !row.in_flight() || row.fence() != step.fence || held {
         return Outcome::Changed;
     }

@@ -57,13 +57,13 @@ impl Reclaiming<'_> {
         let document = &done.document;
         let summary = &document.summary;
         let mut lines = vec![format!("{}:", place(document))];
-        let moves = tally(document.steps.iter().flatten().filter_map(|step| {
-            step.outcome.as_deref().is_some_and(|outcome| outcome == "moved").then_some(step.job.r#move?)
+        let actions = tally(document.steps.iter().flatten().filter_map(|step| {
+            step.outcome.as_deref().is_some_and(|outcome| outcome == "moved").then_some(step.job.action?)
         }));
         let jobs = count(summary.planned, "stuck job", "stuck jobs");
         lines.push(match outcomes.moved {
             0 => format!("moved none of {jobs}."),
-            moved => format!("moved {} of {jobs}: {}.", grouped(moved), listed(&moves)),
+            moved => format!("moved {} of {jobs}: {}.", grouped(moved), listed(&actions)),
         });
         lines.extend(left_behind(outcomes));
         lines.extend(refusals(document));

@@ -5,7 +5,7 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::record::journals;
-use crate::model::{Move, age};
+use crate::model::{Action, age};
 use crate::ops::{Look, OpsError};
 use crate::policy::Later;
 use crate::report::Reclaim;
@@ -17,8 +17,8 @@ impl Reclaiming<'_> {
         let (said, target) = (&self.act.gentle, &self.settings.target);
         match self.act.to {
             // What the target says is of jobs that go back; here none does.
-            Some(Move::Fail | Move::Cancel | Move::TimeOut | Move::Wake) => Later::default(),
-            Some(Move::Requeue) | None => {
+            Some(Action::Fail | Action::Cancel | Action::TimeOut | Action::Wake) => Later::default(),
+            Some(Action::Requeue) | None => {
                 Later { delay: said.delay.or(target.delay), jitter: said.jitter.or(target.jitter) }
             }
         }
@@ -47,7 +47,7 @@ impl Reclaiming<'_> {
             )
             .hint("take them out of the target in the config file, or say --no-config"));
         }
-        let (Some(to @ (Move::Fail | Move::Cancel | Move::TimeOut)), Some(flag)) = (
+        let (Some(to @ (Action::Fail | Action::Cancel | Action::TimeOut)), Some(flag)) = (
             self.act.to,
             [
                 ("--delay", said.delay.is_some()),

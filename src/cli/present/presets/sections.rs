@@ -1,8 +1,8 @@
 //! What is known of a queue, cut into sections that every queue has in the same order.
 
-use crate::model::Move;
+use crate::model::Action;
 use crate::report::{
-    PresetCheck, PresetDelayed, PresetHold, PresetMove, PresetQueue, PresetStep, PresetTime, PresetWakeUp,
+    PresetAction, PresetCheck, PresetDelayed, PresetHold, PresetQueue, PresetStep, PresetTime, PresetWakeUp,
 };
 
 /// A heading and what stands under it.
@@ -51,7 +51,7 @@ pub(super) fn code(text: &str) -> String {
 
 /// Whether anything may be done to a job at all.
 fn is_acted_on(queue: &PresetQueue) -> bool {
-    queue.moves.iter().any(|r#move| r#move.refused.is_none())
+    queue.actions.iter().any(|action| action.refused.is_none())
 }
 
 /// The heading of the section that variants come after.
@@ -68,15 +68,15 @@ pub(super) fn sections(queue: &PresetQueue) -> Vec<Section> {
         section("Finished jobs", vec![word("run times", queue.finished.detail.as_str())]),
     ];
     for kind in ["requeue", "fail", "cancel", "time_out"] {
-        let found = queue.moves.iter().find(|r#move| r#move.r#move == kind);
-        let lines = found.map_or_else(|| vec![word("never", "this queue has no such thing")], a_move);
+        let found = queue.actions.iter().find(|action| action.action == kind);
+        let lines = found.map_or_else(|| vec![word("never", "this queue has no such thing")], action_named);
         // Few tables have a state for it.
         if kind != "time_out" || found.is_some() {
             sections.push(section(kind, lines));
         }
     }
-    for r#move in &queue.waiting {
-        sections.push(section(&format!("{} of a job that waits", r#move.r#move), a_move(r#move)));
+    for action in &queue.waiting {
+        sections.push(section(&format!("{} of a job that waits", action.action), action_named(action)));
     }
     sections.push(section("Held back", holds(queue)));
     sections.push(section("Waking workers", wake_ups(queue)));
@@ -171,13 +171,13 @@ fn attempts(queue: &PresetQueue) -> Vec<Line> {
     vec![word("counted", attempts.counted.as_str()), word("used up", attempts.exhausted.as_str()), word("lost", lost)]
 }
 
-fn a_move(r#move: &PresetMove) -> Vec<Line> {
-    if let Some(why) = &r#move.refused {
+fn action_named(action: &PresetAction) -> Vec<Line> {
+    if let Some(why) = &action.refused {
         return vec![word("never", why.as_str())];
     }
-    let mut lines: Vec<Line> = r#move.to.iter().map(|to| word("to", code(to))).collect();
-    let is_one = r#move.steps.len() == 1;
-    for (n, step) in r#move.steps.iter().enumerate() {
+    let mut lines: Vec<Line> = action.to.iter().map(|to| word("to", code(to))).collect();
+    let is_one = action.steps.len() == 1;
+    for (n, step) in action.steps.iter().enumerate() {
         if !is_one || step.sql.is_some() {
             lines.push(word(format!("step {}", n + 1), does(step)));
         }
@@ -186,10 +186,10 @@ fn a_move(r#move: &PresetMove) -> Vec<Line> {
             lines.push(name(change.column.as_str(), format!("{}{only}", change.detail)));
         }
     }
-    if r#move.steps.iter().any(|step| step.sql.is_none()) {
+    if action.steps.iter().any(|step| step.sql.is_none()) {
         lines.push(word("all other columns", "stay as they are"));
     }
-    lines.extend(r#move.delayed.iter().flat_map(delayed));
+    lines.extend(action.delayed.iter().flat_map(delayed));
     lines
 }
 
@@ -220,12 +220,15 @@ fn cautions(queue: &PresetQueue) -> Vec<Line> {
 
 fn holds(queue: &PresetQueue) -> Vec<Line> {
     let line = |hold: &PresetHold| {
-        let is_every = hold.moves.len() == Move::ALL.len();
-        let moves = if is_every { "every move".to_owned() } else { hold.moves.join(", ") };
-        word(hold.name.replace('_', " "), format!("{moves}: {}; where {}", hold.reason, code(&hold.condition)))
+        let is_every = hold.actions.len() == Action::ALL.len();
+        let actions = if is_every { "every action".to_owned() } else { hold.actions.join(", ") };
+        word(hold.name.replace('_', " "), format!("{actions}: {}; where {}", hold.reason, code(&hold.condition)))
     };
     let guard = queue.guard.as_ref().map(|guard| {
-        word("guard", format!("every move: asked once the row is locked; the job is left alone unless {}", code(guard)))
+        word(
+            "guard",
+            format!("every action: asked once the row is locked; the job is left alone unless {}", code(guard)),
+        )
     });
     queue.holds.iter().map(line).chain(guard).collect()
 }

@@ -1,29 +1,29 @@
-//! What a move does to each column, with what authors do not write: the state and the attempts.
+//! What an action does to each column, with what authors do not write: the state and the attempts.
 
 use super::delayed::delayed;
 use super::sql::sql;
 use super::tables::claims;
-use super::{Becomes, ColumnChange, MoveProfile, StepProfile};
-use crate::model::{AttemptsChange, Move};
-use crate::spec::document::{AttemptsWord, Document, MoveDoc, StepDoc};
+use super::{ActionProfile, Becomes, ColumnChange, StepProfile};
+use crate::model::{Action, AttemptsChange};
+use crate::spec::document::{ActionDoc, AttemptsWord, Document, StepDoc};
 use crate::spec::fields::Written;
 use crate::spec::template::{Marker, Piece, Template, is_name};
 
-pub(super) fn moves(document: &Document) -> Vec<MoveProfile> {
-    document.moves.iter().map(|(r#move, doc)| a_move(document, *r#move, doc)).collect()
+pub(super) fn actions(document: &Document) -> Vec<ActionProfile> {
+    document.actions.iter().map(|(action, doc)| action_named(document, *action, doc)).collect()
 }
 
 /// What is done to jobs that wait: what authors do not write is that they lose no attempt.
-pub(super) fn waiting(document: &Document) -> Vec<MoveProfile> {
-    let of_one = |(r#move, doc): &(Move, MoveDoc)| {
+pub(super) fn waiting(document: &Document) -> Vec<ActionProfile> {
+    let of_one = |(action, doc): &(Action, ActionDoc)| {
         let attempts = doc.attempts.or(Some(AttemptsWord::Keep));
         // It has waited for long enough: --delay is about claims.
-        MoveProfile { delayed: None, ..a_move(document, *r#move, &MoveDoc { attempts, ..doc.clone() }) }
+        ActionProfile { delayed: None, ..action_named(document, *action, &ActionDoc { attempts, ..doc.clone() }) }
     };
     document.waiting.iter().map(of_one).collect()
 }
 
-fn a_move(document: &Document, r#move: Move, doc: &MoveDoc) -> MoveProfile {
+fn action_named(document: &Document, action: Action, doc: &ActionDoc) -> ActionProfile {
     // What authors do not write out goes into the first UPDATE of the row.
     let mut implied = implied(document, doc);
     let steps = doc.steps.iter().map(|step| match step {
@@ -42,12 +42,18 @@ fn a_move(document: &Document, r#move: Move, doc: &MoveDoc) -> MoveProfile {
         }
     });
     let steps: Vec<StepProfile> = if doc.refused.is_some() { Vec::new() } else { steps.collect() };
-    let delayed = delayed(document, r#move, doc);
-    MoveProfile { r#move, to: doc.to.as_ref().map(|to| to.text.clone()), refused: doc.refused.clone(), steps, delayed }
+    let delayed = delayed(document, action, doc);
+    ActionProfile {
+        action,
+        to: doc.to.as_ref().map(|to| to.text.clone()),
+        refused: doc.refused.clone(),
+        steps,
+        delayed,
+    }
 }
 
 /// The state and the attempts.
-fn implied(document: &Document, doc: &MoveDoc) -> Vec<ColumnChange> {
+fn implied(document: &Document, doc: &ActionDoc) -> Vec<ColumnChange> {
     let mut changes = Vec::new();
     if let (Some(state), Some(to)) = (on_the_row(document, &document.claim.state), &doc.to) {
         let stored = document.states.all().find(|state| state.name == to.text);

@@ -1,11 +1,11 @@
-//! What a move leaves behind, column by column, and when a job has used up its attempts.
+//! What an action leaves behind, column by column, and when a job has used up its attempts.
 
 use crate::support::doctor::{apply, built_in, fit, outcomes, steps, to, verdicts};
 use crate::support::edit::Value::{Ago, Int, Null, Text};
 use crate::support::edit::{Edit, Value, insert};
 use crate::support::labs::{Lab, as_in_memory, for_each_store};
 use crate::support::tables::{JOBS, PLAIN_JOBS, RETRY_JOBS};
-use jobdoctor::model::{Move, Outcome};
+use jobdoctor::model::{Action, Outcome};
 use jobdoctor::policy::{Policy, Restart, RestartScope};
 
 fn dead(id: i64, attempts: Value, max: Value) -> Edit {
@@ -29,12 +29,12 @@ fn dead(id: i64, attempts: Value, max: Value) -> Edit {
     )
 }
 
-fn moved(lab: &dyn Lab, r#move: Move) -> Vec<String> {
+fn moved(lab: &dyn Lab, action: Action) -> Vec<String> {
     lab.create(&[JOBS]);
     lab.edit(&[dead(1, Int(1), Int(5)), dead(2, Null, Null)]);
     let store = lab.store();
     let spec = fit(&*store, &built_in("lease"));
-    let steps = steps(&*store, &spec, &to(r#move));
+    let steps = steps(&*store, &spec, &to(action));
     assert_eq!(outcomes(&apply(&*store, &spec, &steps)), [Outcome::Moved; 2], "{}", lab.name());
     [lab.row(&JOBS, 1), lab.row(&JOBS, 2)].concat()
 }
@@ -42,7 +42,7 @@ fn moved(lab: &dyn Lab, r#move: Move) -> Vec<String> {
 #[test]
 fn a_requeued_job_is_as_if_it_had_never_been_claimed_but_for_the_attempt() {
     as_in_memory(|lab| {
-        let row = moved(lab, Move::Requeue);
+        let row = moved(lab, Action::Requeue);
         let expected = [
             "id=1",
             "queue=mail",
@@ -73,7 +73,7 @@ fn a_requeued_job_is_as_if_it_had_never_been_claimed_but_for_the_attempt() {
 #[test]
 fn a_failed_job_keeps_what_tells_how_it_died() {
     as_in_memory(|lab| {
-        let row = moved(lab, Move::Fail);
+        let row = moved(lab, Action::Fail);
         for word in ["status=FAILED", "finished_at=now", "claimed_at=another time", "attempts=2", "lease_token=NULL"] {
             assert!(row.iter().take(19).any(|found| found == word), "{}: {word} is not in {row:?}", lab.name());
         }
@@ -83,11 +83,11 @@ fn a_failed_job_keeps_what_tells_how_it_died() {
 
 #[test]
 fn a_cancelled_job() {
-    as_in_memory(|lab| moved(lab, Move::Cancel));
+    as_in_memory(|lab| moved(lab, Action::Cancel));
 }
 
 #[test]
-fn a_request_to_cancel_turns_the_move_of_a_dead_job() {
+fn a_request_to_cancel_turns_the_action_of_a_dead_job() {
     for_each_store(|lab| {
         lab.create(&[JOBS]);
         lab.edit(&[dead(9, Int(4), Int(5)), dead(8, Int(0), Int(5))]);
@@ -222,7 +222,7 @@ fn the_reason_and_the_keys_are_values() {
         let steps = steps(&*store, &spec, &Policy::default());
         let reason = "it's \"quoted\" $1 ?1 :now {jobs} \\ ; DROP TABLE jobs -- \u{1f4a3}";
         let mut writer = store.writer(&crate::support::doctor::limits()).unwrap();
-        let batch = jobdoctor::model::Batch { r#move: Move::Requeue, steps: &steps, reason, waits: &[] };
+        let batch = jobdoctor::model::Batch { action: Action::Requeue, steps: &steps, reason, waits: &[] };
         assert_eq!(
             outcomes(&writer.apply(&spec, &batch, &mut jobdoctor::store::Unrecorded)),
             [Outcome::Moved],

@@ -1,9 +1,9 @@
-//! What may be done to a job: the statements of each move, with the state and the attempts that authors do not write.
+//! What may be done to a job: the statements of each action, with the state and the attempts that authors do not write.
 
 use super::Binder;
 use super::fragments::Within;
-use crate::model::{AttemptsChange, Cell, Move};
-use crate::spec::document::{AttemptsWord, MoveDoc, StepDoc};
+use crate::model::{Action, AttemptsChange, Cell};
+use crate::spec::document::{ActionDoc, AttemptsWord, StepDoc};
 use crate::spec::encoding::Encodings;
 use crate::spec::fields::Written;
 use crate::spec::queue::*;
@@ -12,14 +12,18 @@ use crate::spec::{SpecError, WrittenAt, did_you_mean};
 use std::collections::BTreeMap;
 
 impl Binder<'_> {
-    pub(super) fn moves(&self, claim: &ClaimSpec, attempts: &Attempts) -> Result<BTreeMap<Move, MoveSpec>, SpecError> {
-        let mut moves = BTreeMap::new();
-        for (r#move, doc) in &self.document.moves {
-            let delayed = self.delayed(*r#move, doc, claim, attempts)?.map(Box::new);
-            moves.insert(*r#move, MoveSpec { delayed, ..self.a_move(doc, claim, attempts)? });
+    pub(super) fn actions(
+        &self,
+        claim: &ClaimSpec,
+        attempts: &Attempts,
+    ) -> Result<BTreeMap<Action, ActionSpec>, SpecError> {
+        let mut actions = BTreeMap::new();
+        for (action, doc) in &self.document.actions {
+            let delayed = self.delayed(*action, doc, claim, attempts)?.map(Box::new);
+            actions.insert(*action, ActionSpec { delayed, ..self.action_named(doc, claim, attempts)? });
         }
-        self.losses_are_counted(&moves, attempts)?;
-        Ok(moves)
+        self.losses_are_counted(&actions, attempts)?;
+        Ok(actions)
     }
 
     /// What is done to jobs that wait: one that never ran has lost no attempt.
@@ -27,16 +31,21 @@ impl Binder<'_> {
         &self,
         claim: &ClaimSpec,
         attempts: &Attempts,
-    ) -> Result<BTreeMap<Move, MoveSpec>, SpecError> {
-        let of_one = |(r#move, doc): &(Move, MoveDoc)| {
+    ) -> Result<BTreeMap<Action, ActionSpec>, SpecError> {
+        let of_one = |(action, doc): &(Action, ActionDoc)| {
             let attempts_word = doc.attempts.or(Some(AttemptsWord::Keep));
-            let doc = MoveDoc { attempts: attempts_word, ..doc.clone() };
-            Ok((*r#move, self.a_move(&doc, claim, attempts)?))
+            let doc = ActionDoc { attempts: attempts_word, ..doc.clone() };
+            Ok((*action, self.action_named(&doc, claim, attempts)?))
         };
         self.document.waiting.iter().map(of_one).collect()
     }
 
-    pub(super) fn a_move(&self, doc: &MoveDoc, claim: &ClaimSpec, attempts: &Attempts) -> Result<MoveSpec, SpecError> {
+    pub(super) fn action_named(
+        &self,
+        doc: &ActionDoc,
+        claim: &ClaimSpec,
+        attempts: &Attempts,
+    ) -> Result<ActionSpec, SpecError> {
         let to = match &doc.to {
             None => StateValue { name: String::new(), stored: Cell::Null },
             Some(to) => match (&claim.state, self.document.states.all().find(|state| state.name == to.text)) {
@@ -102,7 +111,7 @@ impl Binder<'_> {
             ));
         }
         let (refused, at) = (doc.refused.clone(), doc.at.clone());
-        Ok(MoveSpec { to, attempts: change, steps, refused, locks_for_update, delayed: None, at })
+        Ok(ActionSpec { to, attempts: change, steps, refused, locks_for_update, delayed: None, at })
     }
 
     /// The state and the attempts, which authors do not write out.
@@ -123,7 +132,7 @@ impl Binder<'_> {
             (_, Some(Expr::Sql(_))) => {
                 return Err(SpecError::whole(
                     self.name,
-                    "attempts that are an expression cannot be changed: say `attempts = \"keep\"` in the move",
+                    "attempts that are an expression cannot be changed: say `attempts = \"keep\"` in the action",
                 ));
             }
             (AttemptsChange::Zero, Some(Expr::Column(column))) => (column, vec![Piece::Text("0".to_owned())]),

@@ -1,30 +1,30 @@
 use super::{Column, StateValue};
-use crate::model::{AttemptsChange, Move};
+use crate::model::{Action, AttemptsChange};
 use crate::spec::WrittenAt;
 use crate::spec::encoding::Encodings;
 use crate::spec::template::Template;
 use std::collections::BTreeMap;
 
-/// What a move does.
+/// What an action does.
 #[derive(Debug, Clone)]
-pub struct MoveSpec {
+pub struct ActionSpec {
     /// The state it leads to.
     pub to: StateValue,
     /// What happens to the attempts counter.
     pub attempts: AttemptsChange,
-    /// The statements, in order; none where the move is refused.
+    /// The statements, in order; none where the action is refused.
     pub steps: Vec<StepSpec>,
     /// Why it is never done, if so.
     pub refused: Option<String>,
-    /// True if the row must be locked as for a delete: the move deletes rows, or changes a unique or partition column.
+    /// True if the row must be locked as for a delete: the action deletes rows, or changes a unique or partition column.
     pub locks_for_update: bool,
     /// What is done instead where the job is to run later, if that is not the same.
-    pub delayed: Option<Box<MoveSpec>>,
+    pub delayed: Option<Box<ActionSpec>>,
     /// Where the preset or mapping says so.
     pub at: WrittenAt,
 }
 
-/// One statement of a move.
+/// One statement of an action.
 #[derive(Debug, Clone)]
 pub enum StepSpec {
     /// An UPDATE of the claim's row.
@@ -73,8 +73,8 @@ pub struct Hold {
     pub name: String,
     /// The condition, over the claim's aliases.
     pub condition: Template,
-    /// The moves it keeps back.
-    pub moves: Vec<Move>,
+    /// The actions it keeps back.
+    pub actions: Vec<Action>,
     /// Why.
     pub reason: String,
 }

@@ -1,13 +1,13 @@
 use super::delayed::{DelayedDoc, delayed};
 use super::template;
-use crate::model::Move;
+use crate::model::Action;
 use crate::spec::fields::{Field, Fields, Written};
 use crate::spec::queue::Rows;
 use crate::spec::template::Template;
 use crate::spec::{SpecError, WrittenAt};
 
 #[derive(Debug, Clone, Default)]
-pub(in crate::spec) struct MoveDoc {
+pub(in crate::spec) struct ActionDoc {
     pub(in crate::spec) to: Option<Written>,
     pub(in crate::spec) refused: Option<String>,
     pub(in crate::spec) attempts: Option<AttemptsWord>,
@@ -18,7 +18,7 @@ pub(in crate::spec) struct MoveDoc {
     pub(in crate::spec) at: WrittenAt,
 }
 
-/// What a move says of the attempts counter, over the rule that `counted` implies.
+/// What an action says of the attempts counter, over the rule that `counted` implies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::spec) enum AttemptsWord {
     Keep,
@@ -37,7 +37,7 @@ pub(in crate::spec) enum StepDoc {
 pub(in crate::spec) struct HoldDoc {
     pub(in crate::spec) name: String,
     pub(in crate::spec) condition: (Written, Template),
-    pub(in crate::spec) moves: Vec<Move>,
+    pub(in crate::spec) actions: Vec<Action>,
     pub(in crate::spec) reason: String,
 }
 
@@ -47,27 +47,27 @@ pub(in crate::spec) enum NotifyDoc {
     Sql((Written, Template)),
 }
 
-/// The moves that a preset writes out, by their keys. A wake-up is the preset's `[notify]`.
-const WRITTEN: [Move; 4] = [Move::Requeue, Move::Fail, Move::Cancel, Move::TimeOut];
+/// The actions that a preset writes out, by their keys. A wake-up is the preset's `[notify]`.
+const WRITTEN: [Action; 4] = [Action::Requeue, Action::Fail, Action::Cancel, Action::TimeOut];
 
-pub(super) fn moves(mut fields: Fields<'_>) -> Result<Vec<(Move, MoveDoc)>, SpecError> {
+pub(super) fn actions(mut fields: Fields<'_>) -> Result<Vec<(Action, ActionDoc)>, SpecError> {
     if let Some(refused) = fields.text("refused")? {
         fields.finish()?;
-        let none = || MoveDoc { refused: Some(refused.clone()), ..MoveDoc::default() };
-        let moves = [Move::Requeue, Move::Fail, Move::Cancel];
-        return Ok(moves.into_iter().map(|r#move| (r#move, none())).collect());
+        let none = || ActionDoc { refused: Some(refused.clone()), ..ActionDoc::default() };
+        let actions = [Action::Requeue, Action::Fail, Action::Cancel];
+        return Ok(actions.into_iter().map(|action| (action, none())).collect());
     }
-    let mut moves = Vec::new();
-    for r#move in WRITTEN {
-        if let Some(field) = fields.take(r#move.name()) {
-            moves.push((r#move, a_move(field.table()?)?));
+    let mut actions = Vec::new();
+    for action in WRITTEN {
+        if let Some(field) = fields.take(action.name()) {
+            actions.push((action, action_named(field.table()?)?));
         }
     }
     fields.finish()?;
-    Ok(moves)
+    Ok(actions)
 }
 
-fn a_move(mut fields: Fields<'_>) -> Result<MoveDoc, SpecError> {
+fn action_named(mut fields: Fields<'_>) -> Result<ActionDoc, SpecError> {
     let at = fields.at();
     let refused = fields.text("refused")?;
     let to = fields.take("to").map(Field::written).transpose()?;
@@ -93,7 +93,7 @@ fn a_move(mut fields: Fields<'_>) -> Result<MoveDoc, SpecError> {
         return Err(fields.error("`to` is missing: which state does the job come to?"));
     }
     fields.finish()?;
-    Ok(MoveDoc { to, refused, attempts, steps, delayed, at })
+    Ok(ActionDoc { to, refused, attempts, steps, delayed, at })
 }
 
 fn update(fields: &mut Fields<'_>) -> Result<StepDoc, SpecError> {
@@ -134,13 +134,13 @@ fn step(mut fields: Fields<'_>) -> Result<StepDoc, SpecError> {
 }
 
 pub(super) fn hold(name: String, mut fields: Fields<'_>) -> Result<HoldDoc, SpecError> {
-    let words: Vec<(&str, Move)> = Move::ALL.iter().map(|r#move| (r#move.name(), *r#move)).collect();
+    let words: Vec<(&str, Action)> = Action::ALL.iter().map(|action| (action.name(), *action)).collect();
     let hold = HoldDoc {
         name,
         condition: template(fields.need("if")?)?,
-        moves: match fields.take("moves") {
+        actions: match fields.take("actions") {
             Some(field) => field.items()?.into_iter().map(|item| item.word(&words)).collect::<Result<_, _>>()?,
-            None => Move::ALL.to_vec(),
+            None => Action::ALL.to_vec(),
         },
         reason: fields.need("reason")?.text()?,
     };

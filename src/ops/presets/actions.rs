@@ -2,12 +2,12 @@
 
 use super::words::quoted;
 use crate::model::AttemptsChange;
-use crate::report::{PresetChange, PresetDelayed, PresetMove, PresetStep};
-use crate::spec::{Becomes, ColumnChange, MoveProfile, StepProfile};
+use crate::report::{PresetAction, PresetChange, PresetDelayed, PresetStep};
+use crate::spec::{ActionProfile, Becomes, ColumnChange, StepProfile};
 
-pub(super) fn a_move(profile: &MoveProfile) -> PresetMove {
-    PresetMove {
-        r#move: profile.r#move.name().to_owned(),
+pub(super) fn action_named(profile: &ActionProfile) -> PresetAction {
+    PresetAction {
+        action: profile.action.name().to_owned(),
         to: profile.to.clone(),
         refused: profile.refused.clone(),
         steps: profile.steps.iter().map(step).collect(),
