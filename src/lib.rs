@@ -36,6 +36,7 @@
 //! # Where to start reading
 //!
 //! [`policy::judge`] decides, [`ops::plan`] drafts, and `store/apply.rs` acts; the rest is there for these three.
+//! `docs/architecture.md` follows one claim and one action through the files.
 
 #![forbid(unsafe_code)]
 

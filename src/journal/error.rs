@@ -1,20 +1,22 @@
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Why a journal could not be written or read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The system said no.
+    #[error("cannot {what} {}: {error}", path.display())]
     Io {
         /// What was to be done, as in "make".
         what: &'static str,
         /// With which file or directory.
         path: PathBuf,
         /// What it said.
+        #[source]
         error: io::Error,
     },
     /// Somebody else could have written it, so it is not believed.
+    #[error("journal {}: {why}", path.display())]
     NotPrivate {
         /// The file or directory.
         path: PathBuf,
@@ -22,6 +24,7 @@ pub enum JournalError {
         why: String,
     },
     /// It is not what this program writes.
+    #[error("journal {}, line {line}: {why}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -57,17 +60,3 @@ impl JournalError {
         }
     }
 }
-
-impl fmt::Display for JournalError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            JournalError::Io { what, path, error } => write!(f, "cannot {what} {}: {error}", path.display()),
-            JournalError::NotPrivate { path, why } => write!(f, "journal {}: {why}", path.display()),
-            JournalError::Malformed { path, line, why } => {
-                write!(f, "journal {}, line {line}: {why}", path.display())
-            }
-        }
-    }
-}
-
-impl std::error::Error for JournalError {}

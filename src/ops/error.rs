@@ -2,17 +2,19 @@ use crate::journal::JournalError;
 use crate::policy::ScopeError;
 use crate::spec::{ResolveError, SpecError};
 use crate::store::StoreError;
-use std::fmt;
 use std::io;
 
 /// Why a use case could not be carried out.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum OpsError {
     /// The store is at fault.
-    Store(StoreError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// A preset, a mapping or the way it fits the tables is at fault.
-    Spec(SpecError),
+    #[error(transparent)]
+    Spec(#[from] SpecError),
     /// What was asked for makes no sense here.
+    #[error("{message}")]
     Usage {
         /// What is wrong.
         message: String,
@@ -20,6 +22,7 @@ pub enum OpsError {
         hint: String,
     },
     /// A file that was named cannot be used.
+    #[error("{message}")]
     File {
         /// Which, and why.
         message: String,
@@ -27,9 +30,11 @@ pub enum OpsError {
         hint: Option<String>,
     },
     /// The temporary file of a long list could not be written or read.
-    Spool(io::Error),
+    #[error("the temporary file of a long list failed: {0}")]
+    Spool(#[from] io::Error),
     /// A journal cannot be read.
-    Journal(JournalError),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
 }
 
 impl OpsError {
@@ -45,44 +50,6 @@ impl OpsError {
             hint.get_or_insert_with(|| advice.into());
         }
         self
-    }
-}
-
-impl fmt::Display for OpsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OpsError::Store(error) => error.fmt(f),
-            OpsError::Spec(error) => error.fmt(f),
-            OpsError::Usage { message, .. } | OpsError::File { message, .. } => f.write_str(message),
-            OpsError::Journal(error) => error.fmt(f),
-            OpsError::Spool(error) => write!(f, "the temporary file of a long list failed: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for OpsError {}
-
-impl From<StoreError> for OpsError {
-    fn from(error: StoreError) -> Self {
-        OpsError::Store(error)
-    }
-}
-
-impl From<JournalError> for OpsError {
-    fn from(error: JournalError) -> Self {
-        OpsError::Journal(error)
-    }
-}
-
-impl From<SpecError> for OpsError {
-    fn from(error: SpecError) -> Self {
-        OpsError::Spec(error)
-    }
-}
-
-impl From<io::Error> for OpsError {
-    fn from(error: io::Error) -> Self {
-        OpsError::Spool(error)
     }
 }
 

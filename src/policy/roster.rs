@@ -1,6 +1,5 @@
 use crate::model::{Claim, Clocks, FUTURE_TOLERANCE, Owner, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -30,11 +29,13 @@ pub struct Roster {
 }
 
 /// A list that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RosterError {
     /// No entry at all.
+    #[error("is empty, and would call every owner dead")]
     Empty,
     /// It is a table for people, with a line of titles.
+    #[error("begins with a line of column titles, so its lines are no names")]
     Titles,
 }
 
@@ -46,17 +47,6 @@ pub struct Living {
     /// When it was made, by the store's clock. Whoever came later cannot be on it.
     pub made_at: Timestamp,
 }
-
-impl fmt::Display for RosterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            RosterError::Empty => "is empty, and would call every owner dead",
-            RosterError::Titles => "begins with a line of column titles, so its lines are no names",
-        })
-    }
-}
-
-impl std::error::Error for RosterError {}
 
 impl Roster {
     /// Reads a list of owners, each as host (`web1`, `web1.example.com`, `pod/web-7f9c`), as `host:pid`, or as the exact id.

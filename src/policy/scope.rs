@@ -1,7 +1,6 @@
 use super::roster::Living;
 use crate::model::{Claim, Owner};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use std::fmt;
 
 /// A list of glob patterns: empty lets everything through, otherwise one must match.
 #[derive(Debug, Clone, Default)]
@@ -11,16 +10,9 @@ pub struct Globs {
 }
 
 /// A pattern that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct ScopeError(pub String);
-
-impl fmt::Display for ScopeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ScopeError {}
 
 impl Globs {
     /// Reads patterns: `*`, `?`, `[...]` and `{a,b}`; case counts.

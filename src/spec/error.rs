@@ -3,7 +3,8 @@ use std::fmt;
 /// Something is wrong with a preset, a mapping or the way it fits the live tables.
 ///
 /// The message says what and how to mend it; the place says where.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {message}", self.at())]
 pub struct SpecError {
     /// The document: "preset river" or the path of a config file.
     pub document: String,
@@ -20,12 +21,9 @@ impl SpecError {
     pub fn whole(document: &str, message: impl Into<String>) -> SpecError {
         SpecError { document: document.to_owned(), key: String::new(), line: None, message: message.into() }
     }
-}
 
-impl fmt::Display for SpecError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = WrittenAt { document: self.document.clone(), key: self.key.clone(), line: self.line };
-        write!(f, "{at}: {}", self.message)
+    fn at(&self) -> WrittenAt {
+        WrittenAt { document: self.document.clone(), key: self.key.clone(), line: self.line }
     }
 }
 
@@ -52,8 +50,6 @@ impl fmt::Display for WrittenAt {
         Ok(())
     }
 }
-
-impl std::error::Error for SpecError {}
 
 /// A closing ", did you mean `x`?" where one of the known words is close to what was written.
 pub fn did_you_mean<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> String {

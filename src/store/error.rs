@@ -1,5 +1,3 @@
-use std::fmt;
-
 /// What went wrong with a store, in the kinds that an operator acts on differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreErrorKind {
@@ -34,7 +32,8 @@ pub enum StoreErrorKind {
 }
 
 /// An error of a store. It never holds a secret.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}{}", in_brackets(code.as_deref()))]
 pub struct StoreError {
     /// What kind of trouble it is.
     pub kind: StoreErrorKind,
@@ -62,14 +61,6 @@ impl StoreError {
     }
 }
 
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
-        match &self.code {
-            Some(code) => write!(f, " ({code})"),
-            None => Ok(()),
-        }
-    }
+fn in_brackets(code: Option<&str>) -> String {
+    code.map(|code| format!(" ({code})")).unwrap_or_default()
 }
-
-impl std::error::Error for StoreError {}

@@ -1,7 +1,6 @@
-use std::fmt;
-
 /// Why an address cannot be used. Says nothing of its contents, because they may hold a password.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct AddressError {
     /// What is wrong, and what to do about it.
     pub message: String,
@@ -20,11 +19,3 @@ impl AddressError {
         AddressError { message: message.into(), in_a_file: true }
     }
 }
-
-impl fmt::Display for AddressError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for AddressError {}
