@@ -110,6 +110,7 @@ impl Cluster {
     /// Starts one at that port with these settings on top of the usual ones, once `prepare` has seen its data directory. What
     /// is put in there belongs to the server.
     pub fn start(port: u16, settings: &[&str], prepare: impl FnOnce(&Path)) -> Cluster {
+        assert!(!super::labs::without_server(), "a test that needs a server is not for --quick");
         let (directory, user) = directory("jobdoctor-pg-");
         let data = directory.join("data");
         make(&data, user);
