@@ -55,7 +55,7 @@ impl JournalError {
                 "a journal says what undo writes back: it must be its owner's alone (directory 0700, files 0600)"
             }
             JournalError::Malformed { .. } => {
-                "move the file out of the directory to see the other runs; it was altered, or written by a newer jobdoctor"
+                "move the file out of the directory to see the other runs; it was altered, or written by another version of jobdoctor"
             }
         }
     }

@@ -40,7 +40,7 @@ pub(super) fn must_be_counted(look: &Look, policy: &Policy) -> Result<(), OpsErr
         Some(_) if !look.counts_stalls => Err(OpsError::usage(
             format!("--max-stalls: nothing counts how often a job of preset {} was lost before", look.spec.preset),
             "leave it out, in the config file too; a mapping can name a column that its requeue counts up: \
-             `stalls` in [attempts]",
+             `stalls` in [attempts]. On SQLite a run counts losses only where attempts are counted or the key is AUTOINCREMENT",
         )),
         _ => Ok(()),
     }

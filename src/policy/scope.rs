@@ -79,7 +79,7 @@ impl RestartScope {
         }
     }
 
-    /// Each owner, pattern or host that it names, with a scope of its own. A list of the living names nobody who is dead.
+    /// Each owner, pattern or host that it names, with a scope of its own. A live-owner list names no dead owner.
     pub fn single(&self) -> Vec<(String, RestartScope)> {
         match self {
             RestartScope::AllOwners | RestartScope::NotListed(_) => Vec::new(),

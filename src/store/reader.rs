@@ -314,6 +314,7 @@ fn broken_by_a_row(spec: &QueueSpec, error: StoreError) -> StoreError {
     let computed = spec.computed();
     if !matches!(error.kind, StoreErrorKind::RowData | StoreErrorKind::Unfit | StoreErrorKind::Other)
         || computed.is_empty()
+        || error.hint.is_some()
     {
         return error;
     }

@@ -33,10 +33,15 @@ pub(super) fn actions(findings: &mut Findings, look: &mut Look) -> Result<(), Op
         if cleared.iter().any(|(action, one)| refusal.action == Some(*action) && of(&one.column.name)) {
             continue;
         }
-        if refusal.of == RefusedOf::Untried {
-            findings.untried.push(refusal.to_string());
-            continue;
-        }
+        let severity = match refusal.of {
+            RefusedOf::Any => Severity::Error,
+            RefusedOf::EveryTried => sure,
+            RefusedOf::SomeTried => Severity::Warning,
+            RefusedOf::Untried => {
+                findings.untried.push(refusal.to_string());
+                continue;
+            }
+        };
         refused = true;
         if error.kind == StoreErrorKind::Denied {
             // The rights that were found missing come with the GRANT for each.
@@ -45,11 +50,6 @@ pub(super) fn actions(findings: &mut Findings, look: &mut Look) -> Result<(), Op
             }
             continue;
         }
-        let severity = match refusal.of {
-            RefusedOf::Any => Severity::Error,
-            RefusedOf::EveryTried => sure,
-            RefusedOf::SomeTried | RefusedOf::Untried => Severity::Warning,
-        };
         findings.add(severity, "actions", refusal.to_string(), error.hint.clone());
     }
     if !refused && look.spec.advice_only().is_none() && !look.spec.actions.is_empty() {

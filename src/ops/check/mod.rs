@@ -102,7 +102,8 @@ pub fn check(look: &mut Look, setup: &[String], unfit: &[String], with_waiting: 
         }
     }
     let mut unverified = if is_moved { unverified(look, can_list)? } else { Vec::new() };
-    let untried = findings.untried.iter().map(|untried| format!("NOT NULL and CHECK constraints: {untried}"));
+    let untried =
+        findings.untried.iter().map(|untried| format!("NOT NULL and CHECK constraints, not tried: {untried}"));
     unverified.extend(untried);
     // Last: a statement that fails ends the transaction that all others read in.
     if can_list {

@@ -176,7 +176,7 @@ impl Rows {
             Some(entry) => self.steps.push(0, &Kept::moved(row.job_id.clone(), Some(entry))).map_err(OpsError::from),
             None => Err(OpsError::usage(
                 format!("the ledger's row of job {} in run {} is not what this program writes", row.job_id, row.run_id),
-                "it was altered, or written by a newer jobdoctor",
+                "it was altered, or written by another version of jobdoctor",
             )),
         };
         match taken {
