@@ -457,6 +457,10 @@ fn epoch_bounds_round_away_from_the_rows() {
     assert_eq!(value(seconds.after(before_1970)), [Cell::Integer(-2)]);
     assert_eq!(seconds.encode(before_1970), Cell::Integer(-2));
     assert_eq!(value(one("epoch ns").before(cut)), [Cell::Integer(1_500_000_000)]);
+    // Nanoseconds end in the years 1677 and 2262: what is no time must be found beyond every bound.
+    let (early, late) = (at("0001-01-01T00:00:00Z"), at("9999-01-01T00:00:00Z"));
+    assert_eq!(value(one("epoch ns").before(early)), [Cell::Integer(i64::MIN + 1)]);
+    assert_eq!(value(one("epoch ns").after(late)), [Cell::Integer(i64::MAX - 1)]);
 }
 
 #[test]

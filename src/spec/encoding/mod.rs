@@ -241,8 +241,9 @@ impl Encoding {
         match (self, side) {
             (Encoding::Native(None), _) => Cell::Instant(cut.micros()),
             (Encoding::Native(Some(zone)), _) => wall_clock_cell(zone.bound(cut, side)),
-            (Encoding::Epoch(unit), Side::Before) => Cell::Integer(unit.ceil(cut)),
-            (Encoding::Epoch(unit), Side::After) => Cell::Integer(unit.floor(cut)),
+            // The ends of i64 are no times: a bound that saturates must still find them beyond it.
+            (Encoding::Epoch(unit), Side::Before) => Cell::Integer(unit.ceil(cut).max(i64::MIN + 1)),
+            (Encoding::Epoch(unit), Side::After) => Cell::Integer(unit.floor(cut).min(i64::MAX - 1)),
             (Encoding::EpochFloat, _) => {
                 let cut = seconds(cut);
                 // A microsecond for the rounding in `read`, and some ulps for the years where floats are coarser.
