@@ -1,6 +1,6 @@
 //! The config file: targets, and mappings for home-made tables.
 
-use super::args::{parse_between_looks, parse_hold, parse_pause, parse_wait};
+use super::args::{parse_between_looks, parse_min_interval, parse_pause, parse_wait};
 use super::error::CliError;
 use super::exit::Exit;
 use super::rules::{RuleAction, rules, too_long};
@@ -62,7 +62,7 @@ pub struct Target {
     /// A run that moves more jobs than this says so loudly.
     pub warn_above: Option<u64>,
     /// How long one sweep keeps others off.
-    pub hold: Option<Duration>,
+    pub min_interval: Option<Duration>,
     /// How long a sweep waits for its turn.
     pub lock_wait: Option<Duration>,
     /// How much later than now jobs that go back may run.
@@ -208,7 +208,7 @@ fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
         brake: fields.take("brake").map(Field::boolean).transpose()?,
         max_jobs: fields.take("max_jobs").map(Field::count).transpose()?,
         warn_above: fields.take("warn_above").map(Field::count).transpose()?,
-        hold: span(&mut fields, "hold", parse_hold)?,
+        min_interval: span(&mut fields, "min_interval", parse_min_interval)?,
         lock_wait: span(&mut fields, "lock_wait", parse_pause)?,
         delay: span(&mut fields, "delay", parse_wait)?,
         jitter: span(&mut fields, "jitter", parse_wait)?,

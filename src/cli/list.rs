@@ -67,7 +67,7 @@ impl List {
             )
         });
         let old = (self.age > OLD).then(|| {
-            format!("the list of living owners is {} old: claims made since then are left alone by it", age(self.age))
+            format!("the list of living owners is {} old: claims made since then are skipped by it", age(self.age))
         });
         unread.into_iter().chain(old).collect()
     }

@@ -42,7 +42,7 @@ impl Settings {
             self.one("jitter", "", None, &target.jitter.map(duration)),
             self.one("max_stalls", "", None, &number(target.max_stalls.map(u64::from))),
             self.one("warn_above", "", None, &number(target.warn_above)),
-            self.one("hold", "", None, &target.hold.map(duration)),
+            self.one("min_interval", "", None, &target.min_interval.map(duration)),
             self.one("lock_wait", "", None, &target.lock_wait.map(duration)),
             self.journal(),
             self.state(),

@@ -35,7 +35,7 @@ pub struct Claim {
     /// The longest it may run, where the row says.
     pub max_runtime: Option<Duration>,
     /// For each hold of the preset, whether it applies to this row.
-    pub holds: Vec<bool>,
+    pub skips: Vec<bool>,
     /// Extra evidence that the preset shows, in its order.
     pub extra: Vec<Option<String>>,
     /// The columns that show progress, as one text; `None` where the queue names none.

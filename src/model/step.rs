@@ -106,11 +106,11 @@ pub struct Batch<'a> {
 pub enum Outcome {
     /// The database committed it.
     Moved,
-    /// The row or its witness was no longer what had been judged. It was left alone.
+    /// The row or its witness was no longer what had been judged. It was skipped.
     Changed,
     /// The row was no longer there.
     Gone,
-    /// Another session holds the row or its witness. It was left alone.
+    /// Another session holds the row or its witness. It was skipped.
     Locked,
     /// The database refused it, because of this row's data.
     Refused,

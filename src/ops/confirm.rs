@@ -1,13 +1,13 @@
 //! A second look, so that only what stood still in between is acted on.
 
 use super::OpsError;
-use super::document::{held, job, order};
+use super::document::{skipped, job, order};
 use super::plan::{Asked, Plan};
 use super::session::Look;
 use super::show::not_in_flight;
 use crate::model::{Claim, Key, Step, age};
-use crate::policy::{Digest, Draft, Held, HeldReason, Policy, Verdict, draft, judge};
-use crate::report::{HeldJob, Spool, StepJob};
+use crate::policy::{Digest, Draft, Skipped, SkipReason, Policy, Verdict, draft, judge};
+use crate::report::{SkippedJob, Spool, StepJob};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
@@ -60,7 +60,7 @@ pub fn confirm(
             moved.push((key, job?));
         }
     }
-    second.held = with_moved(&mut look, &second.held, moved, policy, apart)?;
+    second.skipped = with_moved(&mut look, &second.skipped, moved, policy, apart)?;
     steps.sort();
     jobs.sort();
     second.warnings = if steps.is_empty() { Vec::new() } else { first.warnings };
@@ -111,11 +111,11 @@ fn sleep(limits: &Limits, span: Duration) -> Result<(), OpsError> {
 /// What is held in the second look, and what moved since the first one.
 fn with_moved(
     look: &mut Look,
-    before: &Spool<HeldJob>,
+    before: &Spool<SkippedJob>,
     moved: Vec<(Key, StepJob)>,
     policy: &Policy,
     apart: Duration,
-) -> Result<Spool<HeldJob>, OpsError> {
+) -> Result<Spool<SkippedJob>, OpsError> {
     let mut list = Spool::default();
     let mut ids: Vec<String> = moved.iter().map(|(_, step)| step.job.id.clone()).collect();
     ids.sort();
@@ -138,33 +138,33 @@ fn with_moved(
     Ok(list)
 }
 
-fn moved_job(look: &Look, step: &StepJob, found: Option<&(Claim, bool)>, policy: &Policy, apart: Duration) -> HeldJob {
-    let why = |what: &str| Held {
-        reason: HeldReason::MovedBetweenLooks,
+fn moved_job(look: &Look, step: &StepJob, found: Option<&(Claim, bool)>, policy: &Policy, apart: Duration) -> SkippedJob {
+    let why = |what: &str| Skipped {
+        reason: SkipReason::ChangedBetweenSnapshots,
         detail: format!("showed life between two looks {} apart: {what}", age(apart)),
     };
     let Some((claim, in_flight)) = found else {
-        return HeldJob { job: step.job.clone(), held: held(&why("its row is no longer there")) };
+        return SkippedJob { job: step.job.clone(), skipped: skipped(&why("its row is no longer there")) };
     };
     let spec = &look.spec;
     let judgement = judge(spec, claim, policy, look.now());
     let what = match (*in_flight, &judgement.verdict) {
         (false, _) => match not_in_flight(&claim.state) {
-            Draft::Held(held) => held.detail,
+            Draft::Skipped(skipped) => skipped.detail,
             Draft::Step(_) => String::new(),
         },
         (true, Verdict::Stuck(_)) => "its row has changed".to_owned(),
         (true, _) => match draft(spec, claim, &judgement, policy) {
-            Draft::Held(held) => held.detail,
+            Draft::Skipped(skipped) => skipped.detail,
             Draft::Step(_) => "its row has changed".to_owned(),
         },
     };
-    let draft = Draft::Held(why(&what));
+    let draft = Draft::Skipped(why(&what));
     let mut job = job(spec, claim, &judgement, &draft);
     if !in_flight {
         job = crate::report::Job { state: job.state, action: None, ..step.job.clone() };
     }
-    HeldJob { job, held: held(&why(&what)) }
+    SkippedJob { job, skipped: skipped(&why(&what)) }
 }
 
 fn print(step: &Step) -> io::Result<[u8; 32]> {

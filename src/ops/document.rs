@@ -1,7 +1,7 @@
 //! What the judge and the plan say, put into the terms of the documents.
 
 use crate::model::{Cell, Claim, Timestamp};
-use crate::policy::{Draft, Held, Judgement, Verdict};
+use crate::policy::{Draft, Skipped, Judgement, Verdict};
 use crate::report;
 use crate::spec::{Liveness, QueueSpec};
 
@@ -27,14 +27,14 @@ pub(super) fn job(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, draft:
         reasons: reasons(&judgement.verdict),
         action: match draft {
             Draft::Step(step) => Some(step.action.name().to_owned()),
-            Draft::Held(_) => None,
+            Draft::Skipped(_) => None,
         },
     }
 }
 
-/// Why a job is left alone, for a document.
-pub(super) fn held(held: &Held) -> report::Held {
-    report::Held { reason: held.reason.name().to_owned(), detail: held.detail.clone() }
+/// Why a job is skipped, for a document.
+pub(super) fn skipped(skipped: &Skipped) -> report::Skipped {
+    report::Skipped { reason: skipped.reason.name().to_owned(), detail: skipped.detail.clone() }
 }
 
 /// The order of lists: longest silent first, and at the end those of which nobody knows.

@@ -114,7 +114,7 @@ pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order
             in_flight: plan.in_flight,
             planned,
             waiting,
-            held: plan.held.len() as u64,
+            skipped: plan.skipped.len() as u64,
             beyond_limit: plan.beyond_limit,
             outcomes,
         },
@@ -123,7 +123,7 @@ pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order
         refused,
         warnings: plan.warnings,
         steps,
-        held: plan.held,
+        skipped: plan.skipped,
         not_found: plan.not_found,
         verified: None,
     };

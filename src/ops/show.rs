@@ -1,9 +1,9 @@
 use super::OpsError;
-use super::document::{held, job};
+use super::document::{skipped, job};
 use super::selection::Selection;
 use super::session::Look;
 use super::stalls::explain;
-use crate::policy::{Draft, Held, HeldReason, Policy, draft, judge};
+use crate::policy::{Draft, Skipped, SkipReason, Policy, draft, judge};
 use crate::report::{RuleCheck, Show, ShownJob, Would};
 use crate::store::Found;
 
@@ -53,11 +53,11 @@ fn explained(look: &Look, found: &Found, policy: &Policy) -> ShownJob {
                 state_after: step.state_after.clone(),
                 attempts_after: step.attempts_after,
             }),
-            Draft::Held(_) => None,
+            Draft::Skipped(_) => None,
         },
-        held: match &draft {
+        skipped: match &draft {
             Draft::Step(_) => None,
-            Draft::Held(why) => Some(held(why)),
+            Draft::Skipped(why) => Some(skipped(why)),
         },
         extra: names.zip(claim.extra.iter().cloned()).collect(),
     }
@@ -65,5 +65,5 @@ fn explained(look: &Look, found: &Found, policy: &Policy) -> ShownJob {
 
 /// A job that nobody holds.
 pub(super) fn not_in_flight(state: &str) -> Draft {
-    Draft::Held(Held { reason: HeldReason::NotInFlight, detail: format!("it is {state}, so nobody holds it") })
+    Draft::Skipped(Skipped { reason: SkipReason::NotInFlight, detail: format!("it is {state}, so nobody holds it") })
 }

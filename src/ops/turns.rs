@@ -4,7 +4,7 @@ use super::OpsError;
 use super::session::Look;
 use crate::model::{Batch, BatchReport, Timestamp};
 use crate::spec::QueueSpec;
-use crate::store::{Limits, Recorder, StoreError, StoreErrorKind, Turn, Writer, held};
+use crate::store::{Limits, Recorder, StoreError, StoreErrorKind, Turn, Writer, too_soon};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ pub const WAITED: &str = "this one has waited for it until --lock-wait or --time
 #[derive(Debug, Clone, Copy)]
 pub struct Turns {
     /// It is called off if a sweep of this queue has moved something within that time, as the ledger tells.
-    pub hold: Option<Duration>,
+    pub min_interval: Option<Duration>,
     /// Until when the first batch may wait for its turn; the others wait for as long as the run may take.
     pub until: Instant,
 }
@@ -27,7 +27,7 @@ pub struct Turns {
 impl Turns {
     /// Has a writer take turns.
     pub(super) fn begin(&self, writer: &mut dyn Writer) {
-        writer.take_turns(Turn { hold: self.hold });
+        writer.take_turns(Turn { min_interval: self.min_interval });
     }
 }
 
@@ -75,10 +75,10 @@ pub fn pause() -> Duration {
 ///
 /// # Errors
 /// When the ledger cannot be read.
-pub fn called_off(look: &mut Look, hold: Duration) -> Result<Option<StoreError>, OpsError> {
+pub fn called_off(look: &mut Look, min_interval: Duration) -> Result<Option<StoreError>, OpsError> {
     let (table, now) = (look.target.table.clone(), look.now());
-    let last: Option<Timestamp> = look.reader.last_sweep(&look.spec, hold)?;
-    Ok(last.and_then(|last| held(&table, last, hold, now)))
+    let last: Option<Timestamp> = look.reader.last_sweep(&look.spec, min_interval)?;
+    Ok(last.and_then(|last| too_soon(&table, last, min_interval, now)))
 }
 
 /// Why the ledger does not tell every host of a sweep on any of them; `None` if it does.

@@ -27,7 +27,7 @@ pub use health::{Alerts, Measure, State};
 pub use judge::judge;
 pub use later::Later;
 pub use lies::{Lie, Lies};
-pub use plan::{Draft, Held, HeldReason, draft};
+pub use plan::{Draft, Skipped, SkipReason, draft};
 pub use range::Range;
 pub use roster::{Living, Roster, RosterError, Standing, may_be_one_host};
 pub use rules::{Policy, Restart};

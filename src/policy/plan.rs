@@ -10,21 +10,21 @@ pub enum Draft {
     /// One action, with its fence.
     Step(Box<Step>),
     /// Nothing, and why.
-    Held(Held),
+    Skipped(Skipped),
 }
 
-/// A job that is left alone.
+/// A job that was examined and is not acted on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct Skipped {
     /// Why, for programs.
-    pub reason: HeldReason,
+    pub reason: SkipReason,
     /// Why, for people.
     pub detail: String,
 }
 
-/// Why a job is left alone.
+/// Why a job is not acted on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum HeldReason {
+pub enum SkipReason {
     /// Nobody can tell whether it is stuck.
     Unknown,
     /// It was named, and it is healthy.
@@ -46,30 +46,30 @@ pub enum HeldReason {
     /// The preset refuses this action.
     ActionRefused,
     /// A condition of the preset keeps it back.
-    Hold,
+    Preset,
     /// A saved plan named it, and it is not as that plan saw it.
     Changed,
     /// It was not the same in two looks.
-    MovedBetweenLooks,
+    ChangedBetweenSnapshots,
 }
 
-impl HeldReason {
+impl SkipReason {
     /// The name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
-            HeldReason::Unknown => "unknown",
-            HeldReason::Healthy => "healthy",
-            HeldReason::NotInFlight => "not_in_flight",
-            HeldReason::OwnerAlive => "owner_alive",
-            HeldReason::AttemptsExhausted => "attempts_exhausted",
-            HeldReason::AttemptsUnreadable => "attempts_unreadable",
-            HeldReason::StallsExhausted => "stalls_exhausted",
-            HeldReason::StallsUnreadable => "stalls_unreadable",
-            HeldReason::ActionNotOffered => "action_not_offered",
-            HeldReason::ActionRefused => "action_refused",
-            HeldReason::Hold => "hold",
-            HeldReason::Changed => "changed",
-            HeldReason::MovedBetweenLooks => "moved_between_looks",
+            SkipReason::Unknown => "unknown",
+            SkipReason::Healthy => "healthy",
+            SkipReason::NotInFlight => "not_in_flight",
+            SkipReason::OwnerAlive => "owner_alive",
+            SkipReason::AttemptsExhausted => "attempts_exhausted",
+            SkipReason::AttemptsUnreadable => "attempts_unreadable",
+            SkipReason::StallsExhausted => "stalls_exhausted",
+            SkipReason::StallsUnreadable => "stalls_unreadable",
+            SkipReason::ActionNotOffered => "action_not_offered",
+            SkipReason::ActionRefused => "action_refused",
+            SkipReason::Preset => "preset",
+            SkipReason::Changed => "changed",
+            SkipReason::ChangedBetweenSnapshots => "changed_between_snapshots",
         }
     }
 }
@@ -78,7 +78,7 @@ impl HeldReason {
 pub fn draft(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Policy) -> Draft {
     match chosen(spec, claim, judgement, policy) {
         Ok(step) => Draft::Step(Box::new(step)),
-        Err(held) => Draft::Held(held),
+        Err(skipped) => Draft::Skipped(skipped),
     }
 }
 
@@ -92,25 +92,25 @@ pub(super) fn is_acted_on(judgement: &Judgement, policy: &Policy) -> bool {
     matches!(&judgement.verdict, Verdict::Stuck(reasons) if reasons.iter().any(|reason| acts(reason.rule, policy)))
 }
 
-fn held<T>(reason: HeldReason, detail: impl Into<String>) -> Result<T, Held> {
-    Err(Held { reason, detail: detail.into() })
+fn skipped<T>(reason: SkipReason, detail: impl Into<String>) -> Result<T, Skipped> {
+    Err(Skipped { reason, detail: detail.into() })
 }
 
-fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Policy) -> Result<Step, Held> {
+fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Policy) -> Result<Step, Skipped> {
     let reasons = match &judgement.verdict {
         Verdict::Healthy => {
             let mut clear = judgement.checks.iter().filter(|check| check.result == super::CheckResult::Clear);
             // That nothing is wrong beside says less than what shows life, or how long it may still take.
             let beside = [Rule::DeadlinePassed.name(), Rule::MaxRuntime.name()];
             let why = clear.clone().find(|check| !beside.contains(&check.rule)).or_else(|| clear.next());
-            return held(HeldReason::Healthy, why.map_or("it shows life", |check| check.detail.as_str()));
+            return skipped(SkipReason::Healthy, why.map_or("it shows life", |check| check.detail.as_str()));
         }
-        Verdict::Unknown(lacking) => return held(HeldReason::Unknown, lacking.join("; ")),
+        Verdict::Unknown(lacking) => return skipped(SkipReason::Unknown, lacking.join("; ")),
         Verdict::Stuck(reasons) => reasons,
     };
     let Some(reason) = reasons.iter().find(|reason| acts(reason.rule, policy)) else {
         let details: Vec<&str> = reasons.iter().map(|reason| reason.detail.as_str()).collect();
-        return held(HeldReason::OwnerAlive, format!("{}, but its owner shows life", details.join("; ")));
+        return skipped(SkipReason::OwnerAlive, format!("{}, but its owner shows life", details.join("; ")));
     };
     let by_rule = match reason.rule {
         Rule::TooLong => policy.too_long.limit(claim).map(|limit| limit.action),
@@ -132,22 +132,22 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
     let and_lost = |why: String| lost.as_ref().map_or(why.clone(), |lost| format!("{lost}; and {why}"));
     let moved = match spec.actions.get(&action) {
         None => {
-            return held(HeldReason::ActionNotOffered, and_lost(format!("preset {} has no {action}", spec.preset)));
+            return skipped(SkipReason::ActionNotOffered, and_lost(format!("preset {} has no {action}", spec.preset)));
         }
         Some(moved) => moved,
     };
     if let Some(why) = &moved.refused {
-        return held(HeldReason::ActionRefused, and_lost(why.clone()));
+        return skipped(SkipReason::ActionRefused, and_lost(why.clone()));
     }
     if action == Action::Requeue && is_exhausted(spec, claim, Action::Requeue)? {
-        return held(HeldReason::AttemptsExhausted, "its attempts are used up: it can only fail");
+        return skipped(SkipReason::AttemptsExhausted, "its attempts are used up: it can only fail");
     }
     if let (Action::Requeue, Some(lost)) = (action, spent(claim, policy)?) {
-        return held(HeldReason::StallsExhausted, format!("{lost}: it can only fail"));
+        return skipped(SkipReason::StallsExhausted, format!("{lost}: it can only fail"));
     }
-    let mut holds = spec.holds.iter().zip(&claim.holds);
-    if let Some((hold, _)) = holds.find(|(hold, applies)| **applies && hold.actions.contains(&action)) {
-        return held(HeldReason::Hold, hold.reason.as_str());
+    let mut skips = spec.skips.iter().zip(&claim.skips);
+    if let Some((skip, _)) = skips.find(|(skip, applies)| **applies && skip.actions.contains(&action)) {
+        return skipped(SkipReason::Preset, skip.reason.as_str());
     }
     Ok(Step {
         key: claim.key.clone(),
@@ -165,7 +165,7 @@ fn offers(spec: &QueueSpec, action: Action) -> bool {
 }
 
 /// The counter after an action; `None` where the table has none, or holds NULL and keeps it.
-fn attempts_after(spec: &QueueSpec, claim: &Claim, moved: &ActionSpec) -> Result<Option<i64>, Held> {
+fn attempts_after(spec: &QueueSpec, claim: &Claim, moved: &ActionSpec) -> Result<Option<i64>, Skipped> {
     if spec.attempts.column.is_none() {
         return Ok(None);
     }
@@ -175,8 +175,8 @@ fn attempts_after(spec: &QueueSpec, claim: &Claim, moved: &ActionSpec) -> Result
         (Cell::Null, _) => 0,
         (other, AttemptsChange::Keep) if !matches!(other, Cell::Integer(_)) => return Ok(None),
         (other, _) => {
-            return held(
-                HeldReason::AttemptsUnreadable,
+            return skipped(
+                SkipReason::AttemptsUnreadable,
                 format!("attempts is {}, not an integer: `{other}`", other.type_name()),
             );
         }
@@ -187,12 +187,12 @@ fn attempts_after(spec: &QueueSpec, claim: &Claim, moved: &ActionSpec) -> Result
     };
     match moved.attempts.after(before, max) {
         Some(after) => Ok(Some(after)),
-        None => held(HeldReason::AttemptsUnreadable, format!("attempts is {before} and cannot be counted on")),
+        None => skipped(SkipReason::AttemptsUnreadable, format!("attempts is {before} and cannot be counted on")),
     }
 }
 
 /// Whether the job would have used up its attempts after that action.
-fn is_exhausted(spec: &QueueSpec, claim: &Claim, action: Action) -> Result<bool, Held> {
+fn is_exhausted(spec: &QueueSpec, claim: &Claim, action: Action) -> Result<bool, Skipped> {
     if spec.attempts.exhausted == Exhausted::Leave {
         return Ok(false);
     }
@@ -200,8 +200,8 @@ fn is_exhausted(spec: &QueueSpec, claim: &Claim, action: Action) -> Result<bool,
         Cell::Null => return Ok(false),
         Cell::Integer(max) => *max,
         other => {
-            return held(
-                HeldReason::AttemptsUnreadable,
+            return skipped(
+                SkipReason::AttemptsUnreadable,
                 format!("the maximum of attempts is {}, not an integer: `{other}`", other.type_name()),
             );
         }

@@ -1,6 +1,6 @@
 //! The stall budget: a job that keeps losing its workers is failed at last, whatever its attempts say.
 
-use super::plan::{Draft, Held, HeldReason};
+use super::plan::{Draft, Skipped, SkipReason};
 use super::rules::Policy;
 use crate::model::{Action, Claim};
 
@@ -8,11 +8,11 @@ use crate::model::{Action, Claim};
 ///
 /// # Errors
 /// When there is a budget and nobody can tell what was spent of it: never silently unlimited.
-pub(super) fn spent(claim: &Claim, policy: &Policy) -> Result<Option<String>, Held> {
+pub(super) fn spent(claim: &Claim, policy: &Policy) -> Result<Option<String>, Skipped> {
     let Some(max) = policy.max_stalls else { return Ok(None) };
     let Some(stalls) = claim.stalls else {
-        return Err(Held {
-            reason: HeldReason::StallsUnreadable,
+        return Err(Skipped {
+            reason: SkipReason::StallsUnreadable,
             detail: format!("nobody can tell how often it was lost before, and {max} is the most"),
         });
     };

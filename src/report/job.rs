@@ -83,19 +83,20 @@ pub struct RowError {
     pub message: String,
 }
 
-/// A job that is left alone.
+/// A job that was examined and is not acted on.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct HeldJob {
+pub struct SkippedJob {
     /// The job.
     #[serde(flatten)]
     pub job: Job,
     /// Why.
-    pub held: Held,
+    #[serde(flatten)]
+    pub skipped: Skipped,
 }
 
-/// Why a job is left alone.
+/// Why a job is not acted on.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Held {
+pub struct Skipped {
     /// A word for programs.
     pub reason: String,
     /// A sentence for people.

@@ -79,7 +79,7 @@ impl Lines for Reclaim {
         ];
         head(out, self.schema, self.store_time, &self.target, &more)?;
         list(out, "step", &self.steps)?;
-        list(out, "held", &self.held)?;
+        list(out, "skipped", &self.skipped)?;
         line(out, "summary", &self.summary)
     }
 }

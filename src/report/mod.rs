@@ -44,7 +44,7 @@ pub use history::{
     HistoryUnsure,
 };
 pub use init::Init;
-pub use job::{Held, HeldJob, Job, Reason, RowError, StepJob};
+pub use job::{Skipped, SkippedJob, Job, Reason, RowError, StepJob};
 pub use lines::Lines;
 pub use log::LogLine;
 pub use look::{Fingerprint, LOOK_SCHEMA, LookedAt, SavedClaim, SavedLook};
@@ -53,7 +53,7 @@ pub use owners::{OwnerEntry, Owners, OwnersSummary};
 pub use presets::{PresetEntry, PresetVariantLiveness, Presets};
 pub use presets_show::{
     PresetAction, PresetAdvice, PresetAttempts, PresetCaution, PresetChange, PresetCheck, PresetDelayed,
-    PresetFinished, PresetHold, PresetInFlight, PresetLiveness, PresetOption, PresetOwner, PresetQueue, PresetRule,
+    PresetFinished, PresetSkip, PresetInFlight, PresetLiveness, PresetOption, PresetOwner, PresetQueue, PresetRule,
     PresetShape, PresetStates, PresetStep, PresetTable, PresetTime, PresetWakeUp, PresetsShow,
 };
 pub use reclaim::{Outcomes, Reclaim, ReclaimSummary};

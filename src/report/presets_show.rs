@@ -73,12 +73,12 @@ pub struct PresetQueue {
     /// What a sweep may do to a job that waits for too long, where the config file says so.
     pub waiting: Vec<PresetAction>,
     /// What keeps a step back.
-    pub holds: Vec<PresetHold>,
+    pub skips: Vec<PresetSkip>,
     /// Jobs that never run although no worker holds them: `check` counts them and warns.
     pub checks: Vec<PresetCheck>,
     /// How workers are woken after a commit.
     pub wake_ups: Vec<PresetWakeUp>,
-    /// What must come true for a row once it is locked, as SQL; else its job is left alone.
+    /// What must come true for a row once it is locked, as SQL; else its job is skipped.
     pub guard: Option<String>,
     /// What the dry run prints.
     pub cautions: Vec<PresetCaution>,
@@ -280,7 +280,7 @@ pub struct PresetCheck {
 
 /// What keeps a step back.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct PresetHold {
+pub struct PresetSkip {
     /// Its name.
     pub name: String,
     /// The actions it keeps back.

@@ -1,4 +1,4 @@
-use super::{Brake, Filter, HeldJob, Spool, StepJob, Target, Verified};
+use super::{Brake, Filter, SkippedJob, Spool, StepJob, Target, Verified};
 use crate::model::{Outcome, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -43,8 +43,8 @@ pub struct Reclaim {
     pub warnings: Vec<String>,
     /// What is done, longest silent first.
     pub steps: Spool<StepJob>,
-    /// What was looked at and is left alone.
-    pub held: Spool<HeldJob>,
+    /// What was looked at and is skipped.
+    pub skipped: Spool<SkippedJob>,
     /// Ids that were named and name no job.
     pub not_found: Vec<String>,
     /// What became of the jobs afterwards; null if that was not asked, or could not be seen.
@@ -60,8 +60,8 @@ pub struct ReclaimSummary {
     pub planned: u64,
     /// How many of them are of jobs that wait, which nobody holds.
     pub waiting: u64,
-    /// Jobs left alone.
-    pub held: u64,
+    /// Jobs skipped.
+    pub skipped: u64,
     /// Stuck jobs beyond `--limit`.
     pub beyond_limit: u64,
     /// How the steps ended; null in a dry run. All seven, and they add up to the steps.

@@ -1,4 +1,4 @@
-use super::{Held, Job, Target};
+use super::{Skipped, Job, Target};
 use crate::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,8 +31,8 @@ pub struct ShownJob {
     pub checks: Vec<RuleCheck>,
     /// What `reclaim` would do.
     pub would: Option<Would>,
-    /// Why `reclaim` would leave it alone.
-    pub held: Option<Held>,
+    /// Why `reclaim` would skip it.
+    pub skipped: Option<Skipped>,
     /// Further evidence that the preset shows.
     pub extra: Vec<(String, Option<String>)>,
 }

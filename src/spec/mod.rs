@@ -34,7 +34,7 @@ pub use preset::{Catalog, Preset};
 pub use probe::Ask;
 pub use profile::{
     ActionProfile, AdviceProfile, AttemptsProfile, Becomes, CheckProfile, ClaimProfile, ColumnChange, Condition,
-    DelayedProfile, FinishedProfile, HoldProfile, LifeSign, OwnerProfile, Profile, RulesProfile, Shape, StepProfile,
+    DelayedProfile, FinishedProfile, SkipProfile, LifeSign, OwnerProfile, Profile, RulesProfile, Shape, StepProfile,
     TableProfile, TableRole, Threshold, TimeProfile, VariantProfile, WakeUp,
 };
 pub use queue::*;

@@ -82,7 +82,7 @@ fn templates(document: &Document) -> Vec<Template> {
     let owner = [&document.owner.id, &document.owner.name, &document.owner.host];
     let written = owner.into_iter().flatten().chain(document.show.iter().map(|(_, written)| written));
     templates.extend(written.map(|written| Template::parse(&written.text).unwrap()));
-    templates.extend(document.holds.iter().map(|hold| hold.condition.1.clone()));
+    templates.extend(document.skips.iter().map(|skip| skip.condition.1.clone()));
     for notify in &document.notify {
         match notify {
             NotifyDoc::Channel { channel, payload } => templates.extend([channel.1.clone(), payload.1.clone()]),

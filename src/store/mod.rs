@@ -39,7 +39,7 @@ pub use record::{Recorder, Unrecorded, fingerprint};
 pub use rehearse::{Refusal, RefusedOf};
 pub use sql::{Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, ledger_schema, statements};
 pub use sqlite::{CREATED_BY_DEMO, create_demo_file};
-pub use turn::{Turn, held};
+pub use turn::{Turn, too_soon};
 pub use wanted::{Cutoffs, Wanted, WantedRuns};
 
 use crate::model::{
@@ -345,7 +345,7 @@ pub trait Writer {
 
     /// Sets rows back to what they were, in one short transaction: lock and compare the whole row, one UPDATE of the recorded
     /// columns, record, commit. Gives exactly one result a row, in order, whatever happens: one that is no longer what it must
-    /// be is [`Outcome::Changed`](crate::model::Outcome::Changed) and left alone. A commit that is refused ends as in
+    /// be is [`Outcome::Changed`](crate::model::Outcome::Changed) and skipped. A commit that is refused ends as in
     /// [`Writer::apply`].
     fn restore(
         &mut self,

@@ -20,14 +20,14 @@ const LONGEST_RUN: Duration = Duration::from_secs(86_400);
 pub struct Turn {
     /// The run is called off if a sweep of this queue has moved something within that time, as its ledger tells. Asked in the
     /// transaction of the first batch, where no other run can come between.
-    pub hold: Option<Duration>,
+    pub min_interval: Option<Duration>,
 }
 
 /// Why a run is called off: the last sweep was less than `hold` ago, or is that little ahead of `now`, because a clock was set
 /// back. `None` if it was earlier, or its time is so far ahead that it says nothing.
-pub fn held(table: &str, last: Timestamp, hold: Duration, now: Timestamp) -> Option<StoreError> {
-    let due = last.plus(hold);
-    if !due.is_after(now, Clocks::One) || !now.plus(hold).is_after(last, Clocks::One) {
+pub fn too_soon(table: &str, last: Timestamp, min_interval: Duration, now: Timestamp) -> Option<StoreError> {
+    let due = last.plus(min_interval);
+    if !due.is_after(now, Clocks::One) || !now.plus(min_interval).is_after(last, Clocks::One) {
         return None;
     }
     let when = match last.is_after(now, Clocks::One) {
@@ -37,8 +37,8 @@ pub fn held(table: &str, last: Timestamp, hold: Duration, now: Timestamp) -> Opt
         }
     };
     let message = format!(
-        "{table} was swept {when}, and --hold {} keeps the next sweep off until {due}; nothing was written",
-        age(hold)
+        "{table} was swept {when}, and --min-interval {} keeps the next sweep off until {due}; nothing was written",
+        age(min_interval)
     );
     Some(
         StoreError::new(StoreErrorKind::Busy, message)
@@ -68,15 +68,15 @@ impl<S: WriteSession> SqlWriter<S> {
                     .hint("it does the same work; run again later, or let this one wait with --lock-wait 30s"));
             }
         }
-        let Some(hold) = turn.hold else { return Ok(()) };
-        let last = last_sweep(&mut self.session, spec, now, hold)?;
-        last.and_then(|last| held(&table, last, hold, now)).map_or(Ok(()), Err)
+        let Some(min_interval) = turn.min_interval else { return Ok(()) };
+        let last = last_sweep(&mut self.session, spec, now, min_interval)?;
+        last.and_then(|last| too_soon(&table, last, min_interval, now)).map_or(Ok(()), Err)
     }
 
     /// After the first batch there is a last sweep within any time: this one.
     pub(super) fn has_had_its_turn(&mut self) {
         if let Some(turn) = &mut self.turn {
-            turn.hold = None;
+            turn.min_interval = None;
         }
     }
 }
@@ -122,19 +122,19 @@ mod tests {
     #[test]
     fn held_until_the_time_is_over() {
         let at = |text: &str| Timestamp::parse(text).unwrap();
-        let (last, hold) = (at("2026-11-20T10:00:00Z"), Duration::from_secs(60));
-        let said = held("main.jobs", last, hold, at("2026-11-20T10:00:20Z")).unwrap();
+        let (last, min_interval) = (at("2026-11-20T10:00:00Z"), Duration::from_secs(60));
+        let said = too_soon("main.jobs", last, min_interval, at("2026-11-20T10:00:20Z")).unwrap();
         assert_eq!(said.kind, StoreErrorKind::Busy);
         assert_eq!(
             said.message,
-            "main.jobs was swept 20s ago, at 2026-11-20T10:00:00Z, and --hold 1m keeps the next sweep off until \
+            "main.jobs was swept 20s ago, at 2026-11-20T10:00:00Z, and --min-interval 1m keeps the next sweep off until \
              2026-11-20T10:01:00Z; nothing was written"
         );
-        assert!(held("t", last, hold, at("2026-11-20T10:01:00Z")).is_none(), "the time is over");
-        let ahead = held("t", last, hold, at("2026-11-20T09:59:30Z")).unwrap();
+        assert!(too_soon("t", last, min_interval, at("2026-11-20T10:01:00Z")).is_none(), "the time is over");
+        let ahead = too_soon("t", last, min_interval, at("2026-11-20T09:59:30Z")).unwrap();
         assert!(ahead.message.starts_with(
-            "t was swept at 2026-11-20T10:00:00Z, which is 30s ahead of the database's clock and counts as just now, and --hold 1m"
+            "t was swept at 2026-11-20T10:00:00Z, which is 30s ahead of the database's clock and counts as just now, and --min-interval 1m"
         ));
-        assert!(held("t", last, hold, at("2026-11-20T09:59:00Z")).is_none(), "and not by more than it holds");
+        assert!(too_soon("t", last, min_interval, at("2026-11-20T09:59:00Z")).is_none(), "and not by more than it holds");
     }
 }

@@ -38,7 +38,7 @@ const PLACES: [&[&str]; 30] = [
     &["reclaim", "--db", "queue.db", "--delay", "X"],
     &["reclaim", "--db", "queue.db", "--emit-sql", "--reason", "X"],
     &["sweep", "--restart", "--owner", "X", "--db", "queue.db"],
-    &["sweep", "--db", "queue.db", "--hold", "X"],
+    &["sweep", "--db", "queue.db", "--min-interval", "X"],
     &["show", "X", "--db", "queue.db"],
     &["show", "X", "--db", "queue.db", "-o", "json"],
     &["undo", "X", "--apply", "--db", "queue.db"],

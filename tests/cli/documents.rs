@@ -15,7 +15,7 @@ fn adds_up(document: &Value) {
     let steps = list(document, "steps");
     let summary = &document["summary"];
     assert_eq!(summary["planned"], steps.len());
-    assert_eq!(summary["held"], list(document, "held").len());
+    assert_eq!(summary["skipped"], list(document, "skipped").len());
     let applied = document["applied"] == true;
     let moved = summary["outcomes"]["moved"].as_u64().unwrap_or(0);
     assert_eq!(document["run_id"].is_string(), moved > 0);
@@ -105,7 +105,7 @@ fn reclaim() {
     let doctor = incident();
     let planned = document(&doctor, &["reclaim", "--db", "queue.db"], "reclaim", 0);
     adds_up(&planned);
-    assert_eq!((list(&planned, "steps").len(), list(&planned, "held").len()), (5, 2));
+    assert_eq!((list(&planned, "steps").len(), list(&planned, "skipped").len()), (5, 2));
     let again = document(&doctor, &["reclaim", "--db", "queue.db"], "reclaim", 0);
     assert_eq!(again["digest"], planned["digest"], "no clock goes into the digest");
     let applied = document(&doctor, &["reclaim", "--db", "queue.db", "--apply"], "reclaim", 0);
@@ -146,10 +146,10 @@ fn reclaim_of_ids_that_are_not_there() {
     adds_up(&planned);
     assert_eq!(planned["not_found"], serde_json::json!(["99"]));
     assert_eq!(
-        (list(&planned, "steps")[0]["id"].as_str(), list(&planned, "held")[0]["id"].as_str()),
+        (list(&planned, "steps")[0]["id"].as_str(), list(&planned, "skipped")[0]["id"].as_str()),
         (Some("1"), Some("6"))
     );
-    assert_eq!(list(&planned, "held")[0]["held"]["reason"], "healthy");
+    assert_eq!(list(&planned, "skipped")[0]["reason"], "healthy");
 }
 
 #[test]
@@ -180,8 +180,8 @@ fn check_init_and_presets() {
 fn lines_say_what_the_document_says() {
     for (arguments, lists) in [
         (&["stale", "--db", "queue.db"][..], &[("event", "events"), ("job", "jobs"), ("unknown", "unknown")][..]),
-        (&["reclaim", "--db", "queue.db"], &[("step", "steps"), ("held", "held")]),
-        (&["sweep", "--db", "queue.db"], &[("step", "steps"), ("held", "held")]),
+        (&["reclaim", "--db", "queue.db"], &[("step", "steps"), ("skipped", "skipped")]),
+        (&["sweep", "--db", "queue.db"], &[("step", "steps"), ("skipped", "skipped")]),
         (&["owners", "--db", "queue.db"], &[("owner", "owners")]),
     ] {
         let doctor = incident();

@@ -208,7 +208,7 @@ fn there_and_back_again() {
     });
 }
 
-/// A row that anything has happened to is left alone, whichever column it was.
+/// A row that anything has happened to is skipped, whichever column it was.
 #[test]
 fn whatever_column_was_touched() {
     for_each_store(|lab| {

@@ -207,7 +207,7 @@ fn a_schema_that_is_not_on_the_path_must_be_named() {
     let spec = try_resolve(&*store, &built_in("lease"), &place).unwrap();
     let steps = steps(&*store, &spec, &Policy::default());
     assert_eq!(outcomes(&apply(&*store, &spec, &steps)), [Outcome::Moved]);
-    assert!(lab.ask("SELECT status = 'RUNNING' FROM one.jobs"), "the other schema is left alone");
+    assert!(lab.ask("SELECT status = 'RUNNING' FROM one.jobs"), "the other schema is skipped");
 }
 
 /// A table of the same name earlier on the path, or functions that shadow the built-in ones, change nothing.

@@ -19,7 +19,7 @@ fn what_where_how_many_and_how_to_take_it_back() {
     insta::assert_snapshot!(settled(&ran.stdout), @r"
 sweep on HOST of sqlite queue.db, table main.jobs, preset lease:
 moved 5 of 5 stuck jobs: 3 requeue, 1 cancel, 1 fail.
-Left alone: 1 owner_alive, 1 unknown.
+Skipped: 1 owner_alive, 1 unknown.
 This was run RUN. More: jobdoctor history RUN --db queue.db
 To look at taking it back: jobdoctor undo RUN --db queue.db
 ");

@@ -4,7 +4,7 @@ mod brief;
 mod churn;
 mod crowd;
 mod etiquette;
-mod hold;
+mod min_interval;
 pub(crate) mod host;
 mod log;
 mod quiet;

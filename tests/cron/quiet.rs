@@ -1,4 +1,4 @@
-//! What is worth a mail, and what asks for nobody: jobs that another one has in hand, and jobs that are left alone.
+//! What is worth a mail, and what asks for nobody: jobs that another one has in hand, and jobs that are skipped.
 
 use super::host::on_host;
 use crate::cli::scene::incident;
@@ -54,10 +54,10 @@ fn jobs_that_are_left_alone_are_told_to_who_asks() {
         let ran = shop.run(&["sweep", "--apply"]).exits(0);
         assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
         let ran = shop.run(&["sweep", "--apply", "-v"]).exits(0);
-        assert!(ran.stderr.contains("Left alone: 2 owner_alive. To see why: jobdoctor sweep --db "), "{ran:#?}");
+        assert!(ran.stderr.contains("Skipped: 2 owner_alive. To see why: jobdoctor sweep --db "), "{ran:#?}");
         // And so it does, where somebody watches.
         let (_, seen) = OnTerminal::start(&shop.doctor, &shop.with_db(&["sweep"]), (120, 40), On::Both).end();
-        assert!(seen.contains("Left alone:") && seen.contains("owner_alive"), "{seen}");
+        assert!(seen.contains("Skipped:") && seen.contains("owner_alive"), "{seen}");
     });
 }
 

@@ -31,7 +31,7 @@ fn the_boot_of_this_host_is_the_end_of_its_claims_alone() {
         let ran = shop.run(&["sweep", "--restart", "--host", "web1", "--started-before", "boot", "--apply", "--json"]);
         let document = ran.exits(0).json();
         assert_eq!(queued(shop), ["1", "2"], "{document:#}");
-        assert_eq!(others(), before, "a rolling deploy: other hosts' jobs are left alone");
+        assert_eq!(others(), before, "a rolling deploy: other hosts' jobs are skipped");
         let why = document["steps"][0]["reasons"][0]["detail"].as_str().expect("a reason");
         assert!(why.contains("is declared dead; claimed 20") && why.contains(", before 20"), "{why}");
         // By owner, and by list.
@@ -93,7 +93,7 @@ fn a_claim_without_a_time_is_never_touched() {
         let document = shop.run(&words).exits(0).json();
         assert_eq!(queued(shop), ["2"]);
         assert_eq!(
-            (&document["held"][0]["id"], &document["held"][0]["held"]["reason"]),
+            (&document["skipped"][0]["id"], &document["skipped"][0]["reason"]),
             (&"1".into(), &"unknown".into())
         );
         // Nor without the instant: a new worker may have claimed it since the sweep began.

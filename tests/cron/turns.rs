@@ -73,7 +73,7 @@ fn a_restart_sweep_of_some_owners_waits_for_nobody() {
     }
     let all = on_host(&shop, 0, &["sweep", "--restart", "--all-owners", "--apply"]).output().expect("it runs");
     Ran::of(all).exits(75);
-    for (flag, value) in [("--hold", "60s"), ("--lock-wait", "5s")] {
+    for (flag, value) in [("--min-interval", "60s"), ("--lock-wait", "5s")] {
         let ran = on_host(&shop, 0, &["sweep", "--restart", "--host", "web1", "--apply", flag, value]).output();
         let ran = Ran::of(ran.expect("it runs")).exits(2);
         assert!(ran.stderr.contains(&format!("{flag}: a restart sweep of some owners waits for nobody")), "{ran:#?}");

@@ -131,7 +131,7 @@ fn real_numbers_are_the_same_numbers() {
     }
     let script = doctor.run(&["reclaim", "--db", "queue.db", "--emit-sql"]).exits(0).stdout;
     let done = sqlite3(&doctor.path("queue.db"), &script).exits(0);
-    // Fractions below one are written in decimals, which old shells may read one bit off; those are then left alone.
+    // Fractions below one are written in decimals, which old shells may read one bit off; those are then skipped.
     let moved: u32 = done.stdout.split([':', ' ']).filter_map(|word| word.parse().ok()).nth(2).unwrap();
     assert!(moved >= 225, "{}", done.stdout);
     let left = "SELECT count(*) FROM jobs WHERE status = 'RUNNING' AND (abs(lease_token) >= 1)";

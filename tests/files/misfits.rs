@@ -101,13 +101,13 @@ fn are_told(doctor: &Doctor, more: &[&str], heartbeats: &[(&str, &str)]) {
     for apply in [&["reclaim", "--apply"][..], &["sweep", "--apply"], &["reclaim", "--apply", "--older", "1m"]] {
         let done = run(&[apply, &["-o", "json"]].concat()).exits(0).json();
         is_valid(apply[0], &done);
-        assert_eq!(done["summary"]["held"], heartbeats.len(), "{done:#}");
+        assert_eq!(done["summary"]["skipped"], heartbeats.len(), "{done:#}");
         assert_eq!(others(doctor), before, "{apply:?}");
     }
     assert_eq!(doctor.rows("queue.db", "SELECT status FROM jobs WHERE id = 1"), ["QUEUED"]);
     // Not even when they are named.
     let done = run(&["reclaim", "--apply", "--id", "10", "--id", "11", "-o", "json"]).exits(0).json();
-    assert_eq!(done["held"].as_array().map(Vec::len), Some(2), "{done:#}");
+    assert_eq!(done["skipped"].as_array().map(Vec::len), Some(2), "{done:#}");
     assert_eq!(others(doctor), before);
 }
 
@@ -152,9 +152,9 @@ fn attempts_that_cannot_be_counted_on() {
     let before = doctor.rows("queue.db", image);
     let done = doctor.run(&["reclaim", "--apply", "--db", "queue.db", "-o", "json"]).exits(0).json();
     is_valid("reclaim", &done);
-    let held = done["held"].as_array().unwrap();
+    let held = done["skipped"].as_array().unwrap();
     assert_eq!(held.len(), odd.len(), "{done:#}");
-    assert!(held.iter().all(|job| job["held"]["reason"] == "attempts_unreadable"), "{done:#}");
+    assert!(held.iter().all(|job| job["reason"] == "attempts_unreadable"), "{done:#}");
     assert_eq!(doctor.rows("queue.db", image), before);
 }
 

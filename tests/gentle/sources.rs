@@ -32,7 +32,7 @@ fn river_counts_its_rescues() {
     let rows: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
     let untouched = format!("4 running 1{}", "0".repeat(40));
     assert_eq!(rows, ["1 available 1", "2 available 2", "3 discarded 3", &untouched, "5 available 1"]);
-    assert_eq!(document["held"][0]["held"]["reason"], "stalls_unreadable", "a count that is no count");
+    assert_eq!(document["skipped"][0]["reason"], "stalls_unreadable", "a count that is no count");
 }
 
 /// Another rescuer was there between the look and the write: the fence covers what it counted.
@@ -100,7 +100,7 @@ fn a_mapping_that_names_no_such_column() {
     assert!(said.contains("losst") && said.contains("lost"), "{said}");
 }
 
-/// Not requeued, because of its budget; and not failed, because of the preset: left alone, with both reasons.
+/// Not requeued, because of its budget; and not failed, because of the preset: skipped, with both reasons.
 #[test]
 fn where_nothing_may_fail_it_is_held() {
     let refused = MAPPING.replace(
@@ -112,9 +112,9 @@ fn where_nothing_may_fail_it_is_held() {
         [(refused, "action_refused", "only a person may"), (missing, "action_not_offered", "preset home has no fail")]
     {
         let document = home(&mapping).run(&[&RECLAIM[..], &["--json"]].concat()).exits(0).json();
-        assert_eq!(document["held"][0]["id"], "2");
-        assert_eq!(document["held"][0]["held"]["reason"], reason);
-        assert_eq!(document["held"][0]["held"]["detail"], format!("lost once already, 1 allowed; and {why}"));
+        assert_eq!(document["skipped"][0]["id"], "2");
+        assert_eq!(document["skipped"][0]["reason"], reason);
+        assert_eq!(document["skipped"][0]["detail"], format!("lost once already, 1 allowed; and {why}"));
         assert_eq!(document["summary"]["planned"], 1, "the other one goes back");
     }
 }

@@ -114,8 +114,8 @@ fn what_cannot_be_counted_is_held_and_never_unlimited() {
         let doctor = lost(stalls);
         let document = plan(&doctor, &["--max-stalls", "5"]);
         assert_eq!(document["summary"]["planned"], 0, "{stalls}: {document:#}");
-        assert_eq!(document["held"][0]["held"]["reason"], "stalls_unreadable", "{stalls}");
-        assert!(document["held"][0]["stalls"].is_null());
+        assert_eq!(document["skipped"][0]["reason"], "stalls_unreadable", "{stalls}");
+        assert!(document["skipped"][0]["stalls"].is_null());
         // Nobody asked, so nobody minds.
         assert_eq!(plan(&doctor, &[])["steps"][0]["action"], "requeue");
     }
@@ -125,8 +125,8 @@ fn what_cannot_be_counted_is_held_and_never_unlimited() {
 fn asked_to_go_back_it_is_held() {
     let doctor = lost("2");
     let document = plan(&doctor, &["--max-stalls", "2", "--to", "requeue"]);
-    assert_eq!(document["held"][0]["held"]["reason"], "stalls_exhausted");
-    assert_eq!(document["held"][0]["held"]["detail"], "lost 2 times already, 2 allowed: it can only fail");
+    assert_eq!(document["skipped"][0]["reason"], "stalls_exhausted");
+    assert_eq!(document["skipped"][0]["detail"], "lost 2 times already, 2 allowed: it can only fail");
     assert_eq!(plan(&doctor, &["--max-stalls", "3", "--to", "requeue"])["steps"][0]["action"], "requeue");
 }
 

@@ -1,4 +1,4 @@
-//! What somebody has touched since is left alone, and named.
+//! What somebody has touched since is skipped, and named.
 
 use super::queue::{Queue, on_both};
 use serde_json::Value;

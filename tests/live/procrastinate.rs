@@ -136,7 +136,7 @@ fn ended(client: &mut Client, id: &str) -> (String, i32) {
     (row.get(0), row.get(1))
 }
 
-/// Given back for later, the job is left alone by a worker that has nothing else to do, and runs when its time comes.
+/// Given back for later, the job is skipped by a worker that has nothing else to do, and runs when its time comes.
 #[test]
 fn a_job_that_is_given_back_for_later_runs_then() {
     let Some(app) = application() else { return };

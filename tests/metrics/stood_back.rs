@@ -25,7 +25,7 @@ fn up_is_1_and_the_findings_stay() {
         let first = swept(shop, &[], 0);
         assert_eq!((sum(&first, "stuck_jobs"), sum(&first, "moved_jobs")), (3.0, 3.0));
         for _ in 0..2 {
-            let held = swept(shop, &["--hold", "1h"], 75);
+            let held = swept(shop, &["--min-interval", "1h"], 75);
             let one = |name| value(&held, name, &[]);
             assert_eq!((one("up"), one("exit_code")), (Some(1.0), Some(75.0)));
             assert_eq!(found(&held), found(&first));
@@ -38,7 +38,7 @@ fn up_is_1_and_the_findings_stay() {
         }
         // Without a file before it, it could look all the same.
         fs::remove_file(shop.doctor.path("q.prom")).unwrap();
-        let held = swept(shop, &["--hold", "1h"], 75);
+        let held = swept(shop, &["--min-interval", "1h"], 75);
         assert_eq!((value(&held, "up", &[]), found(&held).len()), (Some(1.0), 0));
     });
 }

@@ -52,7 +52,7 @@ fn what_has_changed_since_is_left_alone() {
             save(shop);
             shop.sql(change);
             let ran = apply(shop).exits(3);
-            assert!(ran.stdout.contains("Left alone"), "{ran:#?}");
+            assert!(ran.stdout.contains("Skipped"), "{ran:#?}");
             assert_eq!(shop.states(), ["1 QUEUED 1", left, "3 QUEUED 1", "7 RUNNING 0"], "{change}");
         });
     }
@@ -99,7 +99,7 @@ fn an_altered_plan_gets_no_living_job() {
         plan["digest"] = json!(digest(plan["steps"].as_array().unwrap()));
         fs::write(shop.doctor.path("plan.json"), plan.to_string()).unwrap();
         let ran = shop.run(&["reclaim", "--plan", "plan.json", "--apply", "--json"]).exits(3);
-        assert_eq!(ran.json()["held"][0]["held"]["reason"], "healthy");
+        assert_eq!(ran.json()["skipped"][0]["reason"], "healthy");
         assert_eq!(shop.states(), ["1 QUEUED 1", "2 QUEUED 1", "3 QUEUED 1", "7 RUNNING 0"]);
     });
 }

@@ -36,8 +36,8 @@ fn between(change: &str, said: &str) {
         let before = queue.rows("SELECT status || ' ' || coalesce(owner_id, '-') FROM jobs WHERE id = 1");
         let document = document(running);
         assert_eq!(ids(&document, "steps", rules), ["2 lease_expired"], "{document:#}");
-        assert_eq!(ids(&document, "held", reason), ["1 moved_between_looks"], "{document:#}");
-        let detail = document["held"][0]["held"]["detail"].as_str().unwrap();
+        assert_eq!(ids(&document, "skipped", reason), ["1 changed_between_snapshots"], "{document:#}");
+        let detail = document["skipped"][0]["detail"].as_str().unwrap();
         assert!(detail.starts_with("showed life between two looks ") && detail.contains(said), "{detail}");
         assert_eq!(document["summary"]["outcomes"]["moved"], 1);
         assert_eq!(queue.rows("SELECT status || ' ' || coalesce(owner_id, '-') FROM jobs WHERE id = 1"), before);
@@ -86,7 +86,7 @@ fn a_heartbeat_by_a_clock_that_is_behind() {
             stop.store(true, Ordering::SeqCst);
             document
         });
-        assert_eq!(ids(&document, "held", reason), ["2 moved_between_looks"], "{document:#}");
+        assert_eq!(ids(&document, "skipped", reason), ["2 changed_between_snapshots"], "{document:#}");
         assert_eq!(queue.states(), ["1 QUEUED", "2 RUNNING", "3 QUEUED"]);
         assert!(document["confirmed_after_seconds"].as_f64().unwrap() >= 2.0, "{document:#}");
     });
@@ -100,7 +100,7 @@ fn a_dry_run_says_what_would_be_confirmed() {
         queue.sql("UPDATE jobs SET heartbeat_at = AGO(0) WHERE id = 1");
         let document = document(running);
         assert_eq!((&document["applied"], &document["summary"]["planned"]), (&false.into(), &1.into()));
-        assert_eq!(ids(&document, "held", reason), ["1 moved_between_looks"]);
+        assert_eq!(ids(&document, "skipped", reason), ["1 changed_between_snapshots"]);
         let alone = queue.run(&["reclaim", "--json"]).exits(0).json();
         assert_eq!(document["digest"], alone["digest"], "the digest is that of what is left");
         assert_eq!(alone["confirmed_after_seconds"], Value::Null);
@@ -148,7 +148,7 @@ fn of_a_restart_sweep() {
         let running = queue.first_look(&words);
         queue.sql("UPDATE jobs SET heartbeat_at = AGO(0) WHERE id = 1");
         let ran = Ran::of(running.wait_with_output().unwrap()).exits(0);
-        assert_eq!(ids(&ran.json(), "held", reason), ["1 moved_between_looks"]);
+        assert_eq!(ids(&ran.json(), "skipped", reason), ["1 changed_between_snapshots"]);
         assert_eq!(queue.states(), ["1 RUNNING", "2 QUEUED"]);
     });
 }

@@ -34,7 +34,7 @@ fn moved(list: &str) -> Vec<String> {
             let steps = ids(&document, "steps", rules);
             let back = queue.rows("SELECT id || ' roster' FROM jobs WHERE status = 'QUEUED' ORDER BY id");
             assert_eq!(steps, back, "{document:#}");
-            let unknown = ids(&document, "held", reason);
+            let unknown = ids(&document, "skipped", reason);
             let expected = if n == 2 { vec!["4 unknown"] } else { vec![] };
             assert_eq!(unknown, expected, "whose owner is not named, nobody knows: {document:#}");
             seen.push(steps);
@@ -177,7 +177,7 @@ fn claims_and_beats_that_came_later() {
         let document = queue.run(&words).exits(0).json();
         // A heartbeat from the future is a wrong clock and no sign of life.
         assert_eq!(ids(&document, "steps", rules), ["3 roster", "5 roster"], "{document:#}");
-        assert_eq!(ids(&document, "held", reason), ["1 unknown", "2 unknown", "6 unknown"], "{document:#}");
+        assert_eq!(ids(&document, "skipped", reason), ["1 unknown", "2 unknown", "6 unknown"], "{document:#}");
     });
 }
 
@@ -190,9 +190,9 @@ fn the_rows_own_life_outranks_the_list() {
         queue.sql("UPDATE jobs SET lease_expires_at = AGO(-900) WHERE id IN (2, 5)");
         queue.write("alive.txt", "web1\n");
         let document = queue.run(&["reclaim", "--alive-from", "alive.txt", "--apply", "--json"]).exits(0).json();
-        assert_eq!(ids(&document, "held", reason), ["3 unknown", "5 unknown"], "{document:#}");
+        assert_eq!(ids(&document, "skipped", reason), ["3 unknown", "5 unknown"], "{document:#}");
         let details: Vec<&str> =
-            document["held"].as_array().unwrap().iter().map(|job| job["held"]["detail"].as_str().unwrap()).collect();
+            document["skipped"].as_array().unwrap().iter().map(|job| job["detail"].as_str().unwrap()).collect();
         let both =
             |life: &str| details.iter().any(|detail| detail.contains("is not on the list") && detail.contains(life));
         assert!(both("but its heartbeat is") && both("but its lease runs"), "{details:?}");

@@ -109,7 +109,7 @@ fn the_fence_is_in_the_write() {
         let running = queue.first_look(&words);
         queue.sql("UPDATE crawls SET pages = 1");
         let ran = crate::support::cli::Ran::of(running.wait_with_output().unwrap()).exits(0);
-        assert_eq!(ids(&ran.json(), "held", reason), ["1 moved_between_looks"]);
+        assert_eq!(ids(&ran.json(), "skipped", reason), ["1 changed_between_snapshots"]);
         assert_eq!(queue.rows("SELECT status FROM crawls"), ["working"]);
     });
 }
@@ -186,7 +186,7 @@ fn what_lives_by_its_own_signs_stays_alive() {
     });
 }
 
-/// The owner lives, and its job does not get on: trouble, which is listed and left alone unless it is asked for.
+/// The owner lives, and its job does not get on: trouble, which is listed and skipped unless it is asked for.
 #[test]
 fn no_progress_although_the_owner_lives() {
     crawls_on_both(true, |queue| {
@@ -207,7 +207,7 @@ fn no_progress_although_the_owner_lives() {
         assert_eq!(ids(&found, "jobs", rules), ["1 no_progress"], "{found:#}");
         assert_eq!(found["jobs"][0]["reasons"][0]["proves"], "trouble");
         let held = queue.run(&[&["reclaim", "--apply"], &LOOK[..]].concat()).exits(0).json();
-        assert_eq!(ids(&held, "held", reason), ["1 owner_alive"]);
+        assert_eq!(ids(&held, "skipped", reason), ["1 owner_alive"]);
         let moved = queue.run(&[&["reclaim", "--apply", "--rule", "no_progress"], &LOOK[..]].concat()).exits(0).json();
         assert_eq!(moved["summary"]["outcomes"]["moved"], 1);
         assert!(queue.rows("SELECT id || ' ' || status FROM crawls ORDER BY id") == ["1 new", "2 working"]);

@@ -158,7 +158,7 @@ pub fn ids(document: &serde_json::Value, list: &str, word: impl Fn(&serde_json::
 
 /// Of a held job, the reason.
 pub fn reason(item: &serde_json::Value) -> String {
-    item["held"]["reason"].as_str().unwrap().to_owned()
+    item["reason"].as_str().unwrap().to_owned()
 }
 
 /// Of any job, the rules that call it stuck.

@@ -69,7 +69,7 @@ prop_compose! {
             deadline,
             cancel_requested,
             max_runtime: max_runtime.map(Duration::from_secs),
-            holds: Vec::new(),
+            skips: Vec::new(),
             extra: Vec::new(),
             progress: None,
             fence: Fence(format!("fence of {id}")),

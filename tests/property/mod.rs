@@ -44,7 +44,7 @@ fn queue_claim() -> jobdoctor::model::Claim {
         deadline: Reading::Absent,
         cancel_requested: false,
         max_runtime: None,
-        holds: Vec::new(),
+        skips: Vec::new(),
         extra: Vec::new(),
         progress: None,
         fence: Fence(String::new()),

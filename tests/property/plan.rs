@@ -1,7 +1,7 @@
 use super::claims::{claim, now};
 use super::queue::lease;
 use jobdoctor::model::{Action, Cell, Step};
-use jobdoctor::policy::{Digest, Draft, HeldReason, Policy, Verdict, draft, judge};
+use jobdoctor::policy::{Digest, Draft, SkipReason, Policy, Verdict, draft, judge};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -19,10 +19,10 @@ proptest! {
                 prop_assert_eq!(&step.fence, &claim.fence);
                 prop_assert!(to.is_none_or(|n| step.action == Action::ALL[n]));
             }
-            Draft::Held(held) => match judgement.verdict {
-                Verdict::Healthy => prop_assert_eq!(held.reason, HeldReason::Healthy),
-                Verdict::Unknown(_) => prop_assert_eq!(held.reason, HeldReason::Unknown),
-                Verdict::Stuck(_) => prop_assert!(held.reason != HeldReason::Healthy),
+            Draft::Skipped(held) => match judgement.verdict {
+                Verdict::Healthy => prop_assert_eq!(held.reason, SkipReason::Healthy),
+                Verdict::Unknown(_) => prop_assert_eq!(held.reason, SkipReason::Unknown),
+                Verdict::Stuck(_) => prop_assert!(held.reason != SkipReason::Healthy),
             },
         }
     }
@@ -64,7 +64,7 @@ proptest! {
             .iter()
             .filter_map(|claim| match draft(lease(), claim, &judge(lease(), claim, &policy, now()), &policy) {
                 Draft::Step(step) => Some(*step),
-                Draft::Held(_) => None,
+                Draft::Skipped(_) => None,
             })
             .collect();
         let digest = |steps: &[Step]| {

@@ -93,11 +93,11 @@ pub fn play(tables: &mut AsNew, catalog: &Catalog, schema: &str, scene: &Scene) 
         ));
         found.entry(id).or_default().push_str(&format!(", {end}"));
     }
-    for job in listed(&document, "held") {
-        let reason = text(&job["held"]["reason"]);
+    for job in listed(&document, "skipped") {
+        let reason = text(&job["reason"]);
         if job["verdict"] == "stuck" {
-            done_lines.push(format!("{}: held: {}", facts(job), text(&job["held"]["detail"])));
-            found.entry(text(&job["id"])).or_default().push_str(&format!(", held {reason}"));
+            done_lines.push(format!("{}: skipped: {}", facts(job), text(&job["detail"])));
+            found.entry(text(&job["id"])).or_default().push_str(&format!(", skipped {reason}"));
         } else {
             done_lines.push(format!("{}: {}", facts(job), text(&job["reasons"][0]["detail"])));
         }

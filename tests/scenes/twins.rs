@@ -1,4 +1,4 @@
-//! Broken twins: each preset with one thing less in what it does to a job (a column, a statement, a hold, the guard, a
+//! Broken twins: each preset with one thing less in what it does to a job (a column, a statement, a skip, the guard, a
 //! wake-up) must end some scene differently. Otherwise nobody would notice if it were missing.
 
 use super::as_new::AsNew;
@@ -118,7 +118,7 @@ fn parts(value: &Value, path: &mut Vec<String>, places: &mut Vec<Vec<String>>) {
         _ => {
             let parent = path.len().checked_sub(2).and_then(|n| path.get(n)).map_or("", String::as_str);
             ["clear", "stamp", "set", "step"].contains(&parent) && within("action")
-                || ["hold", "notify", "rules"].contains(&parent)
+                || ["skip", "notify", "rules"].contains(&parent)
         }
     };
     if is_part {

@@ -139,8 +139,8 @@ fn a_maximum_run_time_is_trouble_and_counts_where_the_row_says_nothing() {
         place.config("max_runtime = \"90m\"\n[[target.shop.threshold]]\nqueue = \"media\"\nmax_runtime = \"3h\"");
         assert_eq!(names(place, &[]), "3 4");
         let planned = place.run(&["reclaim", "--json"]).exits(0).json();
-        assert_eq!((&planned["summary"]["planned"], &planned["summary"]["held"]), (&0.into(), &2.into()));
-        assert_eq!(planned["held"][0]["held"]["reason"], "owner_alive");
+        assert_eq!((&planned["summary"]["planned"], &planned["summary"]["skipped"]), (&0.into(), &2.into()));
+        assert_eq!(planned["skipped"][0]["reason"], "owner_alive");
         let planned = place.run(&["reclaim", "--rule", "max_runtime", "--json"]).exits(0).json();
         assert_eq!(planned["summary"]["planned"], 2);
         let warnings = planned["warnings"].to_string();

@@ -35,7 +35,7 @@ pub fn pair() -> MutexGuard<'static, Pair> {
     PAIR.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What both servers need. A standby may not have fewer connections than the cluster was made with, so that is left alone.
+/// What both servers need. A standby may not have fewer connections than the cluster was made with, so that is skipped.
 const SETTINGS: [&str; 3] = ["wal_level=replica", "fsync=off", "wal_retrieve_retry_interval=100ms"];
 
 /// Two copies of one cluster that has never run; the one follows the other from its first byte on, through what `through` makes

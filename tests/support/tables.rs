@@ -115,7 +115,7 @@ unset     = "next"
 [action]
 requeue = { to = "new", clear = ["worker", "started"] }
 fail    = { to = "dead" }
-[hold.paused]
+[skip.paused]
 if     = "j.paused = 1"
 reason = "an operator has paused it"
 "#;

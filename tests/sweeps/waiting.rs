@@ -117,9 +117,9 @@ fn a_time_that_cannot_be_right_is_no_time() {
     shop.sql("UPDATE jobs SET run_at = 12 WHERE id = 2");
     limits(&shop, &format!("{OVERDUE}action = \"fail\"\n"));
     let document = shop.run(&swept(&["--json"])).exits(0).json();
-    assert_eq!((&document["summary"]["planned"], &document["summary"]["held"]), (&1.into(), &1.into()));
-    assert_eq!(document["held"][0]["id"], "2");
-    assert_eq!(document["held"][0]["held"]["reason"], "unknown");
+    assert_eq!((&document["summary"]["planned"], &document["summary"]["skipped"]), (&1.into(), &1.into()));
+    assert_eq!(document["skipped"][0]["id"], "2");
+    assert_eq!(document["skipped"][0]["reason"], "unknown");
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn attempts_at_above_and_without_a_maximum() {
         // One without attempts left is not requeued, whatever is asked for.
         let document = shop.run(&["reclaim", "--to", "requeue", "--apply", "--json"]).exits(0).json();
         assert_eq!(ids(&document, "steps"), ["4", "5"]);
-        assert_eq!(ids(&document, "held"), ["1", "2", "3", "6"]);
+        assert_eq!(ids(&document, "skipped"), ["1", "2", "3", "6"]);
         shop.run(&["reclaim", "--apply"]).exits(0);
         let expected = ["1 FAILED 6", "2 FAILED 10", "3 FAILED 5", "4 QUEUED 4", "5 QUEUED 701", "6 FAILED 1"];
         assert_eq!(shop.states(), expected);

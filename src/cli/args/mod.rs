@@ -27,5 +27,5 @@ pub use select::{ClaimArgs, IdArgs, OlderArgs, SelectArgs};
 pub use store::StoreArgs;
 pub use targets::TargetsArgs;
 pub use textfile::TextfileArgs;
-pub use unattended::{LogFormat, UnattendedArgs, parse_hold, parse_pause};
+pub use unattended::{LogFormat, UnattendedArgs, parse_min_interval, parse_pause};
 pub use verify::VerifyArgs;

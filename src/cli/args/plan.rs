@@ -5,7 +5,7 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Default, Args)]
 pub struct PlanArgs {
     /// The jobs of a list: one id a line, or the lines of `-o jsonl`; - is standard input. An empty list means no job. What
-    /// is healthy is held, as with --id
+    /// is healthy is skipped, as with --id
     #[arg(long, value_name = "FILE", help_heading = "Which claims")]
     pub from_file: Option<PathBuf>,
     /// Keep the plan in a file, private to its user, to be looked at and carried out later with --plan

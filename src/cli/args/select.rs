@@ -49,7 +49,7 @@ pub struct ClaimArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Which claims")]
 pub struct IdArgs {
-    /// This job; a healthy one is held, never forced (can be repeated)
+    /// This job; a healthy one is skipped, never forced (can be repeated)
     #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new(), allow_negative_numbers = true)]
     pub id: Vec<String>,
 }

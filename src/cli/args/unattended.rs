@@ -6,7 +6,7 @@ use std::time::Duration;
 /// The longest time that a run waits for its turn, or sleeps before it begins.
 const LONGEST: Duration = Duration::from_secs(3600);
 /// The longest time that one sweep keeps others off.
-const LONGEST_HOLD: Duration = Duration::from_secs(7 * 86_400);
+const LONGEST_MIN_INTERVAL: Duration = Duration::from_secs(7 * 86_400);
 
 /// For runs that nobody watches.
 #[derive(Debug, Clone, Default, Args)]
@@ -14,8 +14,8 @@ const LONGEST_HOLD: Duration = Duration::from_secs(7 * 86_400);
 pub struct UnattendedArgs {
     /// End with 75 if a sweep of this queue has moved something within this time (at most 7d), on any host if the queue has
     /// a ledger, else on this one
-    #[arg(long, value_name = "DURATION", value_parser = parse_hold, allow_hyphen_values = true)]
-    pub hold: Option<Duration>,
+    #[arg(long, value_name = "DURATION", value_parser = parse_min_interval, allow_hyphen_values = true)]
+    pub min_interval: Option<Duration>,
     /// Wait this long (at most 1h) while another sweep is at work, instead of ending with 75 at once
     #[arg(long, value_name = "DURATION", requires = "apply", value_parser = parse_pause, allow_hyphen_values = true)]
     pub lock_wait: Option<Duration>,
@@ -57,8 +57,8 @@ pub fn parse_pause(text: &str) -> Result<Duration, String> {
 ///
 /// # Errors
 /// What is wrong, and how to write it instead.
-pub fn parse_hold(text: &str) -> Result<Duration, String> {
-    at_most(text, LONGEST_HOLD, "7d")
+pub fn parse_min_interval(text: &str) -> Result<Duration, String> {
+    at_most(text, LONGEST_MIN_INTERVAL, "7d")
 }
 
 /// A number of jobs.
@@ -81,8 +81,8 @@ mod tests {
     fn nothing_waits_for_ever() {
         assert_eq!(parse_pause("1h"), Ok(LONGEST));
         assert_eq!(parse_pause("61m"), Err("1h 1m is too long: the longest is 1h".to_owned()));
-        assert_eq!(parse_hold("7d"), Ok(LONGEST_HOLD));
-        assert_eq!(parse_hold("8d"), Err("8days is too long: the longest is 7d".to_owned()));
-        assert!(parse_pause("0s").is_err() && parse_hold("5M").is_err());
+        assert_eq!(parse_min_interval("7d"), Ok(LONGEST_MIN_INTERVAL));
+        assert_eq!(parse_min_interval("8d"), Err("8days is too long: the longest is 7d".to_owned()));
+        assert!(parse_pause("0s").is_err() && parse_min_interval("5M").is_err());
     }
 }

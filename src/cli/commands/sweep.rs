@@ -23,7 +23,7 @@ use crate::policy::{Policy, Restart, RestartScope};
 #[command(after_help = "\
 Examples:
   jobdoctor sweep --apply                                    from cron, with the target's settings
-  jobdoctor sweep --apply --hold 60s --splay 10s             from cron on several hosts
+  jobdoctor sweep --apply --min-interval 60s --splay 10s             from cron on several hosts
   jobdoctor sweep --restart --host \"$(hostname)\" --apply     before this host's workers start
   jobdoctor sweep --restart --owner 'web1:*' --apply         the same, by how owners are named
   jobdoctor sweep --restart --host \"$(hostname)\" --started-before boot --apply
@@ -182,7 +182,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
 
 /// A restart sweep of some owners takes no lock and is never called off: workers wait for it to start.
 fn waits_for_nobody(args: &UnattendedArgs) -> Result<(), CliError> {
-    let said = [("--hold", args.hold.is_some()), ("--lock-wait", args.lock_wait.is_some())];
+    let said = [("--min-interval", args.min_interval.is_some()), ("--lock-wait", args.lock_wait.is_some())];
     let Some((flag, _)) = said.into_iter().find(|(_, is_said)| *is_said) else { return Ok(()) };
     let message = format!("{flag}: a restart sweep of some owners waits for nobody, because workers wait for it");
     Err(CliError::new(Exit::Usage, message).hint(format!("leave out {flag}")))

@@ -29,7 +29,7 @@ pub(super) const KEYS: [(&str, &str); 35] = [
     ("jitter", "the window over which they are spread, unless --jitter says"),
     ("max_stalls", "after how many losses a job is failed, unless --max-stalls says"),
     ("journal", "on, off or required: whether a run without a journal is refused"),
-    ("hold", "a sweep stands back for so long after another one, unless --hold says"),
+    ("min_interval", "least time between two sweeps, unless --min-interval says"),
     ("lock_wait", "how long a sweep waits for another one, unless --lock-wait says"),
     ("warn_above", "a run that moved more jobs than this says so"),
     ("read_only", "true: --apply and init are refused (exit code 4)"),

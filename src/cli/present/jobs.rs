@@ -57,6 +57,6 @@ pub fn action(action: Option<&str>) -> Cell {
     match action {
         Some("requeue") => Cell::new("requeue", Tone::Good),
         Some(other) => Cell::new(other, Tone::Warn),
-        None => Cell::new("hold", Tone::Dim),
+        None => Cell::new("skip", Tone::Dim),
     }
 }

@@ -1,6 +1,6 @@
 use super::{Present, ROWS, jobs};
 use crate::render::{Cell, Format, Screen, Table, Tone};
-use crate::report::{HeldJob, Job, Reclaim, Spool, StepJob};
+use crate::report::{SkippedJob, Job, Reclaim, Spool, StepJob};
 use std::io::{self, Write};
 
 impl Present for Reclaim {
@@ -10,12 +10,12 @@ impl Present for Reclaim {
         if !self.steps.is_empty() {
             text.push_str(&steps(&self.steps, rows, self.applied)?.render(screen));
         }
-        if !self.held.is_empty() {
+        if !self.skipped.is_empty() {
             if !text.is_empty() {
                 text.push('\n');
             }
-            text.push_str("Left alone:\n");
-            text.push_str(&held(&self.held, rows)?.render(screen));
+            text.push_str("Skipped:\n");
+            text.push_str(&skipped(&self.skipped, rows)?.render(screen));
         }
         Ok(text)
     }
@@ -82,7 +82,7 @@ fn outcome(step: &StepJob) -> Cell {
     Cell::new(outcome, tone)
 }
 
-fn held(list: &Spool<HeldJob>, rows: usize) -> io::Result<Table> {
+fn skipped(list: &Spool<SkippedJob>, rows: usize) -> io::Result<Table> {
     let columns = vec![
         jobs::column("id", 0, None),
         jobs::column("kind", 4, Some(8)),
@@ -92,15 +92,15 @@ fn held(list: &Spool<HeldJob>, rows: usize) -> io::Result<Table> {
         jobs::column("why", 0, Some(20)),
     ];
     let mut table = Table { columns, rows: Vec::new() };
-    for held in list.iter().take(rows) {
-        let HeldJob { job, held } = held?;
+    for skipped in list.iter().take(rows) {
+        let SkippedJob { job, skipped } = skipped?;
         table.rows.push(vec![
             job.id.as_str().into(),
             jobs::text(job.kind.as_deref()),
             jobs::text(job.owner.as_deref()),
             job.state.as_str().into(),
-            held.reason.as_str().into(),
-            held.detail.into(),
+            skipped.reason.as_str().into(),
+            skipped.detail.into(),
         ]);
     }
     Ok(table)

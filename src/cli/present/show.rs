@@ -51,7 +51,7 @@ fn verdict(verdict: &str, in_flight: bool) -> Cell {
 }
 
 fn would(shown: &ShownJob) -> Cell {
-    match (&shown.would, &shown.held) {
+    match (&shown.would, &shown.skipped) {
         (Some(would), _) => {
             let attempts = match would.attempts_after {
                 Some(after) => format!(", attempts {}", jobs::attempts(Some(after), shown.job.max_attempts)),
@@ -62,7 +62,7 @@ fn would(shown: &ShownJob) -> Cell {
                 Tone::Strong,
             )
         }
-        (None, Some(held)) => format!("would leave it alone: {}", held.detail).into(),
+        (None, Some(skipped)) => format!("would skip it: {}", skipped.detail).into(),
         (None, None) => "-".into(),
     }
 }

@@ -9,7 +9,7 @@ mod waiting;
 mod warnings;
 
 use super::OpsError;
-use super::document::{held, job, order};
+use super::document::{skipped, job, order};
 use super::progress::Progress;
 use super::selection::Selection;
 use super::session::Look;
@@ -18,7 +18,7 @@ use super::stale::judged;
 use super::stalls::{explain, must_be_counted};
 use crate::model::{Claim, Key, Step, Timestamp};
 use crate::policy::{Digest, Draft, Gauge, Judgement, Policy, draft, judge};
-use crate::report::{Filter, HeldJob, SavedPlan, Spool, StepJob, Target};
+use crate::report::{Filter, SkippedJob, SavedPlan, Spool, StepJob, Target};
 use crate::spec::QueueSpec;
 pub use asked::Asked;
 use gauge::{Measured, measured};
@@ -39,7 +39,7 @@ pub struct Plan {
     pub(in crate::ops) store_time: Timestamp,
     pub(in crate::ops) target: Target,
     pub(in crate::ops) filter: Filter,
-    pub(in crate::ops) held: Spool<HeldJob>,
+    pub(in crate::ops) skipped: Spool<SkippedJob>,
     pub(in crate::ops) in_flight: u64,
     pub(in crate::ops) beyond_limit: u64,
     pub(in crate::ops) not_found: Vec<String>,
@@ -191,10 +191,10 @@ fn finish(
     not_found: Vec<String>,
 ) -> Result<Plan, OpsError> {
     let in_flight = look.reader.in_flight(&look.spec)?;
-    let Drafts { mut steps, mut jobs, mut held, sources, rests, troubled } = drafts;
+    let Drafts { mut steps, mut jobs, mut skipped, sources, rests, troubled } = drafts;
     steps.sort();
     jobs.sort();
-    held.sort();
+    skipped.sort();
     let beyond_limit = selection.limit.map_or(0, |limit| steps.truncate(limit).min(jobs.truncate(limit)));
     let measured = measured(look, policy, gauge, steps.len(), &rests)?;
     let mut digest = Digest::default();
@@ -216,7 +216,7 @@ fn finish(
         store_time: look.now(),
         target: look.target.clone(),
         filter: selection.filter(policy),
-        held,
+        skipped,
         in_flight,
         beyond_limit: beyond_limit as u64,
         not_found,
@@ -256,7 +256,7 @@ fn named(
 struct Drafts {
     steps: Spool<Step>,
     jobs: Spool<StepJob>,
-    held: Spool<HeldJob>,
+    skipped: Spool<SkippedJob>,
     /// Which sources of liveness the steps rest on.
     sources: BTreeSet<&'static str>,
     /// By which thresholds the steps were judged.
@@ -278,7 +278,7 @@ impl Drafts {
         explain(&mut job, claim, policy, &draft);
         let place = order(job.last_sign_at);
         match draft {
-            Draft::Held(why) => self.held.push(place, &HeldJob { job, held: held(&why) })?,
+            Draft::Skipped(why) => self.skipped.push(place, &SkippedJob { job, skipped: skipped(&why) })?,
             Draft::Step(step) => {
                 self.sources.extend(judgement.liveness);
                 self.rests.add(claim, judgement);

@@ -3,7 +3,7 @@
 use super::Plan;
 use crate::model::{Action, Key};
 use crate::ops::OpsError;
-use crate::policy::{Digest, Draft, Held, HeldReason, Policy, Rule};
+use crate::policy::{Digest, Draft, Skipped, SkipReason, Policy, Rule};
 use crate::report::{SavedPlan, SavedPolicy, SavedStep, SavedTarget, Target};
 use crate::spec::SpecError;
 use std::collections::{BTreeMap, BTreeSet};
@@ -135,7 +135,7 @@ impl ByKey<'_> {
             }
             _ => "it is no longer what the plan saw".to_owned(),
         };
-        Draft::Held(Held { reason: HeldReason::Changed, detail })
+        Draft::Skipped(Skipped { reason: SkipReason::Changed, detail })
     }
 }
 

@@ -38,7 +38,7 @@ pub fn plan_waiting(
         }
     }
     if !plan.waiting.is_empty() {
-        plan.held.sort();
+        plan.skipped.sort();
         plan.digest = digest(plan)?;
     }
     Ok(())
@@ -76,9 +76,9 @@ fn part(
     if let Some(error) = failed {
         return Err(error);
     }
-    let Drafts { mut steps, mut jobs, held, .. } = drafts;
-    for job in held.iter() {
-        plan.held.push(i64::MAX, &job?)?;
+    let Drafts { mut steps, mut jobs, skipped, .. } = drafts;
+    for job in skipped.iter() {
+        plan.skipped.push(i64::MAX, &job?)?;
     }
     steps.sort();
     jobs.sort();

@@ -2,7 +2,7 @@ use super::actions::action_named;
 use super::finished::finished;
 use super::words;
 use crate::report::{
-    PresetAdvice, PresetAttempts, PresetCaution, PresetCheck, PresetHold, PresetInFlight, PresetLiveness, PresetOption,
+    PresetAdvice, PresetAttempts, PresetCaution, PresetCheck, PresetSkip, PresetInFlight, PresetLiveness, PresetOption,
     PresetOwner, PresetQueue, PresetRule, PresetShape, PresetStates, PresetTable, PresetTime, PresetWakeUp,
     PresetsShow,
 };
@@ -101,14 +101,14 @@ fn queue(profile: &Profile) -> PresetQueue {
         finished: finished(profile),
         actions: profile.actions.iter().map(action_named).collect(),
         waiting: profile.waiting.iter().map(action_named).collect(),
-        holds: profile
-            .holds
+        skips: profile
+            .skips
             .iter()
-            .map(|hold| PresetHold {
-                name: hold.name.clone(),
-                actions: hold.actions.iter().map(ToString::to_string).collect(),
-                condition: hold.condition.clone(),
-                reason: hold.reason.clone(),
+            .map(|skip| PresetSkip {
+                name: skip.name.clone(),
+                actions: skip.actions.iter().map(ToString::to_string).collect(),
+                condition: skip.condition.clone(),
+                reason: skip.reason.clone(),
             })
             .collect(),
         checks: profile

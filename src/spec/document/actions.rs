@@ -34,7 +34,7 @@ pub(in crate::spec) enum StepDoc {
 }
 
 #[derive(Debug, Clone)]
-pub(in crate::spec) struct HoldDoc {
+pub(in crate::spec) struct SkipDoc {
     pub(in crate::spec) name: String,
     pub(in crate::spec) condition: (Written, Template),
     pub(in crate::spec) actions: Vec<Action>,
@@ -133,9 +133,9 @@ fn step(mut fields: Fields<'_>) -> Result<StepDoc, SpecError> {
     Ok(step)
 }
 
-pub(super) fn hold(name: String, mut fields: Fields<'_>) -> Result<HoldDoc, SpecError> {
+pub(super) fn skip(name: String, mut fields: Fields<'_>) -> Result<SkipDoc, SpecError> {
     let words: Vec<(&str, Action)> = Action::ALL.iter().map(|action| (action.name(), *action)).collect();
-    let hold = HoldDoc {
+    let skip = SkipDoc {
         name,
         condition: template(fields.need("if")?)?,
         actions: match fields.take("actions") {
@@ -145,7 +145,7 @@ pub(super) fn hold(name: String, mut fields: Fields<'_>) -> Result<HoldDoc, Spec
         reason: fields.need("reason")?.text()?,
     };
     fields.finish()?;
-    Ok(hold)
+    Ok(skip)
 }
 
 pub(super) fn notify(_: String, mut fields: Fields<'_>) -> Result<NotifyDoc, SpecError> {

@@ -13,7 +13,7 @@ mod rules;
 mod states;
 mod times;
 
-pub(super) use actions::{ActionDoc, AttemptsWord, HoldDoc, NotifyDoc, StepDoc};
+pub(super) use actions::{ActionDoc, AttemptsWord, SkipDoc, NotifyDoc, StepDoc};
 pub(super) use advice::AdviceDoc;
 pub(super) use attempts::{AttemptsDoc, MaxDoc};
 pub(super) use check::CheckDoc;
@@ -29,7 +29,7 @@ use super::node::Node;
 use super::queue::{Counted, Exhausted, LateFinish, MaxCounts, States};
 use super::template::Template;
 use crate::model::Action;
-use actions::{actions, hold, notify};
+use actions::{actions, skip, notify};
 use advice::{advice, words};
 use attempts::attempts;
 use check::check;
@@ -59,7 +59,7 @@ pub struct Document {
     pub(in crate::spec) actions: Vec<(Action, ActionDoc)>,
     /// What is done to jobs that wait, by `[waiting]`.
     pub(in crate::spec) waiting: Vec<(Action, ActionDoc)>,
-    pub(in crate::spec) holds: Vec<HoldDoc>,
+    pub(in crate::spec) skips: Vec<SkipDoc>,
     pub(in crate::spec) checks: Vec<CheckDoc>,
     pub(in crate::spec) notify: Vec<NotifyDoc>,
     /// By name.
@@ -123,7 +123,7 @@ impl Document {
             sql: fragments(root.take("sql"))?,
             actions: root.take("action").map(|field| actions(field.table()?)).transpose()?.unwrap_or_default(),
             waiting: root.take("waiting").map(|field| actions(field.table()?)).transpose()?.unwrap_or_default(),
-            holds: named(root.take("hold"), hold)?,
+            skips: named(root.take("skip"), skip)?,
             checks: named(root.take("check"), check)?,
             notify: named(root.take("notify"), notify)?,
             cautions: root.take("caution").map(Field::text_table).transpose()?.unwrap_or_default(),

@@ -79,7 +79,7 @@ pub struct Profile {
     /// What may be done to a job that waits.
     pub waiting: Vec<ActionProfile>,
     /// What keeps a step back.
-    pub holds: Vec<HoldProfile>,
+    pub skips: Vec<SkipProfile>,
     /// What `check` counts besides.
     pub checks: Vec<CheckProfile>,
     /// How workers are woken.
@@ -323,7 +323,7 @@ pub enum Becomes {
 
 /// What keeps a step back.
 #[derive(Debug, Clone)]
-pub struct HoldProfile {
+pub struct SkipProfile {
     /// Its name.
     pub name: String,
     /// The actions it keeps back.

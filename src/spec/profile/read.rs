@@ -1,6 +1,6 @@
 use super::sql::{physical, sql, sql_of_text};
 use super::{
-    AdviceProfile, AttemptsProfile, CheckProfile, ClaimProfile, FinishedProfile, HoldProfile, OwnerProfile, Profile,
+    AdviceProfile, AttemptsProfile, CheckProfile, ClaimProfile, FinishedProfile, SkipProfile, OwnerProfile, Profile,
     RulesProfile, WakeUp, actions, liveness, tables,
 };
 use crate::model::age;
@@ -34,14 +34,14 @@ impl Preset {
             finished: document.finished.as_ref().map(|finished| self::finished(&document, finished)),
             actions: actions::actions(&document),
             waiting: actions::waiting(&document),
-            holds: document
-                .holds
+            skips: document
+                .skips
                 .iter()
-                .map(|hold| HoldProfile {
-                    name: hold.name.clone(),
-                    actions: hold.actions.clone(),
-                    condition: sql(&document, &hold.condition.1),
-                    reason: hold.reason.clone(),
+                .map(|skip| SkipProfile {
+                    name: skip.name.clone(),
+                    actions: skip.actions.clone(),
+                    condition: sql(&document, &skip.condition.1),
+                    reason: skip.reason.clone(),
                 })
                 .collect(),
             checks: document

@@ -37,7 +37,7 @@ pub(super) fn tables(document: &Document) -> Vec<TableProfile> {
         role(*logical == claims, TableRole::Claims);
         role(document.owner.table.as_ref().is_some_and(|table| table.text == *logical), TableRole::Owners);
         let named = |template: &Template| names(document, template, logical);
-        role(document.holds.iter().any(|hold| named(&hold.condition.1)), TableRole::Asked);
+        role(document.skips.iter().any(|skip| named(&skip.condition.1)), TableRole::Asked);
         let steps = steps(document);
         let is_written = steps.iter().any(|step| writes(document, step, logical));
         let is_read = reads(document).into_iter().any(named) || (steps.into_iter().any(named) && !is_written);

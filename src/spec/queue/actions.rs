@@ -68,7 +68,7 @@ pub enum Rows {
 
 /// A condition under which a step is kept back.
 #[derive(Debug, Clone)]
-pub struct Hold {
+pub struct Skip {
     /// Its name.
     pub name: String,
     /// The condition, over the claim's aliases.

@@ -26,7 +26,7 @@ pub struct ClaimSpec {
     pub progress: Vec<Expr>,
     /// Everything that must be unchanged: the preset's own columns and all that a verdict reads.
     pub fence: Vec<Expr>,
-    /// What must come true for a row once it is locked, or its job is left alone as locked. It may have an effect: to take a
+    /// What must come true for a row once it is locked, or its job is skipped as locked. It may have an effect: to take a
     /// lock that workers respect.
     pub guard: Option<Template>,
 }

@@ -13,7 +13,7 @@ mod recorded;
 mod rules;
 mod states;
 
-pub use actions::{ActionSpec, Assignment, Hold, Notify, Rows, StepSpec};
+pub use actions::{ActionSpec, Assignment, Skip, Notify, Rows, StepSpec};
 pub use attempts::{Attempts, Counted, Exhausted, Max, MaxCounts};
 pub use check::CheckSpec;
 pub use claim::{ClaimSpec, StateSource};
@@ -69,7 +69,7 @@ pub struct QueueSpec {
     /// What may be done to a job that waits.
     pub waiting: BTreeMap<Action, ActionSpec>,
     /// Conditions under which a step is kept back.
-    pub holds: Vec<Hold>,
+    pub skips: Vec<Skip>,
     /// Jobs that never run although no worker holds them: what `check` counts and warns of.
     pub checks: Vec<CheckSpec>,
     /// How workers are woken after a commit.
@@ -106,7 +106,7 @@ impl QueueSpec {
         let of_rules = [
             ("claim.filter", claim.filter.is_some()),
             ("rules.cancel_requested", matches!(self.rules.cancel_requested, Some(CancelRequested::Sql(_)))),
-            ("hold", !self.holds.is_empty()),
+            ("skip", !self.skips.is_empty()),
         ];
         read.chain(of_rules.into_iter().filter(|(_, is_there)| *is_there).map(|(key, _)| key)).collect()
     }

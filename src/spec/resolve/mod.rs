@@ -207,15 +207,15 @@ impl<'a> Binder<'a> {
             liveness,
             attempts,
             rules,
-            holds: document
-                .holds
+            skips: document
+                .skips
                 .iter()
-                .map(|hold| {
-                    Ok(Hold {
-                        name: hold.name.clone(),
-                        condition: self.expand(&hold.condition.0, &hold.condition.1, Within::Look)?,
-                        actions: hold.actions.clone(),
-                        reason: hold.reason.clone(),
+                .map(|skip| {
+                    Ok(Skip {
+                        name: skip.name.clone(),
+                        condition: self.expand(&skip.condition.0, &skip.condition.1, Within::Look)?,
+                        actions: skip.actions.clone(),
+                        reason: skip.reason.clone(),
                     })
                 })
                 .collect::<Result<_, SpecError>>()?,

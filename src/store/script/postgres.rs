@@ -43,7 +43,7 @@ pub(super) fn batch(
     if let Some(row) = spec.owner.row.as_ref().filter(|row| row.can_lock) {
         text.push_str(&work.witnesses(row)?);
     }
-    text.push_str("\n-- those that still are, locked; all others are left alone\n");
+    text.push_str("\n-- those that still are, locked; all others are skipped\n");
     let verify = sql::verify(spec, &work.inline, batch.action, moved.locks_for_update, &[]);
     text.push_str(&kept("jobdoctor_verified", "n", &verify, "SELECT v.n FROM pg_temp.jobdoctor_verified AS v"));
     if spec.unlocked.is_some() || batch.steps.iter().any(|step| step.witness == Witness::Absent) {

@@ -49,7 +49,7 @@ pub(super) fn batch(
     let work = Work::new(spec, moved, batch);
     let mut text = format!("BEGIN IMMEDIATE;\n{CLOCK}{CHECK}\n-- the jobs as they were judged\n");
     text.push_str(&work.rows());
-    text.push_str("\n-- those that still are; all others are left alone\n");
+    text.push_str("\n-- those that still are; all others are skipped\n");
     let verify = sql::verify(spec, &work.inline, batch.action, moved.locks_for_update, &[]);
     text.push_str(&kept(&verify.sql));
     text.push_str("\n-- a key that names several rows is no key\n");

@@ -37,7 +37,7 @@ enum Role {
     Deadline,
     CancelRequested,
     MaxRuntime,
-    Hold(usize),
+    Skip(usize),
     Show(usize),
     Progress,
     Fence,
@@ -100,8 +100,8 @@ impl<'s> Projection<'s> {
         if let Some(MaxRuntime::Column(column)) = &spec.rules.max_runtime {
             items.push((Role::MaxRuntime, column_sql(column)));
         }
-        for (n, hold) in spec.holds.iter().enumerate() {
-            items.push((Role::Hold(n), value(&Expr::Sql(hold.condition.clone()))));
+        for (n, skip) in spec.skips.iter().enumerate() {
+            items.push((Role::Skip(n), value(&Expr::Sql(skip.condition.clone()))));
         }
         if !spec.claim.progress.is_empty() {
             let values: Vec<String> = spec.claim.progress.iter().map(value).collect();
@@ -197,7 +197,7 @@ impl<'s> Projection<'s> {
                 Some(MaxRuntime::Column(_)) => seconds(&cell(Role::MaxRuntime)),
                 None => None,
             },
-            holds: (0..spec.holds.len()).map(|n| truth(&cell(Role::Hold(n)))).collect(),
+            skips: (0..spec.skips.len()).map(|n| truth(&cell(Role::Skip(n)))).collect(),
             extra: (0..spec.show.len()).map(|n| text(Role::Show(n))).collect(),
             progress: text(Role::Progress).map(Fence),
             fence: Fence(text(Role::Fence).unwrap_or_default()),

@@ -34,9 +34,9 @@ pub fn verify(
 
 /// A hold may have come to apply since the listing.
 fn no_hold(sql: &mut Sql<'_>, spec: &QueueSpec, action: Action) {
-    for hold in spec.holds.iter().filter(|hold| hold.actions.contains(&action)) {
+    for skip in spec.skips.iter().filter(|skip| skip.actions.contains(&action)) {
         sql.push(" AND (");
-        sql.template(spec, &hold.condition, &Values::default());
+        sql.template(spec, &skip.condition, &Values::default());
         sql.push(") IS NOT TRUE");
     }
 }

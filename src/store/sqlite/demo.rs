@@ -18,7 +18,7 @@ pub fn create_demo_file(path: &Path, statements: &[String]) -> Result<(), StoreE
         let Some(ours) = ours else {
             return Err(StoreError::new(
                 StoreErrorKind::Denied,
-                format!("{} is there already and was not made by `jobdoctor demo`; it was left alone", path.display()),
+                format!("{} is there already and was not made by `jobdoctor demo`; it was skipped", path.display()),
             )
             .hint("name another file: jobdoctor demo FILE"));
         };

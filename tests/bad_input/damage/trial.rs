@@ -181,7 +181,7 @@ pub fn through_the_program(name: &str, variety: Variety, files: &Files) {
         assert!(ran.signal.is_none() && CODES.contains(&ran.code), "{name}: {arguments:?}: {ran:#?}");
         if [0, 3, 4, 5].contains(&ran.code) {
             let document: Value = ran.json();
-            let lists = if arguments[0] == "stale" { ["jobs", "unknown"] } else { ["steps", "held"] };
+            let lists = if arguments[0] == "stale" { ["jobs", "unknown"] } else { ["steps", "skipped"] };
             if is_dry && variety != Variety::Index {
                 let found = lists.iter().flat_map(|list| document[*list].as_array().unwrap());
                 let found: BTreeSet<String> = found.map(|job| job["id"].as_str().unwrap().to_owned()).collect();

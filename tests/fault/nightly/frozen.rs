@@ -15,7 +15,7 @@ const DEAD: u32 = 4_000;
 const TIMEOUT: &str = "6s";
 const IN_ALL: Duration = Duration::from_secs(30);
 
-/// The ends of a run that was left alone: a write in doubt, a lost connection, busy, or some jobs not tried.
+/// The ends of a run that was skipped: a write in doubt, a lost connection, busy, or some jobs not tried.
 const ENDS: [i32; 4] = [5, 69, 75, 3];
 
 fn ends_in_time(many: &Many, ran: &Ran, begun: Instant, place: &str) {

@@ -151,8 +151,8 @@ impl Joined<'_> {
     }
 
     /// For each hold, whether it applies.
-    pub fn holds(&self) -> Vec<bool> {
-        self.spec.holds.iter().map(|hold| self.fragment(&hold.condition) == Cell::Integer(1)).collect()
+    pub fn skips(&self) -> Vec<bool> {
+        self.spec.skips.iter().map(|skip| self.fragment(&skip.condition) == Cell::Integer(1)).collect()
     }
 
     /// The row as a claim.
@@ -209,7 +209,7 @@ impl Joined<'_> {
                 Some(MaxRuntime::Span(span)) => Some(*span),
                 Some(MaxRuntime::Column(column)) => seconds(&self.cell(column)),
             },
-            holds: self.holds(),
+            skips: self.skips(),
             extra: spec.show.iter().map(|(_, expr)| self.text(Some(expr))).collect(),
             progress: Some(image(spec.claim.progress.iter().map(|expr| self.value(expr))))
                 .filter(|_| !spec.claim.progress.is_empty()),

@@ -127,7 +127,7 @@ fn apply(
     if let Some(outcome) = witness(database, spec, step, &tables) {
         return outcome;
     }
-    let held = spec.holds.iter().zip(row.holds()).any(|(hold, applies)| applies && hold.actions.contains(&step.action));
+    let held = spec.skips.iter().zip(row.skips()).any(|(skip, applies)| applies && skip.actions.contains(&step.action));
     if !row.in_flight() || row.fence() != step.fence || held {
         return Outcome::Changed;
     }

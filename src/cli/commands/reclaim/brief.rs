@@ -43,13 +43,13 @@ impl Reclaiming<'_> {
         context.ui.report(|out| lines.iter().try_for_each(|line| writeln!(out, "{}", inert(&masked(line)))))
     }
 
-    /// Of a run that is silent otherwise: jobs may be stuck, and all of them left alone.
-    pub(super) fn say_left_alone(&self, context: &Context, document: &Reclaim) {
+    /// Of a run that is silent otherwise: jobs may be stuck, and all were skipped.
+    pub(super) fn say_skipped(&self, context: &Context, document: &Reclaim) {
         let outcomes = document.summary.outcomes.as_ref();
         outcomes.and_then(left_behind).iter().for_each(|line| context.ui.detail(line));
-        if let Some(held) = left_alone(document) {
+        if let Some(skipped) = skipped(document) {
             let why = context.next_command(self.name, &[]);
-            context.ui.detail(&format!("{held} To see why: {why}"));
+            context.ui.detail(&format!("{skipped} To see why: {why}"));
         }
     }
 
@@ -73,7 +73,7 @@ impl Reclaiming<'_> {
             lines.push(words.to_owned());
         }
         lines.extend(done.stop.as_ref().map(|stop| format!("Stopped early: {stop}.")));
-        lines.extend(left_alone(document));
+        lines.extend(skipped(document));
         if summary.beyond_limit > 0 {
             lines.push(format!("{} beyond --limit.", count(summary.beyond_limit, "more job", "more jobs")));
         }
@@ -96,10 +96,10 @@ fn left_behind(outcomes: &Outcomes) -> Option<String> {
     (!others.is_empty()).then(|| format!("Not moved: {}.", listed(&others)))
 }
 
-/// How many jobs were looked at and left alone, by reason.
-fn left_alone(document: &Reclaim) -> Option<String> {
-    let held = tally(document.held.iter().flatten().map(|held| held.held.reason));
-    (!held.is_empty()).then(|| format!("Left alone: {}.", listed(&held)))
+/// How many jobs were looked at and skipped, by reason.
+fn skipped(document: &Reclaim) -> Option<String> {
+    let skipped = tally(document.skipped.iter().flatten().map(|skipped| skipped.skipped.reason));
+    (!skipped.is_empty()).then(|| format!("Skipped: {}.", listed(&skipped)))
 }
 
 /// Which sweep, of which queue, from where.

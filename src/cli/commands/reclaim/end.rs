@@ -19,7 +19,7 @@ impl Reclaiming<'_> {
         let mut as_they_were = outcomes.locked + outcomes.refused + outcomes.not_tried;
         if matches!(self.asked, Asked::Saved(..)) {
             // What a plan named and is not done is still as it was.
-            as_they_were += document.summary.held;
+            as_they_were += document.summary.skipped;
         }
         if self.asked.is_by_name() {
             as_they_were += outcomes.changed + outcomes.gone + document.not_found.len() as u64;

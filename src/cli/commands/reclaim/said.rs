@@ -65,9 +65,9 @@ impl Reclaiming<'_> {
                 waiting => format!(" ({} of them waiting)", grouped(waiting)),
             };
             context.ui.note(&format!(
-                "{} to move{waiting}, {} left alone, of {} in flight; nothing was written",
+                "{} to move{waiting}, {} skipped, of {} in flight; nothing was written",
                 count(summary.planned, "job", "jobs"),
-                grouped(summary.held),
+                grouped(summary.skipped),
                 grouped(summary.in_flight)
             ));
         }

@@ -26,7 +26,7 @@ impl Reclaiming<'_> {
 
     pub(super) fn tell(&self, context: &Context, done: &Reclaimed, idle: bool) -> Result<(), CliError> {
         if idle {
-            self.say_left_alone(context, &done.document);
+            self.say_skipped(context, &done.document);
         }
         if self.is_brief(context) {
             return if idle { Ok(()) } else { self.tell_briefly(context, done) };

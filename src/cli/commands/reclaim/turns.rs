@@ -8,7 +8,7 @@ use crate::cli::record::locks;
 use crate::journal::{JournalError, LockFile, Locked};
 use crate::model::age;
 use crate::ops::{self, Look, OpsError, Reclaimed, Turns};
-use crate::store::{Limits, StoreError, StoreErrorKind, held};
+use crate::store::{Limits, StoreError, StoreErrorKind, too_soon};
 use std::time::{Duration, Instant};
 
 /// What a run has taken; it lets go of it as it ends.
@@ -27,9 +27,9 @@ impl Reclaiming<'_> {
     }
 
     /// How long one sweep keeps the next one off. What the target says of that is not meant for restarts.
-    fn hold(&self) -> Option<Duration> {
+    fn min_interval(&self) -> Option<Duration> {
         let said = self.unattended.as_ref().filter(|said| said.takes_turns)?;
-        said.args.hold.or(self.settings.target.hold.filter(|_| !said.is_restart))
+        said.args.min_interval.or(self.settings.target.min_interval.filter(|_| !said.is_restart))
     }
 
     fn takes_turns(&self) -> bool {
@@ -59,8 +59,8 @@ impl Reclaiming<'_> {
         // A standby is refused in its own words, too.
         let is_standby = look.target.standby.is_some();
         if !self.takes_turns() || is_standby {
-            if let Some(hold) = self.hold().filter(|_| !self.act.apply && !is_standby)
-                && let Some(error) = called_off(context, &mut look, None, hold)?
+            if let Some(min_interval) = self.min_interval().filter(|_| !self.act.apply && !is_standby)
+                && let Some(error) = called_off(context, &mut look, None, min_interval)?
             {
                 context.ui.warn(&format!("with --apply this would end with 75: {}", error.message));
             }
@@ -84,14 +84,14 @@ impl Reclaiming<'_> {
             Ok(Err(error)) => context.ui.detail(&format!("the lock of this host is taken, but not signed: {error}")),
             Err(why) => context.ui.detail(&format!("going on without a lock on this host: {why}")),
         }
-        let hold = self.hold();
-        if let Some(hold) = hold
-            && let Some(error) = called_off(context, &mut look, Some(&lock), hold)?
+        let min_interval = self.min_interval();
+        if let Some(min_interval) = min_interval
+            && let Some(error) = called_off(context, &mut look, Some(&lock), min_interval)?
         {
             self.stands_back();
             return Err(error.into());
         }
-        Ok((look, Standing { lock: lock.ok(), turns: Some(Turns { hold, until }) }))
+        Ok((look, Standing { lock: lock.ok(), turns: Some(Turns { min_interval, until }) }))
     }
 }
 
@@ -166,9 +166,9 @@ fn called_off(
     context: &Context,
     look: &mut Look,
     lock: Option<&Result<Locked, String>>,
-    hold: Duration,
+    min_interval: Duration,
 ) -> Result<Option<StoreError>, CliError> {
-    let Some(untold) = ops::untold(look) else { return Ok(ops::called_off(look, hold)?) };
+    let Some(untold) = ops::untold(look) else { return Ok(ops::called_off(look, min_interval)?) };
     let remedy = match look.spec.ledger {
         None => format!("`{}` makes one", context.on_same_queue(&["init", "--ledger"], &[])),
         Some(_) => format!("`{}` says what to mend", context.on_same_queue(&["check"], &[])),
@@ -176,13 +176,13 @@ fn called_off(
     if let Some(Err(why)) = lock {
         // No word about the set-up but about a flag that does nothing.
         context.ui.warn(&format!(
-            "--hold {} does nothing here: {untold}, and there is no place for what this host remembers: {why}; {remedy}, or \
+            "--min-interval {} does nothing here: {untold}, and there is no place for what this host remembers: {why}; {remedy}, or \
              let JOBDOCTOR_STATE_DIR name a directory that is this user's alone",
-            age(hold)
+            age(min_interval)
         ));
         return Ok(None);
     }
-    context.ui.warn_about_setup(&format!("--hold knows only of sweeps from this host: {untold}; {remedy}"));
+    context.ui.warn_about_setup(&format!("--min-interval knows only of sweeps from this host: {untold}; {remedy}"));
     let last = lock.and_then(|lock| lock.as_ref().ok()).and_then(|lock| lock.note().last_sweep_at);
-    Ok(last.and_then(|last| held(&look.target.table, last, hold, look.now())))
+    Ok(last.and_then(|last| too_soon(&look.target.table, last, min_interval, look.now())))
 }

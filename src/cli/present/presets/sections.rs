@@ -2,7 +2,7 @@
 
 use crate::model::Action;
 use crate::report::{
-    PresetAction, PresetCheck, PresetDelayed, PresetHold, PresetQueue, PresetStep, PresetTime, PresetWakeUp,
+    PresetAction, PresetCheck, PresetDelayed, PresetSkip, PresetQueue, PresetStep, PresetTime, PresetWakeUp,
 };
 
 /// A heading and what stands under it.
@@ -78,7 +78,7 @@ pub(super) fn sections(queue: &PresetQueue) -> Vec<Section> {
     for action in &queue.waiting {
         sections.push(section(&format!("{} of a job that waits", action.action), action_named(action)));
     }
-    sections.push(section("Held back", holds(queue)));
+    sections.push(section("Skipped", skips(queue)));
     sections.push(section("Waking workers", wake_ups(queue)));
     sections.push(section("Cautions", cautions(queue)));
     if !queue.checks.is_empty() {
@@ -151,8 +151,8 @@ fn liveness(queue: &PresetQueue) -> Vec<Line> {
             "nothing here tells life from death: claims are listed, and nothing is ever done to them"
         }
         0 => "nothing here tells life from death: claims are unknown, and only a sweep with --restart moves them",
-        1 => "where there is no value, nobody can tell, and the job is left alone",
-        _ => "the first that has a value judges; where none has one, nobody can tell, and the job is left alone",
+        1 => "where there is no value, nobody can tell, and the job is skipped",
+        _ => "the first that has a value judges; where none has one, nobody can tell, and the job is skipped",
     };
     lines.push(word("order", rest));
     lines.extend(queue.rules.iter().map(|rule| word(rule.rule.replace('_', " "), rule.detail.as_str())));
@@ -218,19 +218,19 @@ fn cautions(queue: &PresetQueue) -> Vec<Line> {
     [word("a worker that comes back late", late)].into_iter().chain(others).collect()
 }
 
-fn holds(queue: &PresetQueue) -> Vec<Line> {
-    let line = |hold: &PresetHold| {
-        let is_every = hold.actions.len() == Action::ALL.len();
-        let actions = if is_every { "every action".to_owned() } else { hold.actions.join(", ") };
-        word(hold.name.replace('_', " "), format!("{actions}: {}; where {}", hold.reason, code(&hold.condition)))
+fn skips(queue: &PresetQueue) -> Vec<Line> {
+    let line = |skip: &PresetSkip| {
+        let is_every = skip.actions.len() == Action::ALL.len();
+        let actions = if is_every { "every action".to_owned() } else { skip.actions.join(", ") };
+        word(skip.name.replace('_', " "), format!("{actions}: {}; where {}", skip.reason, code(&skip.condition)))
     };
     let guard = queue.guard.as_ref().map(|guard| {
         word(
             "guard",
-            format!("every action: asked once the row is locked; the job is left alone unless {}", code(guard)),
+            format!("every action: asked once the row is locked; the job is skipped unless {}", code(guard)),
         )
     });
-    queue.holds.iter().map(line).chain(guard).collect()
+    queue.skips.iter().map(line).chain(guard).collect()
 }
 
 /// What `check` warns of.

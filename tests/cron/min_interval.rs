@@ -1,4 +1,4 @@
-//! `--hold`: one sweep is enough for a while, whoever made it.
+//! `--min-interval`: one sweep is enough for a while, whoever made it.
 
 use super::host::{locks, on_host};
 use crate::support::cli::Ran;
@@ -21,7 +21,7 @@ fn is_held(shop: &Shop, ran: Ran) {
     assert_eq!(ran.stdout, "", "never mistaken for nothing found");
     let error: Value = serde_json::from_str(&ran.stderr).unwrap_or_else(|why| panic!("{why}: {ran:#?}"));
     let message = error["message"].as_str().expect("a message");
-    for word in ["jobs was swept ", " ago, at 20", "--hold 1h keeps the next sweep off until 20", "nothing was written"]
+    for word in ["jobs was swept ", " ago, at 20", "--min-interval 1h keeps the next sweep off until 20", "nothing was written"]
     {
         assert!(message.contains(word), "{word}: {message}");
     }
@@ -33,22 +33,22 @@ fn with_a_ledger_every_host_knows() {
     on_both(|shop| {
         shop.run(&["init", "--ledger"]).exits(0);
         shop.in_flight(1, 3, "'web1:7'", 600);
-        let first = sweep(shop, 0, &["--hold", "1h", "-v"]).exits(0);
+        let first = sweep(shop, 0, &["--min-interval", "1h", "-v"]).exits(0);
         assert_eq!(moved(&first), 3);
         assert!(!first.stderr.contains("knows only"), "{first:#?}");
         shop.in_flight(11, 12, "'web1:8'", 600);
         for host in [0, 1] {
-            is_held(shop, sweep(shop, host, &["--hold", "1h"]));
+            is_held(shop, sweep(shop, host, &["--min-interval", "1h"]));
         }
         // A dry run looks, and says what would be.
-        let dry = Ran::of(on_host(shop, 1, &["sweep", "--hold", "1h"]).output().expect("it runs")).exits(0);
+        let dry = Ran::of(on_host(shop, 1, &["sweep", "--min-interval", "1h"]).output().expect("it runs")).exits(0);
         assert!(dry.stderr.contains("with --apply this would end with 75: "), "{dry:#?}");
         // What `reclaim` or another table's sweep has done is none of it; nor what is long ago.
         shop.sql("UPDATE jobdoctor_ledger SET command = 'reclaim'");
-        assert_eq!(moved(&sweep(shop, 1, &["--hold", "1h"]).exits(0)), 2);
+        assert_eq!(moved(&sweep(shop, 1, &["--min-interval", "1h"]).exits(0)), 2);
         shop.sql("UPDATE jobdoctor_ledger SET job_table = 'x.y'");
         shop.in_flight(21, 22, "'web1:9'", 600);
-        assert_eq!(moved(&sweep(shop, 1, &["--hold", "1h"]).exits(0)), 2);
+        assert_eq!(moved(&sweep(shop, 1, &["--min-interval", "1h"]).exits(0)), 2);
         shop.in_flight(31, 32, "'web1:10'", 600);
         assert_eq!(moved(&sweep(shop, 1, &[]).exits(0)), 2, "nobody is held who has not asked for it");
     });
@@ -62,10 +62,10 @@ fn a_ledger_that_counts_the_losses_tells_of_the_last_sweep_too() {
         shop.run(&["init", "--ledger"]).exits(0);
         shop.sql("ALTER TABLE jobs DROP COLUMN stalls");
         shop.in_flight(1, 3, "'web1:7'", 600);
-        let counted = |host| sweep(shop, host, &["--hold", "10m", "--max-stalls", "3"]);
+        let counted = |host| sweep(shop, host, &["--min-interval", "10m", "--max-stalls", "3"]);
         assert_eq!(moved(&counted(0).exits(0)), 3);
         let ran = counted(1).exits(75);
-        assert!(ran.stderr.contains("--hold 10m keeps the next sweep off until 20"), "{ran:#?}");
+        assert!(ran.stderr.contains("--min-interval 10m keeps the next sweep off until 20"), "{ran:#?}");
     });
 }
 
@@ -76,7 +76,7 @@ fn a_sweep_that_has_looked_in_time_and_writes_too_late_is_held_in_its_transactio
         shop.open_to_many();
         shop.run(&["init", "--ledger"]).exits(0);
         shop.in_flight(1, 3, "'web1:7'", 600);
-        let hold = ["sweep", "--apply", "--json", "--hold", "1h", "--confirm-after", "8s"];
+        let hold = ["sweep", "--apply", "--json", "--min-interval", "1h", "--confirm-after", "8s"];
         let late = on_host(shop, 1, &hold).spawn().expect("it starts");
         // It has looked once; where it looks again does not matter: the ledger is asked before the first look alone, and in
         // the transaction.
@@ -100,14 +100,14 @@ fn a_sweep_that_has_looked_in_time_and_writes_too_late_is_held_in_its_transactio
 fn without_one_it_is_this_host_and_that_is_said() {
     on_both(|shop| {
         shop.in_flight(1, 3, "'web1:7'", 600);
-        let first = sweep(shop, 0, &["--hold", "1h", "-v"]).exits(0);
+        let first = sweep(shop, 0, &["--min-interval", "1h", "-v"]).exits(0);
         assert_eq!(moved(&first), 3);
-        assert_eq!(first.stderr.matches("--hold knows only of sweeps from this host").count(), 1, "{first:#?}");
+        assert_eq!(first.stderr.matches("--min-interval knows only of sweeps from this host").count(), 1, "{first:#?}");
         shop.in_flight(11, 12, "'web1:8'", 600);
-        let quiet = sweep(shop, 0, &["--hold", "1h"]);
+        let quiet = sweep(shop, 0, &["--min-interval", "1h"]);
         assert!(!quiet.stderr.contains("knows only"), "cron would mail it every minute: {quiet:#?}");
         is_held(shop, quiet);
-        assert_eq!(moved(&sweep(shop, 1, &["--hold", "1h"]).exits(0)), 2, "another host does not know");
+        assert_eq!(moved(&sweep(shop, 1, &["--min-interval", "1h"]).exits(0)), 2, "another host does not know");
     });
 }
 
@@ -117,14 +117,14 @@ fn with_neither_a_ledger_nor_a_place_it_warns() {
     on_both(|shop| {
         shop.in_flight(1, 3, "'web1:7'", 600);
         let homeless = |more: &[&str]| {
-            let words = [&["sweep", "--apply", "--json", "--hold", "1h"], more].concat();
+            let words = [&["sweep", "--apply", "--json", "--min-interval", "1h"], more].concat();
             let mut command = shop.doctor.command(&shop.with_db(&words));
             Ran::of(command.env_remove("HOME").output().expect("it runs")).exits(0)
         };
         let ran = homeless(&[]);
         assert_eq!(moved(&ran), 3, "workers' jobs matter more");
         for word in [
-            "warning: --hold 1h does nothing here: ",
+            "warning: --min-interval 1h does nothing here: ",
             "jobs has no ledger",
             "HOME is not set",
             "jobdoctor init --ledger",
@@ -136,7 +136,7 @@ fn with_neither_a_ledger_nor_a_place_it_warns() {
         sweep(shop, 0, &[]).exits(0);
         let locks = super::host::state(shop, 0).join("locks");
         fs::set_permissions(&locks, fs::Permissions::from_mode(0o755)).expect("chmod");
-        let open = sweep(shop, 0, &["--hold", "1h"]).exits(0);
+        let open = sweep(shop, 0, &["--min-interval", "1h"]).exits(0);
         assert!(
             open.stderr.contains("its mode 0755 lets others in") && open.stderr.contains("does nothing"),
             "{open:#?}"
@@ -155,7 +155,7 @@ fn a_ledger_that_the_role_may_not_read_is_not_called_none() {
     shop.sql("DO $$ BEGIN CREATE ROLE unread LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
     shop.sql("GRANT SELECT ON jobs TO unread");
     let url = shop.url.replace("user=doctor", "user=unread");
-    let ran = shop.doctor.run(&["sweep", "--hold", "1h", "-v", "--db", &url]).exits(0);
+    let ran = shop.doctor.run(&["sweep", "--min-interval", "1h", "-v", "--db", &url]).exits(0);
     assert!(ran.stderr.contains("this role may not read the ledger public.jobdoctor_ledger"), "{ran:#?}");
     assert!(ran.stderr.contains("`jobdoctor check --db") && !ran.stderr.contains("has no ledger"), "{ran:#?}");
 }
@@ -180,13 +180,13 @@ fn a_sweep_to_come_counts_as_just_now() {
         shift(shop, 1800);
         shop.in_flight(11, 12, "'web1:8'", 600);
         for host in [0, 1] {
-            let ran = sweep(shop, host, &["--hold", "1h"]).exits(75);
+            let ran = sweep(shop, host, &["--min-interval", "1h"]).exits(75);
             assert!(ran.stderr.contains("ahead of the database's clock and counts as just now"), "{ran:#?}");
         }
         // Further ahead than it holds: nobody knows when that was, and it does not hide what comes after it.
-        assert_eq!(moved(&sweep(shop, 0, &["--hold", "10m"]).exits(0)), 2);
+        assert_eq!(moved(&sweep(shop, 0, &["--min-interval", "10m"]).exits(0)), 2);
         shop.in_flight(21, 22, "'web1:9'", 600);
-        let ran = sweep(shop, 1, &["--hold", "10m"]).exits(75);
+        let ran = sweep(shop, 1, &["--min-interval", "10m"]).exits(75);
         assert!(ran.stderr.contains(" ago, at 20"), "{ran:#?}");
     });
 }
@@ -195,10 +195,10 @@ fn a_sweep_to_come_counts_as_just_now() {
 fn a_sweep_that_moved_nothing_keeps_nobody_off() {
     on_both(|shop| {
         for host in [0, 0, 1] {
-            assert_eq!(sweep(shop, host, &["--hold", "1h"]).exits(0).json()["summary"]["planned"], 0);
+            assert_eq!(sweep(shop, host, &["--min-interval", "1h"]).exits(0).json()["summary"]["planned"], 0);
         }
         shop.in_flight(1, 3, "'web1:7'", 600);
-        assert_eq!(moved(&sweep(shop, 0, &["--hold", "1h"]).exits(0)), 3);
+        assert_eq!(moved(&sweep(shop, 0, &["--min-interval", "1h"]).exits(0)), 3);
     });
 }
 
@@ -222,8 +222,8 @@ fn of_a_target() {
         let settings = shown["settings"].as_array().expect("settings");
         settings.iter().find(|setting| setting["name"] == name).expect("it is shown")["value"].clone()
     };
-    assert_eq!((value("hold"), value("lock_wait")), ("1h".into(), "5s".into()));
-    for (key, wrong) in [("hold", "8d"), ("lock_wait", "2h")] {
+    assert_eq!((value("min_interval"), value("lock_wait")), ("1h".into(), "5s".into()));
+    for (key, wrong) in [("min_interval", "8d"), ("lock_wait", "2h")] {
         fs::write(shop.doctor.path("c.toml"), format!("[target.app]\n{key} = \"{wrong}\"\n")).expect("the config file");
         let ran = run(&["sweep", "--apply"]).exits(78);
         assert!(ran.stderr.contains("line 2") && ran.stderr.contains("the longest is"), "{ran:#?}");
