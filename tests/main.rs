@@ -15,7 +15,7 @@ mod conformance;
 mod cron;
 mod emit;
 mod ended;
-mod events;
+mod diagnoses;
 mod fault;
 mod files;
 mod fleet;

@@ -47,7 +47,7 @@ pub fn confirm(
         let key = step.key.exact();
         if unconfirmed.get(&key) == Some(&print(&step)?) {
             unconfirmed.remove(&key);
-            let place = order(job.job.last_sign_at);
+            let place = order(job.job.last_seen_at);
             digest.add(&step);
             steps.push(place, &step)?;
             jobs.push(place, &job)?;
@@ -122,7 +122,7 @@ fn with_moved(
     for known in before.iter() {
         let known = known?;
         if ids.binary_search(&known.job.id).is_err() {
-            list.push(order(known.job.last_sign_at), &known)?;
+            list.push(order(known.job.last_seen_at), &known)?;
         }
     }
     for some in moved.chunks(LOOKUP) {
@@ -131,7 +131,7 @@ fn with_moved(
         for (key, step) in some {
             let found = found.iter().find(|(claim, _)| claim.key.exact() == key.exact());
             let moved = moved_job(look, step, found, policy, apart);
-            list.push(order(moved.job.last_sign_at), &moved)?;
+            list.push(order(moved.job.last_seen_at), &moved)?;
         }
     }
     list.sort();

@@ -16,7 +16,7 @@ pub(super) fn job(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, draft:
         owner: claim.owner.as_ref().map(|owner| owner.name.clone()),
         host: claim.owner.as_ref().and_then(|owner| owner.host.clone()),
         claimed_at: claim.claimed_at.at().filter(|_| !spec.waits),
-        last_sign_at: judgement.last_sign_at,
+        last_seen_at: judgement.last_seen_at,
         silence_seconds: judgement.silence.map(|silence| silence.as_secs_f64()),
         lease_expires_at: lease.and_then(|(_, sign)| sign.at.at()),
         attempts: integer(&claim.attempts),
@@ -38,8 +38,8 @@ pub(super) fn skipped(skipped: &Skipped) -> report::Skipped {
 }
 
 /// The order of lists: longest silent first, and at the end those of which nobody knows.
-pub(super) fn order(last_sign_at: Option<Timestamp>) -> i64 {
-    last_sign_at.map_or(i64::MAX, Timestamp::micros)
+pub(super) fn order(last_seen_at: Option<Timestamp>) -> i64 {
+    last_seen_at.map_or(i64::MAX, Timestamp::micros)
 }
 
 fn reasons(verdict: &Verdict) -> Vec<report::Reason> {

@@ -3,7 +3,7 @@ use super::progress::{UnderWay, Work};
 use super::selection::Selection;
 use super::session::Look;
 use crate::model::{Claim, Timestamp};
-use crate::policy::{Judgement, Lies, Policy, Verdict, judge};
+use crate::policy::{Judgement, Inconsistencies, Policy, Verdict, judge};
 use crate::report::{OwnerEntry, Owners, OwnersSummary};
 use crate::store::Wanted;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ pub fn owners(look: &mut Look, selection: &Selection, policy: &Policy) -> Result
     let now = look.now();
     let mut summary = OwnersSummary::default();
     let mut entries: BTreeMap<Option<String>, Entry> = BTreeMap::new();
-    let mut lies = Lies::default();
+    let mut inconsistencies = Inconsistencies::default();
     let spec = &look.spec;
     let under_way = UnderWay::begin(&*look.progress, Work::Looking);
     look.reader.scan(spec, &Wanted::All, &mut |claim| {
@@ -27,12 +27,12 @@ pub fn owners(look: &mut Look, selection: &Selection, policy: &Policy) -> Result
         }
         let judgement = judge(spec, &claim, policy, now);
         summary.in_flight += 1;
-        lies.note(spec, &claim, &judgement);
+        inconsistencies.note(spec, &claim, &judgement);
         entries.entry(claim.owner.as_ref().map(|owner| owner.name.clone())).or_default().add(&claim, &judgement);
     })?;
     drop(under_way);
     let mut owners: Vec<OwnerEntry> = entries.into_iter().map(|(owner, entry)| entry.finish(owner, now)).collect();
-    owners.sort_by_key(|owner| (owner.stuck == 0, owner.last_sign_at.map(Timestamp::micros)));
+    owners.sort_by_key(|owner| (owner.stuck == 0, owner.last_seen_at.map(Timestamp::micros)));
     for owner in &owners {
         summary.owners += 1;
         summary.dead += u64::from(owner.status == "dead");
@@ -48,7 +48,7 @@ pub fn owners(look: &mut Look, selection: &Selection, policy: &Policy) -> Result
         target: look.target.clone(),
         summary,
         owners,
-        findings: lies.sentences(),
+        findings: inconsistencies.sentences(),
     })
 }
 
@@ -60,7 +60,7 @@ struct Entry {
     /// Stuck ones whose worker is gone; the others are in trouble, and their worker shows life.
     dead: u64,
     unknown: u64,
-    last_sign_at: Option<Timestamp>,
+    last_seen_at: Option<Timestamp>,
     queues: BTreeSet<String>,
     liveness: Option<&'static str>,
 }
@@ -72,7 +72,7 @@ impl Entry {
         self.stuck += u64::from(matches!(judgement.verdict, Verdict::Stuck(_)));
         self.dead += u64::from(judgement.verdict.is_death());
         self.unknown += u64::from(matches!(judgement.verdict, Verdict::Unknown(_)));
-        self.last_sign_at = Timestamp::newest(self.last_sign_at, judgement.last_sign_at);
+        self.last_seen_at = Timestamp::newest(self.last_seen_at, judgement.last_seen_at);
         self.queues.extend(claim.queue.clone());
         self.liveness = self.liveness.or(judgement.liveness);
     }
@@ -91,8 +91,8 @@ impl Entry {
             claims: self.claims,
             stuck: self.stuck,
             unknown: self.unknown,
-            last_sign_at: self.last_sign_at,
-            silence_seconds: self.last_sign_at.map(|sign| now.since(sign).as_secs_f64()),
+            last_seen_at: self.last_seen_at,
+            silence_seconds: self.last_seen_at.map(|sign| now.since(sign).as_secs_f64()),
             queues: self.queues.into_iter().collect(),
             liveness: self.liveness.map(str::to_owned),
         }

@@ -1,6 +1,6 @@
 use super::OpsError;
 use super::document::{job, order};
-use super::events::Grouping;
+use super::diagnoses::Grouping;
 use super::progress::{UnderWay, Work};
 use super::selection::Selection;
 use super::session::Look;
@@ -24,7 +24,7 @@ pub fn stale(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<
 ///
 /// # Errors
 /// As [`stale`].
-pub fn stale_events(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<Stale, OpsError> {
+pub fn stale_diagnoses(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<Stale, OpsError> {
     gather(look, selection, policy, false)
 }
 
@@ -57,15 +57,15 @@ fn gather(look: &mut Look, selection: &Selection, policy: &Policy, lists: bool) 
         let mut job = job(spec, claim, &judgement, &draft);
         explain(&mut job, claim, policy, &draft);
         let list = if is_unknown { &mut unknown } else { &mut jobs };
-        Ok(list.push(order(job.last_sign_at), &job)?)
+        Ok(list.push(order(job.last_seen_at), &job)?)
     })?;
-    let mut events = Vec::new();
+    let mut diagnoses = Vec::new();
     summary.alone = summary.stuck;
     match grouping.filter(|grouping| !grouping.is_empty()) {
         Some(grouping) => {
             let grouped = grouping.finish(look)?;
             (summary.in_flight, summary.alone) = (grouped.in_flight, grouped.alone);
-            (summary.events, events) = (grouped.count, grouped.events);
+            (summary.diagnoses, diagnoses) = (grouped.count, grouped.diagnoses);
         }
         None => summary.in_flight = look.reader.in_flight(&look.spec)?,
     }
@@ -82,7 +82,7 @@ fn gather(look: &mut Look, selection: &Selection, policy: &Policy, lists: bool) 
         target: look.target.clone(),
         filter: selection.filter(policy),
         summary,
-        events,
+        diagnoses,
         jobs,
         unknown,
         not_found,

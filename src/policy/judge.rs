@@ -42,7 +42,7 @@ struct Bench<'a> {
     claim: &'a Claim,
     policy: &'a Policy,
     now: Timestamp,
-    last_sign_at: Option<Timestamp>,
+    last_seen_at: Option<Timestamp>,
     /// What the operator allows to claims of this queue and kind.
     older: Option<Allowed>,
     liveness: Option<&'static str>,
@@ -65,13 +65,13 @@ enum Opinion {
 
 impl<'a> Bench<'a> {
     fn new(spec: &'a QueueSpec, claim: &'a Claim, policy: &'a Policy, now: Timestamp) -> Bench<'a> {
-        let last_sign_at = Timestamp::newest(claim.heartbeat.at(), claim.claimed_at.at());
+        let last_seen_at = Timestamp::newest(claim.heartbeat.at(), claim.claimed_at.at());
         Bench {
             spec,
             claim,
             policy,
             now,
-            last_sign_at,
+            last_seen_at,
             older: policy.older_for(claim.queue.as_deref(), claim.kind.as_deref()),
             liveness: None,
             allowed: None,
@@ -88,7 +88,7 @@ impl<'a> Bench<'a> {
     }
 
     fn silence(&self) -> Option<Duration> {
-        self.last_sign_at.map(|sign| self.now.since(sign))
+        self.last_seen_at.map(|sign| self.now.since(sign))
     }
 
     /// True if an instant lies further back than `span`, beyond doubt.
@@ -105,7 +105,7 @@ impl<'a> Bench<'a> {
         };
         Judgement {
             verdict,
-            last_sign_at: self.last_sign_at,
+            last_seen_at: self.last_seen_at,
             silence,
             liveness: self.liveness,
             allowed: self.allowed,
@@ -216,7 +216,7 @@ impl<'a> Bench<'a> {
             return Opinion::Alive(format!("runs for another {}", age(end.since(self.now))));
         }
         let over = age(self.now.since(end));
-        if self.last_sign_at.is_some_and(|sign| sign.is_after(end, Clocks::One)) {
+        if self.last_seen_at.is_some_and(|sign| sign.is_after(end, Clocks::One)) {
             // A lease that the owner has outlived does not say anything about it. Never touch a fresh heartbeat.
             return Opinion::Silent(format!(
                 "ran out {over} ago, but there is a later sign of life; the next source is asked"
@@ -224,14 +224,14 @@ impl<'a> Bench<'a> {
         }
         // Whoever held it was silent for at least that long, even where no sign of life is recorded.
         let proven =
-            self.last_sign_at.or(Some(end).filter(|end| self.older_span().is_none_or(|span| self.is_over(*end, span))));
+            self.last_seen_at.or(Some(end).filter(|end| self.older_span().is_none_or(|span| self.is_over(*end, span))));
         self.unless_younger(Rule::LeaseExpired, format!("lease ran out {over} ago"), proven)
     }
 
     fn owner_opinion(&self, at: &Reading, allowed: Option<Allowed>) -> Opinion {
         let Some(row) = &self.spec.owner.row else { return Opinion::Silent("there is no owners' table".to_owned()) };
         let absence = |absence: Absence, rule: Rule, what: String| match absence {
-            Absence::Dead => self.unless_younger(rule, what, self.last_sign_at),
+            Absence::Dead => self.unless_younger(rule, what, self.last_seen_at),
             Absence::Next => Opinion::Silent(format!("{what}; the next source is asked")),
             Absence::Unknown => Opinion::Lost(what),
         };
@@ -259,7 +259,7 @@ impl<'a> Bench<'a> {
         match (lock, free) {
             (LockSign::Held, _) => Opinion::Alive("a session holds its lock".to_owned()),
             (LockSign::Free, Free::Dead) => {
-                self.unless_younger(Rule::LockFree, "no session holds its lock".to_owned(), self.last_sign_at)
+                self.unless_younger(Rule::LockFree, "no session holds its lock".to_owned(), self.last_seen_at)
             }
             (LockSign::Free, Free::Next) => {
                 Opinion::Silent("no session holds its lock; the next source is asked".to_owned())
@@ -275,7 +275,7 @@ impl<'a> Bench<'a> {
 
     /// A claim made after the last heartbeat is a sign of life too, so the silence counts from the later of the two.
     fn silence_opinion(&self, rule: Rule, what: &str, allowed: Option<Allowed>) -> Opinion {
-        let (Some(sign), Some(allowed)) = (self.last_sign_at, allowed) else {
+        let (Some(sign), Some(allowed)) = (self.last_seen_at, allowed) else {
             return Opinion::Lost("no threshold is known".to_owned());
         };
         let (silence, limit) = (self.now.since(sign), self.limit(allowed));
@@ -287,7 +287,7 @@ impl<'a> Bench<'a> {
 
     fn age_opinion(&self, at: Timestamp, allowed: Option<Allowed>) -> Opinion {
         let Some(allowed) = allowed else { return Opinion::Lost("no threshold is known".to_owned()) };
-        let sign = Timestamp::newest(self.last_sign_at, Some(at)).unwrap_or(at);
+        let sign = Timestamp::newest(self.last_seen_at, Some(at)).unwrap_or(at);
         let (silence, limit) = (self.now.since(sign), self.limit(allowed));
         if self.is_over(sign, allowed.span) {
             let detail = format!("age only: claimed {} ago, allowed {limit}", age(silence));

@@ -149,7 +149,7 @@ pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
     /// The newest sign of life: of heartbeat and claim time the later one, never a lease's end.
-    pub last_sign_at: Option<Timestamp>,
+    pub last_seen_at: Option<Timestamp>,
     /// The store's time minus that; zero for a sign a little ahead.
     pub silence: Option<Duration>,
     /// What judged: a liveness source (lease, heartbeat, owner, lock or age), the list of living owners (roster), or what has

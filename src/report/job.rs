@@ -22,7 +22,7 @@ pub struct Job {
     pub claimed_at: Option<Timestamp>,
     /// The newest sign of life: the later of heartbeat and claim.
     #[schemars(with = "Option<String>")]
-    pub last_sign_at: Option<Timestamp>,
+    pub last_seen_at: Option<Timestamp>,
     /// The store's time minus that.
     pub silence_seconds: Option<f64>,
     /// When its lease ends or ended.
@@ -113,7 +113,7 @@ impl Job {
         "owner",
         "host",
         "claimed_at",
-        "last_sign_at",
+        "last_seen_at",
         "silence_seconds",
         "lease_expires_at",
         "attempts",
@@ -139,7 +139,7 @@ impl Job {
             self.owner.clone().unwrap_or_default(),
             self.host.clone().unwrap_or_default(),
             time(self.claimed_at),
-            time(self.last_sign_at),
+            time(self.last_seen_at),
             self.silence_seconds.map(|seconds| seconds.to_string()).unwrap_or_default(),
             time(self.lease_expires_at),
             number(self.attempts),

@@ -52,7 +52,7 @@ impl Lines for Stale {
         let more =
             [("filter", serde_json::to_value(&self.filter)?), ("not_found", serde_json::to_value(&self.not_found)?)];
         head(out, self.schema, self.store_time, &self.target, &more)?;
-        self.events.iter().try_for_each(|event| line(out, "event", event))?;
+        self.diagnoses.iter().try_for_each(|diagnosis| line(out, "diagnosis", diagnosis))?;
         list(out, "job", &self.jobs)?;
         list(out, "unknown", &self.unknown)?;
         line(out, "summary", &self.summary)

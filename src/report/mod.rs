@@ -7,7 +7,7 @@ mod brake;
 mod check;
 mod env;
 mod error;
-mod event;
+mod diagnosis;
 mod health;
 mod history;
 mod init;
@@ -37,7 +37,7 @@ pub use brake::Brake;
 pub use check::{Check, CheckFinding, Severity};
 pub use env::{Env, EnvSetting};
 pub use error::ErrorDocument;
-pub use event::Event;
+pub use diagnosis::Diagnosis;
 pub use health::{Health, HealthCheck, HealthError, HealthQueue, HealthReason, HealthSummary};
 pub use history::{
     History, HistoryChange, HistoryOne, HistoryOneSummary, HistoryRun, HistoryStep, HistorySummary, HistoryTarget,

@@ -53,7 +53,7 @@ pub struct OwnerEntry {
     pub unknown: u64,
     /// Its newest sign of life over all claims.
     #[schemars(with = "Option<String>")]
-    pub last_sign_at: Option<Timestamp>,
+    pub last_seen_at: Option<Timestamp>,
     /// The store's time minus that.
     pub silence_seconds: Option<f64>,
     /// The queues it works on.
@@ -71,7 +71,7 @@ impl OwnerEntry {
         "claims",
         "stuck",
         "unknown",
-        "last_sign_at",
+        "last_seen_at",
         "silence_seconds",
         "queues",
         "liveness",
@@ -86,7 +86,7 @@ impl OwnerEntry {
             self.claims.to_string(),
             self.stuck.to_string(),
             self.unknown.to_string(),
-            self.last_sign_at.map(|time| time.to_string()).unwrap_or_default(),
+            self.last_seen_at.map(|time| time.to_string()).unwrap_or_default(),
             self.silence_seconds.map(|seconds| seconds.to_string()).unwrap_or_default(),
             self.queues.join(" "),
             self.liveness.clone().unwrap_or_default(),

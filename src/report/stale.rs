@@ -1,4 +1,4 @@
-use super::{Event, Filter, Job, Spool, Target};
+use super::{Diagnosis, Filter, Job, Spool, Target};
 use crate::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,8 +18,8 @@ pub struct Stale {
     /// The counts, whatever the limit.
     pub summary: StaleSummary,
     /// What is likely to have happened, most jobs first; none where jobs were named by id.
-    pub events: Vec<Event>,
-    /// The stuck ones; none where the events alone were asked for.
+    pub diagnoses: Vec<Diagnosis>,
+    /// The stuck ones; none where the diagnoses alone were asked for.
     pub jobs: Spool<Job>,
     /// The ones that nobody can judge; their reasons say what is missing.
     pub unknown: Spool<Job>,
@@ -42,8 +42,8 @@ pub struct StaleSummary {
     pub truncated: bool,
     /// The longest silence among the stuck ones.
     pub oldest_silence_seconds: Option<f64>,
-    /// How many events there are; `events` holds the first thousand.
-    pub events: u64,
-    /// Stuck ones that are part of no event.
+    /// How many diagnoses there are; `diagnoses` holds the first thousand.
+    pub diagnoses: u64,
+    /// Stuck ones that are part of no diagnosis.
     pub alone: u64,
 }

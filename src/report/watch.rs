@@ -1,4 +1,4 @@
-use super::{Event, Filter, Job, StaleSummary, Target};
+use super::{Diagnosis, Filter, Job, StaleSummary, Target};
 use crate::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -47,7 +47,7 @@ pub struct WatchLook<'a> {
     /// The counts.
     pub summary: &'a StaleSummary,
     /// What is likely to have happened.
-    pub events: &'a [Event],
+    pub diagnoses: &'a [Diagnosis],
     /// What keeps this look from being trusted whole.
     pub warnings: &'a [String],
 }

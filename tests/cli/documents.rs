@@ -78,7 +78,7 @@ fn stale_empty() {
 fn what_is_not_known_is_null() {
     let found = document(&simple(), &["stale", "--db", "queue.db", "--preset", "simple"], "stale", 0);
     for job in list(&found, "unknown") {
-        for field in ["owner", "host", "claimed_at", "last_sign_at", "silence_seconds", "lease_expires_at", "action"] {
+        for field in ["owner", "host", "claimed_at", "last_seen_at", "silence_seconds", "lease_expires_at", "action"] {
             assert_eq!(job.get(field), Some(&Value::Null), "{field}");
         }
     }
@@ -179,7 +179,7 @@ fn check_init_and_presets() {
 #[test]
 fn lines_say_what_the_document_says() {
     for (arguments, lists) in [
-        (&["stale", "--db", "queue.db"][..], &[("event", "events"), ("job", "jobs"), ("unknown", "unknown")][..]),
+        (&["stale", "--db", "queue.db"][..], &[("diagnosis", "diagnoses"), ("job", "jobs"), ("unknown", "unknown")][..]),
         (&["reclaim", "--db", "queue.db"], &[("step", "steps"), ("skipped", "skipped")]),
         (&["sweep", "--db", "queue.db"], &[("step", "steps"), ("skipped", "skipped")]),
         (&["owners", "--db", "queue.db"], &[("owner", "owners")]),

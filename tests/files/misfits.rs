@@ -86,7 +86,7 @@ fn are_told(doctor: &Doctor, more: &[&str], heartbeats: &[(&str, &str)]) {
             job["reasons"].as_array().unwrap().iter().filter_map(|why| why["detail"].as_str()).collect();
         assert!(said.iter().any(|said| said.contains("heartbeat_at") && said.contains(called)), "{value}: {reasons}");
         assert_eq!(
-            (&job["verdict"], &job["action"], &job["last_sign_at"]),
+            (&job["verdict"], &job["action"], &job["last_seen_at"]),
             (&"unknown".into(), &Value::Null, &Value::Null)
         );
         let shown = run(&["show", &id, "-o", "json"]).exits(0).json();

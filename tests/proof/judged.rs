@@ -92,7 +92,7 @@ proptest! {
         if rules(&judgement.verdict).contains(&Rule::Roster) {
             prop_assert!(!listed && claim.owner.is_some());
             let is_before = |at: Option<Timestamp>| ago(made).is_after(at.unwrap(), Clocks::Two);
-            prop_assert!(is_before(claim.claimed_at.at()) && is_before(judgement.last_sign_at), "{claim:#?}");
+            prop_assert!(is_before(claim.claimed_at.at()) && is_before(judgement.last_seen_at), "{claim:#?}");
             prop_assert_eq!(judgement.liveness, Some("roster"));
         }
     }

@@ -5,19 +5,19 @@ use super::claims::{ago, claim, now};
 use super::queue::lease;
 use super::queue_claim;
 use jobdoctor::model::{Claim, Owner, Reading};
-use jobdoctor::policy::{EventKind, Events, Grouped, Policy, Verdict, judge};
+use jobdoctor::policy::{DiagnosisKind, Diagnoses, Grouped, Policy, Verdict, judge};
 use proptest::prelude::*;
 
 fn grouped(claims: &[Claim]) -> Grouped {
-    let mut events = Events::new(lease());
+    let mut diagnoses = Diagnoses::new(lease());
     for claim in claims {
         let judgement = judge(lease(), claim, &Policy::default(), now());
         if judgement.verdict != Verdict::Healthy {
-            events.add(claim, &judgement, true);
+            diagnoses.add(claim, &judgement, true);
         }
     }
-    claims.iter().for_each(|claim| events.holds(claim.owner.as_ref(), 1));
-    events.finish(now())
+    claims.iter().for_each(|claim| diagnoses.holds(claim.owner.as_ref(), 1));
+    diagnoses.finish(now())
 }
 
 fn stuck(claims: &[Claim]) -> u64 {
@@ -42,10 +42,10 @@ proptest! {
     #[test]
     fn they_add_up_in_any_order(claims in proptest::collection::vec(some(), 0..40)) {
         let told = grouped(&claims);
-        let of_their_own = told.events.iter().filter(|event| event.what != EventKind::NoClaimTime);
-        let sum: u64 = of_their_own.map(|event| event.jobs).sum();
+        let of_their_own = told.diagnoses.iter().filter(|diagnosis| diagnosis.what != DiagnosisKind::NoClaimTime);
+        let sum: u64 = of_their_own.map(|diagnosis| diagnosis.jobs).sum();
         prop_assert_eq!(sum + told.alone, stuck(&claims), "{:#?}", told);
-        prop_assert!(told.events.iter().all(|event| event.jobs > 0 && !event.text.is_empty()));
+        prop_assert!(told.diagnoses.iter().all(|diagnosis| diagnosis.jobs > 0 && !diagnosis.text.is_empty()));
         let backwards: Vec<Claim> = claims.into_iter().rev().collect();
         prop_assert_eq!(grouped(&backwards), told);
     }
@@ -59,14 +59,14 @@ proptest! {
             .filter(|claim| judge(lease(), claim, &Policy::default(), now()).verdict == Verdict::Healthy)
             .filter_map(|claim| claim.owner.as_ref())
             .collect();
-        for event in &told.events {
-            let gone = matches!(event.what, EventKind::Vanished | EventKind::Silent | EventKind::AllSilent);
-            let lives = alive.iter().any(|owner| match &event.owner {
+        for diagnosis in &told.diagnoses {
+            let gone = matches!(diagnosis.what, DiagnosisKind::Vanished | DiagnosisKind::Silent | DiagnosisKind::AllSilent);
+            let lives = alive.iter().any(|owner| match &diagnosis.owner {
                 Some(name) => *name == owner.name,
-                None => event.host.is_some() && event.host == owner.host && event.kind.is_none(),
+                None => diagnosis.host.is_some() && diagnosis.host == owner.host && diagnosis.kind.is_none(),
             });
             prop_assert!(!(gone && lives), "{event:?}");
-            prop_assert!(event.what != EventKind::AllSilent || alive.is_empty(), "{event:?}");
+            prop_assert!(diagnosis.what != DiagnosisKind::AllSilent || alive.is_empty(), "{event:?}");
         }
     }
 }
@@ -87,10 +87,10 @@ fn owners_without_end_are_counted_and_no_more() {
     let few: Vec<Claim> = (0..10_000).map(one).collect();
     let told = grouped(&few);
     assert_eq!(
-        (told.events[0].what, told.events[0].jobs, told.events[0].owners),
-        (EventKind::AllSilent, 10_000, Some(10_000))
+        (told.diagnoses[0].what, told.diagnoses[0].jobs, told.diagnoses[0].owners),
+        (DiagnosisKind::AllSilent, 10_000, Some(10_000))
     );
     let many: Vec<Claim> = (0..25_000).map(one).collect();
     let told = grouped(&many);
-    assert_eq!((told.events[0].what, told.events[0].jobs, told.alone), (EventKind::Vanished, 10_000, 15_000));
+    assert_eq!((told.diagnoses[0].what, told.diagnoses[0].jobs, told.alone), (DiagnosisKind::Vanished, 10_000, 15_000));
 }

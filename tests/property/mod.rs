@@ -5,7 +5,7 @@ mod conninfo;
 mod duration;
 mod edges;
 mod encoding;
-mod events;
+mod diagnoses;
 mod evidence;
 mod ident;
 mod inert;

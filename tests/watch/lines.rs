@@ -86,7 +86,7 @@ fn what_appears_what_is_gone_and_each_look() {
         assert_eq!(ids(&first, "appeared"), ["1", "2", "3"]);
         let look = first.last().unwrap();
         assert_eq!((&look["appeared"], &look["gone"], &look["summary"]["stuck"]), (&3.into(), &0.into(), &3.into()));
-        assert_eq!(look["events"][0]["event"], "vanished");
+        assert_eq!(look["diagnoses"][0]["diagnosis"], "vanished");
         sql("DELETE FROM jobs WHERE id = 2");
         let gone = told.until("gone");
         assert_eq!((ids(&gone, "gone"), ids(&gone, "appeared")), (vec!["2"], vec![]));

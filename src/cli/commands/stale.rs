@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         context.ui.warn(&why);
     }
     let document = match args.summary {
-        true => ops::stale_events(&mut look, &selection, &policy)?,
+        true => ops::stale_diagnoses(&mut look, &selection, &policy)?,
         false => ops::stale(&mut look, &selection, &policy)?,
     };
     context.warn_if_blind(&mut look, document.summary.in_flight)?;

@@ -1,7 +1,7 @@
 //! How documents look: the same document as a table for people or in the format that was asked for.
 
 mod bars;
-mod events;
+mod diagnoses;
 mod history;
 mod jobs;
 mod metrics;
@@ -14,7 +14,7 @@ mod stale;
 mod stats;
 mod undo;
 
-pub use events::events;
+pub use diagnoses::diagnoses;
 pub use metrics::{FOUND, LAST_SUCCESS, MOVED, Moved, Run, metrics};
 pub use show::show;
 pub use stale::marked;

@@ -26,7 +26,7 @@ impl Present for Owners {
                 owner.claims.to_string().into(),
                 owner.stuck.to_string().into(),
                 owner.unknown.to_string().into(),
-                last_sign(owner),
+                last_seen(owner),
                 jobs::text(owner.liveness.as_deref()),
                 jobs::text(Some(&owner.queues.join(" "))),
             ]);
@@ -56,7 +56,7 @@ fn status(owner: &OwnerEntry) -> Cell {
     Cell::new(owner.status.as_str(), tone)
 }
 
-fn last_sign(owner: &OwnerEntry) -> Cell {
+fn last_seen(owner: &OwnerEntry) -> Cell {
     match owner.silence_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
         Some(silence) => age(silence).into(),
         None => Cell::new("?", Tone::Dim),

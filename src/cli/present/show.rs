@@ -19,7 +19,7 @@ fn one(shown: &ShownJob, screen: &Screen) -> String {
     if shown.in_flight {
         let time = |time: Option<crate::model::Timestamp>| time.map(|time| time.to_string());
         facts.add("claimed", jobs::text(time(job.claimed_at).as_deref()));
-        facts.add("last sign", jobs::text(time(job.last_sign_at).as_deref()));
+        facts.add("last seen", jobs::text(time(job.last_seen_at).as_deref()));
         facts.add("silent for", jobs::silence(job));
         if let Some(lease) = time(job.lease_expires_at) {
             facts.add("lease ends", lease);

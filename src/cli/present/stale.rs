@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 impl Present for Stale {
     fn table(&self, screen: &Screen, format: Format) -> io::Result<String> {
-        let mut text = super::events(&self.events, &self.summary, screen);
+        let mut text = super::diagnoses(&self.diagnoses, &self.summary, screen);
         if self.jobs.is_empty() && self.unknown.is_empty() {
-            text.push_str(&super::events::alone(&self.summary, screen));
+            text.push_str(&super::diagnoses::alone(&self.summary, screen));
         }
         let rows = self.filter.limit.map_or(ROWS, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
         if !self.jobs.is_empty() {

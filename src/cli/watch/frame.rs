@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// How many rows there may be of what is gone.
 const GONE: usize = 5;
-/// Rows that there are at least, however many lines the events take.
+/// Rows that there are at least, however many lines the diagnoses take.
 const FEWEST: usize = 5;
 
 /// What a picture is made of besides the look.
@@ -40,7 +40,7 @@ impl Frame {
     pub(super) fn draw(&self, seen: &Seen, failure: Option<&Failure>) -> io::Result<Vec<String>> {
         let document = &seen.followed.document;
         let mut top = self.head(seen, failure);
-        top.extend(lines(&crate::cli::present::events(&document.events, &document.summary, &self.screen)));
+        top.extend(lines(&crate::cli::present::diagnoses(&document.diagnoses, &document.summary, &self.screen)));
         // The table has its header, and below it a line that says how many more there are.
         let fixed = 3;
         let room = self.height.saturating_sub(fixed + top.len());

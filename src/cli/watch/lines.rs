@@ -43,7 +43,7 @@ impl Lines<'_> {
             appeared,
             gone: seen.followed.gone.len() as u64,
             summary: &document.summary,
-            events: &document.events,
+            diagnoses: &document.diagnoses,
             warnings: &seen.warnings,
         };
         WatchLine::Look(look).write(out)

@@ -115,7 +115,7 @@ impl Watch<'_> {
             context.say_where(&look);
         }
         let document = match self.summary {
-            true => ops::stale_events(&mut look, &self.selection, &self.policy)?,
+            true => ops::stale_diagnoses(&mut look, &self.selection, &self.policy)?,
             false => ops::stale(&mut look, &self.selection, &self.policy)?,
         };
         let warnings = warnings(&mut look, document.summary.in_flight)?;

@@ -276,7 +276,7 @@ impl Drafts {
     ) -> Result<(), OpsError> {
         let mut job = job(spec, claim, judgement, &draft);
         explain(&mut job, claim, policy, &draft);
-        let place = order(job.last_sign_at);
+        let place = order(job.last_seen_at);
         match draft {
             Draft::Skipped(why) => self.skipped.push(place, &SkippedJob { job, skipped: skipped(&why) })?,
             Draft::Step(step) => {

@@ -24,7 +24,7 @@ impl Bench<'_> {
         let detail = said(standing, &self.owner_name());
         let opinion = match standing {
             Standing::Missing if self.holds_lock() => Opinion::Alive(format!("{detail}, but a session holds its lock")),
-            Standing::Missing => self.unless_younger(Rule::Roster, detail, self.last_sign_at),
+            Standing::Missing => self.unless_younger(Rule::Roster, detail, self.last_seen_at),
             Standing::NoOwner | Standing::NoClaimTime => Opinion::Silent(format!("{detail}; the sources are asked")),
             Standing::Listed | Standing::ClaimedLater | Standing::BeatLater => Opinion::Alive(detail),
         };

@@ -40,9 +40,9 @@ impl Bench<'_> {
     /// Jobs that wait. One that shows life is held by somebody, whatever its state says.
     pub(super) fn waiting(&mut self) {
         let (spec, claim) = (self.spec, self.claim);
-        let since = self.last_sign_at;
+        let since = self.last_seen_at;
         // Since when it waits is no sign of life.
-        self.last_sign_at = claim.heartbeat.at();
+        self.last_seen_at = claim.heartbeat.at();
         for (source, sign) in spec.liveness.iter().zip(&claim.signs) {
             if let Opinion::Alive(detail) = self.opinion(source, sign) {
                 let (value, result) = (shown(&sign.at), CheckResult::Clear);
@@ -51,7 +51,7 @@ impl Bench<'_> {
                 return;
             }
         }
-        self.last_sign_at = since;
+        self.last_seen_at = since;
         self.too_long();
     }
 

@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 fn a_host_that_vanished_a_kind_that_hangs_and_one_that_is_only_slow() {
     on_both(|queue| {
         queue.put(&incident());
-        let said = queue.events(&[]);
+        let said = queue.diagnoses(&[]);
         assert_snapshot!("incident", said);
         assert!(!said.contains("MonthlyReport"), "{said}");
     });
@@ -24,10 +24,10 @@ fn every_owner_at_once_is_more_likely_something_they_share() {
             }
         }
         queue.put(&claims);
-        assert_snapshot!("all_silent", queue.events(&[]));
+        assert_snapshot!("all_silent", queue.diagnoses(&[]));
         // One that lives, and it is another story.
         queue.put(&[at("web", "SendInvoice", "host-9:1", 30, 2)]);
-        assert_snapshot!("all_but_one", queue.events(&[]));
+        assert_snapshot!("all_but_one", queue.diagnoses(&[]));
     });
 }
 
@@ -38,7 +38,7 @@ fn what_died_at_different_times_is_told_apart() {
         let of =
             |host: i64| at("web", "SendInvoice", &format!("old-{host}:1"), 4000 * host + 11_130, 4000 * host + 7830);
         queue.put(&(0..4).flat_map(|host| [of(host), of(host)]).collect::<Vec<_>>());
-        let said = queue.events(&[]);
+        let said = queue.diagnoses(&[]);
         assert_eq!(said.lines().count(), 4, "{said}");
         assert!(said.lines().all(|line| line.contains("vanished") && line.ends_with("2 jobs of kind SendInvoice")));
         assert!(said.starts_with("host old-0 "), "the newest first: {said}");
@@ -50,7 +50,7 @@ fn one_job_alone_is_no_event() {
     on_both(|queue| {
         queue.put(&[at("web", "SendInvoice", "a:1", 11_130, 7830), at("mail", "SendMail", "b:1", 90_030, 90_000)]);
         queue.put(&[at("web", "SendInvoice", "c:1", 30, 3)]);
-        assert_eq!(queue.events(&[]), "2 stuck jobs stand alone\n");
+        assert_eq!(queue.diagnoses(&[]), "2 stuck jobs stand alone\n");
     });
 }
 
@@ -62,7 +62,7 @@ fn pods_that_went_together_are_one_line_though_each_held_one_job() {
         };
         queue.put(&(0..40).map(pod).collect::<Vec<_>>());
         queue.put(&[at("web", "SendInvoice", "alive:1", 900, 2)]);
-        assert_snapshot!("pods", queue.events(&[]));
+        assert_snapshot!("pods", queue.diagnoses(&[]));
     });
 }
 
@@ -73,7 +73,7 @@ fn a_kind_that_kills_its_workers() {
         let worker = |n: i64| at("media", "ResizeVideo", &format!("node:{n}"), 4000 * n + 11_130, 4000 * n + 7830);
         queue.put(&(0..5).map(worker).collect::<Vec<_>>());
         queue.put(&[at("web", "SendInvoice", "node:99", 30, 2)]);
-        assert_snapshot!("killers", queue.events(&[]));
+        assert_snapshot!("killers", queue.diagnoses(&[]));
     });
 }
 
@@ -87,7 +87,7 @@ fn an_owner_that_lives_hangs() {
         let late = At { deadline: Some(1000), ..at("web", "D", "web2:1", 11_130, 2) };
         claims.extend([late.clone(), late]);
         queue.put(&claims);
-        assert_snapshot!("living_owners", queue.events(&[]));
+        assert_snapshot!("living_owners", queue.diagnoses(&[]));
     });
 }
 
@@ -97,13 +97,13 @@ fn a_filter_does_not_make_anyone_dead_or_alive() {
     on_both(|queue| {
         queue.put(&[at("mail", "A", "web1:1", 11_130, 7830), at("mail", "A", "web1:1", 11_130, 7830)]);
         queue.put(&[at("web", "A", "web1:2", 11_130, 7831)]);
-        let said = queue.events(&["--queue", "mail"]);
+        let said = queue.diagnoses(&["--queue", "mail"]);
         assert!(said.starts_with("host web1 vanished") && said.contains(": 2 jobs of kind A\n"), "{said}");
         queue.put(&[at("web", "A", "web1:3", 30, 2)]);
-        let said = queue.events(&["--queue", "mail"]);
+        let said = queue.diagnoses(&["--queue", "mail"]);
         assert!(said.starts_with("owner web1:1 vanished"), "{said}");
         queue.put(&[at("web", "A", "web1:1", 30, 2)]);
-        let said = queue.events(&["--queue", "mail"]);
+        let said = queue.diagnoses(&["--queue", "mail"]);
         assert!(said.starts_with("owner web1:1 lives, but 2 of its 3 jobs hang"), "{said}");
     });
 }
@@ -113,7 +113,7 @@ fn where_only_age_tells_nobody_vanished() {
     on_both(|queue| {
         let old = |n: i64| At { beat: None, ..at("web", "SendInvoice", "web1:1", 7830 + n, 0) };
         queue.put(&[old(0), old(1)]);
-        assert_snapshot!("by_age", queue.events(&[]));
+        assert_snapshot!("by_age", queue.diagnoses(&[]));
     });
 }
 
@@ -123,7 +123,7 @@ fn what_cannot_be_judged_leaves_a_doubt() {
     on_both(|queue| {
         queue.put(&[at("web", "A", "web1:1", 11_130, 7830), at("web", "A", "web1:1", 11_130, 7830)]);
         queue.put(&[at("web", "A", "web1:1", 11_130, -7000)]);
-        assert_snapshot!("doubt", queue.events(&[]));
+        assert_snapshot!("doubt", queue.diagnoses(&[]));
     });
 }
 
@@ -133,7 +133,7 @@ fn lies_of_the_ownership_data() {
         let nobody = At { owner: None, ..at("web", "A", "", 11_130, 7830) };
         let timeless = At { claimed: None, ..at("web", "A", "web1:1", 0, 7830) };
         queue.put(&[nobody.clone(), nobody, timeless.clone(), timeless]);
-        assert_snapshot!("lies", queue.events(&[]));
+        assert_snapshot!("inconsistencies", queue.diagnoses(&[]));
     });
 }
 

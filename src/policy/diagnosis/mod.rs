@@ -1,15 +1,15 @@
 //! What is likely to have happened: stuck jobs are grouped by the fault that explains them, so that a person reads one line
 //! a fault. This is a guess for people; nothing is ever moved because of it.
 
-mod event;
+mod kind;
 mod find;
 mod holder;
 mod tally;
 mod words;
 
-pub use event::{Event, EventKind};
+pub use kind::{Diagnosis, DiagnosisKind};
 
-use super::lies::Lie;
+use super::inconsistencies::Inconsistency;
 use super::verdict::{Judgement, Rule, Verdict};
 use crate::model::{Claim, Owner};
 use crate::spec::QueueSpec;
@@ -24,7 +24,7 @@ const PARTS: usize = 100_000;
 
 /// Takes findings in one by one, then who holds how much, and says what is likely to have happened. It keeps counts, not
 /// jobs, and its memory has a bound.
-pub struct Events<'s> {
+pub struct Diagnoses<'s> {
     spec: &'s QueueSpec,
     owners: BTreeMap<String, Holder>,
     hosts: BTreeMap<String, Holder>,
@@ -40,19 +40,19 @@ pub struct Events<'s> {
     others: bool,
 }
 
-/// The events, and how many stuck jobs are part of none.
+/// The diagnoses, and how many stuck jobs are part of none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grouped {
     /// Most jobs first.
-    pub events: Vec<Event>,
+    pub diagnoses: Vec<Diagnosis>,
     /// Stuck jobs that stand alone.
     pub alone: u64,
 }
 
-impl<'s> Events<'s> {
+impl<'s> Diagnoses<'s> {
     /// Nothing yet.
-    pub fn new(spec: &'s QueueSpec) -> Events<'s> {
-        Events {
+    pub fn new(spec: &'s QueueSpec) -> Diagnoses<'s> {
+        Diagnoses {
             spec,
             owners: BTreeMap::new(),
             hosts: BTreeMap::new(),
@@ -69,8 +69,8 @@ impl<'s> Events<'s> {
     pub fn add(&mut self, claim: &Claim, judgement: &Judgement, is_listed: bool) {
         let spec = self.spec;
         let one = of(claim, judgement);
-        let tells = |lie: Lie| lie.is_told_by(spec, claim, judgement);
-        if is_listed && tells(Lie::NoClaimTime) {
+        let tells = |inconsistency: Inconsistency| inconsistency.is_shown_by(spec, claim, judgement);
+        if is_listed && tells(Inconsistency::NoClaimTime) {
             self.no_claim_time.add(&one);
         }
         let is_stuck = matches!(judgement.verdict, Verdict::Stuck(_));
@@ -84,7 +84,7 @@ impl<'s> Events<'s> {
             }
             return;
         };
-        let (missing, restarted) = (tells(Lie::OwnerMissing), tells(Lie::OwnerRestarted));
+        let (missing, restarted) = (tells(Inconsistency::OwnerMissing), tells(Inconsistency::OwnerRestarted));
         let mut take = |holder: &mut Holder| {
             tell(holder, judgement);
             match (lists, missing, restarted) {
@@ -160,8 +160,8 @@ fn of(claim: &Claim, judgement: &Judgement) -> Tally {
     let claimed = claim.claimed_at.at();
     Tally {
         jobs: 1,
-        oldest: judgement.last_sign_at,
-        newest: judgement.last_sign_at,
+        oldest: judgement.last_seen_at,
+        newest: judgement.last_seen_at,
         first_claim: claimed,
         last_claim: claimed,
         by_age: u64::from(by_age),

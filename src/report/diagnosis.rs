@@ -2,14 +2,14 @@ use crate::model::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is likely to have happened to several jobs at once, or what their ownership data lies about: a guess for people.
+/// What is likely to have happened to several jobs at once, or how their ownership data contradicts itself: a guess for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Event {
+pub struct Diagnosis {
     /// `all_silent` (everything in flight went silent within minutes), `vanished` (hosts or owners of which every claim is
     /// dead), `silent` (the same by age alone, or with claims that nobody can judge), `hangs` (stuck jobs of owners that
-    /// live); and lies: `no_owner`, `owner_missing`, `owner_restarted`, `no_claim_time`. A stuck job is part of one event at
+    /// live); and inconsistencies: `no_owner`, `owner_missing`, `owner_restarted`, `no_claim_time`. A stuck job is part of one diagnosis at
     /// most, but for `no_claim_time`.
-    pub event: String,
+    pub diagnosis: String,
     /// In words.
     pub text: String,
     /// The host it befell, if it was one.
@@ -18,10 +18,10 @@ pub struct Event {
     pub owner: Option<String>,
     /// The kind of work, if it befell one.
     pub kind: Option<String>,
-    /// When it began: the last sign of life of the first that went; of what hangs the first claim; of a lie the oldest sign.
+    /// When it began: the last sign of life of the first that went; of what hangs the first claim; of an inconsistency the oldest sign.
     #[schemars(with = "Option<String>")]
     pub since_at: Option<Timestamp>,
-    /// When it was complete: the last sign of life of the last that went; of what hangs the last claim; of a lie the newest.
+    /// When it was complete: the last sign of life of the last that went; of what hangs the last claim; of an inconsistency the newest.
     #[schemars(with = "Option<String>")]
     pub until_at: Option<Timestamp>,
     /// How many stuck jobs it is about, whatever the limit; of `no_claim_time` unknown ones too.

@@ -1,9 +1,9 @@
-//! From counts to events.
+//! From counts to diagnoses.
 
 use super::holder::{Holder, Part};
 use super::tally::Tally;
 use super::words;
-use super::{Event, EventKind, Events, Grouped};
+use super::{Diagnosis, DiagnosisKind, Diagnoses, Grouped};
 use crate::model::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -27,29 +27,29 @@ pub struct Lost<'e> {
     pub tally: Tally,
 }
 
-impl Events<'_> {
+impl Diagnoses<'_> {
     /// What is likely to have happened, by what was taken in.
     pub fn finish(self, now: Timestamp) -> Grouped {
-        let mut events = Vec::new();
+        let mut diagnoses = Vec::new();
         let lost = self.lost();
         if self.nothing_lives(&lost) {
-            events.push(words::all_silent(&lost, now));
+            diagnoses.push(words::all_silent(&lost, now));
         } else {
             let (sure, unsure): (Vec<Lost<'_>>, Vec<Lost<'_>>) =
                 lost.into_iter().partition(|lost| lost.holder.is_surely_gone());
-            gone(EventKind::Vanished, sure, now, &mut events);
-            gone(EventKind::Silent, unsure, now, &mut events);
+            gone(DiagnosisKind::Vanished, sure, now, &mut diagnoses);
+            gone(DiagnosisKind::Silent, unsure, now, &mut diagnoses);
         }
-        hangs(&self.living(), now, &mut events);
-        self.nobodys(now, &mut events);
-        self.lies(&mut events);
-        // The one kind of event that may be about jobs which another is about too.
-        let of_its_own = events.iter().filter(|event| event.what != EventKind::NoClaimTime);
-        let grouped: u64 = of_its_own.map(|event| event.jobs).sum();
-        events.sort_by(|a, b| {
+        hangs(&self.living(), now, &mut diagnoses);
+        self.nobodys(now, &mut diagnoses);
+        self.inconsistencies(&mut diagnoses);
+        // The one kind of diagnosis that may be about jobs which another is about too.
+        let of_its_own = diagnoses.iter().filter(|diagnosis| diagnosis.what != DiagnosisKind::NoClaimTime);
+        let grouped: u64 = of_its_own.map(|diagnosis| diagnosis.jobs).sum();
+        diagnoses.sort_by(|a, b| {
             b.jobs.cmp(&a.jobs).then(micros(b.until).cmp(&micros(a.until))).then_with(|| a.text.cmp(&b.text))
         });
-        Grouped { events, alone: self.listed.saturating_sub(grouped) }
+        Grouped { diagnoses, alone: self.listed.saturating_sub(grouped) }
     }
 
     /// Whoever holds listed jobs and nothing that is alive: hosts whole, and owners that name none or whose host lives on.
@@ -86,19 +86,19 @@ impl Events<'_> {
         !some_life && at_once && lost.len() >= SEVERAL && lost.iter().all(|lost| lost.holder.is_surely_gone())
     }
 
-    /// Jobs that name no owner: a lie where there are owners, and where there are none all that can be told is the kind.
-    fn nobodys(&self, now: Timestamp, events: &mut Vec<Event>) {
+    /// Jobs that name no owner: an inconsistency where there are owners, and where there are none all that can be told is the kind.
+    fn nobodys(&self, now: Timestamp, diagnoses: &mut Vec<Diagnosis>) {
         let tally = self.nobody.tally();
         if tally.jobs == 0 {
             return;
         }
         if self.spec.owner.id.is_some() {
-            return events.push(words::lie(EventKind::NoOwner, &tally, None, None));
+            return diagnoses.push(words::inconsistency(DiagnosisKind::NoOwner, &tally, None, None));
         }
         let Holder { claims, unknown, .. } = self.nobody;
         let at_once = matches!((tally.oldest, tally.newest), (Some(first), Some(last)) if last.since(first) <= AT_ONCE);
         if self.nobody.is_silent() && unknown == 0 && claims >= 3 && tally.by_age == 0 && at_once {
-            return events.push(words::all_claims_silent(&tally, now));
+            return diagnoses.push(words::all_claims_silent(&tally, now));
         }
         let mut kinds: BTreeMap<Option<&str>, (Tally, Vec<&Part>)> = BTreeMap::new();
         for part in &self.nobody.parts {
@@ -107,42 +107,42 @@ impl Events<'_> {
             parts.push(part);
         }
         let several = kinds.iter().filter(|(_, (sum, _))| sum.jobs > 1);
-        events.extend(several.map(|(kind, (sum, parts))| words::of_kind(*kind, sum, parts, now)));
+        diagnoses.extend(several.map(|(kind, (sum, parts))| words::of_kind(*kind, sum, parts, now)));
     }
 
-    /// What the ownership data lies about.
-    fn lies(&self, events: &mut Vec<Event>) {
+    /// Where the ownership data contradicts itself.
+    fn inconsistencies(&self, diagnoses: &mut Vec<Diagnosis>) {
         for (kind, pick) in [
-            (EventKind::OwnerMissing, (|holder| &holder.missing) as fn(&Holder) -> &Tally),
-            (EventKind::OwnerRestarted, |holder| &holder.restarted),
+            (DiagnosisKind::OwnerMissing, (|holder| &holder.missing) as fn(&Holder) -> &Tally),
+            (DiagnosisKind::OwnerRestarted, |holder| &holder.restarted),
         ] {
-            let liars: Vec<(&String, &Tally)> =
+            let owners: Vec<(&String, &Tally)> =
                 self.owners.iter().map(|(name, owner)| (name, pick(owner))).filter(|(_, told)| told.jobs > 0).collect();
-            let only = liars.first().filter(|_| liars.len() == 1).map(|(name, _)| name.as_str());
-            if !liars.is_empty() {
-                let sum = Tally::of(liars.iter().map(|(_, told)| *told));
-                events.push(words::lie(kind, &sum, only, (!self.overflowed).then_some(liars.len() as u64)));
+            let only = owners.first().filter(|_| owners.len() == 1).map(|(name, _)| name.as_str());
+            if !owners.is_empty() {
+                let sum = Tally::of(owners.iter().map(|(_, told)| *told));
+                diagnoses.push(words::inconsistency(kind, &sum, only, (!self.overflowed).then_some(owners.len() as u64)));
             }
         }
         if self.no_claim_time.jobs > 0 {
-            events.push(words::lie(EventKind::NoClaimTime, &self.no_claim_time, None, None));
+            diagnoses.push(words::inconsistency(DiagnosisKind::NoClaimTime, &self.no_claim_time, None, None));
         }
     }
 }
 
 /// One line for those that went together, one for each that lost several jobs, and one a kind for those that lost one.
-fn gone<'e>(what: EventKind, mut lost: Vec<Lost<'e>>, now: Timestamp, events: &mut Vec<Event>) {
+fn gone<'e>(what: DiagnosisKind, mut lost: Vec<Lost<'e>>, now: Timestamp, diagnoses: &mut Vec<Diagnosis>) {
     lost.sort_by_key(|lost| (micros(lost.tally.newest), lost.name));
     let mut single: BTreeMap<String, Vec<Lost<'e>>> = BTreeMap::new();
     let mut group: Vec<Lost<'e>> = Vec::new();
     let mut close = |group: Vec<Lost<'e>>| {
         if group.len() >= SEVERAL {
-            events.push(words::gone(what, &group, None, now));
+            diagnoses.push(words::gone(what, &group, None, now));
             return;
         }
         for lost in group {
             match lost.holder.only_kind() {
-                _ if lost.tally.jobs > 1 => events.push(words::gone(what, &[lost], None, now)),
+                _ if lost.tally.jobs > 1 => diagnoses.push(words::gone(what, &[lost], None, now)),
                 Some(kind) => single.entry(kind.to_owned()).or_default().push(lost),
                 None => {}
             }
@@ -160,11 +160,11 @@ fn gone<'e>(what: EventKind, mut lost: Vec<Lost<'e>>, now: Timestamp, events: &m
     }
     close(group);
     let several = single.iter().filter(|(_, lost)| lost.len() > 1);
-    events.extend(several.map(|(kind, lost)| words::gone(what, lost, Some(kind), now)));
+    diagnoses.extend(several.map(|(kind, lost)| words::gone(what, lost, Some(kind), now)));
 }
 
 /// Stuck jobs of owners that live: by kind where several owners hold it, else by owner.
-fn hangs(living: &[(&str, &Holder)], now: Timestamp, events: &mut Vec<Event>) {
+fn hangs(living: &[(&str, &Holder)], now: Timestamp, diagnoses: &mut Vec<Diagnosis>) {
     let mut kinds: BTreeMap<&str, Hung<'_>> = BTreeMap::new();
     for (name, owner) in living {
         for part in &owner.parts {
@@ -177,13 +177,13 @@ fn hangs(living: &[(&str, &Holder)], now: Timestamp, events: &mut Vec<Event>) {
         }
     }
     kinds.retain(|_, hung| hung.owners.len() > 1);
-    events.extend(kinds.iter().map(|(kind, hung)| words::kind_hangs(kind, hung, now)));
+    diagnoses.extend(kinds.iter().map(|(kind, hung)| words::kind_hangs(kind, hung, now)));
     for (name, owner) in living {
         let rest = owner.parts.iter().filter(|part| part.kind.as_deref().is_none_or(|kind| !kinds.contains_key(kind)));
         let rest: Vec<&Part> = rest.collect();
         let tally = Tally::of(rest.iter().map(|part| &part.tally));
         if tally.jobs > 1 {
-            events.push(words::owner_hangs(name, owner, &rest, &tally, now));
+            diagnoses.push(words::owner_hangs(name, owner, &rest, &tally, now));
         }
     }
 }

@@ -78,7 +78,7 @@ impl Queue {
 
     /// The lines that stand above the table, with clocks taken out.
     #[track_caller]
-    pub fn events(&self, more: &[&str]) -> String {
+    pub fn diagnoses(&self, more: &[&str]) -> String {
         let ran = self.doctor.run(&[&["stale", "--db", &self.url, "--summary"], more].concat()).exits(0);
         let whole = ran.whole();
         let text = whole.strip_prefix("[stdout]\n").unwrap_or_default();

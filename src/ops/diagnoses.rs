@@ -3,23 +3,23 @@
 use super::OpsError;
 use super::session::Look;
 use crate::model::Claim;
-use crate::policy::{self, Events, Judgement};
+use crate::policy::{self, Diagnoses, Judgement};
 use crate::report;
 use crate::spec::QueueSpec;
 
 /// As many are put into a document; a person reads ten.
-const EVENTS: usize = 1000;
+const MOST: usize = 1000;
 
-/// The events of a listing, on their way.
+/// The diagnoses of a listing, on their way.
 pub(super) struct Grouping<'s> {
-    events: Events<'s>,
+    diagnoses: Diagnoses<'s>,
     is_empty: bool,
 }
 
 /// What came of it.
 pub(super) struct Grouped {
-    /// The events, most jobs first.
-    pub(super) events: Vec<report::Event>,
+    /// The diagnoses, most jobs first.
+    pub(super) diagnoses: Vec<report::Diagnosis>,
     /// How many there are in all.
     pub(super) count: u64,
     /// Stuck jobs that are part of none.
@@ -30,13 +30,13 @@ pub(super) struct Grouped {
 
 impl<'s> Grouping<'s> {
     pub(super) fn new(spec: &'s QueueSpec) -> Grouping<'s> {
-        Grouping { events: Events::new(spec), is_empty: true }
+        Grouping { diagnoses: Diagnoses::new(spec), is_empty: true }
     }
 
     /// Takes in a claim that is stuck or unknown.
     pub(super) fn add(&mut self, claim: &Claim, judgement: &Judgement, is_listed: bool) {
         self.is_empty = false;
-        self.events.add(claim, judgement, is_listed);
+        self.diagnoses.add(claim, judgement, is_listed);
     }
 
     /// True if nothing was taken in, so that nobody needs to be asked who is alive.
@@ -49,26 +49,26 @@ impl<'s> Grouping<'s> {
         let mut in_flight = 0;
         look.reader.holders(&look.spec, &mut |owner, claims| {
             in_flight += claims;
-            self.events.holds(owner.as_ref(), claims);
+            self.diagnoses.holds(owner.as_ref(), claims);
         })?;
-        let policy::Grouped { events, alone } = self.events.finish(look.now());
-        let count = events.len() as u64;
-        let events = events.into_iter().take(EVENTS).map(document).collect();
-        Ok(Grouped { events, count, alone, in_flight })
+        let policy::Grouped { diagnoses, alone } = self.diagnoses.finish(look.now());
+        let count = diagnoses.len() as u64;
+        let diagnoses = diagnoses.into_iter().take(MOST).map(document).collect();
+        Ok(Grouped { diagnoses, count, alone, in_flight })
     }
 }
 
-fn document(event: policy::Event) -> report::Event {
-    report::Event {
-        event: event.what.name().to_owned(),
-        text: event.text,
-        host: event.host,
-        owner: event.owner,
-        kind: event.kind,
-        since_at: event.since,
-        until_at: event.until,
-        jobs: event.jobs,
-        hosts: event.hosts,
-        owners: event.owners,
+fn document(diagnosis: policy::Diagnosis) -> report::Diagnosis {
+    report::Diagnosis {
+        diagnosis: diagnosis.what.name().to_owned(),
+        text: diagnosis.text,
+        host: diagnosis.host,
+        owner: diagnosis.owner,
+        kind: diagnosis.kind,
+        since_at: diagnosis.since,
+        until_at: diagnosis.until,
+        jobs: diagnosis.jobs,
+        hosts: diagnosis.hosts,
+        owners: diagnosis.owners,
     }
 }

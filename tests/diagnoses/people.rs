@@ -18,7 +18,7 @@ fn ten_lines_and_how_many_more() {
     on_both(|queue| {
         let of = |host: i64| at("web", "A", &format!("old-{host:02}:1"), 4000 * host + 11_130, 4000 * host + 7830);
         queue.put(&(0..13).flat_map(|host| [of(host), of(host)]).collect::<Vec<_>>());
-        let said = queue.events(&[]);
+        let said = queue.diagnoses(&[]);
         assert_eq!(said.lines().count(), 11, "{said}");
         assert_eq!(said.lines().last(), Some("and 3 more"), "{said}");
     });
@@ -54,7 +54,7 @@ fn text_from_the_database_does_nothing_to_a_terminal() {
         assert!(said.starts_with("host we\\x1b[2Jb1\\nhost FAKE vanished vanished 2h 10m ago"), "{said}");
         // Machines get it exactly.
         let document = queue.doctor.run(&["stale", "--db", &queue.url, "--json"]).exits(0).json();
-        assert_eq!(document["events"][0]["host"], owner.rsplit_once(':').unwrap().0);
+        assert_eq!(document["diagnoses"][0]["host"], owner.rsplit_once(':').unwrap().0);
     });
 }
 

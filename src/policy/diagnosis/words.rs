@@ -1,44 +1,44 @@
-//! Events in words. What is read first is what fell silent, for how long, and how many jobs it is about.
+//! Diagnoses in words. What is read first is what fell silent, for how long, and how many jobs it is about.
 
 use super::find::{Hung, Lost, window};
 use super::holder::{Holder, Part};
 use super::tally::Tally;
-use super::{Event, EventKind};
+use super::{Diagnosis, DiagnosisKind};
 use crate::model::{Timestamp, age};
 use std::collections::BTreeMap;
 
 /// Names and queues listed in one line.
 const LISTED: usize = 3;
 
-/// See [`EventKind::AllSilent`].
-pub fn all_silent(lost: &[Lost<'_>], now: Timestamp) -> Event {
-    let mut event = about(EventKind::AllSilent, lost);
-    let whom = match (event.hosts, event.owners) {
+/// See [`DiagnosisKind::AllSilent`].
+pub fn all_silent(lost: &[Lost<'_>], now: Timestamp) -> Diagnosis {
+    let mut diagnosis = about(DiagnosisKind::AllSilent, lost);
+    let whom = match (diagnosis.hosts, diagnosis.owners) {
         (Some(hosts), _) => format!(" of {}", counted(hosts, "host")),
         (None, Some(owners)) => format!(" of {}", counted(owners, "owner")),
         (None, None) => String::new(),
     };
-    event.text = format!(
+    diagnosis.text = format!(
         "every owner went silent {}: {}{whom}; more likely the database, the network or a deploy than the workers",
-        between(event.since, event.until, now),
-        counted(event.jobs, "job")
+        between(diagnosis.since, diagnosis.until, now),
+        counted(diagnosis.jobs, "job")
     );
-    event
+    diagnosis
 }
 
 /// The same of a queue that does not say who holds a job.
-pub fn all_claims_silent(tally: &Tally, now: Timestamp) -> Event {
+pub fn all_claims_silent(tally: &Tally, now: Timestamp) -> Diagnosis {
     let text = format!(
         "everything in flight went silent {}: {}; more likely the database, the network or a deploy than the workers",
         between(tally.oldest, tally.newest, now),
         counted(tally.jobs, "job")
     );
-    Event { text, since: tally.oldest, until: tally.newest, ..bare(EventKind::AllSilent, tally) }
+    Diagnosis { text, since: tally.oldest, until: tally.newest, ..bare(DiagnosisKind::AllSilent, tally) }
 }
 
-/// See [`EventKind::Vanished`] and [`EventKind::Silent`].
-pub fn gone(what: EventKind, lost: &[Lost<'_>], kind: Option<&str>, now: Timestamp) -> Event {
-    let mut event = about(what, lost);
+/// See [`DiagnosisKind::Vanished`] and [`DiagnosisKind::Silent`].
+pub fn gone(what: DiagnosisKind, lost: &[Lost<'_>], kind: Option<&str>, now: Timestamp) -> Diagnosis {
+    let mut diagnosis = about(what, lost);
     let mut names: Vec<&str> = lost.iter().map(|lost| lost.name).collect();
     names.sort_unstable();
     let parts: Vec<&Part> = lost.iter().flat_map(|lost| &lost.holder.parts).collect();
@@ -50,32 +50,32 @@ pub fn gone(what: EventKind, lost: &[Lost<'_>], kind: Option<&str>, now: Timesta
         (_, hosts) if hosts == lost.len() => counted(hosts as u64, "host"),
         _ => counted(lost.len() as u64, "host or owner").replace("host or owners", "hosts and owners"),
     };
-    event.kind = kind.map(str::to_owned).or_else(|| one_kind(&parts).map(str::to_owned));
+    diagnosis.kind = kind.map(str::to_owned).or_else(|| one_kind(&parts).map(str::to_owned));
     let told = match what {
-        EventKind::Vanished => format!("{who} vanished {}", between(event.since, event.until, now)),
+        DiagnosisKind::Vanished => format!("{who} vanished {}", between(diagnosis.since, diagnosis.until, now)),
         _ => {
             let verb = if names.len() == 1 { "shows" } else { "show" };
-            format!("{who} {verb} no life {}", silent_for(event.until, now))
+            format!("{who} {verb} no life {}", silent_for(diagnosis.until, now))
         }
     };
     let list = if names.len() > 1 { format!(", held by {}", listed(&names)) } else { String::new() };
     let doubt = match (what, lost.iter().any(|lost| lost.holder.unknown > 0)) {
-        (EventKind::Vanished, _) => "",
+        (DiagnosisKind::Vanished, _) => "",
         (_, true) => "; some of what it holds cannot be judged",
         (_, false) => "; judged by age alone, so slow looks like dead",
     };
-    event.text = format!("{told}: {}{}{list}{doubt}", jobs(event.jobs, event.kind.as_deref()), queues(&parts));
-    event
+    diagnosis.text = format!("{told}: {}{}{list}{doubt}", jobs(diagnosis.jobs, diagnosis.kind.as_deref()), queues(&parts));
+    diagnosis
 }
 
-/// See [`EventKind::Hangs`]: a kind on several owners.
-pub fn kind_hangs(kind: &str, hung: &Hung<'_>, now: Timestamp) -> Event {
+/// See [`DiagnosisKind::Hangs`]: a kind on several owners.
+pub fn kind_hangs(kind: &str, hung: &Hung<'_>, now: Timestamp) -> Diagnosis {
     let (owners, hosts) = (hung.owners.len() as u64, hung.hosts.len() as u64);
     let whom = if hosts > 1 { counted(hosts, "living host") } else { counted(owners, "living owner") };
     let text = format!("kind {kind} hangs on {whom}: {}{}", counted(hung.tally.jobs, "job"), claimed(&hung.tally, now));
     let only =
         |names: &std::collections::BTreeSet<&str>| names.first().filter(|_| names.len() == 1).map(|n| (*n).to_owned());
-    Event {
+    Diagnosis {
         text,
         kind: Some(kind.to_owned()),
         host: only(&hung.hosts),
@@ -83,12 +83,12 @@ pub fn kind_hangs(kind: &str, hung: &Hung<'_>, now: Timestamp) -> Event {
         until: hung.tally.last_claim,
         hosts: (hosts > 0).then_some(hosts),
         owners: Some(owners),
-        ..bare(EventKind::Hangs, &hung.tally)
+        ..bare(DiagnosisKind::Hangs, &hung.tally)
     }
 }
 
 /// The same: several jobs of one owner.
-pub fn owner_hangs(name: &str, owner: &Holder, parts: &[&Part], tally: &Tally, now: Timestamp) -> Event {
+pub fn owner_hangs(name: &str, owner: &Holder, parts: &[&Part], tally: &Tally, now: Timestamp) -> Diagnosis {
     let kind = one_kind(parts);
     let of_kind = kind.map_or_else(String::new, |kind| format!(" (kind {kind})"));
     let claims = owner.claims.max(tally.jobs);
@@ -98,7 +98,7 @@ pub fn owner_hangs(name: &str, owner: &Holder, parts: &[&Part], tally: &Tally, n
         counted(claims, "job"),
         claimed(tally, now)
     );
-    Event {
+    Diagnosis {
         text,
         kind: kind.map(str::to_owned),
         host: owner.host.clone(),
@@ -107,45 +107,45 @@ pub fn owner_hangs(name: &str, owner: &Holder, parts: &[&Part], tally: &Tally, n
         until: tally.last_claim,
         hosts: owner.host.as_ref().map(|_| 1),
         owners: Some(1),
-        ..bare(EventKind::Hangs, tally)
+        ..bare(DiagnosisKind::Hangs, tally)
     }
 }
 
 /// Stuck jobs of one kind in a queue that does not say who holds them.
-pub fn of_kind(kind: Option<&str>, tally: &Tally, parts: &[&Part], now: Timestamp) -> Event {
+pub fn of_kind(kind: Option<&str>, tally: &Tally, parts: &[&Part], now: Timestamp) -> Diagnosis {
     let when = silent_for(tally.newest, now);
     let doubt = if tally.by_age == tally.jobs { "; judged by age alone, so slow looks like dead" } else { "" };
     let verb = if tally.jobs == 1 { "shows" } else { "show" };
     let text = format!("{}{} {verb} no life {when}{doubt}", jobs(tally.jobs, kind), queues(parts));
-    Event {
+    Diagnosis {
         text,
         kind: kind.map(str::to_owned),
         since: tally.oldest,
         until: tally.newest,
-        ..bare(EventKind::Silent, tally)
+        ..bare(DiagnosisKind::Silent, tally)
     }
 }
 
-/// Something that the ownership data lies about.
-pub fn lie(kind: EventKind, tally: &Tally, owner: Option<&str>, owners: Option<u64>) -> Event {
+/// How the ownership data contradicts itself.
+pub fn inconsistency(kind: DiagnosisKind, tally: &Tally, owner: Option<&str>, owners: Option<u64>) -> Diagnosis {
     let jobs = counted(tally.jobs, "job");
     let (is, are) = if tally.jobs == 1 { ("is", "its") } else { ("are", "their") };
     let text = match (kind, owner) {
-        (EventKind::OwnerMissing, Some(owner)) => format!("{jobs} {is} held by owner {owner}, which has no row"),
-        (EventKind::OwnerMissing, None) => {
+        (DiagnosisKind::OwnerMissing, Some(owner)) => format!("{jobs} {is} held by owner {owner}, which has no row"),
+        (DiagnosisKind::OwnerMissing, None) => {
             let owners = owners.map_or_else(|| "owners".to_owned(), |owners| counted(owners, "owner"));
             format!("{jobs} {is} held by {owners} without a row")
         }
-        (EventKind::OwnerRestarted, Some(owner)) => {
+        (DiagnosisKind::OwnerRestarted, Some(owner)) => {
             format!("{jobs} {is} older than the process that now goes by the name of {are} owner, {owner}")
         }
-        (EventKind::OwnerRestarted, None) => {
+        (DiagnosisKind::OwnerRestarted, None) => {
             format!("{jobs} {is} older than the process that now goes by the name of {are} owner")
         }
-        (EventKind::NoClaimTime, _) => format!("{jobs} {is} in flight without a claim time that can be read"),
+        (DiagnosisKind::NoClaimTime, _) => format!("{jobs} {is} in flight without a claim time that can be read"),
         _ => format!("{jobs} {is} in flight without an owner"),
     };
-    Event {
+    Diagnosis {
         text,
         owner: owner.map(str::to_owned),
         since: tally.oldest,
@@ -155,9 +155,9 @@ pub fn lie(kind: EventKind, tally: &Tally, owner: Option<&str>, owners: Option<u
     }
 }
 
-/// An event of which only the count is known yet.
-fn bare(what: EventKind, tally: &Tally) -> Event {
-    Event {
+/// A diagnosis of which only the count is known yet.
+fn bare(what: DiagnosisKind, tally: &Tally) -> Diagnosis {
+    Diagnosis {
         what,
         text: String::new(),
         host: None,
@@ -171,8 +171,8 @@ fn bare(what: EventKind, tally: &Tally) -> Event {
     }
 }
 
-/// An event about these holders, but for its words.
-fn about(kind: EventKind, lost: &[Lost<'_>]) -> Event {
+/// A diagnosis about these holders, but for its words.
+fn about(kind: DiagnosisKind, lost: &[Lost<'_>]) -> Diagnosis {
     let (since, until) = window(lost);
     let mut hosts: Vec<&str> = lost
         .iter()
@@ -185,7 +185,7 @@ fn about(kind: EventKind, lost: &[Lost<'_>]) -> Event {
         [only] => Some(only),
         _ => None,
     };
-    Event {
+    Diagnosis {
         host: hosts.first().filter(|_| hosts.len() == 1).map(|host| (*host).to_owned()),
         owner: only.filter(|lost| !lost.is_host).map(|lost| lost.name.to_owned()),
         since,

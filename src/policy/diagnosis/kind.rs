@@ -1,10 +1,10 @@
 use crate::model::Timestamp;
 
-/// What is likely to have happened to several jobs at once, or what their ownership data lies about.
+/// What is likely to have happened to several jobs at once, or how their ownership data contradicts itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
+pub struct Diagnosis {
     /// Which.
-    pub what: EventKind,
+    pub what: DiagnosisKind,
     /// In words, with text from the database as it is.
     pub text: String,
     /// The host it befell, if it was one.
@@ -13,7 +13,7 @@ pub struct Event {
     pub owner: Option<String>,
     /// The kind of work, if it befell one.
     pub kind: Option<String>,
-    /// The first of the instants that tell when; see [`EventKind`].
+    /// The first of the instants that tell when; see [`DiagnosisKind`].
     pub since: Option<Timestamp>,
     /// The last of them.
     pub until: Option<Timestamp>,
@@ -25,9 +25,9 @@ pub struct Event {
     pub owners: Option<u64>,
 }
 
-/// What an [`Event`] is.
+/// Which kind of diagnosis this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EventKind {
+pub enum DiagnosisKind {
     /// All that was in flight went silent within minutes: `since` and `until` are the last signs of life of those who held
     /// it, of the first to go and the last.
     AllSilent,
@@ -38,28 +38,28 @@ pub enum EventKind {
     /// Stuck jobs whose owners hold others that are alive, or show life although the job is in trouble: `since` and `until`
     /// are the first and the last claim.
     Hangs,
-    /// See [`Lie::NoOwner`](crate::policy::Lie::NoOwner); of a lie `since` and `until` are the oldest and the newest sign of life.
+    /// See [`Inconsistency::NoOwner`](crate::policy::Inconsistency::NoOwner); of an inconsistency `since` and `until` are the oldest and the newest sign of life.
     NoOwner,
-    /// See [`Lie::OwnerMissing`](crate::policy::Lie::OwnerMissing).
+    /// See [`Inconsistency::OwnerMissing`](crate::policy::Inconsistency::OwnerMissing).
     OwnerMissing,
-    /// See [`Lie::OwnerRestarted`](crate::policy::Lie::OwnerRestarted).
+    /// See [`Inconsistency::OwnerRestarted`](crate::policy::Inconsistency::OwnerRestarted).
     OwnerRestarted,
-    /// See [`Lie::NoClaimTime`](crate::policy::Lie::NoClaimTime). It alone may be about jobs that another event is about too.
+    /// See [`Inconsistency::NoClaimTime`](crate::policy::Inconsistency::NoClaimTime). It alone may be about jobs of another diagnosis.
     NoClaimTime,
 }
 
-impl EventKind {
+impl DiagnosisKind {
     /// The name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
-            EventKind::AllSilent => "all_silent",
-            EventKind::Vanished => "vanished",
-            EventKind::Silent => "silent",
-            EventKind::Hangs => "hangs",
-            EventKind::NoOwner => "no_owner",
-            EventKind::OwnerMissing => "owner_missing",
-            EventKind::OwnerRestarted => "owner_restarted",
-            EventKind::NoClaimTime => "no_claim_time",
+            DiagnosisKind::AllSilent => "all_silent",
+            DiagnosisKind::Vanished => "vanished",
+            DiagnosisKind::Silent => "silent",
+            DiagnosisKind::Hangs => "hangs",
+            DiagnosisKind::NoOwner => "no_owner",
+            DiagnosisKind::OwnerMissing => "owner_missing",
+            DiagnosisKind::OwnerRestarted => "owner_restarted",
+            DiagnosisKind::NoClaimTime => "no_claim_time",
         }
     }
 }

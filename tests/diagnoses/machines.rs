@@ -4,14 +4,14 @@ use super::fleet::{at, incident, on_both};
 use crate::support::cli::is_valid;
 use serde_json::Value;
 
-/// Every stuck job is part of one event or stands alone.
+/// Every stuck job is part of one diagnosis or stands alone.
 #[track_caller]
 fn adds_up(document: &Value) {
-    let events = document["events"].as_array().unwrap();
-    let of_their_own = events.iter().filter(|event| event["event"] != "no_claim_time");
-    let grouped: u64 = of_their_own.map(|event| event["jobs"].as_u64().unwrap()).sum();
+    let diagnoses = document["diagnoses"].as_array().unwrap();
+    let of_their_own = diagnoses.iter().filter(|diagnosis| diagnosis["diagnosis"] != "no_claim_time");
+    let grouped: u64 = of_their_own.map(|diagnosis| diagnosis["jobs"].as_u64().unwrap()).sum();
     assert_eq!(grouped + document["summary"]["alone"].as_u64().unwrap(), document["summary"]["stuck"], "{document:#}");
-    assert_eq!(document["summary"]["events"], events.len() as u64);
+    assert_eq!(document["summary"]["diagnoses"], diagnoses.len() as u64);
 }
 
 #[test]
@@ -23,22 +23,22 @@ fn fields() {
         is_valid("stale", &document);
         adds_up(&document);
         assert_eq!(document["summary"]["alone"], 1);
-        let [host, kind] = document["events"].as_array().unwrap().as_slice() else { panic!("{document:#}") };
+        let [host, kind] = document["diagnoses"].as_array().unwrap().as_slice() else { panic!("{document:#}") };
         assert_eq!(
-            (&host["event"], &host["host"], &host["owner"]),
+            (&host["diagnosis"], &host["host"], &host["owner"]),
             (&"vanished".into(), &"host-7".into(), &Value::Null)
         );
         assert_eq!((&host["jobs"], &host["hosts"], &host["owners"]), (&312.into(), &1.into(), &5.into()));
         let newest = document["jobs"].as_array().unwrap().iter().filter(|job| job["host"] == "host-7");
-        assert_eq!(host["until_at"], *newest.map(|job| &job["last_sign_at"]).max_by_key(|at| at.to_string()).unwrap());
+        assert_eq!(host["until_at"], *newest.map(|job| &job["last_seen_at"]).max_by_key(|at| at.to_string()).unwrap());
         assert_eq!(
-            (&kind["event"], &kind["kind"], &kind["host"]),
+            (&kind["diagnosis"], &kind["kind"], &kind["host"]),
             (&"hangs".into(), &"ResizeVideo".into(), &Value::Null)
         );
         assert_eq!((&kind["jobs"], &kind["hosts"], &kind["owners"]), (&18.into(), &6.into(), &6.into()));
         let lines = queue.doctor.run(&["stale", "--db", &queue.url, "-o", "jsonl"]).exits(0).stdout;
         let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert!(lines[1..3].iter().all(|line| line["type"] == "event"), "events come before jobs");
+        assert!(lines[1..3].iter().all(|line| line["type"] == "diagnosis"), "diagnoses come before jobs");
     });
 }
 
@@ -68,10 +68,10 @@ fn none_of_jobs_that_are_named_and_none_of_nothing() {
         queue.put(&incident());
         let named = ["stale", "--db", &queue.url, "--json", "--id", "1", "--id", "2"];
         let named = queue.doctor.run(&named).exits(0).json();
-        assert_eq!((&named["events"], &named["summary"]["alone"]), (&Value::Array(vec![]), &2.into()));
+        assert_eq!((&named["diagnoses"], &named["summary"]["alone"]), (&Value::Array(vec![]), &2.into()));
         // A limit leaves jobs out of the list, not out of what happened.
         let limited = queue.doctor.run(&["stale", "--db", &queue.url, "--json", "--limit", "1"]).exits(0).json();
-        assert_eq!(limited["events"].as_array().unwrap().len(), 2);
+        assert_eq!(limited["diagnoses"].as_array().unwrap().len(), 2);
         adds_up(&limited);
     });
 }

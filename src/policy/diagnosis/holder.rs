@@ -16,7 +16,7 @@ pub struct Holder {
     pub unknown: u64,
     /// Of them in trouble while their owner shows life.
     pub troubled: u64,
-    /// The stuck ones that are listed, by kind and queue, without those whose ownership data lies.
+    /// The stuck ones that are listed, by kind and queue, without those whose ownership data contradicts itself.
     pub parts: Vec<Part>,
     /// Those that are held by an owner without a row.
     pub missing: Tally,

@@ -1,15 +1,15 @@
 //! What is likely to have happened, a line each.
 
 use crate::render::{Cell, Screen, Tone, count, grouped};
-use crate::report::{Event, StaleSummary};
+use crate::report::{Diagnosis, StaleSummary};
 
-/// Events for people; machines get more.
-const EVENTS: usize = 10;
+/// Diagnoses for people; machines get more.
+const MOST: usize = 10;
 
-/// The events in sentences, most jobs first.
-pub fn events(list: &[Event], summary: &StaleSummary, screen: &Screen) -> String {
-    let mut text: String = list.iter().take(EVENTS).map(|event| screen.paragraph(&sentence(event))).collect();
-    let more = summary.events.saturating_sub(list.len().min(EVENTS) as u64);
+/// The diagnoses in sentences, most jobs first.
+pub fn diagnoses(list: &[Diagnosis], summary: &StaleSummary, screen: &Screen) -> String {
+    let mut text: String = list.iter().take(MOST).map(|diagnosis| screen.paragraph(&sentence(diagnosis))).collect();
+    let more = summary.diagnoses.saturating_sub(list.len().min(MOST) as u64);
     if more > 0 {
         text.push_str(&screen.paragraph(&Cell::new(format!("and {} more", grouped(more)), Tone::Dim)));
     }
@@ -26,10 +26,10 @@ pub fn alone(summary: &StaleSummary, screen: &Screen) -> String {
     screen.paragraph(&Cell::new(text, Tone::Dim))
 }
 
-fn sentence(event: &Event) -> Cell {
-    let tone = match event.event.as_str() {
+fn sentence(diagnosis: &Diagnosis) -> Cell {
+    let tone = match diagnosis.diagnosis.as_str() {
         "all_silent" | "vanished" => Tone::Bad,
         _ => Tone::Warn,
     };
-    Cell::new(event.text.as_str(), tone)
+    Cell::new(diagnosis.text.as_str(), tone)
 }
