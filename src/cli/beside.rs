@@ -1,11 +1,11 @@
-//! What is known beside the rows: a list of living owners, and a saved look.
+//! What is known beside the rows: a list of living owners, and a saved snapshot.
 
 use super::args::BesideArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::list::List;
 use super::settings::Settings;
-use crate::ops::{self, Look, LookFile};
+use crate::ops::{self, Snapshot, SnapshotFile};
 use crate::policy::Policy;
 use crate::spec::{Liveness, QueueSpec};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::time::Duration;
 pub struct Beside {
     /// The list.
     pub list: Option<List>,
-    look_file: Option<LookFile>,
+    snapshot_file: Option<SnapshotFile>,
 }
 
 impl Beside {
@@ -24,44 +24,44 @@ impl Beside {
     /// # Errors
     /// When one of them cannot be used.
     pub fn read(args: &BesideArgs, settings: &Settings, context: &Context, time: Duration) -> Result<Beside, CliError> {
-        let look_file = args.look_file.as_deref().map(LookFile::read).transpose()?;
+        let snapshot_file = args.snapshot_file.as_deref().map(SnapshotFile::read).transpose()?;
         let patience = settings.stated_timeout().unwrap_or(time);
         let list = args.alive_from.as_deref().map(|path| List::read(path, &context.interrupt, patience)).transpose()?;
         for warning in list.iter().flat_map(List::warnings) {
             context.ui.warn_about_setup(&warning);
         }
-        Ok(Beside { list, look_file })
+        Ok(Beside { list, snapshot_file })
     }
 
-    /// Adds them to a policy, saves this look, and says why the list may be the wrong one. `speaks` is false where nothing is
+    /// Adds them to a policy, saves this snapshot, and says why the list may be the wrong one. `speaks` is false where nothing is
     /// to be said that is no trouble.
     ///
     /// # Errors
-    /// When the store cannot be read, or the look cannot be compared or saved.
+    /// When the store cannot be read, or the snapshot cannot be compared or saved.
     pub fn judge(
         &self,
-        look: &mut Look,
+        snapshot: &mut Snapshot,
         policy: Policy,
         context: &Context,
         speaks: bool,
     ) -> Result<(Policy, Option<String>), CliError> {
-        if self.list.is_none() && self.look_file.is_none() {
+        if self.list.is_none() && self.snapshot_file.is_none() {
             return Ok((policy, None));
         }
-        let living = self.list.as_ref().filter(|_| policy.restart.is_none()).map(|list| list.living(look));
+        let living = self.list.as_ref().filter(|_| policy.restart.is_none()).map(|list| list.living(snapshot));
         let policy = Policy { living, ..policy };
-        let survey = ops::survey(look, policy.list(), self.look_file.as_ref())?;
-        if let (Some(file), Some(now)) = (&self.look_file, &survey.now) {
-            file.save(look, now)?;
+        let survey = ops::survey(snapshot, policy.list(), self.snapshot_file.as_ref())?;
+        if let (Some(file), Some(now)) = (&self.snapshot_file, &survey.now) {
+            file.save(snapshot, now)?;
             if file.is_first() && speaks {
                 let path = file.path().display();
-                context.ui.note(&format!("saved a first look in {path}; the next run compares with it"));
+                context.ui.note(&format!("saved a first snapshot in {path}; the next run compares with it"));
             }
-            if !changes_with_life(&look.spec) {
+            if !changes_with_life(&snapshot.spec) {
                 context.ui.warn_about_setup(&format!(
-                    "jobs of preset {} show nothing that changes while they run, so a look file proves nothing: name columns \
+                    "jobs of preset {} show nothing that changes while they run, so a snapshot file proves nothing: name columns \
                      that do, with `progress` in a mapping",
-                    look.spec.preset
+                    snapshot.spec.preset
                 ));
             }
         }

@@ -1,6 +1,6 @@
 //! The config file: targets, and mappings for home-made tables.
 
-use super::args::{parse_between_looks, parse_min_interval, parse_pause, parse_wait};
+use super::args::{parse_between_snapshots, parse_min_interval, parse_pause, parse_wait};
 use super::error::CliError;
 use super::exit::Exit;
 use super::rules::{RuleAction, rules, too_long};
@@ -47,7 +47,7 @@ pub struct Target {
     pub max_runtime: Option<Duration>,
     /// The same two for single queues and kinds.
     pub thresholds: Vec<Threshold>,
-    /// How far two looks must lie apart before a job is moved.
+    /// How far two snapshots must lie apart before a job is moved.
     pub confirm_after: Option<Duration>,
     /// Rules about trouble to act on.
     pub rules: Vec<RuleAction>,
@@ -201,7 +201,7 @@ fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
         older: duration(&mut fields, "older")?,
         max_runtime: duration(&mut fields, "max_runtime")?,
         thresholds: thresholds(fields.take("threshold"))?,
-        confirm_after: span(&mut fields, "confirm_after", parse_between_looks)?,
+        confirm_after: span(&mut fields, "confirm_after", parse_between_snapshots)?,
         rules: rules(fields.take("rules"))?,
         too_long: too_long(fields.take("too_long"))?,
         read_only: fields.take("read_only").map(Field::boolean).transpose()?.unwrap_or(false),

@@ -6,11 +6,11 @@ use super::error::CliError;
 use super::next::{next_command, same_queue};
 use super::progress::Drawn;
 use super::record::journals;
-use super::settings::{LOOKING, Settings};
+use super::settings::{READING, Settings};
 use super::signal::{Caught, watch};
 use super::ui::Ui;
 use crate::model::age;
-use crate::ops::{Look, Progress, Silent};
+use crate::ops::{Snapshot, Progress, Silent};
 use crate::store::Interrupt;
 use std::ffi::OsString;
 use std::rc::Rc;
@@ -44,50 +44,50 @@ impl Context {
         }
     }
 
-    /// Resolves the settings and begins a look, for the commands that only look.
+    /// Resolves the settings and begins a snapshot, for the commands that only look.
     ///
     /// # Errors
     /// When the settings do not fit, or the store cannot be read.
-    pub fn look(&self, args: &StoreArgs, command: &str) -> Result<(Settings, Look), CliError> {
+    pub fn snapshot(&self, args: &StoreArgs, command: &str) -> Result<(Settings, Snapshot), CliError> {
         let settings = Settings::resolve(args, &self.environment)?;
-        let look = self.look_with(&settings, command)?;
-        Ok((settings, look))
+        let snapshot = self.snapshot_with(&settings, command)?;
+        Ok((settings, snapshot))
     }
 
-    /// Begins a look with settings that are resolved.
+    /// Begins a snapshot with settings that are resolved.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn look_with(&self, settings: &Settings, command: &str) -> Result<Look, CliError> {
+    pub fn snapshot_with(&self, settings: &Settings, command: &str) -> Result<Snapshot, CliError> {
         let database = settings.database()?;
         self.say_setup(&database);
-        self.look_at(settings, &database, command)
+        self.snapshot_at(settings, &database, command)
     }
 
     /// The same without a word about how the database is reached or what was found there.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn look_quietly(&self, settings: &Settings, command: &str) -> Result<Look, CliError> {
+    pub fn snapshot_quietly(&self, settings: &Settings, command: &str) -> Result<Snapshot, CliError> {
         let store = settings.database()?.store()?;
-        let limits = settings.limits(command, LOOKING, &self.interrupt, false);
-        Ok(settings.session(store.as_ref(), &limits).look()?)
+        let limits = settings.limits(command, READING, &self.interrupt, false);
+        Ok(settings.session(store.as_ref(), &limits).snapshot()?)
     }
 
-    /// Begins a look.
+    /// Begins a snapshot.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn look_at(&self, settings: &Settings, database: &Database, command: &str) -> Result<Look, CliError> {
+    pub fn snapshot_at(&self, settings: &Settings, database: &Database, command: &str) -> Result<Snapshot, CliError> {
         let store = database.store()?;
-        let limits = settings.limits(command, LOOKING, &self.interrupt, false);
-        let mut look = settings.session(store.as_ref(), &limits).look()?;
-        self.say_where(&look);
-        look.progress = self.progress();
+        let limits = settings.limits(command, READING, &self.interrupt, false);
+        let mut snapshot = settings.session(store.as_ref(), &limits).snapshot()?;
+        self.say_where(&snapshot);
+        snapshot.progress = self.progress();
         // What would be done depends on how often a job was lost before, where the target says so.
         match settings.target.max_stalls {
-            Some(_) => Ok(look.counting_losses(journals(&self.environment).as_ref())?),
-            None => Ok(look),
+            Some(_) => Ok(snapshot.counting_losses(journals(&self.environment).as_ref())?),
+            None => Ok(snapshot),
         }
     }
 
@@ -120,9 +120,9 @@ impl Context {
     }
 
     /// Says, to who asked, which queue was found; and to a person, what is unsafe about where it is.
-    pub fn say_where(&self, look: &Look) {
-        let target = &look.target;
-        if let Some(caution) = &look.caution {
+    pub fn say_where(&self, snapshot: &Snapshot) {
+        let target = &snapshot.target;
+        if let Some(caution) = &snapshot.caution {
             self.ui.warn_about_setup(&caution.message);
         }
         let variants =
@@ -133,14 +133,14 @@ impl Context {
             target.database,
             target.table,
             target.preset,
-            look.now()
+            snapshot.now()
         ));
-        self.say_standby(look);
+        self.say_standby(snapshot);
     }
 
     /// A standby shows what was, and nothing can be applied there: whoever reads on must know.
-    fn say_standby(&self, look: &Look) {
-        let Some(standby) = &look.target.standby else { return };
+    fn say_standby(&self, snapshot: &Snapshot) {
+        let Some(standby) = &snapshot.target.standby else { return };
         let lag = match standby.lag_seconds {
             Some(seconds) => {
                 let lag = age(Duration::try_from_secs_f64(seconds).unwrap_or_default());
@@ -148,20 +148,20 @@ impl Context {
             }
             None => "it cannot tell how far it is behind its primary".to_owned(),
         };
-        self.ui.warn(&format!("{} is a standby: {lag}; nothing can be applied here", look.target.database));
+        self.ui.warn(&format!("{} is a standby: {lag}; nothing can be applied here", snapshot.target.database));
     }
 
     /// Where nothing is in flight, says which states were not looked at: "could not look" must never read as "nothing found".
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn warn_if_blind(&self, look: &mut Look, in_flight: u64) -> Result<(), CliError> {
+    pub fn warn_if_blind(&self, snapshot: &mut Snapshot, in_flight: u64) -> Result<(), CliError> {
         if in_flight > 0 {
             return Ok(());
         }
-        let states = look.unfamiliar_states()?;
+        let states = snapshot.unfamiliar_states()?;
         if !states.is_empty() {
-            let (table, preset) = (&look.target.table, &look.target.preset);
+            let (table, preset) = (&snapshot.target.table, &snapshot.target.preset);
             let states = states.join(", ");
             self.ui.warn(&format!("rows of {table} are in states that preset {preset} does not have: {states}"));
         }

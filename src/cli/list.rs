@@ -4,7 +4,7 @@ use super::error::CliError;
 use super::exit::Exit;
 use super::input::{Input, Source};
 use crate::model::{Timestamp, age};
-use crate::ops::Look;
+use crate::ops::Snapshot;
 use crate::policy::{Living, Roster, RosterError};
 use crate::render::count;
 use crate::store::Interrupt;
@@ -49,9 +49,9 @@ impl List {
         Ok(List { roster: Arc::new(roster), began, age })
     }
 
-    /// The list as a look may use it. Only the store's clock counts, so the time since it was made is taken off the look's.
-    pub fn living(&self, look: &Look) -> Living {
-        Living { roster: Arc::clone(&self.roster), made_at: self.made_at(look.now()) }
+    /// The list as a snapshot may use it. Only the store's clock counts, so the time since it was made is taken off the snapshot's.
+    pub fn living(&self, snapshot: &Snapshot) -> Living {
+        Living { roster: Arc::clone(&self.roster), made_at: self.made_at(snapshot.now()) }
     }
 
     /// What to know about it: lines that name no owner, and its age.

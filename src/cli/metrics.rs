@@ -8,7 +8,7 @@ use super::former::Former;
 use super::present::{Moved, Run, metrics};
 use super::textfile::Textfile;
 use crate::model::Outcome;
-use crate::ops::{self, Look, OpsError, Selection};
+use crate::ops::{self, Snapshot, OpsError, Selection};
 use crate::policy::Policy;
 use crate::render::prometheus;
 use crate::report::{Measured, Reclaim};
@@ -88,9 +88,9 @@ impl Metrics {
     ///
     /// # Errors
     /// When the store cannot be read, or the selection makes no sense for this queue.
-    pub fn measure(&self, look: &mut Look, selection: &Selection, policy: &Policy) -> Result<(), OpsError> {
+    pub fn measure(&self, snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<(), OpsError> {
         if self.measures {
-            self.measured.replace(Some(ops::measure(look, selection, policy)?));
+            self.measured.replace(Some(ops::measure(snapshot, selection, policy)?));
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long looking may take unless told.
-pub const LOOKING: Duration = Duration::from_secs(30);
+pub const READING: Duration = Duration::from_secs(30);
 /// How long applying may take unless told.
 pub const APPLYING: Duration = Duration::from_secs(600);
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -215,7 +215,7 @@ impl Settings {
         self.args.timeout.or(self.target.timeout)
     }
 
-    /// What a look starts from.
+    /// What a snapshot starts from.
     pub fn session<'a>(&'a self, store: &'a dyn Store, limits: &'a Limits) -> Session<'a> {
         Session {
             store,

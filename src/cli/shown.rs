@@ -1,7 +1,7 @@
 //! The program's own settings, each with its value and what set it: for `env`.
 
 use super::config::KEEP;
-use super::settings::{APPLYING, AddressSource, LOOKING, Settings, Where};
+use super::settings::{APPLYING, AddressSource, READING, Settings, Where};
 use crate::ops::Keep;
 use crate::report::EnvSetting;
 use std::path::Path;
@@ -71,7 +71,7 @@ impl Settings {
     fn timeout(&self) -> EnvSetting {
         let said =
             self.one("timeout", "--timeout", self.args.timeout.map(duration), &self.target.timeout.map(duration));
-        let usual = || format!("{} to look, {} to apply", duration(LOOKING), duration(APPLYING));
+        let usual = || format!("{} to look, {} to apply", duration(READING), duration(APPLYING));
         EnvSetting { value: said.value.or_else(|| Some(usual())), ..said }
     }
 

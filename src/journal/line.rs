@@ -35,7 +35,7 @@ pub struct Head {
     pub schema: String,
     /// The run.
     pub run_id: String,
-    /// The store's time of the look that the run rests on.
+    /// The store's time of the snapshot that the run rests on.
     pub time: Timestamp,
     /// `reclaim`, `sweep` or `undo`.
     pub command: String,

@@ -1,7 +1,7 @@
 use super::{Cell, Fence, Key, Reading, Sign, Witness};
 use std::time::Duration;
 
-/// A job that is in flight, as one look saw it.
+/// A job that is in flight, as one snapshot saw it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
     /// What identifies it.

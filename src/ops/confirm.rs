@@ -1,9 +1,9 @@
-//! A second look, so that only what stood still in between is acted on.
+//! A second snapshot, so that only what stood still in between is acted on.
 
 use super::OpsError;
 use super::document::{skipped, job, order};
 use super::plan::{Asked, Plan};
-use super::session::Look;
+use super::session::Snapshot;
 use super::show::not_in_flight;
 use crate::model::{Claim, Key, Step, age};
 use crate::policy::{Digest, Draft, Skipped, SkipReason, Policy, Verdict, draft, judge};
@@ -20,22 +20,22 @@ const BLINK: Duration = Duration::from_millis(20);
 const LOOKUP: usize = 500;
 
 /// Waits, looks again, and keeps of a plan what is exactly the same step in both looks: the same fence, the same witness, the
-/// same action. What moved in between is held. What is a step in the second look alone is left to the next run.
+/// same action. What moved in between is held. What is a step in the second snapshot alone is left to the next run.
 ///
-/// The two looks are so long apart by the store's clock, and nothing is kept open while it waits.
+/// The two snapshots are so long apart by the store's clock, and nothing is kept open while it waits.
 ///
 /// # Errors
 /// When the store cannot be read, the time limit runs out, or a signal ends the wait. Nothing was written then.
 pub fn confirm(
-    look_again: &dyn Fn() -> Result<Look, OpsError>,
+    next_snapshot: &dyn Fn() -> Result<Snapshot, OpsError>,
     limits: &Limits,
     first: Plan,
     asked: &Asked,
     policy: &Policy,
     after: Duration,
 ) -> Result<Plan, OpsError> {
-    let (mut look, apart) = second_look(look_again, limits, &first, after)?;
-    let mut second = asked.plan_without_limit(&mut look, policy)?;
+    let (mut snapshot, apart) = second_look(next_snapshot, limits, &first, after)?;
+    let mut second = asked.plan_without_limit(&mut snapshot, policy)?;
     let mut unconfirmed: HashMap<String, [u8; 32]> = HashMap::new();
     for step in first.claims.steps.iter() {
         let step = step?;
@@ -60,7 +60,7 @@ pub fn confirm(
             moved.push((key, job?));
         }
     }
-    second.skipped = with_moved(&mut look, &second.skipped, moved, policy, apart)?;
+    second.skipped = with_moved(&mut snapshot, &second.skipped, moved, policy, apart)?;
     steps.sort();
     jobs.sort();
     second.warnings = if steps.is_empty() { Vec::new() } else { first.warnings };
@@ -70,20 +70,20 @@ pub fn confirm(
     Ok(second)
 }
 
-/// The second look, and how long after the first one it is.
+/// The second snapshot, and how long after the first one it is.
 fn second_look(
-    look_again: &dyn Fn() -> Result<Look, OpsError>,
+    next_snapshot: &dyn Fn() -> Result<Snapshot, OpsError>,
     limits: &Limits,
     first: &Plan,
     after: Duration,
-) -> Result<(Look, Duration), OpsError> {
+) -> Result<(Snapshot, Duration), OpsError> {
     let mut wait = after;
     loop {
         sleep(limits, wait)?;
-        let look = look_again()?;
-        let apart = look.now().since(first.store_time);
+        let snapshot = next_snapshot()?;
+        let apart = snapshot.now().since(first.store_time);
         if apart >= after {
-            return Ok((look, apart));
+            return Ok((snapshot, apart));
         }
         // The store's clock goes slower than ours, or was put back.
         wait = (after - apart).max(BLINK);
@@ -94,10 +94,10 @@ fn sleep(limits: &Limits, span: Duration) -> Result<(), OpsError> {
     let until = Instant::now() + span;
     loop {
         if limits.interrupt.is_raised() {
-            return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted before the second look").into());
+            return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted before the second snapshot").into());
         }
         if limits.left().is_zero() {
-            let message = "the time limit ran out before the second look";
+            let message = "the time limit ran out before the second snapshot";
             return Err(StoreError::new(StoreErrorKind::TimedOut, message).into());
         }
         let left = until.saturating_duration_since(Instant::now());
@@ -108,9 +108,9 @@ fn sleep(limits: &Limits, span: Duration) -> Result<(), OpsError> {
     }
 }
 
-/// What is held in the second look, and what moved since the first one.
+/// What is held in the second snapshot, and what moved since the first one.
 fn with_moved(
-    look: &mut Look,
+    snapshot: &mut Snapshot,
     before: &Spool<SkippedJob>,
     moved: Vec<(Key, StepJob)>,
     policy: &Policy,
@@ -127,10 +127,10 @@ fn with_moved(
     }
     for some in moved.chunks(LOOKUP) {
         let keys: Vec<Key> = some.iter().map(|(key, _)| key.clone()).collect();
-        let found = look.reader.find_keys(&look.spec, &keys)?;
+        let found = snapshot.reader.find_keys(&snapshot.spec, &keys)?;
         for (key, step) in some {
             let found = found.iter().find(|(claim, _)| claim.key.exact() == key.exact());
-            let moved = moved_job(look, step, found, policy, apart);
+            let moved = moved_job(snapshot, step, found, policy, apart);
             list.push(order(moved.job.last_seen_at), &moved)?;
         }
     }
@@ -138,16 +138,16 @@ fn with_moved(
     Ok(list)
 }
 
-fn moved_job(look: &Look, step: &StepJob, found: Option<&(Claim, bool)>, policy: &Policy, apart: Duration) -> SkippedJob {
+fn moved_job(snapshot: &Snapshot, step: &StepJob, found: Option<&(Claim, bool)>, policy: &Policy, apart: Duration) -> SkippedJob {
     let why = |what: &str| Skipped {
         reason: SkipReason::ChangedBetweenSnapshots,
-        detail: format!("showed life between two looks {} apart: {what}", age(apart)),
+        detail: format!("showed life between two snapshots {} apart: {what}", age(apart)),
     };
     let Some((claim, in_flight)) = found else {
         return SkippedJob { job: step.job.clone(), skipped: skipped(&why("its row is no longer there")) };
     };
-    let spec = &look.spec;
-    let judgement = judge(spec, claim, policy, look.now());
+    let spec = &snapshot.spec;
+    let judgement = judge(spec, claim, policy, snapshot.now());
     let what = match (*in_flight, &judgement.verdict) {
         (false, _) => match not_in_flight(&claim.state) {
             Draft::Skipped(skipped) => skipped.detail,

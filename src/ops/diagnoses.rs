@@ -1,7 +1,7 @@
 //! What is likely to have happened, put together beside a listing.
 
 use super::OpsError;
-use super::session::Look;
+use super::session::Snapshot;
 use crate::model::Claim;
 use crate::policy::{self, Diagnoses, Judgement};
 use crate::report;
@@ -45,13 +45,13 @@ impl<'s> Grouping<'s> {
     }
 
     /// Asks who holds how much, in place of how much is held, and concludes.
-    pub(super) fn finish(mut self, look: &mut Look) -> Result<Grouped, OpsError> {
+    pub(super) fn finish(mut self, snapshot: &mut Snapshot) -> Result<Grouped, OpsError> {
         let mut in_flight = 0;
-        look.reader.holders(&look.spec, &mut |owner, claims| {
+        snapshot.reader.holders(&snapshot.spec, &mut |owner, claims| {
             in_flight += claims;
             self.diagnoses.holds(owner.as_ref(), claims);
         })?;
-        let policy::Grouped { diagnoses, alone } = self.diagnoses.finish(look.now());
+        let policy::Grouped { diagnoses, alone } = self.diagnoses.finish(snapshot.now());
         let count = diagnoses.len() as u64;
         let diagnoses = diagnoses.into_iter().take(MOST).map(document).collect();
         Ok(Grouped { diagnoses, count, alone, in_flight })

@@ -10,7 +10,7 @@ use crate::store::{Limits, Store, StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Between the first two looks; half as long again each time, up to the longest.
+/// Between the first two snapshots; half as long again each time, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// How soon an interrupt is seen.
@@ -49,10 +49,10 @@ impl Watch {
 }
 
 /// Watches the jobs for that long, or until each of them has ended, or until it is interrupted. `limits` gives those of one
-/// look; `told` hears of each look.
+/// look; `told` hears of each snapshot.
 ///
 /// # Errors
-/// When the last look could not be made. What an earlier one saw is then no answer.
+/// When the last snapshot could not be made. What an earlier one saw is then no answer.
 pub fn follow(
     store: &dyn Store,
     limits: &dyn Fn() -> Limits,
@@ -69,7 +69,7 @@ pub fn follow(
     loop {
         // Taken first: what is seen now must not be older than the time that is said to have been watched.
         let waited = begun.elapsed();
-        let looked = look(store, &limits(), watch, policy, &mut jobs);
+        let looked = snapshot(store, &limits(), watch, policy, &mut jobs);
         let interrupted = limits().interrupt.is_raised();
         let is_over = interrupted || waited >= time || jobs.iter().all(|job| job.stands.is_end());
         match looked {
@@ -91,7 +91,7 @@ struct Job {
 }
 
 /// Looks at those that have not ended, and notes how they stand.
-fn look(
+fn snapshot(
     store: &dyn Store,
     limits: &Limits,
     watch: &Watch,

@@ -8,16 +8,16 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// A finding is a job and its claim: one that was requeued, claimed again and is stuck again has gone and come. In memory
 /// stay some 50 bytes a finding.
 pub struct Followed {
-    /// What this look found.
+    /// What this snapshot found.
     pub document: Stale,
-    /// What the look before it found and this one did not, as it was then. What became of it nobody looked for.
+    /// What the snapshot before it found and this one did not, as it was then. What became of it nobody looked for.
     pub gone: Spool<Job>,
     seen: HashSet<u64>,
     before: HashSet<u64>,
 }
 
 impl Followed {
-    /// The first look: everything in it is new.
+    /// The first snapshot: everything in it is new.
     ///
     /// # Errors
     /// When the temporary file of a long list fails.
@@ -44,12 +44,12 @@ impl Followed {
         Ok(Followed { document, gone, seen, before: self.seen })
     }
 
-    /// Everything that this look found: what is stuck, longest silent first, then what nobody can judge.
+    /// Everything that this snapshot found: what is stuck, longest silent first, then what nobody can judge.
     pub fn findings(&self) -> impl Iterator<Item = std::io::Result<Job>> {
         self.document.jobs.iter().chain(self.document.unknown.iter())
     }
 
-    /// True if the look before did not find it.
+    /// True if the snapshot before did not find it.
     pub fn is_new(&self, job: &Job) -> bool {
         !self.before.contains(&mark(job))
     }

@@ -1,7 +1,7 @@
 use super::OpsError;
 use super::measure::measure;
 use super::selection::Selection;
-use super::session::Look;
+use super::session::Snapshot;
 use crate::model::age;
 use crate::policy::{Alerts, Measure, Policy, Rule, State};
 use crate::report::{Health, HealthCheck, HealthQueue, HealthReason, HealthSummary, Measured};
@@ -14,12 +14,12 @@ use std::time::Duration;
 /// # Errors
 /// When the store cannot be read, or the selection makes no sense for this queue.
 pub fn health(
-    look: &mut Look,
+    snapshot: &mut Snapshot,
     selection: &Selection,
     policy: &Policy,
     alerts: &Alerts,
 ) -> Result<(State, Health), OpsError> {
-    let measured = measure(look, selection, policy)?;
+    let measured = measure(snapshot, selection, policy)?;
     let summary = summary(&measured);
     let checks: Vec<(State, HealthCheck)> =
         Measure::ALL.into_iter().map(|measure| check(measure, value(measure, &summary), alerts)).collect();
@@ -28,13 +28,13 @@ pub fn health(
         schema: Health::SCHEMA,
         state: state.name().to_owned(),
         message: format!("{}{}", message(&summary), broken(state, &summary, alerts)),
-        store_time: Some(look.now()),
-        target: Some(look.target.clone()),
+        store_time: Some(snapshot.now()),
+        target: Some(snapshot.target.clone()),
         filter: Some(selection.filter(policy)),
         checks: checks.into_iter().map(|(_, check)| check).collect(),
         reasons: reasons(&measured),
         queues: queues(&measured),
-        findings: findings(look, &summary)?,
+        findings: findings(snapshot, &summary)?,
         summary: Some(summary),
         error: None,
     };
@@ -135,15 +135,15 @@ fn queues(measured: &Measured) -> Vec<HealthQueue> {
 }
 
 /// What keeps the numbers from being trusted whole: "could not look" must never read as "nothing found".
-fn findings(look: &mut Look, summary: &HealthSummary) -> Result<Vec<String>, OpsError> {
+fn findings(snapshot: &mut Snapshot, summary: &HealthSummary) -> Result<Vec<String>, OpsError> {
     let mut findings = Vec::new();
-    if look.target.standby.is_some() {
+    if snapshot.target.standby.is_some() {
         findings.push("this is a standby: it shows what was, and silence is counted up to there".to_owned());
     }
     if summary.in_flight == 0 {
-        let states = look.unfamiliar_states()?;
+        let states = snapshot.unfamiliar_states()?;
         if !states.is_empty() {
-            let preset = &look.spec.preset;
+            let preset = &snapshot.spec.preset;
             findings.push(format!("rows are in states that preset {preset} does not have: {}", states.join(", ")));
         }
     }

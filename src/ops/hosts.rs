@@ -1,7 +1,7 @@
 //! Names of a restart sweep that no owner of a job in flight has, and who does hold jobs, for an operator who misspelt one.
 
 use super::OpsError;
-use super::session::Look;
+use super::session::Snapshot;
 use crate::policy::{RestartScope, may_be_one_host};
 use std::collections::BTreeMap;
 
@@ -20,13 +20,13 @@ pub struct Unheard {
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn unheard(look: &mut Look, scope: &RestartScope) -> Result<Option<Unheard>, OpsError> {
+pub fn unheard(snapshot: &mut Snapshot, scope: &RestartScope) -> Result<Option<Unheard>, OpsError> {
     let mut named = scope.single();
     if named.is_empty() {
         return Ok(None);
     }
     let mut claims: BTreeMap<String, (u64, bool)> = BTreeMap::new();
-    look.reader.holders(&look.spec, &mut |owner, count| {
+    snapshot.reader.holders(&snapshot.spec, &mut |owner, count| {
         named.retain(|(_, one)| !one.covers_owner(owner.as_ref()));
         if let Some(owner) = owner {
             let is_covered = scope.covers_owner(Some(&owner));

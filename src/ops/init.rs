@@ -1,4 +1,4 @@
-use super::{Look, OpsError};
+use super::{Snapshot, OpsError};
 use crate::model::Engine;
 use crate::report::Init;
 use crate::spec::Place;
@@ -27,8 +27,8 @@ pub fn init(store: &dyn Store, limits: &Limits, place: &Place, create: bool) -> 
 ///
 /// # Errors
 /// When the store cannot be written, or there is one already: nothing is ever replaced.
-pub fn init_ledger(store: &dyn Store, limits: &Limits, look: Look, create: bool) -> Result<Init, OpsError> {
-    let spec = &look.spec;
+pub fn init_ledger(store: &dyn Store, limits: &Limits, snapshot: Snapshot, create: bool) -> Result<Init, OpsError> {
+    let spec = &snapshot.spec;
     let table = spec.tables.get(&spec.claim.lock_table);
     let statements = ledger_schema(spec.engine, table.map_or("", |table| table.schema.as_str()));
     if let (Some(ledger), true) = (&spec.ledger, create) {
@@ -36,8 +36,8 @@ pub fn init_ledger(store: &dyn Store, limits: &Limits, look: Look, create: bool)
         let hint = "`jobdoctor check` says whether it can be used; nothing is ever replaced";
         return Err(StoreError::new(StoreErrorKind::Unfit, message).hint(hint).into());
     }
-    // The snapshot of the look must not stand in the way of what is created.
-    drop(look);
+    // The snapshot of the snapshot must not stand in the way of what is created.
+    drop(snapshot);
     if create {
         store.create(limits, &statements)?;
     }

@@ -1,15 +1,15 @@
 //! Jobs that go back for later than now.
 
 use super::OpsError;
-use super::session::Look;
+use super::session::Snapshot;
 use crate::model::{Action, Step};
 use crate::policy::Later;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::time::Duration;
 
-impl Look {
-    /// From here on, jobs of this look that go back do so for later: the plan says which state they come to then.
+impl Snapshot {
+    /// From here on, jobs of this snapshot that go back do so for later: the plan says which state they come to then.
     ///
     /// # Errors
     /// A usage error where a job of this queue would run at once all the same, or never.

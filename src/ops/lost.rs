@@ -3,20 +3,20 @@
 use super::OpsError;
 use super::document::integer;
 use super::history::{Records, belongs};
-use super::session::Look;
+use super::session::Snapshot;
 use super::stalls::CountStalls;
 use crate::journal::{self, Directory};
 use crate::model::{Action, Claim, Engine, Loss};
 use crate::spec::ident::literal;
 use std::collections::{BTreeSet, HashMap};
 
-impl Look {
-    /// The same look with losses counted: by the rows themselves; where they do not, by the queue's ledger; and where there is
+impl Snapshot {
+    /// The same snapshot with losses counted: by the rows themselves; where they do not, by the queue's ledger; and where there is
     /// none, by the journals of this host, which know of its own runs only.
     ///
     /// # Errors
     /// When the ledger or a journal cannot be read.
-    pub fn counting_losses(mut self, journals: Option<&Directory>) -> Result<Look, OpsError> {
+    pub fn counting_losses(mut self, journals: Option<&Directory>) -> Result<Snapshot, OpsError> {
         if self.counts_stalls {
             return Ok(self);
         }
@@ -24,7 +24,7 @@ impl Look {
         if self.spec.attempts.column.is_none() && self.reuses_ids()? {
             return Ok(self);
         }
-        let ledger = Records { journals, look: Some(&mut self) }.ledger()?;
+        let ledger = Records { journals, snapshot: Some(&mut self) }.ledger()?;
         let mut losses = Losses::default();
         match (ledger, journals) {
             (Some(ledger), _) => {
@@ -37,7 +37,7 @@ impl Look {
     }
 }
 
-impl Look {
+impl Snapshot {
     /// True where the key is a rowid, and the highest one is free again once its row is gone.
     fn reuses_ids(&mut self) -> Result<bool, OpsError> {
         let table = self.spec.tables.get(&self.spec.claim.lock_table).filter(|_| self.spec.engine == Engine::Sqlite);
@@ -92,12 +92,12 @@ impl CountStalls for Losses {
     }
 }
 
-fn of_journals(look: &mut Look, journals: &Directory, losses: &mut Losses) -> Result<(), OpsError> {
+fn of_journals(snapshot: &mut Snapshot, journals: &Directory, losses: &mut Losses) -> Result<(), OpsError> {
     let mut heads = Vec::new();
     for run in journals.runs()? {
         let Some((head, _)) = journal::read(journals, &run)? else { continue };
-        let is_other = head.target.engine != look.target.engine || head.target.table != look.target.table;
-        if !is_other && belongs(look, &run, &head.target).is_ok() {
+        let is_other = head.target.engine != snapshot.target.engine || head.target.table != snapshot.target.table;
+        if !is_other && belongs(snapshot, &run, &head.target).is_ok() {
             heads.push((head.time, run));
         }
     }

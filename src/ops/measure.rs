@@ -1,7 +1,7 @@
 use super::OpsError;
 use super::progress::{UnderWay, Work};
 use super::selection::Selection;
-use super::session::Look;
+use super::session::Snapshot;
 use crate::policy::{Policy, Rule, Verdict, judge};
 use crate::report::{Measured, MeasuredState};
 use crate::spec::{Liveness, QueueSpec};
@@ -13,17 +13,17 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// When the store cannot be read, or the selection makes no sense for this queue.
-pub fn measure(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<Measured, OpsError> {
-    selection.check(&look.spec, policy)?;
-    let now = look.now();
-    let spec = &look.spec;
+pub fn measure(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Measured, OpsError> {
+    selection.check(&snapshot.spec, policy)?;
+    let now = snapshot.now();
+    let spec = &snapshot.spec;
     let usual = MeasuredState {
         stuck: usual_rules(spec, policy).into_iter().map(|rule| (rule.name(), 0)).collect(),
         ..MeasuredState::default()
     };
     let mut measured = Measured { queues: BTreeMap::new() };
-    let under_way = UnderWay::begin(&*look.progress, Work::Looking);
-    look.reader.scan(spec, &Wanted::All, &mut |claim| {
+    let under_way = UnderWay::begin(&*snapshot.progress, Work::Looking);
+    snapshot.reader.scan(spec, &Wanted::All, &mut |claim| {
         under_way.one();
         if !selection.admits(&claim) {
             return;

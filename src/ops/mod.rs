@@ -1,4 +1,4 @@
-//! Use cases: each takes a look, a selection and a policy, and gives back a document. They never print, read no
+//! Use cases: each takes a snapshot, a selection and a policy, and gives back a document. They never print, read no
 //! environment and know no command line.
 
 mod apply;
@@ -17,7 +17,7 @@ mod history;
 mod hosts;
 mod init;
 mod later;
-mod look_file;
+mod snapshot_file;
 mod lost;
 mod measure;
 mod owners;
@@ -50,7 +50,7 @@ pub use health::health;
 pub use history::{Records, history, history_run};
 pub use hosts::{Unheard, unheard};
 pub use init::{init, init_ledger, reference_schema};
-pub use look_file::LookFile;
+pub use snapshot_file::SnapshotFile;
 pub use measure::measure;
 pub use owners::owners;
 pub use plan::{Asked, Plan, plan, plan_again, plan_waiting};
@@ -59,7 +59,7 @@ pub use progress::{Progress, Silent, Work};
 pub use reclaim::{Order, Reclaimed, reclaim};
 pub use record::{Keep, Record};
 pub use selection::Selection;
-pub use session::{Look, Session};
+pub use session::{Snapshot, Session};
 pub use show::show;
 pub use stale::{stale, stale_diagnoses};
 pub use stalls::CountStalls;

@@ -1,7 +1,7 @@
 use super::OpsError;
 use super::progress::{UnderWay, Work};
 use super::selection::Selection;
-use super::session::Look;
+use super::session::Snapshot;
 use crate::model::{Claim, Timestamp};
 use crate::policy::{Judgement, Inconsistencies, Policy, Verdict, judge};
 use crate::report::{OwnerEntry, Owners, OwnersSummary};
@@ -12,15 +12,15 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// # Errors
 /// When the store cannot be read, or the selection makes no sense for this queue.
-pub fn owners(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<Owners, OpsError> {
-    selection.check(&look.spec, policy)?;
-    let now = look.now();
+pub fn owners(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Owners, OpsError> {
+    selection.check(&snapshot.spec, policy)?;
+    let now = snapshot.now();
     let mut summary = OwnersSummary::default();
     let mut entries: BTreeMap<Option<String>, Entry> = BTreeMap::new();
     let mut inconsistencies = Inconsistencies::default();
-    let spec = &look.spec;
-    let under_way = UnderWay::begin(&*look.progress, Work::Looking);
-    look.reader.scan(spec, &Wanted::All, &mut |claim| {
+    let spec = &snapshot.spec;
+    let under_way = UnderWay::begin(&*snapshot.progress, Work::Looking);
+    snapshot.reader.scan(spec, &Wanted::All, &mut |claim| {
         under_way.one();
         if !selection.admits(&claim) {
             return;
@@ -45,7 +45,7 @@ pub fn owners(look: &mut Look, selection: &Selection, policy: &Policy) -> Result
     Ok(Owners {
         schema: "jobdoctor.owners/v1",
         store_time: now,
-        target: look.target.clone(),
+        target: snapshot.target.clone(),
         summary,
         owners,
         findings: inconsistencies.sentences(),

@@ -27,7 +27,7 @@ pub struct Session<'a> {
 }
 
 /// One look at a queue: a snapshot, one `now`, and the preset resolved against the tables as they are.
-pub struct Look {
+pub struct Snapshot {
     /// The snapshot.
     pub reader: Box<dyn Reader>,
     /// The queue.
@@ -46,7 +46,7 @@ pub struct Look {
     pub progress: Rc<dyn Progress>,
 }
 
-impl Look {
+impl Snapshot {
     /// The store's time.
     pub fn now(&self) -> Timestamp {
         self.reader.now()
@@ -54,23 +54,23 @@ impl Look {
 }
 
 impl Session<'_> {
-    /// Opens the store, finds out which queue lives there, and begins a look.
+    /// Opens the store, finds out which queue lives there, and begins a snapshot.
     ///
     /// # Errors
     /// When the store cannot be read, no queue or more than one is recognised, or the tables do not fit the preset.
-    pub fn look(&self) -> Result<Look, OpsError> {
-        self.look_at(None)
+    pub fn snapshot(&self) -> Result<Snapshot, OpsError> {
+        self.snapshot_at(None)
     }
 
     /// Begins a look at jobs that wait.
     ///
     /// # Errors
     /// As [`Session::look`]; and where there is no such state, or no such column.
-    pub fn look_at_waiting(&self, waits: &Waits) -> Result<Look, OpsError> {
-        self.look_at(Some(waits))
+    pub fn snapshot_of_waiting(&self, waits: &Waits) -> Result<Snapshot, OpsError> {
+        self.snapshot_at(Some(waits))
     }
 
-    fn look_at(&self, waits: Option<&Waits>) -> Result<Look, OpsError> {
+    fn snapshot_at(&self, waits: Option<&Waits>) -> Result<Snapshot, OpsError> {
         let engine = self.store.engine();
         let named = self.preset.map(|name| self.catalog.find(name)).transpose()?;
         let mut reader = self.store.reader(self.limits)?;
@@ -111,7 +111,7 @@ impl Session<'_> {
         };
         let counts_stalls = spec.attempts.stalls.is_some();
         let (caution, mapping) = (self.store.caution(), (!preset.built_in).then(|| preset.at("action")));
-        Ok(Look { reader, spec, live, target, caution, mapping, counts_stalls, progress: Rc::new(Silent) })
+        Ok(Snapshot { reader, spec, live, target, caution, mapping, counts_stalls, progress: Rc::new(Silent) })
     }
 
     /// The tables of the preset that was named, or of all that could be detected.
@@ -133,7 +133,7 @@ impl Session<'_> {
     }
 }
 
-impl Look {
+impl Snapshot {
     /// States that rows are in and the preset does not have; rows in them are not looked at.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 use super::OpsError;
 use super::document::{skipped, job};
 use super::selection::Selection;
-use super::session::Look;
+use super::session::Snapshot;
 use super::stalls::explain;
 use crate::policy::{Draft, Skipped, SkipReason, Policy, draft, judge};
 use crate::report::{RuleCheck, Show, ShownJob, Would};
@@ -11,20 +11,20 @@ use crate::store::Found;
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn show(look: &mut Look, ids: &[String], policy: &Policy) -> Result<Show, OpsError> {
-    Selection::default().check(&look.spec, policy)?;
-    let found = look.reader.find(&look.spec, ids)?;
+pub fn show(snapshot: &mut Snapshot, ids: &[String], policy: &Policy) -> Result<Show, OpsError> {
+    Selection::default().check(&snapshot.spec, policy)?;
+    let found = snapshot.reader.find(&snapshot.spec, ids)?;
     let mut jobs = Vec::new();
     for id in ids {
-        jobs.extend(found.iter().filter(|found| found.names.contains(id)).map(|found| explained(look, found, policy)));
+        jobs.extend(found.iter().filter(|found| found.names.contains(id)).map(|found| explained(snapshot, found, policy)));
     }
     let not_found = Selection { ids: ids.to_vec(), ..Selection::default() }.without_job(&found);
-    Ok(Show { schema: "jobdoctor.show/v1", store_time: look.now(), target: look.target.clone(), jobs, not_found })
+    Ok(Show { schema: "jobdoctor.show/v1", store_time: snapshot.now(), target: snapshot.target.clone(), jobs, not_found })
 }
 
-fn explained(look: &Look, found: &Found, policy: &Policy) -> ShownJob {
-    let (spec, claim) = (&look.spec, &found.claim);
-    let judgement = judge(spec, claim, policy, look.now());
+fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy) -> ShownJob {
+    let (spec, claim) = (&snapshot.spec, &found.claim);
+    let judgement = judge(spec, claim, policy, snapshot.now());
     let draft = if found.in_flight { draft(spec, claim, &judgement, policy) } else { not_in_flight(&claim.state) };
     let checks = judgement.checks.iter().map(|check| RuleCheck {
         rule: check.rule.to_owned(),

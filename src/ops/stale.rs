@@ -3,7 +3,7 @@ use super::document::{job, order};
 use super::diagnoses::Grouping;
 use super::progress::{UnderWay, Work};
 use super::selection::Selection;
-use super::session::Look;
+use super::session::Snapshot;
 use super::stalls::explain;
 use super::thresholds::cutoffs;
 use crate::model::Claim;
@@ -16,25 +16,25 @@ use crate::store::Wanted;
 ///
 /// # Errors
 /// When the store cannot be read, or the selection makes no sense for this queue.
-pub fn stale(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<Stale, OpsError> {
-    gather(look, selection, policy, true)
+pub fn stale(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Stale, OpsError> {
+    gather(snapshot, selection, policy, true)
 }
 
 /// The same without the lists: what is likely to have happened, and the counts.
 ///
 /// # Errors
 /// As [`stale`].
-pub fn stale_diagnoses(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<Stale, OpsError> {
-    gather(look, selection, policy, false)
+pub fn stale_diagnoses(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Stale, OpsError> {
+    gather(snapshot, selection, policy, false)
 }
 
-fn gather(look: &mut Look, selection: &Selection, policy: &Policy, lists: bool) -> Result<Stale, OpsError> {
+fn gather(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy, lists: bool) -> Result<Stale, OpsError> {
     let mut summary = StaleSummary::default();
     let (mut jobs, mut unknown) = (Spool::default(), Spool::default());
     // Of jobs that were named nothing is known about the others.
-    let spec = look.spec.clone();
+    let spec = snapshot.spec.clone();
     let mut grouping = (!selection.is_by_name()).then(|| Grouping::new(&spec));
-    let not_found = judged(look, selection, policy, &mut |spec, claim, judgement, is_listed| {
+    let not_found = judged(snapshot, selection, policy, &mut |spec, claim, judgement, is_listed| {
         grouping.iter_mut().for_each(|grouping| grouping.add(claim, &judgement, is_listed));
         if !is_listed {
             return Ok(());
@@ -63,11 +63,11 @@ fn gather(look: &mut Look, selection: &Selection, policy: &Policy, lists: bool) 
     summary.alone = summary.stuck;
     match grouping.filter(|grouping| !grouping.is_empty()) {
         Some(grouping) => {
-            let grouped = grouping.finish(look)?;
+            let grouped = grouping.finish(snapshot)?;
             (summary.in_flight, summary.alone) = (grouped.in_flight, grouped.alone);
             (summary.diagnoses, diagnoses) = (grouped.count, grouped.diagnoses);
         }
-        None => summary.in_flight = look.reader.in_flight(&look.spec)?,
+        None => summary.in_flight = snapshot.reader.in_flight(&snapshot.spec)?,
     }
     jobs.sort();
     unknown.sort();
@@ -78,8 +78,8 @@ fn gather(look: &mut Look, selection: &Selection, policy: &Policy, lists: bool) 
     summary.returned = jobs.len() as u64;
     Ok(Stale {
         schema: "jobdoctor.stale/v1",
-        store_time: look.now(),
-        target: look.target.clone(),
+        store_time: snapshot.now(),
+        target: snapshot.target.clone(),
         filter: selection.filter(policy),
         summary,
         diagnoses,
@@ -95,16 +95,16 @@ type Each<'a> = &'a mut dyn FnMut(&QueueSpec, &Claim, Judgement, bool) -> Result
 /// Hands over every claim of the queue that is stuck or unknown, asked for or not; with ids, those that are named. Returns the
 /// ids that name no job.
 pub(super) fn judged(
-    look: &mut Look,
+    snapshot: &mut Snapshot,
     selection: &Selection,
     policy: &Policy,
     each: Each<'_>,
 ) -> Result<Vec<String>, OpsError> {
-    selection.check(&look.spec, policy)?;
-    let now = look.now();
-    let spec = &look.spec;
+    selection.check(&snapshot.spec, policy)?;
+    let now = snapshot.now();
+    let spec = &snapshot.spec;
     let mut failed = None;
-    let under_way = UnderWay::begin(&*look.progress, Work::Looking);
+    let under_way = UnderWay::begin(&*snapshot.progress, Work::Looking);
     let mut consider = |claim: &Claim| {
         under_way.one();
         if failed.is_some() {
@@ -123,9 +123,9 @@ pub(super) fn judged(
             true => Wanted::All,
             false => Wanted::Suspects(cutoffs(now, policy)),
         };
-        look.reader.scan(spec, &wanted, &mut |claim| consider(&claim))?;
+        snapshot.reader.scan(spec, &wanted, &mut |claim| consider(&claim))?;
     } else {
-        let found = look.reader.find(spec, &selection.ids)?;
+        let found = snapshot.reader.find(spec, &selection.ids)?;
         not_found = selection.without_job(&found);
         found.iter().filter(|found| found.in_flight).for_each(|found| consider(&found.claim));
     }

@@ -1,7 +1,7 @@
 //! How often a job was lost before: in a column of its row, or counted by somebody else.
 
 use super::OpsError;
-use super::session::Look;
+use super::session::Snapshot;
 use crate::model::{Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Timestamp};
 use crate::policy::{Draft, Policy, why_failed};
 use crate::report;
@@ -21,24 +21,24 @@ impl<F: Fn(&Claim) -> i64> CountStalls for F {
     }
 }
 
-impl Look {
-    /// The same look with losses counted by `source`, where the rows do not count them.
+impl Snapshot {
+    /// The same snapshot with losses counted by `source`, where the rows do not count them.
     #[must_use]
-    pub fn counting_stalls(self, source: Box<dyn CountStalls>) -> Look {
+    pub fn counting_stalls(self, source: Box<dyn CountStalls>) -> Snapshot {
         if self.counts_stalls {
             return self;
         }
-        let Look { reader, .. } = self;
+        let Snapshot { reader, .. } = self;
         let reader: Box<dyn Reader> = Box::new(Counting { reader, source });
-        Look { reader, counts_stalls: true, ..self }
+        Snapshot { reader, counts_stalls: true, ..self }
     }
 }
 
 /// Refuses a budget that nothing counts, which would never be spent.
-pub(super) fn must_be_counted(look: &Look, policy: &Policy) -> Result<(), OpsError> {
+pub(super) fn must_be_counted(snapshot: &Snapshot, policy: &Policy) -> Result<(), OpsError> {
     match policy.max_stalls {
-        Some(_) if !look.counts_stalls => Err(OpsError::usage(
-            format!("--max-stalls: nothing counts how often a job of preset {} was lost before", look.spec.preset),
+        Some(_) if !snapshot.counts_stalls => Err(OpsError::usage(
+            format!("--max-stalls: nothing counts how often a job of preset {} was lost before", snapshot.spec.preset),
             "leave it out, in the config file too; a mapping can name a column that its requeue counts up: \
              `stalls` in [attempts]. On SQLite a run counts losses only where attempts are counted or the key is AUTOINCREMENT",
         )),

@@ -1,52 +1,52 @@
 //! One pass over all claims in flight, before any is judged, for what is known beside the rows.
 
 use super::OpsError;
-use super::look_file::LookFile;
-use super::session::Look;
-use crate::policy::{Living, Looks, key_print, seen};
+use super::snapshot_file::SnapshotFile;
+use super::session::Snapshot;
+use crate::policy::{Living, EarlierSnapshot, key_print, seen};
 use crate::store::Wanted;
 use std::collections::HashMap;
 
 /// What a pass found out.
 pub struct Survey {
-    /// What the last look saw.
-    pub before: Option<Looks>,
+    /// What the last snapshot saw.
+    pub before: Option<EarlierSnapshot>,
     /// What this one sees, to be saved.
-    pub now: Option<Looks>,
+    pub now: Option<EarlierSnapshot>,
     /// Why the list of living owners may be the wrong one, if it may.
     pub wrong_list: Option<String>,
 }
 
-/// What is in flight in this look. In memory stay some 100 bytes a claim.
+/// What is in flight in this snapshot. In memory stay some 100 bytes a claim.
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn in_flight(look: &mut Look) -> Result<Looks, OpsError> {
-    let at = look.now();
-    let mut looks = Looks { taken_at: at, seen: HashMap::new() };
-    look.reader.scan(&look.spec, &Wanted::All, &mut |claim| {
+pub fn in_flight(snapshot: &mut Snapshot) -> Result<EarlierSnapshot, OpsError> {
+    let at = snapshot.now();
+    let mut looks = EarlierSnapshot { taken_at: at, seen: HashMap::new() };
+    snapshot.reader.scan(&snapshot.spec, &Wanted::All, &mut |claim| {
         looks.seen.insert(key_print(&claim), seen(None, &claim, at));
     })?;
     Ok(looks)
 }
 
 /// Passes over all claims in flight: whether any of their owners is on the list, and what is to be saved of them. That is what
-/// a list and a look file cost: one more reading of all that is in flight, and none of it left to an index.
+/// a list and a snapshot file cost: one more reading of all that is in flight, and none of it left to an index.
 ///
 /// # Errors
 /// When the store cannot be read, the list cannot be compared with this queue's owners, or the file is of another queue.
-pub fn survey(look: &mut Look, living: Option<&Living>, file: Option<&LookFile>) -> Result<Survey, OpsError> {
-    if living.is_some() && look.spec.owner.id.is_none() {
+pub fn survey(snapshot: &mut Snapshot, living: Option<&Living>, file: Option<&SnapshotFile>) -> Result<Survey, OpsError> {
+    if living.is_some() && snapshot.spec.owner.id.is_none() {
         return Err(OpsError::usage(
-            format!("--alive-from: preset {} does not say who holds a job", look.spec.preset),
+            format!("--alive-from: preset {} does not say who holds a job", snapshot.spec.preset),
             "stop every worker and sweep with --restart --all-owners",
         ));
     }
-    let before = file.map(|file| file.looks(look)).transpose()?.flatten();
-    let at = look.now();
-    let mut now = file.map(|_| Looks { taken_at: at, seen: HashMap::new() });
+    let before = file.map(|file| file.looks(snapshot)).transpose()?.flatten();
+    let at = snapshot.now();
+    let mut now = file.map(|_| EarlierSnapshot { taken_at: at, seen: HashMap::new() });
     let (mut is_listed, mut example) = (false, None);
-    look.reader.scan(&look.spec, &Wanted::All, &mut |claim| {
+    snapshot.reader.scan(&snapshot.spec, &Wanted::All, &mut |claim| {
         if let (Some(living), Some(owner)) = (living, claim.owner.as_ref().filter(|_| !is_listed)) {
             is_listed = living.roster.lists(owner);
             example.get_or_insert_with(|| owner.name.clone());

@@ -57,10 +57,10 @@ pub fn unfit(session: &Session<'_>, spec: &QueueSpec, too_long: &TooLong) -> Res
     unfit.extend(misfits.map(|misfit| misfit.to_string()));
     let fits = |group: &Group| group.too_long.entries.iter().all(|entry| fits(spec, entry, too_long).is_ok());
     for group in waiting(spec, too_long).into_iter().filter(fits) {
-        let looked = session.look_at_waiting(&group.waits).and_then(|mut look| {
+        let looked = session.snapshot_of_waiting(&group.waits).and_then(|mut snapshot| {
             // Whether this role may read what is needed: hardly a job is as old as that.
-            look.reader.scan(&look.spec, &Wanted::Before(Timestamp::EPOCH), &mut |_| {})?;
-            Ok(look.reader.rehearse(&look.spec, &Cause::Waited.reason(""))?)
+            snapshot.reader.scan(&snapshot.spec, &Wanted::Before(Timestamp::EPOCH), &mut |_| {})?;
+            Ok(snapshot.reader.rehearse(&snapshot.spec, &Cause::Waited.reason(""))?)
         });
         match looked {
             // A right that is missing is found with those of the claims.

@@ -1,7 +1,7 @@
 //! How a run takes turns with others on the same queue.
 
 use super::OpsError;
-use super::session::Look;
+use super::session::Snapshot;
 use crate::model::{Batch, BatchReport, Timestamp};
 use crate::spec::QueueSpec;
 use crate::store::{Limits, Recorder, StoreError, StoreErrorKind, Turn, Writer, too_soon};
@@ -75,16 +75,16 @@ pub fn pause() -> Duration {
 ///
 /// # Errors
 /// When the ledger cannot be read.
-pub fn called_off(look: &mut Look, min_interval: Duration) -> Result<Option<StoreError>, OpsError> {
-    let (table, now) = (look.target.table.clone(), look.now());
-    let last: Option<Timestamp> = look.reader.last_sweep(&look.spec, min_interval)?;
+pub fn called_off(snapshot: &mut Snapshot, min_interval: Duration) -> Result<Option<StoreError>, OpsError> {
+    let (table, now) = (snapshot.target.table.clone(), snapshot.now());
+    let last: Option<Timestamp> = snapshot.reader.last_sweep(&snapshot.spec, min_interval)?;
     Ok(last.and_then(|last| too_soon(&table, last, min_interval, now)))
 }
 
 /// Why the ledger does not tell every host of a sweep on any of them; `None` if it does.
-pub fn untold(look: &Look) -> Option<String> {
-    let table = &look.target.table;
-    let Some(ledger) = &look.spec.ledger else { return Some(format!("{table} has no ledger")) };
+pub fn untold(snapshot: &Snapshot) -> Option<String> {
+    let table = &snapshot.target.table;
+    let Some(ledger) = &snapshot.spec.ledger else { return Some(format!("{table} has no ledger")) };
     let name = format!("{}.{}", ledger.table.schema, ledger.table.name);
     match (ledger.lacks.as_slice(), ledger.may_read, ledger.may_insert) {
         ([], true, true) => None,

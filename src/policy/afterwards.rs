@@ -30,7 +30,7 @@ impl Afterwards {
     }
 }
 
-/// How a job stands, by what a look found under its key: the claim, and whether it is in flight. The job was moved, so that
+/// How a job stands, by what a snapshot found under its key: the claim, and whether it is in flight. The job was moved, so that
 /// a claim in flight is a new one.
 pub fn afterwards(spec: &QueueSpec, found: Option<(&Claim, bool)>, policy: &Policy, now: Timestamp) -> Afterwards {
     match found {

@@ -12,7 +12,7 @@ pub const FREE: u64 = 10;
 /// That every owner is dead means something only from this many owners on.
 const OWNERS: usize = 3;
 
-/// What one look saw of the whole queue, whatever was selected of it.
+/// What one snapshot saw of the whole queue, whatever was selected of it.
 #[derive(Debug, Clone, Default)]
 pub struct Gauge {
     in_flight: u64,

@@ -33,7 +33,7 @@ pub use roster::{Living, Roster, RosterError, Standing, may_be_one_host};
 pub use rules::{Policy, Restart};
 pub use scope::{Globs, RestartScope, ScopeError};
 pub use stalls::why_failed;
-pub use stillness::{Looks, Print, Seen, Stood, key_print, seen};
+pub use stillness::{EarlierSnapshot, Print, Seen, Stood, key_print, seen};
 pub use thresholds::{Allowed, SetBy, Threshold, Thresholds};
 pub use too_long::{StateLimit, TooLong};
 pub use verdict::{Check, CheckResult, Judgement, Proves, Reason, Rule, Verdict};

@@ -49,7 +49,7 @@ pub enum SkipReason {
     Preset,
     /// A saved plan named it, and it is not as that plan saw it.
     Changed,
-    /// It was not the same in two looks.
+    /// It was not the same in two snapshots.
     ChangedBetweenSnapshots,
 }
 

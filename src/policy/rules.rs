@@ -1,6 +1,6 @@
 use super::roster::Living;
 use super::scope::RestartScope;
-use super::stillness::Looks;
+use super::stillness::EarlierSnapshot;
 use super::thresholds::Thresholds;
 use super::too_long::TooLong;
 use super::verdict::Rule;
@@ -31,7 +31,7 @@ pub struct Policy {
     /// Who is alive, as somebody outside of the database knows it.
     pub living: Option<Living>,
     /// What earlier looks saw.
-    pub looks: Option<Arc<Looks>>,
+    pub looks: Option<Arc<EarlierSnapshot>>,
 }
 
 impl Policy {
@@ -61,5 +61,5 @@ pub struct Restart {
     pub began: Timestamp,
     /// What was in flight then, where claims do not say when they were made and the sweep has waited since; `None` where the
     /// look that is judged is the first one.
-    pub first: Option<Arc<Looks>>,
+    pub first: Option<Arc<EarlierSnapshot>>,
 }

@@ -23,7 +23,7 @@ pub struct Seen {
 
 /// What earlier looks saw, by the fingerprint of the job's key.
 #[derive(Debug, Clone)]
-pub struct Looks {
+pub struct EarlierSnapshot {
     /// When the last of them was taken, by the store's clock.
     pub taken_at: Timestamp,
     /// The claims that were in flight then.
@@ -39,17 +39,17 @@ pub struct Stood {
     pub moved: bool,
     /// The same for the columns that show progress; `None` where the queue names none.
     pub progress: Option<Duration>,
-    /// How long ago the last look was taken.
-    pub last_look: Duration,
+    /// How long ago the last snapshot was taken.
+    pub snapshot_age: Duration,
 }
 
-impl Looks {
+impl EarlierSnapshot {
     /// True if the claim was seen, with the same values.
     pub fn has(&self, claim: &Claim) -> bool {
         self.seen.get(&key_print(claim)).is_some_and(|seen| seen.values == values_print(claim))
     }
 
-    /// How a claim stands; `None` if no earlier look saw it.
+    /// How a claim stands; `None` if no earlier snapshot saw it.
     pub fn stood(&self, claim: &Claim, now: Timestamp) -> Option<Stood> {
         let before = self.seen.get(&key_print(claim))?;
         let seen = seen(Some(before), claim, now);
@@ -60,12 +60,12 @@ impl Looks {
             progress: seen
                 .progress
                 .map(|_| if same_progress { now.since(seen.progress_since) } else { Duration::ZERO }),
-            last_look: now.since(self.taken_at),
+            snapshot_age: now.since(self.taken_at),
         })
     }
 }
 
-/// What is to be kept of a claim, given what the look before saw of it.
+/// What is to be kept of a claim, given what the snapshot before saw of it.
 pub fn seen(before: Option<&Seen>, claim: &Claim, now: Timestamp) -> Seen {
     let (values, progress) = (values_print(claim), progress_print(claim));
     let still = before.filter(|before| before.values == values);

@@ -10,7 +10,7 @@ pub enum Tone {
     Dim,
     /// All is well.
     Good,
-    /// Worth a look.
+    /// Worth a snapshot.
     Warn,
     /// Wrong.
     Bad,

@@ -12,7 +12,7 @@ pub struct Health {
     pub state: String,
     /// The same in a sentence.
     pub message: String,
-    /// The store's own time of this look; null if it could not look.
+    /// The store's own time of this snapshot; null if it could not look.
     #[schemars(with = "Option<String>")]
     pub store_time: Option<Timestamp>,
     /// Which queue; null if it could not look.

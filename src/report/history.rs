@@ -36,7 +36,7 @@ pub struct HistorySummary {
 pub struct HistoryRun {
     /// The run.
     pub run_id: String,
-    /// The store's own time of the look that it rested on; where only the ledger knows it, of its write.
+    /// The store's own time of the snapshot that it rested on; where only the ledger knows it, of its write.
     #[schemars(with = "String")]
     pub store_time: Timestamp,
     /// `reclaim`, `sweep` or `undo`.

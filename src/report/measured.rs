@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-/// What one look found in flight, counted for monitoring; [`super::Health`] and metrics are made from it.
+/// What one snapshot found in flight, counted for monitoring; [`super::Health`] and metrics are made from it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Measured {
     /// The queues that have jobs in flight, by name.

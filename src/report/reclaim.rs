@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub struct Reclaim {
     /// `jobdoctor.reclaim/v1` or `jobdoctor.sweep/v1`.
     pub schema: &'static str,
-    /// The store's own time of the look that the plan rests on.
+    /// The store's own time of the snapshot that the plan rests on.
     #[schemars(with = "String")]
     pub store_time: Timestamp,
     /// Which queue.
@@ -28,7 +28,7 @@ pub struct Reclaim {
     pub delay_seconds: Option<f64>,
     /// The window over which they are spread after that; null is none.
     pub jitter_seconds: Option<f64>,
-    /// How long before this look another one saw exactly the same steps; null if that was not asked, or nothing was to be
+    /// How long before this snapshot another one saw exactly the same steps; null if that was not asked, or nothing was to be
     /// confirmed.
     pub confirmed_after_seconds: Option<f64>,
     /// The file with the journal of this run; null where there is none.

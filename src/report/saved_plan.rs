@@ -11,7 +11,7 @@ pub struct SavedPlan {
     pub schema: String,
     /// The version of jobdoctor that wrote it.
     pub version: String,
-    /// The store's own time of the look that the plan rests on.
+    /// The store's own time of the snapshot that the plan rests on.
     #[schemars(with = "String")]
     pub store_time: Timestamp,
     /// Which queue.

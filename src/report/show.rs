@@ -8,7 +8,7 @@ use serde::Serialize;
 pub struct Show {
     /// `jobdoctor.show/v1`.
     pub schema: &'static str,
-    /// The store's own time of this look.
+    /// The store's own time of this snapshot.
     #[schemars(with = "String")]
     pub store_time: Timestamp,
     /// Which queue.

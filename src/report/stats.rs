@@ -10,7 +10,7 @@ use std::io::{self, Write};
 pub struct Stats {
     /// `jobdoctor.stats/v1`.
     pub schema: &'static str,
-    /// The store's own time of this look.
+    /// The store's own time of this snapshot.
     #[schemars(with = "String")]
     pub store_time: Timestamp,
     /// Which queue.

@@ -55,7 +55,7 @@ pub struct Filter {
     pub restart: bool,
     /// How many entries the list of living owners has; null without `--alive-from`.
     pub living_owners: Option<u64>,
-    /// The store's time of the saved look that this one was compared with; null without `--look-file`, and for a first look.
+    /// The store's time of the saved snapshot that this one was compared with; null without `--snapshot-file`, and for a first snapshot.
     #[schemars(with = "Option<String>")]
     pub compared_with_at: Option<Timestamp>,
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Undo {
     /// `jobdoctor.undo/v1`.
     pub schema: &'static str,
-    /// The store's own time of this look.
+    /// The store's own time of this snapshot.
     #[schemars(with = "String")]
     pub store_time: Timestamp,
     /// Which queue.
@@ -42,7 +42,7 @@ pub struct Undo {
 pub struct UndoSummary {
     /// Steps.
     pub planned: u64,
-    /// Of them: as the run left them at the time of the look.
+    /// Of them: as the run left them at the time of the snapshot.
     pub untouched: u64,
     /// Of them: touched since.
     pub changed: u64,
@@ -78,10 +78,10 @@ pub struct UndoStep {
     pub attempts: Option<i64>,
     /// Its attempts afterwards.
     pub attempts_after: Option<i64>,
-    /// What its row was at the look: `untouched`, `changed`, `as_before` (what it was before the run, so there is nothing to give
+    /// What its row was at the snapshot: `untouched`, `changed`, `as_before` (what it was before the run, so there is nothing to give
     /// back) or `gone`.
     pub seen: String,
-    /// The state it was in at the look; null where the state is no column.
+    /// The state it was in at the snapshot; null where the state is no column.
     pub state_seen: Option<String>,
     /// How it ended; null in a dry run.
     pub outcome: Option<String>,

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What became of the jobs that went back to the queue, as the last look saw it.
+/// What became of the jobs that went back to the queue, as the last snapshot saw it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Verified {
     /// How long it was watched: up to the time asked for, or until every job had ended.

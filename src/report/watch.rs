@@ -4,20 +4,20 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// `jobdoctor.stale-watch/v1`: one line of `stale --watch -o jsonl`. First a head; of each look what appeared and what is
-/// gone, then the look itself.
+/// `jobdoctor.stale-watch/v1`: one line of `stale --watch -o jsonl`. First a head; of each snapshot what appeared and what is
+/// gone, then the snapshot itself.
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum WatchLine<'a> {
     /// The first line.
     Head(WatchHead<'a>),
-    /// A finding that the look before did not have; in the first look, every one.
+    /// A finding that the snapshot before did not have; in the first snapshot, every one.
     Appeared(&'a Job),
-    /// A finding that the look before had and this one has not, as it was then. What became of it is not looked for.
+    /// A finding that the snapshot before had and this one has not, as it was then. What became of it is not looked for.
     Gone(&'a Job),
-    /// The end of a look, and its counts.
-    Look(WatchLook<'a>),
-    /// A look that failed; nothing is known of the time since the last one. It is tried again.
+    /// The end of a snapshot, and its counts.
+    Snapshot(WatchSnapshot<'a>),
+    /// A snapshot that failed; nothing is known of the time since the last one. It is tried again.
     Failed(WatchFailed),
 }
 
@@ -30,14 +30,14 @@ pub struct WatchHead<'a> {
     pub target: &'a Target,
     /// What was asked for.
     pub filter: &'a Filter,
-    /// The pause between two looks.
+    /// The pause between two snapshots.
     pub interval_seconds: f64,
 }
 
-/// See [`WatchLine::Look`].
+/// See [`WatchLine::Snapshot`].
 #[derive(Serialize, JsonSchema)]
-pub struct WatchLook<'a> {
-    /// The store's own time of this look.
+pub struct WatchSnapshot<'a> {
+    /// The store's own time of this snapshot.
     #[schemars(with = "String")]
     pub store_time: Timestamp,
     /// How many appeared.
@@ -48,7 +48,7 @@ pub struct WatchLook<'a> {
     pub summary: &'a StaleSummary,
     /// What is likely to have happened.
     pub diagnoses: &'a [Diagnosis],
-    /// What keeps this look from being trusted whole.
+    /// What keeps this snapshot from being trusted whole.
     pub warnings: &'a [String],
 }
 
@@ -61,11 +61,11 @@ pub struct WatchFailed {
     pub kind: String,
     /// What happened.
     pub message: String,
-    /// The store's time of the last look that did not fail.
+    /// The store's time of the last snapshot that did not fail.
     #[schemars(with = "Option<String>")]
-    pub last_look_at: Option<Timestamp>,
+    pub last_snapshot_at: Option<Timestamp>,
     /// For how long there has been none, by this machine's clock.
-    pub without_look_seconds: f64,
+    pub without_snapshot_seconds: f64,
 }
 
 impl WatchLine<'_> {

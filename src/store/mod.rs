@@ -109,7 +109,7 @@ impl Caution {
 
 /// One look at a database: a snapshot that does not move, and the store's own clock read once.
 pub trait Reader {
-    /// The store's time of this look; on a standby, the time up to which it has followed its primary.
+    /// The store's time of this snapshot; on a standby, the time up to which it has followed its primary.
     fn now(&self) -> Timestamp;
 
     /// What to call the server that answered, where there were several to choose from.

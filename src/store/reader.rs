@@ -34,7 +34,7 @@ pub(super) trait ReadSession: Session {
     /// Gives what comes no more than so much time, until [`ReadSession::end_short`].
     fn begin_short(&mut self, time: Duration) -> Result<(), StoreError>;
 
-    /// What comes may take its time again; the look goes on, even if a statement has failed meanwhile.
+    /// What comes may take its time again; the snapshot goes on, even if a statement has failed meanwhile.
     fn end_short(&mut self) -> Result<(), StoreError>;
 
     /// Has the database explain a statement that a writer would send, and never runs it; `is_act` says that it is one that a

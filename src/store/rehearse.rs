@@ -176,7 +176,7 @@ fn statements<S: ReadSession>(
     list.into_iter().map(|statement| (false, statement)).chain(acts).collect()
 }
 
-/// Whether an error says that the database does not take a statement; other errors end the look.
+/// Whether an error says that the database does not take a statement; other errors end the snapshot.
 pub(super) fn is_refusal(error: &StoreError) -> bool {
     use StoreErrorKind::{Denied, Other, RowData, Unfit};
     matches!(error.kind, Denied | Unfit | RowData | Other)

@@ -1,4 +1,4 @@
-//! Looking jobs up again by the very keys that a look handed out.
+//! Looking jobs up again by the very keys that a snapshot handed out.
 
 use crate::support::doctor::{built_in, fit, look, scan};
 use crate::support::edit::Value::{Ago, Int, Text};

@@ -1,4 +1,4 @@
-//! The heart: whatever happens to a job between the look and the write, the write leaves alone what it had not judged.
+//! The heart: whatever happens to a job between the snapshot and the write, the write leaves alone what it had not judged.
 
 use super::scenarios::{Queue, Scenario, all};
 use crate::support::doctor::{apply, apply_within, limits_waiting, outcomes};

@@ -84,9 +84,9 @@ fn a_look_holds_no_lock_that_a_worker_waits_for() {
         let mut seen = Vec::new();
         reader.scan(&spec, &Wanted::All, &mut |claim| seen.push(claim.attempts)).unwrap();
         if lab.name() != "sqlite, rollback journal" {
-            // There, a reader and a committing writer do exclude each other, for as long as the look lasts.
+            // There, a reader and a committing writer do exclude each other, for as long as the snapshot lasts.
             lab.run("UPDATE jobs SET attempts = 2");
-            // And the look does not move.
+            // And the snapshot does not move.
             reader.scan(&spec, &Wanted::All, &mut |claim| seen.push(claim.attempts)).unwrap();
             assert_eq!(seen[0], seen[1], "{}", lab.name());
         }
@@ -94,7 +94,7 @@ fn a_look_holds_no_lock_that_a_worker_waits_for() {
 }
 
 /// Looks at a file in every way there is.
-fn look_at(path: &Path) -> Vec<i64> {
+fn snapshot_at(path: &Path) -> Vec<i64> {
     let store = open(&Address::file(path.to_owned()));
     let spec = fit(&*store, &built_in("lease"));
     let claims = scan(&*store, &spec, &Wanted::All);
@@ -118,7 +118,7 @@ fn a_clean_file_stays_as_it_is() {
         let lab = clean(journal);
         let before = Frozen::of(lab.path().parent().unwrap());
         assert_eq!(before.names(), ["queue.db"]);
-        assert_eq!(look_at(&lab.path()), [1]);
+        assert_eq!(snapshot_at(&lab.path()), [1]);
         before.must_be_unchanged();
     }
 }
@@ -131,10 +131,10 @@ fn a_live_writer_is_read_and_left_alone() {
         writer.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
         writer.execute_batch("UPDATE jobs SET attempts = 2").unwrap();
         let before = Frozen::of(lab.path().parent().unwrap());
-        assert_eq!(look_at(&lab.path()), [2], "{}: the newest commit is seen", lab.name());
+        assert_eq!(snapshot_at(&lab.path()), [2], "{}: the newest commit is seen", lab.name());
         before.must_be_unchanged();
         writer.execute_batch("UPDATE jobs SET attempts = 3").unwrap();
-        assert_eq!(look_at(&lab.path()), [3], "{}", lab.name());
+        assert_eq!(snapshot_at(&lab.path()), [3], "{}", lab.name());
     }
 }
 
@@ -144,7 +144,7 @@ fn a_writer_in_the_middle_of_a_transaction_is_not_seen() {
         let lab = clean(journal);
         let writer = lab.hold_sql("UPDATE jobs SET attempts = 2");
         let before = Frozen::of(lab.path().parent().unwrap());
-        assert_eq!(look_at(&lab.path()), [1], "{}", lab.name());
+        assert_eq!(snapshot_at(&lab.path()), [1], "{}", lab.name());
         before.must_be_unchanged();
         writer.commit();
     }
@@ -156,7 +156,7 @@ fn a_wal_left_behind_by_a_killed_writer_is_read_and_stays() {
     kill_a_writer(&lab.path(), "PRAGMA wal_autocheckpoint = 0; UPDATE jobs SET attempts = 7;");
     let before = Frozen::of(lab.path().parent().unwrap());
     assert_eq!(before.names(), ["queue.db", "queue.db-shm", "queue.db-wal"]);
-    assert_eq!(look_at(&lab.path()), [7], "what was committed is read");
+    assert_eq!(snapshot_at(&lab.path()), [7], "what was committed is read");
     before.must_be_unchanged();
 }
 
@@ -171,7 +171,7 @@ fn what_a_killed_writer_had_not_committed_is_not_read() {
          INSERT INTO big SELECT randomblob(200) FROM n;",
     );
     let before = Frozen::of(lab.path().parent().unwrap());
-    assert_eq!(look_at(&lab.path()), [7]);
+    assert_eq!(snapshot_at(&lab.path()), [7]);
     before.must_be_unchanged();
 }
 
@@ -184,7 +184,7 @@ fn a_wal_without_its_index_is_read_and_stays() {
     fs::remove_file(lab.path().with_file_name("queue.db-shm")).unwrap();
     let read = |suffix: &str| fs::read(lab.path().with_file_name(format!("queue.db{suffix}"))).unwrap();
     let before = (read(""), read("-wal"));
-    assert_eq!(look_at(&lab.path()), [7]);
+    assert_eq!(snapshot_at(&lab.path()), [7]);
     assert_eq!((read(""), read("-wal")), before);
 }
 
@@ -211,13 +211,13 @@ fn a_journal_left_behind_by_a_killed_writer_is_taken_back_when_asked_for() {
     before.must_be_unchanged();
     kill_a_writer(&lab.path(), HALF_A_TRANSACTION);
     lab.store().recover(&limits()).unwrap();
-    assert_eq!(look_at(&lab.path()), [1]);
+    assert_eq!(snapshot_at(&lab.path()), [1]);
     assert_eq!(Frozen::of(lab.path().parent().unwrap()).names(), ["queue.db"]);
     // A journal of a writer that is alive is its own business.
     let writer = lab.hold_sql("UPDATE jobs SET attempts = 2");
     lab.store().recover(&limits()).unwrap();
     writer.commit();
-    assert_eq!(look_at(&lab.path()), [2]);
+    assert_eq!(snapshot_at(&lab.path()), [2]);
 }
 
 /// Killed while it wrote the beginning of the journal: to SQLite it is one as soon as its first byte is there.
@@ -232,7 +232,7 @@ fn a_journal_with_a_torn_beginning_is_taken_back_when_asked_for() {
         let error = lab.store().reader(&limits()).err().expect("nobody can tell yet what is in the file");
         assert_eq!(error.kind, StoreErrorKind::Denied);
         lab.store().recover(&limits()).unwrap();
-        assert_eq!(look_at(&lab.path()), [1]);
+        assert_eq!(snapshot_at(&lab.path()), [1]);
     }
     // One that is kept for the next transaction is none, and stays.
     fs::write(&journal, [0; 512]).unwrap();
@@ -248,7 +248,7 @@ fn a_file_in_a_directory_that_may_not_be_written() {
     let directory = lab.path().parent().unwrap().to_owned();
     fs::set_permissions(&directory, fs::Permissions::from_mode(0o555)).unwrap();
     let before = Frozen::of(&directory);
-    assert_eq!(look_at(&lab.path()), [1]);
+    assert_eq!(snapshot_at(&lab.path()), [1]);
     before.must_be_unchanged();
     fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();
 }
@@ -301,7 +301,7 @@ fn a_link_to_a_live_file_is_read_with_its_wal() {
     let link: PathBuf = elsewhere.path().join("link.db");
     std::os::unix::fs::symlink(lab.path(), &link).unwrap();
     let before = (Frozen::of(lab.path().parent().unwrap()), Frozen::of(elsewhere.path()));
-    assert_eq!(look_at(&link), [5]);
+    assert_eq!(snapshot_at(&link), [5]);
     before.0.must_be_unchanged();
     before.1.must_be_unchanged();
     drop(writer);
@@ -316,7 +316,7 @@ fn a_link_to_a_file_whose_writer_was_killed() {
     let link: PathBuf = elsewhere.path().join("link.db");
     std::os::unix::fs::symlink(lab.path(), &link).unwrap();
     let before = (Frozen::of(lab.path().parent().unwrap()), Frozen::of(elsewhere.path()));
-    assert_eq!(look_at(&link), [7]);
+    assert_eq!(snapshot_at(&link), [7]);
     before.0.must_be_unchanged();
     before.1.must_be_unchanged();
 }
@@ -331,7 +331,7 @@ fn a_copy_without_its_wal() {
     let to = elsewhere.path().join("copy.db");
     copy(&lab.path(), &to);
     let before = Frozen::of(elsewhere.path());
-    assert_eq!(look_at(&to), [1]);
+    assert_eq!(snapshot_at(&to), [1]);
     before.must_be_unchanged();
     drop(writer);
 }

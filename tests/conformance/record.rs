@@ -259,7 +259,7 @@ fn gone_and_locked() {
     });
 }
 
-/// Whatever happens between the look and the write, in every scenario of the guard: a row that was not moved is not told of.
+/// Whatever happens between the snapshot and the write, in every scenario of the guard: a row that was not moved is not told of.
 #[test]
 fn in_every_scenario() {
     for_each_store(|lab| {

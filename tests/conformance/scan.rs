@@ -57,7 +57,7 @@ fn sifted(lab: &dyn Lab, spec: &QueueSpec, policy: &Policy) -> Vec<String> {
     let suspects = keys(&suspects);
     let mut lost = Vec::new();
     let now = reader.now();
-    // Within the same look, so that nothing may differ but the pre-filter.
+    // Within the same snapshot, so that nothing may differ but the pre-filter.
     reader
         .scan(spec, &Wanted::All, &mut |claim| {
             let judgement = judge(spec, &claim, policy, now);
@@ -133,7 +133,7 @@ fn every_combination_of_signs_of_the_owner() {
     let owners = workers.into_iter().map(Text).chain([Null, Text("ghost"), Text("")]);
     let mut id = 0;
     for worker in owners {
-        // None at a threshold: which second a look falls into is chance.
+        // None at a threshold: which second a snapshot falls into is chance.
         for started in [Null, Ago(30), Ago(602), Ago(4000), Ago(-3600)] {
             id += 1;
             rows.push(insert(
@@ -336,7 +336,7 @@ fn the_states_in_use() {
     });
 }
 
-/// Stopped by hand, say, or on a machine that slept or was busy. Postgres ends a look that stands about for as long as it may
+/// Stopped by hand, say, or on a machine that slept or was busy. Postgres ends a snapshot that stands about for as long as it may
 /// take in all, and hangs up: that is no server that was lost.
 #[test]
 fn a_look_that_stood_about_for_too_long_has_run_out_of_time() {

@@ -1,4 +1,4 @@
-//! What may happen to a stuck job between the look and the write. Each scenario names the one value that tells it apart, so
+//! What may happen to a stuck job between the snapshot and the write. Each scenario names the one value that tells it apart, so
 //! that the twins can show that the guard stands on every one of them.
 
 use crate::support::doctor;

@@ -122,7 +122,7 @@ fn the_newest_runs_and_the_look_goes_on() {
     });
 }
 
-/// A short question that takes too long fails alone: what comes after it in the same look does not.
+/// A short question that takes too long fails alone: what comes after it in the same snapshot does not.
 #[test]
 fn a_short_question_that_takes_too_long_is_given_up() {
     for_each_store(|lab| {

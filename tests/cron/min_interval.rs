@@ -69,7 +69,7 @@ fn a_ledger_that_counts_the_losses_tells_of_the_last_sweep_too() {
     });
 }
 
-/// The two looks are before the first batch of either; the transaction alone tells the later one.
+/// The two snapshots are before the first batch of either; the transaction alone tells the later one.
 #[test]
 fn a_sweep_that_has_looked_in_time_and_writes_too_late_is_held_in_its_transaction() {
     on_both(|shop| {
@@ -78,7 +78,7 @@ fn a_sweep_that_has_looked_in_time_and_writes_too_late_is_held_in_its_transactio
         shop.in_flight(1, 3, "'web1:7'", 600);
         let hold = ["sweep", "--apply", "--json", "--min-interval", "1h", "--confirm-after", "8s"];
         let late = on_host(shop, 1, &hold).spawn().expect("it starts");
-        // It has looked once; where it looks again does not matter: the ledger is asked before the first look alone, and in
+        // It has looked once; where it looks again does not matter: the ledger is asked before the first snapshot alone, and in
         // the transaction.
         crate::support::cli::until("it has looked", || {
             locks(shop, 1)

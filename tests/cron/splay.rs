@@ -47,7 +47,7 @@ fn it_is_over_in_time() {
     }
 }
 
-/// The table does not say when a job was claimed: one that a new worker claims meanwhile is told by the first look.
+/// The table does not say when a job was claimed: one that a new worker claims meanwhile is told by the first snapshot.
 #[test]
 fn a_restart_sweep_leaves_alone_what_was_claimed_while_it_waited() {
     let doctor = simple();

@@ -14,7 +14,7 @@ fn ended(child: Child) -> Ran {
     Ran::of(child.wait_with_output().expect("it ends"))
 }
 
-/// A sweep of host 0 that has the lock of the host and stays between two looks until it is killed.
+/// A sweep of host 0 that has the lock of the host and stays between two snapshots until it is killed.
 fn long_sweep(shop: &Shop) -> Child {
     let sweep = on_host(shop, 0, &["sweep", "--apply", "--json", "--confirm-after", "10m"]).spawn().expect("it starts");
     until("it has signed the lock", || {
@@ -103,7 +103,7 @@ fn one_that_may_wait_does_and_looks_anew() {
     let waits = || {
         let entries = fs::read_dir(format!("/proc/{}/fd", second.id())).into_iter().flatten().flatten();
         let open: Vec<_> = entries.filter_map(|entry| fs::read_link(entry.path()).ok()).collect();
-        // It opens the lock while it looks, and gives up that look before it waits.
+        // It opens the lock while it looks, and gives up that snapshot before it waits.
         open.contains(&lock) && !open.contains(&queue)
     };
     until("the second one waits for the lock", waits);

@@ -1,4 +1,4 @@
-//! On Postgres the table is altered, replaced or gone between the look and the write (F29): the plan was made for another one, and
+//! On Postgres the table is altered, replaced or gone between the snapshot and the write (F29): the plan was made for another one, and
 //! nothing is written. On SQLite `files::altered` shows the same.
 
 use super::ground::{BATCHES, Ground, SWEEP};

@@ -105,7 +105,7 @@ impl Many {
              INSERT INTO jobs SELECT * FROM {BEFORE} WHERE {dead};
              DELETE FROM jobdoctor_ledger"
         ));
-        // Nobody else does on the tests' server, and a thousand kills later every look would wade through dead rows.
+        // Nobody else does on the tests' server, and a thousand kills later every snapshot would wade through dead rows.
         if self.shop.is_postgres() {
             self.shop.sql(&format!("VACUUM ANALYZE jobs, {BEFORE}, jobdoctor_ledger"));
         }

@@ -1,4 +1,4 @@
-//! 78: somebody alters the tables between the look and the write. The plan was made for others: nothing is written.
+//! 78: somebody alters the tables between the snapshot and the write. The plan was made for others: nothing is written.
 
 use super::waiting::Waiting;
 use crate::cli::scene::{incident, orders};

@@ -128,7 +128,7 @@ fn a_page_that_was_overwritten() {
         let head = page * 4096 + if page == 0 { 100 } else { 0 };
         bytes[head..head + 12].fill(0xa5);
         fs::write(doctor.path("queue.db"), bytes).unwrap();
-        // Not every page is one that a look comes by.
+        // Not every page is one that a snapshot comes by.
         if doctor.run(&["stale", "--db", "queue.db"]).code == 66 {
             told += 1;
             is_refused_by(

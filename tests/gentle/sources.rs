@@ -4,7 +4,7 @@ use crate::support::cli::{Doctor, fails, is_valid};
 use crate::support::doctor::limits;
 use crate::support::postgres::fresh;
 use jobdoctor::model::Claim;
-use jobdoctor::ops::{self, Look, Order, Selection, Session};
+use jobdoctor::ops::{self, Snapshot, Order, Selection, Session};
 use jobdoctor::policy::{Later, Policy};
 use jobdoctor::spec::{Catalog, Place, Preset};
 use jobdoctor::store::{Address, Store, Surroundings, open};
@@ -35,7 +35,7 @@ fn river_counts_its_rescues() {
     assert_eq!(document["skipped"][0]["reason"], "stalls_unreadable", "a count that is no count");
 }
 
-/// Another rescuer was there between the look and the write: the fence covers what it counted.
+/// Another rescuer was there between the snapshot and the write: the fence covers what it counted.
 #[test]
 fn a_rescue_in_between_changes_the_fence() {
     let database = fresh();
@@ -123,7 +123,7 @@ fn store(address: &str) -> Box<dyn Store> {
     open(&Address::parse(address, &Surroundings::default()).unwrap())
 }
 
-fn look(store: &dyn Store, catalog: &Catalog, preset: &str) -> Look {
+fn look(store: &dyn Store, catalog: &Catalog, preset: &str) -> Snapshot {
     let (place, limits) = (Place::default(), limits());
     Session { store, catalog, preset: Some(preset), place: &place, limits: &limits, target: None }.look().unwrap()
 }

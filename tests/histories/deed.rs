@@ -29,10 +29,10 @@ pub enum Deed {
     /// This job's worker has been silent for so long that it counts as dead.
     Silence(Job),
     /// Doctors of the same mind look at the queue and keep their plan.
-    Look {
+    Snapshot {
         /// The first.
         doctor: Doctor,
-        /// And another who works from the same look, as with a saved plan.
+        /// And another who works from the same snapshot, as with a saved plan.
         with: Option<Doctor>,
     },
     /// A doctor applies the next batch of its plan.

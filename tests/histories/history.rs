@@ -61,8 +61,8 @@ impl History {
         let workers = (0..WORKERS).map(|worker| (worker, dice.weighted(&states))).collect();
         let doctors = 2 + dice.below(DOCTORS - 1);
         let through_proxy = dice.percent(1);
-        // Most begin with a look: what happens before one proves little.
-        let mut deeds = vec![Deed::Look { doctor: 0, with: dice.percent(50).then_some(1) }];
+        // Most begin with a snapshot: what happens before one proves little.
+        let mut deeds = vec![Deed::Snapshot { doctor: 0, with: dice.percent(50).then_some(1) }];
         deeds.extend((0..8 + dice.below(14)).map(|_| deed(&mut dice, doctors)));
         History { seed, queue, jobs, workers, deeds, through_proxy }
     }
@@ -94,7 +94,7 @@ fn deed(dice: &mut Dice, doctors: usize) -> Deed {
         Rollback,
         Works,
         Silence,
-        Look,
+        Snapshot,
         Apply,
         Crash,
     }
@@ -104,7 +104,7 @@ fn deed(dice: &mut Dice, doctors: usize) -> Deed {
         (3, Kind::Rollback),
         (50, Kind::Works),
         (8, Kind::Silence),
-        (6, Kind::Look),
+        (6, Kind::Snapshot),
         (18, Kind::Apply),
         (1, Kind::Crash),
     ];
@@ -115,7 +115,7 @@ fn deed(dice: &mut Dice, doctors: usize) -> Deed {
         Kind::Rollback => Deed::Rollback(dice.below(WORKERS)),
         Kind::Works => Deed::Works(dice.below(WORKERS), work(dice)),
         Kind::Silence => Deed::Silence(1 + dice.below(JOBS)),
-        Kind::Look => Deed::Look { doctor, with: dice.percent(40).then(|| dice.below(doctors)) },
+        Kind::Snapshot => Deed::Snapshot { doctor, with: dice.percent(40).then(|| dice.below(doctors)) },
         Kind::Apply => Deed::Apply {
             doctor,
             at_most: 1 + dice.below(JOBS),

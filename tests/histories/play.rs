@@ -90,7 +90,7 @@ impl Stage<'_> {
                 self.world.sessions.work(worker, &sql);
             }
             Deed::Silence(job) => self.is_silent(Some(job)),
-            Deed::Look { doctor, with } => {
+            Deed::Snapshot { doctor, with } => {
                 let plan = self.practice.look(self.world, doctor);
                 with.into_iter().for_each(|with| self.plans[with] = Some(plan.clone()));
                 self.plans[doctor] = Some(plan);

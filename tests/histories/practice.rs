@@ -27,7 +27,7 @@ impl Practice {
         Practice { looks: world.spec.clone(), applies: world.spec.clone(), plan: |_| (), report: |_| () }
     }
 
-    /// A look: the plan, and all rows as they were at that instant, read by hand.
+    /// A snapshot: the plan, and all rows as they were at that instant, read by hand.
     pub fn look(&self, world: &mut World, doctor: usize) -> Plan {
         let mut reader =
             world.looks.reader(&limits(&doctor_name(doctor))).unwrap_or_else(|error| panic!("{}: {error}", world.name));

@@ -276,6 +276,6 @@ fn what_catches_one_is_told_as_the_few_deeds_that_it_takes() {
     let (_, history) = twin.caught(&mut world, &practice).unwrap();
     let shortest = shrink(&mut world, &practice, &history, twin.breaks);
     assert!(breaks(&mut world, &practice, &shortest).iter().any(|broken| broken.promise == twin.breaks));
-    // A look, what came between, and a write; of one job.
+    // A snapshot, what came between, and a write; of one job.
     assert!(shortest.deeds.len() <= 3 && shortest.jobs.len() <= 1, "{shortest}");
 }

@@ -126,7 +126,7 @@ fn follow_the_page(incident: &mut Incident) {
     let hung = jobs().into_iter().filter(|job| job.queue.pace == Pace::Hung && !job.is_orphan());
     assert_eq!(left, hung.map(|job| job.id.to_string()).collect(), "{said}");
     // One who does not follow the page, but moves what hangs too, is caught by the same eyes; and by its workers.
-    // A job whose heartbeat comes between the look and the write is skipped (3), and is there the next time.
+    // A job whose heartbeat comes between the snapshot and the write is skipped (3), and is there the next time.
     let mut said = String::new();
     until("all that hangs is moved", || {
         said += &operator.say("jobdoctor reclaim --rule deadline_passed --apply || [ $? -eq 3 ]");

@@ -2,7 +2,7 @@
 
 use super::case::Case;
 
-/// Numbers that look random and are not: SplitMix64.
+/// Numbers that snapshot random and are not: SplitMix64.
 struct Dice(u64);
 
 impl Dice {

@@ -73,7 +73,7 @@ impl<'a> Stage<'a> {
         if self.players.is_empty() {
             let player = |steps: &Vec<Step>| -> Box<dyn Player> {
                 match steps.first() {
-                    Some(Step::Look) => Box::new(Doctor::new(self.lab, &self.queue, self.blind)),
+                    Some(Step::Snapshot) => Box::new(Doctor::new(self.lab, &self.queue, self.blind)),
                     _ => worker(self.lab),
                 }
             };

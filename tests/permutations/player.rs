@@ -129,14 +129,14 @@ impl Player for FileWorker {
     }
 }
 
-/// A doctor: the program's own look and batch, which stops between its last statement and its commit.
+/// A doctor: the program's own snapshot and batch, which stops between its last statement and its commit.
 pub(super) struct Doctor {
     asked: Sender<Asked>,
     said: Receiver<Event>,
 }
 
 enum Asked {
-    Look,
+    Snapshot,
     Act,
     Settle,
 }
@@ -161,7 +161,7 @@ impl Doctor {
 impl Player for Doctor {
     fn begin(&mut self, step: &Step, _lab: &dyn SqlLab) {
         let asked = match step {
-            Step::Look => Asked::Look,
+            Step::Snapshot => Asked::Snapshot,
             Step::Act => Asked::Act,
             Step::Settle => Asked::Settle,
             other => unreachable!("a doctor does no {other}"),
@@ -180,7 +180,7 @@ fn work(store: &dyn Store, spec: &QueueSpec, blind: bool, asked: &Receiver<Asked
     let mut judged = Vec::new();
     while let Ok(question) = asked.recv() {
         let answer = match question {
-            Asked::Look => {
+            Asked::Snapshot => {
                 judged = steps(store, spec, &Policy::default());
                 if blind {
                     judged.iter_mut().for_each(|step| step.witness = jobdoctor::model::Witness::None);

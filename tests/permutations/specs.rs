@@ -68,7 +68,7 @@ pub(super) fn all() -> Vec<Spec> {
 
 /// A doctor looks, writes, and commits.
 fn doctor() -> Vec<Step> {
-    vec![Step::Look, Step::Act, Step::Settle]
+    vec![Step::Snapshot, Step::Act, Step::Settle]
 }
 
 /// A worker's statements in one transaction.

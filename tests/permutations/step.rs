@@ -28,7 +28,7 @@ pub(super) enum Step {
     /// A worker's statement, in its transaction or by itself.
     Change(Change),
     /// A doctor looks, and judges.
-    Look,
+    Snapshot,
     /// It verifies what it judged, and writes; its transaction stays open.
     Act,
     /// It commits.

@@ -60,7 +60,7 @@ impl World {
                 Event::Ran(0)
             }
             Step::Change(change) => self.change(session, change),
-            Step::Look => self.look(session),
+            Step::Snapshot => self.look(session),
             Step::Act => self.act(session),
             Step::Settle => self.settle(session),
         }

@@ -1,4 +1,4 @@
-//! `--confirm-after`: two looks, and only what stood still in between.
+//! `--confirm-after`: two snapshots, and only what stood still in between.
 
 use super::queue::{Queue, ids, on_both, reason, rules};
 use crate::support::cli::{Ran, fails, is_valid, until};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 const CONFIRM: [&str; 5] = ["reclaim", "--apply", "--json", "--confirm-after", "3s"];
 
-/// Dead by their leases, as far as one look can tell.
+/// Dead by their leases, as far as one snapshot can tell.
 fn orphans(queue: &Queue, n: u32) {
     for id in 1..=n {
         queue.sql(&format!(
@@ -27,18 +27,18 @@ fn document(child: Child) -> Value {
     document
 }
 
-/// What a worker does to job 1 between the two looks, and what is said of it.
+/// What a worker does to job 1 between the two snapshots, and what is said of it.
 fn between(change: &str, said: &str) {
     on_both(|queue| {
         orphans(queue, 2);
-        let running = queue.first_look(&CONFIRM);
+        let running = queue.first_snapshot(&CONFIRM);
         queue.sql(change);
         let before = queue.rows("SELECT status || ' ' || coalesce(owner_id, '-') FROM jobs WHERE id = 1");
         let document = document(running);
         assert_eq!(ids(&document, "steps", rules), ["2 lease_expired"], "{document:#}");
         assert_eq!(ids(&document, "skipped", reason), ["1 changed_between_snapshots"], "{document:#}");
         let detail = document["skipped"][0]["detail"].as_str().unwrap();
-        assert!(detail.starts_with("showed life between two looks ") && detail.contains(said), "{detail}");
+        assert!(detail.starts_with("showed life between two snapshots ") && detail.contains(said), "{detail}");
         assert_eq!(document["summary"]["outcomes"]["moved"], 1);
         assert_eq!(queue.rows("SELECT status || ' ' || coalesce(owner_id, '-') FROM jobs WHERE id = 1"), before);
         assert_eq!(queue.rows("SELECT status FROM jobs WHERE id = 2"), ["QUEUED"]);
@@ -67,7 +67,7 @@ fn an_owner_id_that_is_used_again() {
     between("UPDATE jobs SET lease_token = 'another', claimed_at = AGO(8900) WHERE id = 1", "its row has changed");
 }
 
-/// A worker whose clock is hours behind looks silent in both looks, and beats all the while. One that ignored the second look
+/// A worker whose clock is hours behind looks silent in both looks, and beats all the while. One that ignored the second snapshot
 /// would move it.
 #[test]
 fn a_heartbeat_by_a_clock_that_is_behind() {
@@ -96,7 +96,7 @@ fn a_heartbeat_by_a_clock_that_is_behind() {
 fn a_dry_run_says_what_would_be_confirmed() {
     on_both(|queue| {
         orphans(queue, 2);
-        let running = queue.first_look(&["reclaim", "--json", "--confirm-after", "3s"]);
+        let running = queue.first_snapshot(&["reclaim", "--json", "--confirm-after", "3s"]);
         queue.sql("UPDATE jobs SET heartbeat_at = AGO(0) WHERE id = 1");
         let document = document(running);
         assert_eq!((&document["applied"], &document["summary"]["planned"]), (&false.into(), &1.into()));
@@ -107,12 +107,12 @@ fn a_dry_run_says_what_would_be_confirmed() {
     });
 }
 
-/// A job that is stuck in the second look only has been seen so once.
+/// A job that is stuck in the second snapshot only has been seen so once.
 #[test]
 fn what_is_new_waits_for_the_next_run() {
     on_both(|queue| {
         orphans(queue, 1);
-        let running = queue.first_look(&CONFIRM);
+        let running = queue.first_snapshot(&CONFIRM);
         queue.sql(
             "INSERT INTO jobs (id, status, owner_id, claimed_at, lease_expires_at)
             VALUES (7, 'RUNNING', 'web9:7', AGO(9000), AGO(8000))",
@@ -129,7 +129,7 @@ fn with_a_limit() {
     on_both(|queue| {
         orphans(queue, 2);
         queue.sql("UPDATE jobs SET heartbeat_at = AGO(8500) WHERE id = 2");
-        let running = queue.first_look(&[&CONFIRM[..], &["--limit", "1"]].concat());
+        let running = queue.first_snapshot(&[&CONFIRM[..], &["--limit", "1"]].concat());
         queue.sql(
             "INSERT INTO jobs (id, status, owner_id, claimed_at, lease_expires_at)
             VALUES (7, 'RUNNING', 'web9:7', AGO(99000), AGO(98000))",
@@ -145,7 +145,7 @@ fn of_a_restart_sweep() {
     on_both(|queue| {
         orphans(queue, 2);
         let words = ["sweep", "--restart", "--host", "web1", "--confirm-after", "3s", "--apply", "--json"];
-        let running = queue.first_look(&words);
+        let running = queue.first_snapshot(&words);
         queue.sql("UPDATE jobs SET heartbeat_at = AGO(0) WHERE id = 1");
         let ran = Ran::of(running.wait_with_output().unwrap()).exits(0);
         assert_eq!(ids(&ran.json(), "skipped", reason), ["1 changed_between_snapshots"]);
@@ -169,7 +169,7 @@ fn interrupted_while_waiting() {
     on_both(|queue| {
         orphans(queue, 1);
         let begun = Instant::now();
-        let running = queue.first_look(&["reclaim", "--apply", "--confirm-after", "10m", "--timeout", "1h"]);
+        let running = queue.first_snapshot(&["reclaim", "--apply", "--confirm-after", "10m", "--timeout", "1h"]);
         kill_process(Pid::from_raw(i32::try_from(running.id()).unwrap()).unwrap(), Signal::INT).unwrap();
         let ran = Ran::of(running.wait_with_output().unwrap());
         assert_eq!((ran.signal, ran.stdout.as_str()), (Some(2), ""), "{ran:#?}");
@@ -187,7 +187,7 @@ fn nothing_is_open_while_it_waits() {
         if !queue.is_postgres() {
             queue.sql("PRAGMA journal_mode = wal");
         }
-        let running = queue.first_look(&["reclaim", "--confirm-after", "10m", "--timeout", "1h"]);
+        let running = queue.first_snapshot(&["reclaim", "--confirm-after", "10m", "--timeout", "1h"]);
         if queue.is_postgres() {
             let mut client = queue.client();
             let open = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'jobdoctor%'

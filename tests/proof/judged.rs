@@ -1,7 +1,7 @@
 //! What earlier looks and lists do to a verdict, for every claim there may be.
 
 use jobdoctor::model::{Cell, Claim, Clocks, Fence, Key, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp, Witness};
-use jobdoctor::policy::{Globs, Living, Looks, Policy, Roster, Rule, Seen, Threshold, Verdict, judge, key_print, seen};
+use jobdoctor::policy::{Globs, Living, EarlierSnapshot, Policy, Roster, Rule, Seen, Threshold, Verdict, judge, key_print, seen};
 use jobdoctor::spec::QueueSpec;
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -18,13 +18,13 @@ fn with_progress() -> QueueSpec {
     spec
 }
 
-/// A look `last` seconds ago that had seen the claim as it is for `still` seconds then.
-fn stood(claim: &Claim, still: i64, moved: bool) -> Looks {
+/// A snapshot `last` seconds ago that had seen the claim as it is for `still` seconds then.
+fn stood(claim: &Claim, still: i64, moved: bool) -> EarlierSnapshot {
     let seen = Seen { moved, ..seen(None, claim, ago(still)) };
-    Looks { taken_at: ago(still.min(5)), seen: HashMap::from([(key_print(claim), seen)]) }
+    EarlierSnapshot { taken_at: ago(still.min(5)), seen: HashMap::from([(key_print(claim), seen)]) }
 }
 
-fn policy(older: Option<u64>, looks: Looks) -> Policy {
+fn policy(older: Option<u64>, looks: EarlierSnapshot) -> Policy {
     Policy { older: older.map(Duration::from_secs), looks: Some(Arc::new(looks)), ..Policy::default() }
 }
 
@@ -52,7 +52,7 @@ proptest! {
         prop_assert_eq!(judge(&spec, &claim, &policy, now()), judgement);
     }
 
-    /// A look never makes a running lease or a fresh heartbeat dead.
+    /// A snapshot never makes a running lease or a fresh heartbeat dead.
     #[test]
     fn life_stays_life(
         claim in claim(), still in 0_i64..100_000, left in 0_i64..1000, silence in 0_i64..300, by_lease in any::<bool>(),
@@ -71,7 +71,7 @@ proptest! {
         prop_assert!(!judgement.verdict.is_death(), "{judgement:#?}");
     }
 
-    /// A first look judges as without one, and so does a claim that no look has seen.
+    /// A first snapshot judges as without one, and so does a claim that no look has seen.
     #[test]
     fn a_claim_that_was_never_seen(claim in claim(), older in proptest::option::of(1_u64..10_000)) {
         let spec = with_progress();
@@ -131,7 +131,7 @@ fn ahead() -> Claim {
     }
 }
 
-fn verdict(claim: &Claim, looks: Looks) -> &'static str {
+fn verdict(claim: &Claim, looks: EarlierSnapshot) -> &'static str {
     judge(lease(), claim, &policy(None, looks), now()).verdict.name()
 }
 
@@ -183,7 +183,7 @@ fn what_looks_cannot_mend() {
 #[test]
 fn a_clock_that_was_put_back() {
     let future =
-        |at: Timestamp| Looks { taken_at: at, seen: HashMap::from([(key_print(&ahead()), seen(None, &ahead(), at))]) };
+        |at: Timestamp| EarlierSnapshot { taken_at: at, seen: HashMap::from([(key_print(&ahead()), seen(None, &ahead(), at))]) };
     assert_eq!(verdict(&ahead(), future(ago(-90_000))), "unknown");
     let kept = seen(Some(&seen(None, &ahead(), ago(-90_000))), &ahead(), now());
     assert_eq!((kept.since, kept.progress_since), (now(), now()));

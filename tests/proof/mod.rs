@@ -1,9 +1,9 @@
-//! Proof of death beyond age: a second look, a saved look, a list of living owners. Through the program, on both engines.
+//! Proof of death beyond age: a second snapshot, a saved snapshot, a list of living owners. Through the program, on both engines.
 
 mod confirm;
 mod judged;
 mod list;
-mod look_file;
+mod snapshot_file;
 mod look_files_from_outside;
 mod queue;
 mod stores;

@@ -127,8 +127,8 @@ impl Queue {
         Ran::of(child.wait_with_output().unwrap())
     }
 
-    /// Starts it, and comes back once its first look has begun: what is written from now on, that look does not see.
-    pub fn first_look(&self, words: &[&str]) -> Child {
+    /// Starts it, and comes back once its first snapshot has begun: what is written from now on, that snapshot does not see.
+    pub fn first_snapshot(&self, words: &[&str]) -> Child {
         let words = [words, &["-v"]].concat();
         let mut command = self.doctor.command(&self.words(&words));
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

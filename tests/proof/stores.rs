@@ -27,7 +27,7 @@ id = "owner_id"
 to = "QUEUED"
 "#;
 
-/// What is kept of the one claim there is, by a look that saw it before as `before` says.
+/// What is kept of the one claim there is, by a snapshot that saw it before as `before` says.
 fn looked(store: &dyn Store, spec: &QueueSpec, before: Option<&Seen>) -> Seen {
     let claims = scan(store, spec, &Wanted::All);
     let [claim] = claims.as_slice() else { panic!("there is one claim: {claims:#?}") };

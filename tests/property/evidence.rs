@@ -4,7 +4,7 @@ use super::claims::{ago, now};
 use super::queue::{lease, resolved, table};
 use crate::support::doctor::mapping;
 use jobdoctor::model::{Claim, Fence, LockSign, OwnerRow, Reading, Sign, Timestamp};
-use jobdoctor::policy::{Living, Looks, Policy, Restart, RestartScope, Roster, Rule, Verdict, judge, key_print, seen};
+use jobdoctor::policy::{Living, EarlierSnapshot, Policy, Restart, RestartScope, Roster, Rule, Verdict, judge, key_print, seen};
 use jobdoctor::spec::{LiveTable, QueueSpec};
 use std::sync::{Arc, OnceLock};
 
@@ -107,7 +107,7 @@ fn a_claim_that_came_while_the_sweep_waited_is_later() {
     let other = Claim { fence: Fence("another claim".to_owned()), ..claim.clone() };
     let judged = |seen_before: Option<&Claim>| {
         let seen = seen_before.map(|before| (key_print(before), seen(None, before, ago(10))));
-        let first = Some(Arc::new(Looks { taken_at: ago(10), seen: seen.into_iter().collect() }));
+        let first = Some(Arc::new(EarlierSnapshot { taken_at: ago(10), seen: seen.into_iter().collect() }));
         let restart = Restart { scope: RestartScope::AllOwners, before: None, began: ago(10), first };
         judge(&spec, &claim, &Policy { restart: Some(restart), ..Policy::default() }, now()).verdict
     };

@@ -4,7 +4,7 @@ use super::claims::{ago, now};
 use super::prefilter::running;
 use super::queue::lease;
 use jobdoctor::model::{Action, Claim, Reading, Sign};
-use jobdoctor::policy::{Globs, Looks, Policy, StateLimit, TooLong, Verdict, judge, key_print, seen};
+use jobdoctor::policy::{Globs, EarlierSnapshot, Policy, StateLimit, TooLong, Verdict, judge, key_print, seen};
 use jobdoctor::spec::{Liveness, QueueSpec, SilentAfter};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ fn progress_without_any_other_sign() {
     let last = seen(None, &claim, ago(400));
     // It has changed since in something else, so it has not stood still.
     claim.fence = jobdoctor::model::Fence("another".to_owned());
-    let looks = Looks { taken_at: ago(5), seen: HashMap::from([(key_print(&claim), last)]) };
+    let looks = EarlierSnapshot { taken_at: ago(5), seen: HashMap::from([(key_print(&claim), last)]) };
     let judged = |older: Option<u64>| {
         let older = older.map(Duration::from_secs);
         let policy = Policy { older, looks: Some(Arc::new(looks.clone())), ..Policy::default() };

@@ -63,7 +63,7 @@ fn an_enum_without_a_state_in_flight_makes_no_lease() {
     assert!(named.contains("key `claim.state`: `status` is the enum public.job_status without RUNNING"), "{named}");
 }
 
-/// Reading every row of a big table to tell one queue from another is more than a look may cost.
+/// Reading every row of a big table to tell one queue from another is more than a snapshot may cost.
 #[test]
 fn many_rows_without_an_index_on_the_state_are_not_read_to_tell_what_they_are() {
     let fill = "INSERT INTO jobs (id, status) SELECT n, 'SUCCEEDED' FROM";

@@ -203,7 +203,7 @@ fn presets() -> (Catalog, BTreeMap<String, String>) {
 }
 
 /// The verdict on each job that the scene names, and on each that is listed.
-fn verdicts(look: &mut ops::Look, scene: &Scene, policy: &Policy) -> BTreeMap<String, String> {
+fn verdicts(look: &mut ops::Snapshot, scene: &Scene, policy: &Policy) -> BTreeMap<String, String> {
     let now = look.now();
     let mut found = BTreeMap::new();
     let ids: Vec<String> = scene.expected.keys().cloned().collect();

@@ -18,7 +18,7 @@ pub struct Scene {
     pub setup: String,
     /// Sessions that stay open.
     pub others: Vec<String>,
-    /// What happens between the look and the apply.
+    /// What happens between the snapshot and the apply.
     pub meanwhile: String,
     /// What happens after the reclaim: a title and its statements.
     pub then: Vec<(String, String)>,

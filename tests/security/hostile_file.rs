@@ -77,7 +77,7 @@ fn a_hostile_schema_stays_in_its_file() {
     }
 }
 
-/// A view without an end keeps a look no longer than its time.
+/// A view without an end keeps a snapshot no longer than its time.
 #[test]
 fn a_view_without_an_end_meets_the_time_limit() {
     let doctor = hostile(

@@ -93,7 +93,7 @@ fn a_whole_day_reaches_nothing_but_the_queue() {
         ["begin", "close", "declare", "explain", "fetch", "release", "rollback", "savepoint", "select", "with"];
     let strange: Vec<String> =
         verbs(&statements[first..looks]).into_iter().filter(|verb| !looking.contains(&verb.as_str())).collect();
-    assert_eq!(strange, Vec::<String>::new(), "a look says nothing else");
+    assert_eq!(strange, Vec::<String>::new(), "a snapshot says nothing else");
     let acting = ["commit", "insert", "set", "update"];
     let is_known = |verb: &String| looking.contains(&verb.as_str()) || acting.contains(&verb.as_str());
     assert!(verbs(&statements[looks..]).iter().all(is_known), "{:?}", verbs(&statements[looks..]));

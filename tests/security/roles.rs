@@ -112,7 +112,7 @@ fn code(client: &mut Client, sql: &str) -> Option<String> {
         .map(|error| error.code().unwrap_or_else(|| panic!("{sql}: {error}")).code().to_owned())
 }
 
-fn can_only_look(database: &TestDatabase, role: &str, queue: &str) {
+fn is_read_only(database: &TestDatabase, role: &str, queue: &str) {
     let mut client = Client::connect(&address(database, role), NoTls).unwrap();
     let changes = changes(&mut database.client());
     for sql in changes.iter().map(String::as_str).chain(REFUSED) {
@@ -150,7 +150,7 @@ fn the_rights_of_the_pages_are_enough_and_the_looking_role_can_do_nothing_else()
             let ran = doctor.run(&[command, &["--db", &look]].concat());
             assert_eq!(ran.code, 0, "{queue}: {command:?}: {ran:#?}");
         }
-        can_only_look(&database, &roles.look, queue);
+        is_read_only(&database, &roles.look, queue);
         if queue != ADVICE_ONLY {
             let applied = doctor.run(&["reclaim", "--apply", "--db", &look]);
             assert_eq!(applied.code, 77, "{queue}: {applied:#?}");
@@ -180,7 +180,7 @@ fn a_right_too_many_is_noticed() {
     client.batch_execute("CREATE TABLE public.secrets (secret text); CREATE SEQUENCE public.drawn").unwrap();
     let roles = Roles::of(&database);
     client.batch_execute(&roles.named(&text_of("sql grants lease"))).unwrap();
-    can_only_look(&database, &roles.look, "lease");
+    is_read_only(&database, &roles.look, "lease");
     client.batch_execute(&format!("GRANT UPDATE (id) ON jobs TO {}", roles.look)).unwrap();
-    can_only_look(&database, &roles.look, "lease");
+    is_read_only(&database, &roles.look, "lease");
 }

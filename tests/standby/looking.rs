@@ -40,7 +40,7 @@ fn it_lists_what_the_primary_lists() {
     assert!(!there.stderr.contains("standby"), "{there:#?}");
 }
 
-/// The other commands that look.
+/// The other commands that snapshot.
 #[test]
 fn it_is_told_wherever_one_looks() {
     let pair = pair();
@@ -106,7 +106,7 @@ fn a_quiet_primary_is_no_lag() {
     assert!(lag(&here).is_some_and(|lag| lag < 3.0), "{here:#}");
 }
 
-/// Locks are held on the primary and not replayed: a look that does not see one has seen nothing.
+/// Locks are held on the primary and not replayed: a snapshot that does not see one has seen nothing.
 #[test]
 fn where_locks_are_out_of_sight_the_jobs_are_unknown() {
     const MAPPING: &str = "[mapping.locked]

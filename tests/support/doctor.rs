@@ -28,7 +28,7 @@ pub fn limits_waiting(lock: Duration) -> Limits {
     }
 }
 
-/// A new look.
+/// A new snapshot.
 pub fn look(store: &dyn Store) -> Box<dyn Reader> {
     store.reader(&limits()).unwrap_or_else(|error| panic!("{}: {error}", store.label()))
 }
@@ -69,7 +69,7 @@ pub fn cutoffs(reader: &dyn Reader, policy: &Policy) -> Wanted {
     Wanted::Suspects(cutoffs_of(reader.now(), policy))
 }
 
-/// Claims of a new look.
+/// Claims of a new snapshot.
 pub fn scan(store: &dyn Store, spec: &QueueSpec, wanted: &Wanted) -> Vec<Claim> {
     let mut claims = Vec::new();
     look(store).scan(spec, wanted, &mut |claim| claims.push(claim)).unwrap_or_else(|error| panic!("{error}"));
@@ -113,7 +113,7 @@ pub fn steps(store: &dyn Store, spec: &QueueSpec, policy: &Policy) -> Vec<Step> 
     steps_seen(&mut *look(store), spec, policy)
 }
 
-/// The same of a look that has begun.
+/// The same of a snapshot that has begun.
 pub fn steps_seen(reader: &mut dyn Reader, spec: &QueueSpec, policy: &Policy) -> Vec<Step> {
     let (now, wanted) = (reader.now(), cutoffs(reader, policy));
     let mut steps = Vec::new();

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// The users whom the pooler asks for a password, how, and that password. The cluster asks nobody.
 pub const GUARDED: [(&str, &str, &str); 2] = [("guarded", "scram-sha-256", "right"), ("digested", "md5", "right")];
 
-/// Sessions of the server for each database. A test may hold a look and a writer open beside what it does next; with fewer
+/// Sessions of the server for each database. A test may hold a snapshot and a writer open beside what it does next; with fewer
 /// it would wait for itself, and with more its doctors would not have to share.
 pub const SERVERS: usize = 3;
 

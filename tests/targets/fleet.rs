@@ -45,7 +45,7 @@ impl Fleet {
     }
 
     /// Moves all dead claims ten days and some minutes into the past. An age is told in two units, so that its words stay the
-    /// same for a quarter of an hour: two looks can be compared.
+    /// same for a quarter of an hour: two snapshots can be compared.
     pub fn lost_long_ago(&self) {
         self.doctor.sql(
             "queue.db",

@@ -17,7 +17,7 @@ fn flags_for_one_target() {
         ),
         (vec!["stale", "--all-targets", "--target", "web"], "cannot be used with"),
         (vec!["stale", "--all-targets", "--alive-from", "-"], "--alive-from must be a file"),
-        (vec!["stale", "--target", "web", "--target", "app", "--look-file", "look.json"], "needs a file of its own"),
+        (vec!["stale", "--target", "web", "--target", "app", "--snapshot-file", "look.json"], "needs a file of its own"),
         (vec!["sweep", "--all-targets", "--apply", "--expect", "12345678"], "--expect makes no sense"),
         (vec!["check", "--target", "web", "--target", "app"], "this command takes one --target"),
     ] {
@@ -59,6 +59,6 @@ fn targets_that_are_not_there() {
     let ran = fails(&fleet.doctor, &["sweep", "--all-targets", "--apply"], 2);
     assert!(ran.stderr.contains("has no targets") && ran.stderr.contains("[target.NAME]"), "{ran:#?}");
     fleet.configure("[target.\"../up\"]\ndb = \"queue.db\"\n");
-    let ran = fails(&fleet.doctor, &["stale", "--all-targets", "--look-file", "{target}.json"], 2);
+    let ran = fails(&fleet.doctor, &["stale", "--all-targets", "--snapshot-file", "{target}.json"], 2);
     assert!(ran.stderr.contains("cannot be part of a path"), "{ran:#?}");
 }

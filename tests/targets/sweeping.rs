@@ -65,10 +65,10 @@ fn the_journal_has_a_run_of_each() {
 #[test]
 fn each_compares_with_a_look_of_its_own() {
     let fleet = two();
-    let arguments = ["stale", "--look-file", "look-{target}.json"];
+    let arguments = ["stale", "--snapshot-file", "look-{target}.json"];
     let ran = fleet.all(&arguments).exits(0);
     assert_eq!(fleet.doctor.files(), ["look-app.json", "look-web.json", "queue.db"]);
-    let hint = "jobdoctor reclaim --target web --look-file look-web.json";
+    let hint = "jobdoctor reclaim --target web --snapshot-file look-web.json";
     assert!(ran.stderr.contains(hint), "what is proposed can be typed: {ran:#?}");
     fleet.all(&arguments).exits(0);
 }

@@ -2,7 +2,7 @@
 //!
 //! | trap | tests |
 //! | --- | --- |
-//! | a job finishes, is claimed again or sends a heartbeat between the look and the write | `traps::races::a_job_finishes_between_the_look_and_the_write`, `traps::races::a_job_is_claimed_again_between_the_look_and_the_write`, `traps::races::a_job_sends_a_heartbeat_between_the_look_and_the_write`; in every store and with everything else that may happen then, `conformance::guard::what_was_committed_before_the_write_stands` |
+//! | a job finishes, is claimed again or sends a heartbeat between the snapshot and the write | `traps::races::a_job_finishes_between_the_look_and_the_write`, `traps::races::a_job_is_claimed_again_between_the_look_and_the_write`, `traps::races::a_job_sends_a_heartbeat_between_the_look_and_the_write`; in every store and with everything else that may happen then, `conformance::guard::what_was_committed_before_the_write_stands` |
 //! | of 500 rows one conflicts with a unique index | `queues::twin::of_500_orphans_one_has_a_waiting_twin`, `cli::refused::by_a_unique_key`, `conformance::refused::a_unique_key` |
 //! | attempts at the maximum, above it, none, 0 | `traps::ends::attempts_at_above_and_without_a_maximum`, `conformance::actions::the_last_run_that_counts`, `conformance::actions::the_last_retry_that_counts` |
 //! | a check on the attempts | `cli::refused::by_a_check`, `conformance::refused::a_check` |

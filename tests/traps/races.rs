@@ -1,4 +1,4 @@
-//! Between the look and the write, the worker is heard of again. What it wrote stands.
+//! Between the snapshot and the write, the worker is heard of again. What it wrote stands.
 
 use crate::files::waiting::Waiting;
 use crate::readme::statements::{FINISH, HEARTBEAT, filled};

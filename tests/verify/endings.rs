@@ -123,7 +123,7 @@ fn a_database_that_goes_away_is_no_answer() {
     assert!(ran.stderr.contains("could not be watched to the end"), "{}", ran.stderr);
 }
 
-/// A look that fails on the way is made again.
+/// A snapshot that fails on the way is made again.
 #[test]
 fn a_look_that_fails_in_between_is_no_end() {
     let queue = super::queue::on_sqlite(1);

@@ -38,7 +38,7 @@ impl Told {
             if ends {
                 return lines;
             }
-            // There is a look every second, and a line for it.
+            // There is a snapshot every second, and a line for it.
             assert!(lines.len() < 30, "waited in vain for a line of type {kind}: {lines:#?}");
         }
     }
@@ -82,7 +82,7 @@ fn what_appears_what_is_gone_and_each_look() {
         let head = told.next();
         assert_eq!((&head["type"], &head["schema"]), (&"head".into(), &"jobdoctor.stale-watch/v1".into()));
         assert_eq!(head["interval_seconds"], 1.0);
-        let first = told.until("look");
+        let first = told.until("snapshot");
         assert_eq!(ids(&first, "appeared"), ["1", "2", "3"]);
         let look = first.last().unwrap();
         assert_eq!((&look["appeared"], &look["gone"], &look["summary"]["stuck"]), (&3.into(), &0.into(), &3.into()));
@@ -92,10 +92,10 @@ fn what_appears_what_is_gone_and_each_look() {
         assert_eq!((ids(&gone, "gone"), ids(&gone, "appeared")), (vec!["2"], vec![]));
         assert_eq!(gone.last().unwrap()["owner"], "web1:1", "as it was when it was last seen");
         let look = told.next();
-        assert_eq!((&look["type"], &look["gone"], &look["summary"]["stuck"]), (&"look".into(), &1.into(), &2.into()));
+        assert_eq!((&look["type"], &look["gone"], &look["summary"]["stuck"]), (&"snapshot".into(), &1.into(), &2.into()));
         let times: Vec<&str> =
             [&first[first.len() - 1], &look].map(|look| look["store_time"].as_str().unwrap()).to_vec();
-        assert!(times[0] < times[1], "each look has a now of its own: {times:?}");
+        assert!(times[0] < times[1], "each snapshot has a now of its own: {times:?}");
         told.ends_by(Signal::INT, 2);
     });
 }
@@ -104,16 +104,16 @@ fn what_appears_what_is_gone_and_each_look() {
 fn a_look_that_fails_is_told_and_tried_again() {
     on_both(|doctor, url, sql| {
         let mut told = Told::start(doctor, url, &[]);
-        let last = told.until("look").pop().unwrap();
+        let last = told.until("snapshot").pop().unwrap();
         sql("ALTER TABLE jobs RENAME TO away");
         let failed = told.until("failed").pop().unwrap();
         assert_eq!((&failed["code"], &failed["kind"]), (&78.into(), &"config".into()));
-        let at = failed["last_look_at"].as_str().unwrap();
+        let at = failed["last_snapshot_at"].as_str().unwrap();
         assert!(at >= last["store_time"].as_str().unwrap(), "{failed:#}");
-        assert!(failed["without_look_seconds"].as_f64().unwrap() >= 1.0, "{failed:#}");
+        assert!(failed["without_snapshot_seconds"].as_f64().unwrap() >= 1.0, "{failed:#}");
         sql("ALTER TABLE away RENAME TO jobs");
         // Nothing appears and nothing is gone: it was out of sight only.
-        let again = told.until("look");
+        let again = told.until("snapshot");
         assert_eq!((ids(&again, "appeared").len(), ids(&again, "gone").len()), (0, 0), "{again:#?}");
         assert_eq!(again.last().unwrap()["summary"]["stuck"], 3);
         told.ends_by(Signal::TERM, 15);
@@ -124,10 +124,10 @@ fn a_look_that_fails_is_told_and_tried_again() {
 fn a_limit_hides_nothing_from_a_program_and_a_summary_lists_nothing() {
     on_both(|doctor, url, _| {
         let mut told = Told::start(doctor, url, &["--limit", "1"]);
-        assert_eq!(told.until("look").last().unwrap()["appeared"], 3);
+        assert_eq!(told.until("snapshot").last().unwrap()["appeared"], 3);
         told.ends_by(Signal::INT, 2);
         let mut told = Told::start(doctor, url, &["--summary"]);
-        let lines = told.until("look");
+        let lines = told.until("snapshot");
         assert_eq!((ids(&lines, "appeared").len(), &lines.last().unwrap()["summary"]["stuck"]), (0, &3.into()));
         told.ends_by(Signal::INT, 2);
     });

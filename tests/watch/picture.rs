@@ -26,7 +26,7 @@ fn what_comes_and_what_goes_is_marked_for_one_look() {
     let first = terminal.until("there is a picture", |picture| !picture.is_empty());
     assert!(first[0].contains("every 1s: 6 jobs stuck, 1 unknown, of 8 in flight"), "{first:#?}");
     assert!(first[1].starts_with("host web2 vanished"), "{first:#?}");
-    // Nothing is new in the first look; what nobody can judge comes last.
+    // Nothing is new in the first snapshot; what nobody can judge comes last.
     let ids: Vec<String> = marks(&first).into_iter().map(|(mark, id)| format!("{mark}{id}")).collect();
     assert_eq!(ids, [" 5", " 1", " 2", " 3", " 4", " 8", " 7"], "{first:#?}");
 
@@ -60,8 +60,8 @@ fn a_look_that_fails_never_reads_as_nothing_stuck() {
     let terminal = OnTerminal::start(&doctor, &WATCH, SIZE, On::Both);
     terminal.until("there is a picture", |picture| shows(picture, (' ', "1")));
     fs::rename(doctor.path("queue.db"), doctor.path("away.db")).unwrap();
-    let picture = terminal.until("it cannot look", |picture| picture.iter().any(|line| line.contains("CANNOT LOOK")));
-    assert!(picture[0].starts_with("CANNOT LOOK: there is no file queue.db"), "{picture:#?}");
+    let picture = terminal.until("it cannot look", |picture| picture.iter().any(|line| line.contains("CANNOT READ")));
+    assert!(picture[0].starts_with("CANNOT READ: there is no file queue.db"), "{picture:#?}");
     let words = picture[1..3].join(" ");
     assert!(
         words.contains("tried again every 1s; this is how it was") && words.contains("6 jobs stuck"),
@@ -73,7 +73,7 @@ fn a_look_that_fails_never_reads_as_nothing_stuck() {
     fs::rename(doctor.path("away.db"), doctor.path("queue.db")).unwrap();
     let picture = terminal.until("it looks again", |picture| shows(picture, ('-', "1")));
     assert!(picture[0].contains("5 jobs stuck"), "{picture:#?}");
-    assert!(!picture.iter().any(|line| line.contains("CANNOT LOOK")), "{picture:#?}");
+    assert!(!picture.iter().any(|line| line.contains("CANNOT READ")), "{picture:#?}");
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn only_a_terminal_can_be_drawn_on() {
     assert!(written.contains("TERM=dumb") && written.contains("-o jsonl"), "{written}");
 }
 
-/// A first look that fails ends it as it ends `stale`, with the terminal as it was.
+/// A first snapshot that fails ends it as it ends `stale`, with the terminal as it was.
 #[test]
 fn what_cannot_be_looked_at_from_the_start_is_an_error() {
     let doctor = Doctor::new();

@@ -21,7 +21,7 @@ pub use emit::EmitArgs;
 pub use gentle::{GentleArgs, parse_wait};
 pub use output::{ColorArg, ListOutputArgs, OutputArgs, StatsOutputArgs, ToneArgs};
 pub use plan::PlanArgs;
-pub use proof::{BesideArgs, ConfirmArgs, parse_between_looks};
+pub use proof::{BesideArgs, ConfirmArgs, parse_between_snapshots};
 pub use reason::ReasonArgs;
 pub use select::{ClaimArgs, IdArgs, OlderArgs, SelectArgs};
 pub use store::StoreArgs;

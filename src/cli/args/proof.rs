@@ -3,7 +3,7 @@ use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The shortest and the longest time between two looks. Two stamps of a worker that writes whole seconds differ surely after two.
+/// The shortest and the longest time between two snapshots. Two stamps of a worker that writes whole seconds differ surely after two.
 const BETWEEN_LOOKS: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(3600));
 
 /// What proves death or life beside the rows themselves.
@@ -14,32 +14,32 @@ pub struct BesideArgs {
     /// standard input. Every other owner is dead as of then. Reads every claim in flight
     #[arg(long, value_name = "FILE")]
     pub alive_from: Option<PathBuf>,
-    /// Compare with the look saved in this file, and save this one there: what stood still is dead, and what changed is
+    /// Compare with the snapshot saved in this file, and save this one there: what stood still is dead, and what changed is
     /// alive, whatever its clock says. Reads every claim in flight
     #[arg(long, value_name = "FILE")]
-    pub look_file: Option<PathBuf>,
+    pub snapshot_file: Option<PathBuf>,
 }
 
-/// A second look.
+/// A second snapshot.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Proof beyond age")]
 pub struct ConfirmArgs {
-    /// Look twice, this long apart (3s to 1h), and move only what stood still in between
-    #[arg(long, value_name = "DURATION", value_parser = parse_between_looks, allow_hyphen_values = true)]
+    /// Take a second snapshot this much later (3s to 1h), and act only on jobs unchanged since
+    #[arg(long, value_name = "DURATION", value_parser = parse_between_snapshots, allow_hyphen_values = true)]
     pub confirm_after: Option<Duration>,
 }
 
-/// The time between two looks.
+/// The time between two snapshots.
 ///
 /// # Errors
 /// When it is no duration, or out of range.
-pub fn parse_between_looks(text: &str) -> Result<Duration, String> {
+pub fn parse_between_snapshots(text: &str) -> Result<Duration, String> {
     let (shortest, longest) = BETWEEN_LOOKS;
     match parse_duration(text)? {
         span if (shortest..=longest).contains(&span) => Ok(span),
         span if span < shortest => {
-            Err(format!("{} is too short between two looks: the shortest is 3s", text.trim().escape_debug()))
+            Err(format!("{} is too short between two snapshots: the shortest is 3s", text.trim().escape_debug()))
         }
-        _ => Err(format!("{} is too long between two looks: the longest is 1h", text.trim().escape_debug())),
+        _ => Err(format!("{} is too long between two snapshots: the longest is 1h", text.trim().escape_debug())),
     }
 }

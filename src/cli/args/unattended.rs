@@ -20,7 +20,7 @@ pub struct UnattendedArgs {
     #[arg(long, value_name = "DURATION", requires = "apply", value_parser = parse_pause, allow_hyphen_values = true)]
     pub lock_wait: Option<Duration>,
     /// Sleep for a random part of this time (at most 1h) before anything is opened, so that hosts whose crons start
-    /// together do not all come at once; does not count as --timeout. With --restart, after a first look that says which
+    /// together do not all come at once; does not count as --timeout. With --restart, after a first snapshot that says which
     /// claims are older than the sweep
     #[arg(long, value_name = "DURATION", value_parser = parse_pause, allow_hyphen_values = true)]
     pub splay: Option<Duration>,

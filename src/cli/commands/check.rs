@@ -2,7 +2,7 @@ use crate::cli::args::{OutputArgs, StoreArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::settings::{LOOKING, Settings};
+use crate::cli::settings::{READING, Settings};
 use crate::ops;
 use crate::render::{Cell, Facts, Format, Tone, json};
 use crate::report::{Check, Severity};
@@ -23,13 +23,13 @@ pub struct Args {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let settings = Settings::resolve(&args.store, &context.environment)?;
     let database = settings.database()?;
-    let mut look = context.look_at(&settings, &database, "check")?;
+    let mut snapshot = context.snapshot_at(&settings, &database, "check")?;
     let setup: Vec<String> = database.warnings().iter().cloned().chain(database.dropped()).collect();
-    let limits = settings.limits("check", LOOKING, &context.interrupt, false);
+    let limits = settings.limits("check", READING, &context.interrupt, false);
     let store = database.store()?;
     let with_waiting = settings.too_long().entries.iter().any(|entry| entry.since.is_some());
-    let unfit = ops::unfit_limits(&settings.session(store.as_ref(), &limits), &look.spec, &settings.too_long())?;
-    let checked = ops::check(&mut look, &setup, &unfit, with_waiting)?;
+    let unfit = ops::unfit_limits(&settings.session(store.as_ref(), &limits), &snapshot.spec, &settings.too_long())?;
+    let checked = ops::check(&mut snapshot, &setup, &unfit, with_waiting)?;
     let document = &checked.document;
     context.ui.report(|out| match args.output.format() {
         Format::Json => json(document, out),

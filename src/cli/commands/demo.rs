@@ -5,7 +5,7 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::next::shell_word;
 use crate::cli::present::{Present, show};
-use crate::cli::settings::{LOOKING, Settings};
+use crate::cli::settings::{READING, Settings};
 use crate::ops::{self, Guard, Order, Record, Selection};
 use crate::policy::{Later, Policy};
 use crate::render::{Format, inert};
@@ -34,14 +34,14 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let store_args = StoreArgs { db: Some(db), no_config: true, ..StoreArgs::default() };
     let settings = Settings::resolve(&store_args, &context.environment)?;
     let store = settings.database()?.store()?;
-    let limits = settings.limits("demo", LOOKING, &context.interrupt, false);
+    let limits = settings.limits("demo", READING, &context.interrupt, false);
     let (selection, policy) = (Selection::default(), Policy::default());
     let session = settings.session(store.as_ref(), &limits);
-    let mut look = session.look()?;
-    let stale = ops::stale(&mut look, &selection, &policy)?;
-    let shown = ops::show(&mut look, &["5".to_owned()], &policy)?;
-    let plan = ops::plan(&mut look, &selection, &policy)?;
-    drop(look);
+    let mut snapshot = session.snapshot()?;
+    let stale = ops::stale(&mut snapshot, &selection, &policy)?;
+    let shown = ops::show(&mut snapshot, &["5".to_owned()], &policy)?;
+    let plan = ops::plan(&mut snapshot, &selection, &policy)?;
+    drop(snapshot);
     let order = Order {
         schema: "jobdoctor.reclaim/v1",
         apply: false,

@@ -97,7 +97,7 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    let (state, document) = match look(args, context) {
+    let (state, document) = match snapshot(args, context) {
         Ok(found) => found,
         Err(error) => {
             let state = args.blind(&error, context);
@@ -117,10 +117,10 @@ fn begins_like_a_database(path: &Path) -> bool {
     is_read && MAGIC.starts_with(&beginning)
 }
 
-fn look(args: &Args, context: &Context) -> Result<(State, Health), CliError> {
+fn snapshot(args: &Args, context: &Context) -> Result<(State, Health), CliError> {
     let alerts = args.alerts.alerts().map_err(|why| CliError::new(Exit::Usage, why))?;
     let selection = claims(&args.claims)?;
     let settings = Settings::resolve(&args.store, &context.environment)?;
-    let mut look = context.look_quietly(&settings, "health")?;
-    Ok(ops::health(&mut look, &selection, &settings.policy(args.older.older), &alerts)?)
+    let mut snapshot = context.snapshot_quietly(&settings, "health")?;
+    Ok(ops::health(&mut snapshot, &selection, &settings.policy(args.older.older), &alerts)?)
 }

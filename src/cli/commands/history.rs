@@ -4,8 +4,8 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::present::present;
 use crate::cli::record::journals;
-use crate::cli::settings::{LOOKING, Settings};
-use crate::ops::{self, Look, Records};
+use crate::cli::settings::{READING, Settings};
+use crate::ops::{self, Snapshot, Records};
 use crate::render::{Format, count, grouped};
 use crate::report::{History, HistoryOne};
 use clap::builder::NonEmptyStringValueParser;
@@ -32,20 +32,20 @@ pub struct Args {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let journals = journals(&context.environment);
-    let mut look = look(args, context)?;
-    let mut records = Records { journals: journals.as_ref(), look: look.as_mut() };
+    let mut snapshot = snapshot(args, context)?;
+    let mut records = Records { journals: journals.as_ref(), snapshot: snapshot.as_mut() };
     let format = args.output.format();
     match &args.run {
         None => {
             let document = ops::history(&mut records, args.limit.map(|limit| limit as usize))?;
-            drop(look);
+            drop(snapshot);
             document.warnings.iter().for_each(|warning| context.ui.warn(warning));
             present(&context.ui, format, &document)?;
             say_list(context, format, &document);
         }
         Some(run) => {
             let document = ops::history_run(&mut records, run)?;
-            drop(look);
+            drop(snapshot);
             present(&context.ui, format, &document)?;
             say_one(context, format, &document);
         }
@@ -55,7 +55,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 
 /// A look at the database that is at hand, if there is one. The journal needs none; so one that was not named on the command line,
 /// and cannot be looked at, is only spoken of.
-fn look(args: &Args, context: &Context) -> Result<Option<Look>, CliError> {
+fn snapshot(args: &Args, context: &Context) -> Result<Option<Snapshot>, CliError> {
     let settings = Settings::resolve(&args.store, &context.environment)?;
     let is_named = args.store.db.is_some() || args.store.target().is_some();
     let begun = settings.database().and_then(|database| {
@@ -64,10 +64,10 @@ fn look(args: &Args, context: &Context) -> Result<Option<Look>, CliError> {
         }
         context.say_setup(&database);
         let store = database.store()?;
-        let limits = settings.limits("history", LOOKING, &context.interrupt, false);
-        let look = settings.session(store.as_ref(), &limits).look()?;
-        context.say_where(&look);
-        Ok(Some(look))
+        let limits = settings.limits("history", READING, &context.interrupt, false);
+        let snapshot = settings.session(store.as_ref(), &limits).snapshot()?;
+        context.say_where(&snapshot);
+        Ok(Some(snapshot))
     });
     match begun {
         Err(error) if !is_named && !matches!(error.exit, Exit::Signal(_)) => {

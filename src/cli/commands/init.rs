@@ -2,7 +2,7 @@ use crate::cli::args::{OutputArgs, StoreArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::settings::{LOOKING, Settings};
+use crate::cli::settings::{READING, Settings};
 use crate::ops;
 use crate::render::{Format, json};
 use crate::spec::LEDGER;
@@ -43,11 +43,11 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let database = settings.database()?;
     context.say_setup(&database);
     let store = database.store()?;
-    let limits = settings.limits("init", LOOKING, &context.interrupt, true);
+    let limits = settings.limits("init", READING, &context.interrupt, true);
     let document = if args.ledger {
-        let look = settings.session(store.as_ref(), &limits).look()?;
-        context.say_where(&look);
-        ops::init_ledger(store.as_ref(), &limits, look, !args.print)?
+        let snapshot = settings.session(store.as_ref(), &limits).snapshot()?;
+        context.say_where(&snapshot);
+        ops::init_ledger(store.as_ref(), &limits, snapshot, !args.print)?
     } else {
         ops::init(store.as_ref(), &limits, &settings.place, !args.print)?
     };

@@ -36,10 +36,10 @@ impl Args {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let selection = selection(&args.select, &IdArgs::default())?;
-    let (settings, mut look) = context.look(&args.store, "owners")?;
+    let (settings, mut snapshot) = context.snapshot(&args.store, "owners")?;
     let policy = settings.policy(args.older.older);
-    let document = ops::owners(&mut look, &selection, &policy)?;
-    drop(look);
+    let document = ops::owners(&mut snapshot, &selection, &policy)?;
+    drop(snapshot);
     let format = args.output.format();
     present(&context.ui, format, &document)?;
     if !format.is_machine() {

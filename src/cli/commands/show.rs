@@ -26,9 +26,9 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    let (settings, mut look) = context.look(&args.store, "show")?;
+    let (settings, mut snapshot) = context.snapshot(&args.store, "show")?;
     let policy = settings.policy(args.older.older);
-    let document = ops::show(&mut look, &args.ids, &policy)?;
+    let document = ops::show(&mut snapshot, &args.ids, &policy)?;
     let missing = missing(&document.target.table, &document.not_found);
     if let Some(error) = missing.as_ref().filter(|_| document.jobs.is_empty()) {
         return Err(error.clone());

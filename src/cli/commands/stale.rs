@@ -5,7 +5,7 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::present::present;
-use crate::cli::settings::{LOOKING, Settings};
+use crate::cli::settings::{READING, Settings};
 use crate::cli::targets::Several;
 use crate::cli::watch::Watch;
 use crate::model::parse_duration;
@@ -35,7 +35,7 @@ pub struct Args {
     /// Look again and again, with this pause in between: on a terminal in place, what is new marked + and what is gone
     /// marked -; with -o jsonl one line for each. Each look has its own time limit [default: 10s]
     #[arg(long, value_name = "INTERVAL", value_parser = parse_duration, allow_hyphen_values = true)]
-    #[arg(conflicts_with_all = ["exit_code", "alive_from", "look_file"])]
+    #[arg(conflicts_with_all = ["exit_code", "alive_from", "snapshot_file"])]
     watch: Option<Duration>,
     /// End with 1 if stuck or unknown claims are found
     #[arg(long)]
@@ -55,7 +55,7 @@ impl Args {
     pub(super) fn several(&mut self) -> Several<'_> {
         Several::of("stale", &mut self.store, &mut self.targets)
             .alone("--watch", self.watch.is_some(), "one picture shows one queue")
-            .file("--look-file", self.beside.look_file.as_mut())
+            .file("--snapshot-file", self.beside.snapshot_file.as_mut())
             .list("--alive-from", self.beside.alive_from.as_deref())
     }
 }
@@ -71,19 +71,19 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         return Watch { settings, selection, policy, interval, summary: args.summary, format }.run(context);
     }
     let settings = Settings::resolve(&args.store, &context.environment)?;
-    let beside = Beside::read(&args.beside, &settings, context, LOOKING)?;
-    let mut look = context.look_with(&settings, "stale")?;
+    let beside = Beside::read(&args.beside, &settings, context, READING)?;
+    let mut snapshot = context.snapshot_with(&settings, "stale")?;
     let policy = settings.policy(args.older.older);
-    let (policy, wrong_list) = beside.judge(&mut look, policy, context, !format.is_machine())?;
+    let (policy, wrong_list) = beside.judge(&mut snapshot, policy, context, !format.is_machine())?;
     if let Some(why) = wrong_list {
         context.ui.warn(&why);
     }
     let document = match args.summary {
-        true => ops::stale_diagnoses(&mut look, &selection, &policy)?,
-        false => ops::stale(&mut look, &selection, &policy)?,
+        true => ops::stale_diagnoses(&mut snapshot, &selection, &policy)?,
+        false => ops::stale(&mut snapshot, &selection, &policy)?,
     };
-    context.warn_if_blind(&mut look, document.summary.in_flight)?;
-    drop(look);
+    context.warn_if_blind(&mut snapshot, document.summary.in_flight)?;
+    drop(snapshot);
     let missing = missing(&document.target.table, &document.not_found);
     if let Some(error) = missing.as_ref().filter(|_| document.not_found.len() == selection.ids.len()) {
         return Err(error.clone());

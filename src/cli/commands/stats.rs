@@ -85,20 +85,20 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// Counts and measures in one look. For metrics nothing but what is in flight is read.
+/// Counts and measures in one snapshot. For metrics nothing but what is in flight is read.
 fn stats(args: &Args, context: &Context, metrics: &Metrics) -> Result<Option<Stats>, CliError> {
     let selection = selection(args)?;
     let settings = Settings::resolve(&args.store, &context.environment)?;
     metrics.is_of(settings.target_name.as_deref());
-    let mut look = context.look_with(&settings, "stats")?;
+    let mut snapshot = context.snapshot_with(&settings, "stats")?;
     let policy = settings.policy(args.older.older);
-    metrics.measure(&mut look, &selection, &policy)?;
+    metrics.measure(&mut snapshot, &selection, &policy)?;
     match args.output.format() {
         Format::Prometheus => {
-            context.warn_if_blind(&mut look, metrics.in_flight())?;
+            context.warn_if_blind(&mut snapshot, metrics.in_flight())?;
             Ok(None)
         }
-        _ => Ok(Some(ops::stats(&mut look, &selection, &policy)?)),
+        _ => Ok(Some(ops::stats(&mut snapshot, &selection, &policy)?)),
     }
 }
 
@@ -123,10 +123,10 @@ fn runtimes(args: &Args, context: &Context) -> Result<Exit, CliError> {
         .hint("leave out one of them"));
     }
     let selection = selection(args)?;
-    let (settings, mut look) = context.look(&args.store, "stats")?;
+    let (settings, mut snapshot) = context.snapshot(&args.store, "stats")?;
     let policy = settings.policy(args.older.older);
-    let document = ops::runtimes(&mut look, &selection, &policy, args.since.unwrap_or(SINCE))?;
-    drop(look);
+    let document = ops::runtimes(&mut snapshot, &selection, &policy, args.since.unwrap_or(SINCE))?;
+    drop(snapshot);
     present(&context.ui, format, &document)?;
     if !format.is_machine() {
         say_runtimes(context, &document);

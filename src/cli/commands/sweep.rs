@@ -32,7 +32,7 @@ Examples:
 pub struct Args {
     /// Judge by who the owner is, whatever the age: its jobs are dead. Needs --host, --owner, --all-owners, --alive-from or
     /// --started-before; never touches a claim made after the sweep began
-    #[arg(long, conflicts_with_all = ["older", "look_file"])]
+    #[arg(long, conflicts_with_all = ["older", "snapshot_file"])]
     restart: bool,
     /// With --restart: every owner is dead, and so are claims without one
     #[arg(long, requires = "restart", conflicts_with_all = ["host", "owner", "alive_from"])]
@@ -74,7 +74,7 @@ impl Args {
         Several::of("sweep", &mut self.store, &mut self.targets)
             .alone("--expect", self.act.expect.is_some(), "a digest is that of one plan")
             .alone("--emit-sql", self.act.emit.emit_sql, "a script is for one database")
-            .file("--look-file", self.beside.look_file.as_mut())
+            .file("--snapshot-file", self.beside.snapshot_file.as_mut())
             .list("--alive-from", self.beside.alive_from.as_deref())
             .file("--report-file", self.unattended.report_file.as_mut())
             .file("--textfile", self.textfile.textfile.as_mut())
@@ -158,9 +158,9 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
         save_plan: None,
         metrics: Some(metrics),
     }
-    .run(context, |look, beside, policy| match (&scope, beside.list.as_ref().filter(|_| by_list)) {
+    .run(context, |snapshot, beside, policy| match (&scope, beside.list.as_ref().filter(|_| by_list)) {
         (Some(scope), _) => {
-            let (began, scope) = (look.now(), scope.clone());
+            let (began, scope) = (snapshot.now(), scope.clone());
             Policy {
                 older: None,
                 restart: Some(Restart { scope, before: before(began), began, first: None }),
@@ -168,8 +168,8 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
             }
         }
         (None, Some(list)) => {
-            let living = list.living(look);
-            let (began, before) = (living.made_at, before(look.now()));
+            let living = list.living(snapshot);
+            let (began, before) = (living.made_at, before(snapshot.now()));
             Policy {
                 older: None,
                 restart: Some(Restart { scope: RestartScope::NotListed(living), before, began, first: None }),

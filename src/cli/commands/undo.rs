@@ -5,7 +5,7 @@ use crate::cli::error::{CliError, exit_of};
 use crate::cli::exit::Exit;
 use crate::cli::present::present;
 use crate::cli::record::{journals, record};
-use crate::cli::settings::{APPLYING, LOOKING, Settings};
+use crate::cli::settings::{APPLYING, READING, Settings};
 use crate::ops::{self, Guard, Records, UndoOrder, Undone};
 use crate::render::{Format, count, grouped};
 use crate::store::StoreErrorKind;
@@ -40,20 +40,20 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let database = settings.database()?;
     context.say_setup(&database);
     let store = database.store()?;
-    let time = if args.apply { APPLYING } else { LOOKING };
+    let time = if args.apply { APPLYING } else { READING };
     let limits = settings.limits("undo", time, &context.interrupt, args.apply);
     if args.apply && !settings.target.read_only {
         store.recover(&limits)?;
     }
-    let mut look = settings.session(store.as_ref(), &limits).look()?;
-    context.say_where(&look);
+    let mut snapshot = settings.session(store.as_ref(), &limits).snapshot()?;
+    context.say_where(&snapshot);
     let journals = journals(&context.environment);
-    let mut records = Records { journals: journals.as_ref(), look: Some(&mut look) };
+    let mut records = Records { journals: journals.as_ref(), snapshot: Some(&mut snapshot) };
     let plan = ops::undo_plan(&mut records, &args.run)?;
-    let run_id = run_id(&look);
-    let is_standby = look.target.standby.is_some();
+    let run_id = run_id(&snapshot);
+    let is_standby = snapshot.target.standby.is_some();
     // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
-    drop(look);
+    drop(snapshot);
     let read_only = settings.target_name.as_deref().filter(|_| settings.target.read_only);
     let order = UndoOrder {
         apply: args.apply,

@@ -1,4 +1,4 @@
-//! One picture of a look, no higher and no wider than the terminal.
+//! One picture of a snapshot, no higher and no wider than the terminal.
 
 use super::Seen;
 use crate::cli::present::marked;
@@ -13,7 +13,7 @@ const GONE: usize = 5;
 /// Rows that there are at least, however many lines the diagnoses take.
 const FEWEST: usize = 5;
 
-/// What a picture is made of besides the look.
+/// What a picture is made of besides the snapshot.
 pub(super) struct Frame {
     /// Where it is drawn.
     pub screen: Screen,
@@ -23,9 +23,9 @@ pub(super) struct Frame {
     pub rows: Option<usize>,
     /// All columns, or those that fit.
     pub format: Format,
-    /// The pause between two looks.
+    /// The pause between two snapshots.
     pub interval: Duration,
-    /// True if there was a look before.
+    /// True if there was a snapshot before.
     pub compares: bool,
 }
 
@@ -78,7 +78,7 @@ impl Frame {
                 Tone::Strong,
             ),
             Some(failure) => {
-                say(format!("CANNOT LOOK: {}", failure.message), Tone::Bad);
+                say(format!("CANNOT READ: {}", failure.message), Tone::Bad);
                 let old = age(seen.at.elapsed());
                 say(
                     format!(

@@ -2,11 +2,11 @@ use super::{Seen, Viewer};
 use crate::cli::error::CliError;
 use crate::cli::secret::masked;
 use crate::cli::ui::Ui;
-use crate::report::{WatchFailed, WatchHead, WatchLine, WatchLook};
+use crate::report::{WatchFailed, WatchHead, WatchLine, WatchSnapshot};
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// For programs: a line for each thing that happens, and one for each look, at once.
+/// For programs: a line for each thing that happens, and one for each snapshot, at once.
 pub(super) struct Lines<'a> {
     ui: &'a Ui,
     interval: Duration,
@@ -38,7 +38,7 @@ impl Lines<'_> {
             }
         }
         seen.followed.gone.iter().try_for_each(|job| WatchLine::Gone(&job?).write(out))?;
-        let look = WatchLook {
+        let snapshot = WatchSnapshot {
             store_time: document.store_time,
             appeared,
             gone: seen.followed.gone.len() as u64,
@@ -46,12 +46,12 @@ impl Lines<'_> {
             diagnoses: &document.diagnoses,
             warnings: &seen.warnings,
         };
-        WatchLine::Look(look).write(out)
+        WatchLine::Snapshot(snapshot).write(out)
     }
 }
 
 impl Viewer for Lines<'_> {
-    fn look(&mut self, seen: &Seen) -> Result<bool, CliError> {
+    fn snapshot(&mut self, seen: &Seen) -> Result<bool, CliError> {
         let listens = self.ui.report_on(|out| self.write(seen, out))?;
         self.begun = true;
         Ok(listens)
@@ -62,8 +62,8 @@ impl Viewer for Lines<'_> {
             code: error.exit.code(),
             kind: error.exit.name().to_owned(),
             message: masked(&error.message),
-            last_look_at: Some(last.followed.document.store_time),
-            without_look_seconds: last.at.elapsed().as_secs_f64(),
+            last_snapshot_at: Some(last.followed.document.store_time),
+            without_snapshot_seconds: last.at.elapsed().as_secs_f64(),
         };
         self.ui.report_on(|out| WatchLine::Failed(failed).write(out))
     }

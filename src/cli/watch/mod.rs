@@ -1,4 +1,4 @@
-//! `stale --watch`: look after look, each with a connection and a `now` of its own. A look is a short transaction, so that
+//! `stale --watch`: look after look, each with a connection and a `now` of its own. A snapshot is a short transaction, so that
 //! poolers and workers hardly notice; whatever was away between two of them is found again.
 
 mod frame;
@@ -9,7 +9,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
 use super::settings::Settings;
-use crate::ops::{self, Followed, Look, Selection};
+use crate::ops::{self, Followed, Snapshot, Selection};
 use crate::policy::Policy;
 use crate::render::Format;
 use crate::report::Stale;
@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 
 /// How soon a signal, or a terminal of another size, is seen.
 const NOTICE: Duration = Duration::from_millis(100);
-/// How long one look may take unless told: a picture must not be old without saying so.
-const LOOKING: Duration = Duration::from_secs(10);
+/// How long one snapshot may take unless told: a picture must not be old without saying so.
+const READING: Duration = Duration::from_secs(10);
 
 /// What is watched, and how.
 pub struct Watch<'a> {
@@ -29,7 +29,7 @@ pub struct Watch<'a> {
     pub selection: Selection,
     /// What is stuck.
     pub policy: Policy,
-    /// The pause between two looks.
+    /// The pause between two snapshots.
     pub interval: Duration,
     /// True if no jobs are listed, only what is likely to have happened.
     pub summary: bool,
@@ -37,7 +37,7 @@ pub struct Watch<'a> {
     pub format: Format,
 }
 
-/// What a look that succeeded has to say.
+/// What a snapshot that succeeded has to say.
 struct Seen {
     followed: Followed,
     /// What keeps it from being trusted whole.
@@ -47,10 +47,10 @@ struct Seen {
 
 /// Who is told.
 trait Viewer {
-    /// A look succeeded. False if nobody listens any more.
-    fn look(&mut self, seen: &Seen) -> Result<bool, CliError>;
+    /// A snapshot succeeded. False if nobody listens any more.
+    fn snapshot(&mut self, seen: &Seen) -> Result<bool, CliError>;
 
-    /// A look failed, and will be tried again. False if nobody listens any more.
+    /// A snapshot failed, and will be tried again. False if nobody listens any more.
     fn failed(&mut self, last: &Seen, error: &CliError) -> Result<bool, CliError>;
 
     /// Time passes.
@@ -74,32 +74,32 @@ impl Watch<'_> {
             (_, true) if is_drawn => return Ok(()),
             _ => "--watch redraws a table on a terminal, or writes lines with -o jsonl; this is neither",
         };
-        let hint = "-o jsonl writes a line for what appears, what is gone, and each look";
+        let hint = "-o jsonl writes a line for what appears, what is gone, and each snapshot";
         Err(CliError::new(Exit::Usage, what).hint(hint))
     }
 
     /// Looks until a signal comes or nobody listens any more.
     ///
     /// # Errors
-    /// When the first look fails, as `stale` would; later ones are tried again.
+    /// When the first snapshot fails, as `stale` would; later ones are tried again.
     pub fn run(mut self, context: &Context) -> Result<Exit, CliError> {
         let database = self.settings.database()?;
         context.say_setup(&database);
         let store = database.store()?;
         // Which jobs are new cannot be told of a list that was cut.
         let rows = self.selection.limit.take();
-        let (document, warnings) = self.look(context, store.as_ref(), true)?;
+        let (document, warnings) = self.snapshot(context, store.as_ref(), true)?;
         let mut last = Seen { followed: Followed::first(document)?, warnings, at: Instant::now() };
         let mut viewer: Box<dyn Viewer> = match self.format {
             Format::Jsonl => Box::new(lines::Lines::begin(&context.ui, self.interval)),
             format => Box::new(terminal::Terminal::begin(context, self.interval, rows, format)),
         };
-        let mut listens = viewer.look(&last)?;
+        let mut listens = viewer.snapshot(&last)?;
         while listens && self.pause(context, viewer.as_mut(), &last)? {
-            listens = match self.look(context, store.as_ref(), false) {
+            listens = match self.snapshot(context, store.as_ref(), false) {
                 Ok((document, warnings)) => {
                     last = Seen { followed: last.followed.then(document)?, warnings, at: Instant::now() };
-                    viewer.look(&last)?
+                    viewer.snapshot(&last)?
                 }
                 Err(_) if context.interrupt.is_raised() => break,
                 Err(error) => viewer.failed(&last, &error)?,
@@ -108,17 +108,17 @@ impl Watch<'_> {
         Ok(Exit::Done)
     }
 
-    fn look(&self, context: &Context, store: &dyn Store, first: bool) -> Result<(Stale, Vec<String>), CliError> {
-        let limits = self.settings.limits("stale --watch", LOOKING, &context.interrupt, false);
-        let mut look = self.settings.session(store, &limits).look()?;
+    fn snapshot(&self, context: &Context, store: &dyn Store, first: bool) -> Result<(Stale, Vec<String>), CliError> {
+        let limits = self.settings.limits("stale --watch", READING, &context.interrupt, false);
+        let mut snapshot = self.settings.session(store, &limits).snapshot()?;
         if first && self.format == Format::Jsonl {
-            context.say_where(&look);
+            context.say_where(&snapshot);
         }
         let document = match self.summary {
-            true => ops::stale_diagnoses(&mut look, &self.selection, &self.policy)?,
-            false => ops::stale(&mut look, &self.selection, &self.policy)?,
+            true => ops::stale_diagnoses(&mut snapshot, &self.selection, &self.policy)?,
+            false => ops::stale(&mut snapshot, &self.selection, &self.policy)?,
         };
-        let warnings = warnings(&mut look, document.summary.in_flight)?;
+        let warnings = warnings(&mut snapshot, document.summary.in_flight)?;
         Ok((document, warnings))
     }
 
@@ -138,16 +138,16 @@ impl Watch<'_> {
     }
 }
 
-/// What keeps a look from being trusted whole: "could not look" must never read as "nothing found".
-fn warnings(look: &mut Look, in_flight: u64) -> Result<Vec<String>, CliError> {
+/// What keeps a snapshot from being trusted whole: "could not look" must never read as "nothing found".
+fn warnings(snapshot: &mut Snapshot, in_flight: u64) -> Result<Vec<String>, CliError> {
     let mut warnings = Vec::new();
-    if look.target.standby.is_some() {
+    if snapshot.target.standby.is_some() {
         warnings.push("this is a standby: it shows what was, and silence is counted up to there".to_owned());
     }
     if in_flight == 0 {
-        let states = look.unfamiliar_states()?;
+        let states = snapshot.unfamiliar_states()?;
         if !states.is_empty() {
-            let (table, preset) = (&look.target.table, &look.target.preset);
+            let (table, preset) = (&snapshot.target.table, &snapshot.target.preset);
             let states = states.join(", ");
             warnings.push(format!("rows of {table} are in states that preset {preset} does not have: {states}"));
         }

@@ -53,7 +53,7 @@ impl<'a> Terminal<'a> {
 }
 
 impl Viewer for Terminal<'_> {
-    fn look(&mut self, seen: &Seen) -> Result<bool, CliError> {
+    fn snapshot(&mut self, seen: &Seen) -> Result<bool, CliError> {
         self.looks += 1;
         self.failure = None;
         self.draw(seen)

@@ -4,7 +4,7 @@ use super::Findings;
 use crate::model::Action;
 use crate::ops::OpsError;
 use crate::ops::record::Cause;
-use crate::ops::session::Look;
+use crate::ops::session::Snapshot;
 use crate::report::Severity;
 use crate::spec::{Assignment, Piece, StepSpec};
 use crate::store::{RefusedOf, StoreErrorKind};
@@ -13,13 +13,13 @@ use crate::store::{RefusedOf, StoreErrorKind};
 const A_RUN: &str = "20260101000000-000000";
 
 /// Says what the database refuses of the actions.
-pub(super) fn actions(findings: &mut Findings, look: &mut Look) -> Result<(), OpsError> {
-    is_offered(findings, look);
-    let triggers = claims_table(look).is_some_and(|table| !table.triggers.is_empty());
+pub(super) fn actions(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<(), OpsError> {
+    is_offered(findings, snapshot);
+    let triggers = claims_table(snapshot).is_some_and(|table| !table.triggers.is_empty());
     // A trigger may put another value in the place of one that is refused.
     let sure = if triggers { Severity::Warning } else { Severity::Error };
     let is_denied = findings.denied;
-    let cleared = cleared(look);
+    let cleared = cleared(snapshot);
     for (action, assignment) in &cleared {
         let (column, at) = (&assignment.column, &assignment.at);
         let fix = "leave it out of `clear`, or drop the column's NOT NULL";
@@ -27,7 +27,7 @@ pub(super) fn actions(findings: &mut Findings, look: &mut Look) -> Result<(), Op
         findings.add(sure, "actions", detail, Some(fix.to_owned()));
     }
     let mut refused = !cleared.is_empty();
-    for refusal in look.reader.rehearse(&look.spec, &Cause::Dead.reason(A_RUN))? {
+    for refusal in snapshot.reader.rehearse(&snapshot.spec, &Cause::Dead.reason(A_RUN))? {
         let error = &refusal.error;
         let of = |column: &str| error.constraint.as_ref().is_some_and(|of| of.ends_with(&format!(".{column}")));
         if cleared.iter().any(|(action, one)| refusal.action == Some(*action) && of(&one.column.name)) {
@@ -52,16 +52,16 @@ pub(super) fn actions(findings: &mut Findings, look: &mut Look) -> Result<(), Op
         }
         findings.add(severity, "actions", refusal.to_string(), error.hint.clone());
     }
-    if !refused && look.spec.advice_only().is_none() && !look.spec.actions.is_empty() {
+    if !refused && snapshot.spec.advice_only().is_none() && !snapshot.spec.actions.is_empty() {
         findings.ok("actions", "the database accepts every statement of the actions; none was run".to_owned());
     }
     Ok(())
 }
 
 /// A mapping that says neither how a job goes back nor how it fails has nothing to reclaim with.
-fn is_offered(findings: &mut Findings, look: &Look) {
-    let Some(at) = &look.mapping else { return };
-    if [Action::Requeue, Action::Fail].iter().all(|action| !look.spec.actions.contains_key(action)) {
+fn is_offered(findings: &mut Findings, snapshot: &Snapshot) {
+    let Some(at) = &snapshot.mapping else { return };
+    if [Action::Requeue, Action::Fail].iter().all(|action| !snapshot.spec.actions.contains_key(action)) {
         findings.add(
             Severity::Error,
             "actions",
@@ -75,14 +75,14 @@ fn is_offered(findings: &mut Findings, look: &Look) {
 }
 
 /// The NOT NULL columns that actions clear.
-fn cleared(look: &Look) -> Vec<(Action, Assignment)> {
-    let Some(table) = claims_table(look) else { return Vec::new() };
+fn cleared(snapshot: &Snapshot) -> Vec<(Action, Assignment)> {
+    let Some(table) = claims_table(snapshot) else { return Vec::new() };
     let clears = |assignment: &&Assignment| {
         matches!(assignment.value.0.as_slice(), [Piece::Text(null)] if null.trim().eq_ignore_ascii_case("null"))
             && table.not_null.contains(&assignment.column.name)
     };
     let mut list = Vec::new();
-    for (action, moved) in look.spec.actions.iter().filter(|(_, moved)| moved.refused.is_none()) {
+    for (action, moved) in snapshot.spec.actions.iter().filter(|(_, moved)| moved.refused.is_none()) {
         for step in &moved.steps {
             if let StepSpec::Update(assignments) = step {
                 list.extend(assignments.iter().filter(clears).map(|assignment| (*action, assignment.clone())));
@@ -93,7 +93,7 @@ fn cleared(look: &Look) -> Vec<(Action, Assignment)> {
 }
 
 /// The live table whose rows the actions change.
-pub(super) fn claims_table(look: &Look) -> Option<&crate::spec::LiveTable> {
-    let table = look.spec.tables.get(&look.spec.claim.lock_table)?;
-    look.live.table(Some(&table.schema), &table.name)
+pub(super) fn claims_table(snapshot: &Snapshot) -> Option<&crate::spec::LiveTable> {
+    let table = snapshot.spec.tables.get(&snapshot.spec.claim.lock_table)?;
+    snapshot.live.table(Some(&table.schema), &table.name)
 }

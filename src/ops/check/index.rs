@@ -1,6 +1,6 @@
 use super::{Findings, name};
 use crate::model::{Cell, Engine};
-use crate::ops::session::Look;
+use crate::ops::session::Snapshot;
 use crate::report::Severity;
 use crate::spec::ident::{literal, qualified, quoted};
 use crate::spec::{Column, Expr, LiveIndex, LiveTable, Piece, QueueSpec, StateValue, Template};
@@ -9,13 +9,13 @@ use std::collections::BTreeSet;
 /// One condition of several that AND joins, word by word.
 type Condition = Vec<String>;
 
-/// Says so when no index leads to the claims in flight, because then every look reads the table; with the statement that
+/// Says so when no index leads to the claims in flight, because then every snapshot reads the table; with the statement that
 /// makes one.
-pub(super) fn index(findings: &mut Findings, look: &Look) {
-    let spec = &look.spec;
+pub(super) fn index(findings: &mut Findings, snapshot: &Snapshot) {
+    let spec = &snapshot.spec;
     let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return };
     // A view's own tables have the indexes.
-    let Some(live) = look.live.table(Some(&table.schema), &table.name).filter(|live| !live.is_view) else { return };
+    let Some(live) = snapshot.live.table(Some(&table.schema), &table.name).filter(|live| !live.is_view) else { return };
     let listings = listings(spec);
     if listings.iter().all(BTreeSet::is_empty) {
         return findings.ok("index", format!("every row of table {} is a claim in flight", live.name));
@@ -28,7 +28,7 @@ pub(super) fn index(findings: &mut Findings, look: &Look) {
     findings.add(
         Severity::Warning,
         "index",
-        format!("no index of table {} leads to the claims in flight: every look reads the whole table", live.name),
+        format!("no index of table {} leads to the claims in flight: every snapshot reads the whole table", live.name),
         statement(spec, live),
     );
 }

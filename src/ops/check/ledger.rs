@@ -1,12 +1,12 @@
 use super::{Findings, Severity};
 use crate::model::Engine;
-use crate::ops::session::Look;
+use crate::ops::session::Snapshot;
 use crate::spec::ident::{qualified, quoted};
 
 /// Whether there is a ledger, and whether it can be used. Without one nothing is missing; one that is there is written to, so
 /// it must take what is written.
-pub(super) fn ledger(findings: &mut Findings, look: &Look) {
-    let Some(ledger) = &look.spec.ledger else {
+pub(super) fn ledger(findings: &mut Findings, snapshot: &Snapshot) {
+    let Some(ledger) = &snapshot.spec.ledger else {
         return findings.ok("ledger", "there is no ledger here; `jobdoctor init --ledger` would make one".to_owned());
     };
     let (schema, name) = (&ledger.table.schema, &ledger.table.name);
@@ -21,8 +21,8 @@ pub(super) fn ledger(findings: &mut Findings, look: &Look) {
             Some("rename or drop that table, and make the ledger with `jobdoctor init --ledger`".to_owned()),
         );
     }
-    if look.spec.engine == Engine::Postgres && !(ledger.may_insert && ledger.may_read) {
-        let role = look.live.role.as_deref().map_or_else(|| "(this role)".to_owned(), quoted);
+    if snapshot.spec.engine == Engine::Postgres && !(ledger.may_insert && ledger.may_read) {
+        let role = snapshot.live.role.as_deref().map_or_else(|| "(this role)".to_owned(), quoted);
         return findings.denied(
             "ledger",
             format!("an action adds rows to the ledger {schema}.{name}, and history reads them"),

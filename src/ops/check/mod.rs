@@ -5,7 +5,7 @@ mod rights;
 mod unlisted;
 
 use super::OpsError;
-use super::session::Look;
+use super::session::Snapshot;
 use crate::model::Engine;
 use crate::policy::{Policy, Verdict, judge};
 use crate::report::{Check, CheckFinding, Severity};
@@ -30,7 +30,7 @@ pub struct Checked {
 ///
 /// # Errors
 /// When the store cannot be read at all.
-pub fn check(look: &mut Look, setup: &[String], unfit: &[String], with_waiting: bool) -> Result<Checked, OpsError> {
+pub fn check(snapshot: &mut Snapshot, setup: &[String], unfit: &[String], with_waiting: bool) -> Result<Checked, OpsError> {
     let mut findings = Findings { list: Vec::new(), denied: false, untried: Vec::new() };
     for warning in setup {
         findings.add(Severity::Warning, "setup", warning.clone(), None);
@@ -38,33 +38,33 @@ pub fn check(look: &mut Look, setup: &[String], unfit: &[String], with_waiting: 
     for why in unfit {
         findings.add(Severity::Error, "too_long", why.clone(), None);
     }
-    if look.target.standby.is_some() {
+    if snapshot.target.standby.is_some() {
         let fix = "name its primary, or several hosts and target_session_attrs=read-write".to_owned();
         let detail = "this is a standby: it can be listed, and nothing can be applied".to_owned();
         findings.add(Severity::Error, "standby", detail, Some(fix));
     }
-    let is_postgres = look.spec.engine == Engine::Postgres;
+    let is_postgres = snapshot.spec.engine == Engine::Postgres;
     if is_postgres
-        && look.target.standby.is_none()
-        && look.reader.ask("SELECT pg_catalog.current_setting('default_transaction_read_only') = 'on'")?
+        && snapshot.target.standby.is_none()
+        && snapshot.reader.ask("SELECT pg_catalog.current_setting('default_transaction_read_only') = 'on'")?
     {
         let detail = "default_transaction_read_only is on for this role or database: nothing can be applied".to_owned();
         let fix = "ALTER ROLE ... or ALTER DATABASE ... RESET default_transaction_read_only".to_owned();
         findings.add(Severity::Error, "read_only", detail, Some(fix));
     }
-    preset(&mut findings, &look.spec);
-    let states = look.unfamiliar_states()?;
+    preset(&mut findings, &snapshot.spec);
+    let states = snapshot.unfamiliar_states()?;
     if !states.is_empty() {
         findings.add(
             // A mapping is the operator's own: each state of the table can be named in it.
-            if look.mapping.is_some() { Severity::Error } else { Severity::Warning },
+            if snapshot.mapping.is_some() { Severity::Error } else { Severity::Warning },
             "unfamiliar_states",
             format!(
                 "rows are in states that preset {} does not have and never looks at: {}",
-                look.spec.preset,
+                snapshot.spec.preset,
                 states.join(", ")
             ),
-            Some(match &look.mapping {
+            Some(match &snapshot.mapping {
                 Some(at) => {
                     format!("name each of them in [states] of {}: waiting, in_flight, done or failed", at.document)
                 }
@@ -76,21 +76,21 @@ pub fn check(look: &mut Look, setup: &[String], unfit: &[String], with_waiting: 
         );
     }
     // Rights first: they explain why a listing fails.
-    rights::rights(&mut findings, look, with_waiting);
-    let can_list = listing(&mut findings, look)?;
-    place(&mut findings, look);
-    key(&mut findings, look);
+    rights::rights(&mut findings, snapshot, with_waiting);
+    let can_list = listing(&mut findings, snapshot)?;
+    place(&mut findings, snapshot);
+    key(&mut findings, snapshot);
     // What cannot be listed, or written at all, fails in every statement.
-    if view(&mut findings, look) && can_list && look.target.standby.is_none() {
-        actions::actions(&mut findings, look)?;
+    if view(&mut findings, snapshot) && can_list && snapshot.target.standby.is_none() {
+        actions::actions(&mut findings, snapshot)?;
     }
-    ledger::ledger(&mut findings, look);
-    index::index(&mut findings, look);
-    let is_moved = look.spec.advice_only().is_none();
-    for table in tables(look).into_iter().filter(|table| is_moved && !table.triggers.is_empty()) {
+    ledger::ledger(&mut findings, snapshot);
+    index::index(&mut findings, snapshot);
+    let is_moved = snapshot.spec.advice_only().is_none();
+    for table in tables(snapshot).into_iter().filter(|table| is_moved && !table.triggers.is_empty()) {
         let names = table.triggers.join(", ");
         let detail = format!("table {} has triggers, and an action may fire them: {names}", table.name);
-        match look.spec.engine {
+        match snapshot.spec.engine {
             // Nothing says which tables a trigger writes to.
             Engine::Postgres => findings.add(
                 Severity::Warning,
@@ -101,13 +101,13 @@ pub fn check(look: &mut Look, setup: &[String], unfit: &[String], with_waiting: 
             Engine::Sqlite => findings.ok("triggers", detail),
         }
     }
-    let mut unverified = if is_moved { unverified(look, can_list)? } else { Vec::new() };
+    let mut unverified = if is_moved { unverified(snapshot, can_list)? } else { Vec::new() };
     let untried =
         findings.untried.iter().map(|untried| format!("NOT NULL and CHECK constraints, not tried: {untried}"));
     unverified.extend(untried);
     // Last: a statement that fails ends the transaction that all others read in.
     if can_list {
-        unlisted::unlisted(&mut findings, look)?;
+        unlisted::unlisted(&mut findings, snapshot)?;
     }
     findings.list.sort_by_key(|finding| finding.severity);
     // A queue that is only listed fits as it is: nothing is missing that could be mended.
@@ -115,8 +115,8 @@ pub fn check(look: &mut Look, setup: &[String], unfit: &[String], with_waiting: 
     Ok(Checked {
         document: Check {
             schema: "jobdoctor.check/v1",
-            store_time: look.now(),
-            target: look.target.clone(),
+            store_time: snapshot.now(),
+            target: snapshot.target.clone(),
             can_list,
             can_reclaim: is_fit && is_moved,
             findings: findings.list,
@@ -151,10 +151,10 @@ impl Findings {
 }
 
 /// The live tables that the queue uses.
-fn tables(look: &Look) -> Vec<&LiveTable> {
+fn tables(snapshot: &Snapshot) -> Vec<&LiveTable> {
     let mut seen = BTreeSet::new();
-    let used = look.spec.tables.values().filter(|table| seen.insert((&table.schema, &table.name)));
-    used.filter_map(|table| look.live.table(Some(&table.schema), &table.name)).collect()
+    let used = snapshot.spec.tables.values().filter(|table| seen.insert((&table.schema, &table.name)));
+    used.filter_map(|table| snapshot.live.table(Some(&table.schema), &table.name)).collect()
 }
 
 fn preset(findings: &mut Findings, spec: &QueueSpec) {
@@ -185,20 +185,20 @@ fn preset(findings: &mut Findings, spec: &QueueSpec) {
 }
 
 /// Where the database lies. What only looks works there; what writes may be refused.
-fn place(findings: &mut Findings, look: &Look) {
-    if let Some(caution) = &look.caution {
+fn place(findings: &mut Findings, snapshot: &Snapshot) {
+    if let Some(caution) = &snapshot.caution {
         let severity = if caution.forbids_writing { Severity::Error } else { Severity::Warning };
         findings.add(severity, caution.id, caution.message.clone(), Some(caution.hint.clone()));
     }
 }
 
 /// Runs the listing as `stale` would, and counts what it could not judge.
-fn listing(findings: &mut Findings, look: &mut Look) -> Result<bool, OpsError> {
-    let now = look.now();
+fn listing(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<bool, OpsError> {
+    let now = snapshot.now();
     let wanted = Wanted::Suspects(Cutoffs::at(now, None));
     let policy = Policy::default();
-    let (spec, mut unknown, mut example) = (&look.spec, 0_u64, None);
-    let scanned = look.reader.scan(spec, &wanted, &mut |claim| {
+    let (spec, mut unknown, mut example) = (&snapshot.spec, 0_u64, None);
+    let scanned = snapshot.reader.scan(spec, &wanted, &mut |claim| {
         if let Verdict::Unknown(lacking) = judge(spec, &claim, &policy, now).verdict {
             unknown += 1;
             example = example.take().or_else(|| lacking.into_iter().next().map(|why| (claim.key.to_string(), why)));
@@ -213,7 +213,7 @@ fn listing(findings: &mut Findings, look: &mut Look) -> Result<bool, OpsError> {
         }
         Err(error) => return Err(error.into()),
     }
-    if let (Some((id, why)), false) = (example, look.spec.liveness.is_empty()) {
+    if let (Some((id, why)), false) = (example, snapshot.spec.liveness.is_empty()) {
         findings.add(
             Severity::Warning,
             "unknown",
@@ -225,10 +225,10 @@ fn listing(findings: &mut Findings, look: &mut Look) -> Result<bool, OpsError> {
 }
 
 /// A key that two rows may share names neither of them.
-fn key(findings: &mut Findings, look: &Look) {
-    let spec = &look.spec;
+fn key(findings: &mut Findings, snapshot: &Snapshot) {
+    let spec = &snapshot.spec;
     let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return };
-    let Some(live) = look.live.table(Some(&table.schema), &table.name).filter(|live| !live.is_view) else { return };
+    let Some(live) = snapshot.live.table(Some(&table.schema), &table.name).filter(|live| !live.is_view) else { return };
     let columns: Vec<&str> = spec.claim.key.iter().map(|column| column.name.as_str()).collect();
     if !live.is_unique(&columns) {
         findings.add(
@@ -245,8 +245,8 @@ fn key(findings: &mut Findings, look: &Look) {
 }
 
 /// Whether rows can be written: nothing can be through some views.
-fn view(findings: &mut Findings, look: &Look) -> bool {
-    let fixed = actions::claims_table(look).filter(|live| live.is_fixed);
+fn view(findings: &mut Findings, snapshot: &Snapshot) -> bool {
+    let fixed = actions::claims_table(snapshot).filter(|live| live.is_fixed);
     if let Some(live) = fixed {
         let detail = format!("{} is not a table whose rows can be updated: nothing can be applied", live.name);
         let fix = "name the table behind it with --table or --schema".to_owned();
@@ -256,13 +256,13 @@ fn view(findings: &mut Findings, look: &Look) -> bool {
 }
 
 /// What only a write can tell of the actions.
-fn unverified(look: &mut Look, can_list: bool) -> Result<Vec<String>, OpsError> {
-    let is_postgres = look.spec.engine == Engine::Postgres;
+fn unverified(snapshot: &mut Snapshot, can_list: bool) -> Result<Vec<String>, OpsError> {
+    let is_postgres = snapshot.spec.engine == Engine::Postgres;
     let mut list = vec![
         "unique keys: whether another row has the value that an action writes".to_owned(),
         "foreign keys: whether the row that an action refers to is there".to_owned(),
     ];
-    let triggers: Vec<&str> = tables(look).iter().flat_map(|table| &table.triggers).map(String::as_str).collect();
+    let triggers: Vec<&str> = tables(snapshot).iter().flat_map(|table| &table.triggers).map(String::as_str).collect();
     if !triggers.is_empty() {
         list.push(format!("triggers: what they do to what an action writes ({})", triggers.join(", ")));
     }
@@ -270,7 +270,7 @@ fn unverified(look: &mut Look, can_list: bool) -> Result<Vec<String>, OpsError> 
         list.push("row-level security: which rows its policies let this role write".to_owned());
         list.push("the state after an action: whether the condition that finds claims no longer holds".to_owned());
     }
-    if can_list && look.reader.in_flight(&look.spec)? == 0 {
+    if can_list && snapshot.reader.in_flight(&snapshot.spec)? == 0 {
         list.push("CHECK constraints: no claim is in flight to try an action on".to_owned());
     }
     Ok(list)

@@ -1,15 +1,15 @@
 use super::{Findings, name, tables};
 use crate::model::Engine;
-use crate::ops::session::Look;
+use crate::ops::session::Snapshot;
 use crate::spec::ident::quoted;
 use crate::spec::{ActionSpec, QueueSpec, StepSpec, Touch};
 use std::collections::BTreeSet;
 
 /// What the actions write, and whether this role may. What is done to jobs that wait counts where the config file has it done.
-pub(super) fn rights(findings: &mut Findings, look: &Look, with_waiting: bool) {
-    let spec = &look.spec;
-    let role = look.live.role.as_deref().map_or_else(|| "(this role)".to_owned(), quoted);
-    for table in tables(look) {
+pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting: bool) {
+    let spec = &snapshot.spec;
+    let role = snapshot.live.role.as_deref().map_or_else(|| "(this role)".to_owned(), quoted);
+    for table in tables(snapshot) {
         if table.row_security {
             findings.denied(
                 "row_security",
@@ -20,7 +20,7 @@ pub(super) fn rights(findings: &mut Findings, look: &Look, with_waiting: bool) {
     }
     let table = |logical: &str| {
         let table = spec.tables.get(logical)?;
-        look.live.table(Some(&table.schema), &table.name)
+        snapshot.live.table(Some(&table.schema), &table.name)
     };
     let is_moved = spec.advice_only().is_none();
     if let Some(jobs) = table(&spec.claim.lock_table).filter(|_| is_moved) {

@@ -2,7 +2,7 @@
 
 use super::Findings;
 use crate::ops::OpsError;
-use crate::ops::session::Look;
+use crate::ops::session::Snapshot;
 use crate::report::Severity;
 use crate::store::StoreErrorKind;
 
@@ -10,9 +10,9 @@ use crate::store::StoreErrorKind;
 ///
 /// # Errors
 /// When the connection is lost or the time is up.
-pub(super) fn unlisted(findings: &mut Findings, look: &mut Look) -> Result<(), OpsError> {
-    for check in &look.spec.checks {
-        let (detail, fix) = match look.reader.number(&look.spec, &check.sql) {
+pub(super) fn unlisted(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<(), OpsError> {
+    for check in &snapshot.spec.checks {
+        let (detail, fix) = match snapshot.reader.number(&snapshot.spec, &check.sql) {
             Ok(0) => continue,
             Ok(jobs) => (format!("{}: {jobs}", check.finds), Some(check.remedy.clone())),
             Err(error) if matches!(error.kind, StoreErrorKind::Denied | StoreErrorKind::Unfit) => {

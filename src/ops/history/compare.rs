@@ -2,7 +2,7 @@
 
 use crate::journal::{Entry, Target};
 use crate::model::{Key, RowImage};
-use crate::ops::{Look, OpsError};
+use crate::ops::{Snapshot, OpsError};
 use crate::spec::{Column, SpecError};
 use std::collections::BTreeMap;
 
@@ -35,14 +35,14 @@ impl Now {
 pub(in crate::ops) type Seen = (Now, Option<String>);
 
 /// What each of these rows is now, and the state it is in; `None` for entries that have no row to compare.
-pub(in crate::ops) fn now_of(look: &mut Look, entries: &[&Entry]) -> Result<Vec<Option<Seen>>, OpsError> {
-    let state = look.spec.claim.own_state();
-    let state = state.and_then(|column| look.spec.row.iter().find(|known| known.name == column.name)).cloned();
+pub(in crate::ops) fn now_of(snapshot: &mut Snapshot, entries: &[&Entry]) -> Result<Vec<Option<Seen>>, OpsError> {
+    let state = snapshot.spec.claim.own_state();
+    let state = state.and_then(|column| snapshot.spec.row.iter().find(|known| known.name == column.name)).cloned();
     let columns: Vec<&Column> = state.iter().collect();
     let keys: Vec<Key> = entries.iter().map(|entry| entry.key.clone()).collect();
-    let images = look.reader.images(&look.spec, &columns, &keys)?;
+    let images = snapshot.reader.images(&snapshot.spec, &columns, &keys)?;
     let names: BTreeMap<String, &str> =
-        look.spec.states.all().map(|state| (state.stored.to_string(), state.name.as_str())).collect();
+        snapshot.spec.states.all().map(|state| (state.stored.to_string(), state.name.as_str())).collect();
     let state_of = |image: &RowImage| {
         let stored = image.values.first()?.to_text()?;
         Some(names.get(&stored).map_or(stored.clone(), |name| (*name).to_owned()))
@@ -63,10 +63,10 @@ pub(in crate::ops) fn now_of(look: &mut Look, entries: &[&Entry]) -> Result<Vec<
 ///
 /// # Errors
 /// When it was on another database, another table, or one that was taken for another queue.
-pub(in crate::ops) fn belongs(look: &mut Look, run_id: &str, target: &Target) -> Result<(), OpsError> {
-    let here = &look.target;
-    let key: Vec<String> = look.spec.claim.key.iter().map(|column| column.name.clone()).collect();
-    let identity = look.reader.identity()?;
+pub(in crate::ops) fn belongs(snapshot: &mut Snapshot, run_id: &str, target: &Target) -> Result<(), OpsError> {
+    let here = &snapshot.target;
+    let key: Vec<String> = snapshot.spec.claim.key.iter().map(|column| column.name.clone()).collect();
+    let identity = snapshot.reader.identity()?;
     let same_place = match (&target.identity, &identity) {
         (Some(there), Some(here)) => there == here,
         // Who one connects as says nothing about where.

@@ -38,8 +38,8 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>) -> Result<Histor
         }
     }
     let ledger = records.ledger()?;
-    if let (Some(ledger), Some(look)) = (&ledger, records.look.as_mut()) {
-        for run in look.reader.ledger_runs(ledger, LEDGER_RUNS)? {
+    if let (Some(ledger), Some(snapshot)) = (&ledger, records.snapshot.as_mut()) {
+        for run in snapshot.reader.ledger_runs(ledger, LEDGER_RUNS)? {
             match runs.get_mut(&run.row.run_id) {
                 Some(known) => {
                     known.recorded_in.push("ledger".to_owned());
@@ -49,7 +49,7 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>) -> Result<Histor
                     }
                 }
                 None => {
-                    let mut head = head_of(&run.row, look)?;
+                    let mut head = head_of(&run.row, snapshot)?;
                     head.time = time_of(&run.row);
                     let mut listed = run_of(&head, "ledger");
                     listed.set_ledger(run.moved);

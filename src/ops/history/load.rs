@@ -1,7 +1,7 @@
 use super::Records;
 use crate::journal::{self, Actor, Counts, Directory, End, Entry, Head, Target, is_run_id, key_from_json};
 use crate::model::{Action, LedgerRow, Outcome, Timestamp};
-use crate::ops::{Look, OpsError};
+use crate::ops::{Snapshot, OpsError};
 use crate::report::Spool;
 use crate::spec::LedgerSpec;
 use crate::store::{StoreError, StoreErrorKind};
@@ -55,10 +55,10 @@ pub(in crate::ops) fn load(records: &mut Records<'_>, run_id: &str) -> Result<Lo
         return completed(records, loaded);
     }
     let ledger = records.ledger()?;
-    if let (Some(ledger), Some(look)) = (ledger, records.look.as_mut()) {
-        let rows = Rows::of(look, &ledger, run_id)?;
+    if let (Some(ledger), Some(snapshot)) = (ledger, records.snapshot.as_mut()) {
+        let rows = Rows::of(snapshot, &ledger, run_id)?;
         if let Some(first) = &rows.first {
-            let head = head_of(first, look)?;
+            let head = head_of(first, snapshot)?;
             let (recorded, in_ledger) = (Counts::new(), Some(rows.moved));
             return Ok(Loaded { head, steps: rows.steps, recorded, end: None, in_ledger, source: "ledger" });
         }
@@ -89,8 +89,8 @@ fn completed(records: &mut Records<'_>, mut loaded: Loaded) -> Result<Loaded, Op
     if gaps == 0 && loaded.unrecorded() == Some(0) {
         return Ok(loaded);
     }
-    let (Some(ledger), Some(look)) = (records.ledger()?, records.look.as_mut()) else { return Ok(loaded) };
-    let rows = Rows::of(look, &ledger, &loaded.head.run_id)?;
+    let (Some(ledger), Some(snapshot)) = (records.ledger()?, records.snapshot.as_mut()) else { return Ok(loaded) };
+    let rows = Rows::of(snapshot, &ledger, &loaded.head.run_id)?;
     if rows.first.is_none() {
         return Ok(loaded);
     }
@@ -162,9 +162,9 @@ impl Kept {
 
 impl Rows {
     /// What a ledger has of a run.
-    fn of(look: &mut Look, ledger: &LedgerSpec, run_id: &str) -> Result<Rows, OpsError> {
+    fn of(snapshot: &mut Snapshot, ledger: &LedgerSpec, run_id: &str) -> Result<Rows, OpsError> {
         let mut rows = Rows::default();
-        look.reader.ledger_rows(ledger, run_id, &mut |row| rows.take(row))?;
+        snapshot.reader.ledger_rows(ledger, run_id, &mut |row| rows.take(row))?;
         match rows.failed.take() {
             Some(error) => Err(error),
             None => Ok(rows),
@@ -188,7 +188,7 @@ impl Rows {
 }
 
 /// A head from a row of the ledger: it lies in the queue's own database, so that need not be said there.
-pub(super) fn head_of(row: &LedgerRow, look: &mut Look) -> Result<Head, OpsError> {
+pub(super) fn head_of(row: &LedgerRow, snapshot: &mut Snapshot) -> Result<Head, OpsError> {
     let key: Vec<String> = serde_json::from_str(&row.key_columns).unwrap_or_default();
     Ok(Head {
         schema: "jobdoctor.journal/v1".to_owned(),
@@ -201,12 +201,12 @@ pub(super) fn head_of(row: &LedgerRow, look: &mut Look) -> Result<Head, OpsError
         reason: row.reason.clone(),
         undoes: row.undoes.clone().filter(|run| is_run_id(run)),
         target: Target {
-            engine: look.target.engine.clone(),
+            engine: snapshot.target.engine.clone(),
             preset: row.preset.clone(),
             variants: Vec::new(),
             name: None,
-            database: look.target.database.clone(),
-            identity: look.reader.identity()?,
+            database: snapshot.target.database.clone(),
+            identity: snapshot.reader.identity()?,
             table: row.job_table.clone(),
             key,
         },

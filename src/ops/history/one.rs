@@ -25,14 +25,14 @@ pub fn history_run(records: &mut Records<'_>, prefix: &str) -> Result<HistoryOne
     }
     run.undone_by = undone_by(records, &run_id);
     if source == "journal"
-        && let (Some(ledger), Some(look)) = (records.ledger()?, records.look.as_mut())
-        && !look.reader.ledger_run_ids(&ledger, &run_id, 1)?.is_empty()
+        && let (Some(ledger), Some(snapshot)) = (records.ledger()?, records.snapshot.as_mut())
+        && !snapshot.reader.ledger_run_ids(&ledger, &run_id, 1)?.is_empty()
     {
         run.recorded_in.push("ledger".to_owned());
     }
     // Held against another database, every job would seem to be gone.
-    let fits = match records.look.as_mut() {
-        Some(look) => belongs(look, &run_id, &head.target).is_ok(),
+    let fits = match records.snapshot.as_mut() {
+        Some(snapshot) => belongs(snapshot, &run_id, &head.target).is_ok(),
         None => false,
     };
     let (mut shown, mut unsure) = (Spool::default(), HistoryUnsure::default());
@@ -79,8 +79,8 @@ fn told(
 ) -> Result<(), OpsError> {
     let open: Vec<&Entry> =
         kept.iter().filter(|kept| kept.outcome.is_none()).filter_map(|kept| kept.entry.as_ref()).collect();
-    let mut compared = match records.look.as_mut().filter(|_| fits && !open.is_empty()) {
-        Some(look) => now_of(look, &open)?,
+    let mut compared = match records.snapshot.as_mut().filter(|_| fits && !open.is_empty()) {
+        Some(snapshot) => now_of(snapshot, &open)?,
         None => vec![None; open.len()],
     }
     .into_iter();

@@ -1,5 +1,5 @@
 use crate::journal::{Directory, is_run_id};
-use crate::ops::{Look, OpsError};
+use crate::ops::{Snapshot, OpsError};
 use crate::spec::LedgerSpec;
 use crate::store::{StoreError, StoreErrorKind};
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ pub struct Records<'a> {
     /// The journals of this host; `None` where it cannot be told where they are.
     pub journals: Option<&'a Directory>,
     /// A look at a database, if one is at hand.
-    pub look: Option<&'a mut Look>,
+    pub snapshot: Option<&'a mut Snapshot>,
 }
 
 impl Records<'_> {
@@ -21,7 +21,7 @@ impl Records<'_> {
     /// # Errors
     /// When there is one that this role may not read, or that is not what this program makes.
     pub(in crate::ops) fn ledger(&self) -> Result<Option<LedgerSpec>, OpsError> {
-        let Some(ledger) = self.look.as_ref().and_then(|look| look.spec.ledger.clone()) else { return Ok(None) };
+        let Some(ledger) = self.snapshot.as_ref().and_then(|snapshot| snapshot.spec.ledger.clone()) else { return Ok(None) };
         let name = format!("{}.{}", ledger.table.schema, ledger.table.name);
         if !ledger.lacks.is_empty() {
             let message = format!("the ledger {name} lacks columns: {}", ledger.lacks.join(", "));
@@ -30,7 +30,7 @@ impl Records<'_> {
                 .into());
         }
         if !ledger.may_read {
-            let role = self.look.as_ref().and_then(|look| look.live.role.clone()).unwrap_or_default();
+            let role = self.snapshot.as_ref().and_then(|snapshot| snapshot.live.role.clone()).unwrap_or_default();
             let grant = format!(
                 "GRANT SELECT ON {} TO {}",
                 crate::spec::ident::qualified(&ledger.table.schema, &ledger.table.name),
@@ -59,8 +59,8 @@ impl Records<'_> {
             Err(_) if !found.is_empty() => None,
             ledger => ledger?,
         };
-        if let (Some(ledger), Some(look)) = (ledger, self.look.as_mut()) {
-            let ids = look.reader.ledger_run_ids(&ledger, prefix, SHOWN + 1)?;
+        if let (Some(ledger), Some(snapshot)) = (ledger, self.snapshot.as_mut()) {
+            let ids = snapshot.reader.ledger_run_ids(&ledger, prefix, SHOWN + 1)?;
             found.extend(ids.into_iter().filter(|run| is_run_id(run)));
         }
         if found.contains(prefix) {
@@ -86,7 +86,7 @@ impl Records<'_> {
             Some(journals) => format!("in {}", journals.path().display()),
             None => "on this host, where there is no place for journals (HOME is not set)".to_owned(),
         };
-        let ledger = match self.look.as_ref().map(|look| look.spec.ledger.is_some()) {
+        let ledger = match self.snapshot.as_ref().map(|snapshot| snapshot.spec.ledger.is_some()) {
             Some(true) => ", and none in the ledger",
             Some(false) => ", and the database has no ledger",
             None => "",

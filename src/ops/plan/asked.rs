@@ -2,7 +2,7 @@ use super::saved::saved_policy;
 use super::{Plan, plan, plan_again};
 use crate::ops::OpsError;
 use crate::ops::selection::Selection;
-use crate::ops::session::Look;
+use crate::ops::session::Snapshot;
 use crate::policy::Policy;
 use crate::report::SavedPlan;
 
@@ -19,19 +19,19 @@ impl Asked {
     ///
     /// # Errors
     /// See [`plan`] and [`plan_again`].
-    pub fn plan(&self, look: &mut Look, policy: &Policy) -> Result<Plan, OpsError> {
+    pub fn plan(&self, snapshot: &mut Snapshot, policy: &Policy) -> Result<Plan, OpsError> {
         match self {
-            Asked::Selection(selection) => plan(look, selection, policy),
-            Asked::Saved(name, saved) => plan_again(look, name, saved, policy),
+            Asked::Selection(selection) => plan(snapshot, selection, policy),
+            Asked::Saved(name, saved) => plan_again(snapshot, name, saved, policy),
         }
     }
 
-    /// The same for a second look: the limit has cut the first plan already, and a job that is not in that one must not push
+    /// The same for a second snapshot: the limit has cut the first plan already, and a job that is not in that one must not push
     /// out one that is.
-    pub(in crate::ops) fn plan_without_limit(&self, look: &mut Look, policy: &Policy) -> Result<Plan, OpsError> {
+    pub(in crate::ops) fn plan_without_limit(&self, snapshot: &mut Snapshot, policy: &Policy) -> Result<Plan, OpsError> {
         match self {
-            Asked::Selection(selection) => plan(look, &Selection { limit: None, ..(**selection).clone() }, policy),
-            Asked::Saved(..) => self.plan(look, policy),
+            Asked::Selection(selection) => plan(snapshot, &Selection { limit: None, ..(**selection).clone() }, policy),
+            Asked::Saved(..) => self.plan(snapshot, policy),
         }
     }
 

@@ -1,9 +1,9 @@
-//! What the brake goes by, measured in the look that the plan rests on.
+//! What the brake goes by, measured in the snapshot that the plan rests on.
 
 use super::rests::Rests;
 use crate::ops::OpsError;
 use crate::ops::selection::Selection;
-use crate::ops::session::Look;
+use crate::ops::session::Snapshot;
 use crate::ops::stale::judged;
 use crate::policy::{FREE, Gauge, Policy, Up};
 use crate::spec::{Liveness, SilentAfter};
@@ -26,7 +26,7 @@ pub(in crate::ops) struct Measured {
 
 /// Measures. `gauge` has seen the suspects of the whole queue, unless only named jobs were read.
 pub(super) fn measured(
-    look: &mut Look,
+    snapshot: &mut Snapshot,
     policy: &Policy,
     gauge: Option<Gauge>,
     steps: usize,
@@ -38,15 +38,15 @@ pub(super) fn measured(
     }
     let gauge = match gauge {
         Some(gauge) => gauge,
-        None => suspects(look, policy)?,
+        None => suspects(snapshot, policy)?,
     };
-    let owners = in_flight_by_owner(look.reader.as_mut(), &look.spec)?;
-    Ok(Measured { gauge: Some(gauge.with_owners(owners)), up: up(look, policy, rests)?, is_scoped })
+    let owners = in_flight_by_owner(snapshot.reader.as_mut(), &snapshot.spec)?;
+    Ok(Measured { gauge: Some(gauge.with_owners(owners)), up: up(snapshot, policy, rests)?, is_scoped })
 }
 
-fn suspects(look: &mut Look, policy: &Policy) -> Result<Gauge, OpsError> {
+fn suspects(snapshot: &mut Snapshot, policy: &Policy) -> Result<Gauge, OpsError> {
     let mut gauge = Gauge::default();
-    judged(look, &Selection::default(), policy, &mut |_, claim, judgement, _| {
+    judged(snapshot, &Selection::default(), policy, &mut |_, claim, judgement, _| {
         gauge.note(claim, &judgement, policy);
         Ok(())
     })?;
@@ -54,17 +54,17 @@ fn suspects(look: &mut Look, policy: &Policy) -> Result<Gauge, OpsError> {
 }
 
 /// Where the steps rest on what workers write again and again, a server that was down has kept them from writing.
-fn up(look: &mut Look, policy: &Policy, rests: &Rests) -> Result<Option<Up>, OpsError> {
+fn up(snapshot: &mut Snapshot, policy: &Policy, rests: &Rests) -> Result<Option<Up>, OpsError> {
     const RENEWED: [&str; 3] = ["lease", "heartbeat", "owner"];
     let is_renewed = |source: &&Liveness| RENEWED.contains(&source.name());
     if policy.restart.is_some() || !RENEWED.iter().any(|source| rests.has(source)) {
         return Ok(None);
     }
-    let spans = look.spec.liveness.iter().filter(is_renewed).filter_map(|source| match source.silent_after() {
+    let spans = snapshot.spec.liveness.iter().filter(is_renewed).filter_map(|source| match source.silent_after() {
         Some(SilentAfter::Span(span)) => Some(*span),
         _ => None,
     });
     let threshold = rests.longest_silence(&RENEWED).or(policy.older).or(spans.max()).unwrap_or(LEASE);
-    let since = look.reader.up_since()?;
-    Ok(since.map(|since| Up { time: look.reader.now().since(since), threshold }))
+    let since = snapshot.reader.up_since()?;
+    Ok(since.map(|since| Up { time: snapshot.reader.now().since(since), threshold }))
 }

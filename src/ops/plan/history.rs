@@ -2,7 +2,7 @@
 
 use super::rests::Rests;
 use crate::model::age;
-use crate::ops::session::Look;
+use crate::ops::session::Snapshot;
 use crate::ops::stats::run_time;
 use crate::policy::{Policy, SetBy};
 use crate::spec::Finished;
@@ -19,17 +19,17 @@ const SHOWN: usize = 10;
 
 /// Warns of steps that rest on how long a job runs, where more than one in a hundred finished jobs of its kind ran for longer
 /// than that. A warning is all that it is: where the table does not tell, or does not tell in time, there is none.
-pub(super) fn warnings(look: &mut Look, policy: &Policy, rests: &Rests) -> Vec<String> {
-    let spec = &look.spec;
+pub(super) fn warnings(snapshot: &mut Snapshot, policy: &Policy, rests: &Rests) -> Vec<String> {
+    let spec = &snapshot.spec;
     let by_kind = spec.claim.kind.is_some();
     let limits = rests.limits(by_kind);
     let Finished::Kept(runs) = &spec.finished else { return Vec::new() };
     if limits.is_empty() {
         return Vec::new();
     }
-    let now = look.reader.now();
+    let now = snapshot.reader.now();
     let mut spans: BTreeMap<Option<String>, Vec<Duration>> = BTreeMap::new();
-    let read = look.reader.finished(spec, runs, &WantedRuns::Newest(SAMPLE, PATIENCE), &mut |run| {
+    let read = snapshot.reader.finished(spec, runs, &WantedRuns::Newest(SAMPLE, PATIENCE), &mut |run| {
         let whose = if by_kind { &run.kind } else { &run.queue };
         if let (true, Some(span)) = (limits.contains_key(whose), run_time(&run, now)) {
             spans.entry(whose.clone()).or_default().push(span);

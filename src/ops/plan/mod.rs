@@ -12,7 +12,7 @@ use super::OpsError;
 use super::document::{skipped, job, order};
 use super::progress::Progress;
 use super::selection::Selection;
-use super::session::Look;
+use super::session::Snapshot;
 use super::show::not_in_flight;
 use super::stale::judged;
 use super::stalls::{explain, must_be_counted};
@@ -131,24 +131,24 @@ impl Plan {
 ///
 /// # Errors
 /// When the store cannot be read, or what is asked for makes no sense for this queue.
-pub fn plan(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<Plan, OpsError> {
+pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Plan, OpsError> {
     if let Some(restart) = &policy.restart {
-        scope_is_sound(look, &restart.scope)?;
-        claims_have_times(&look.spec, restart)?;
+        scope_is_sound(snapshot, &restart.scope)?;
+        claims_have_times(&snapshot.spec, restart)?;
     }
-    action_is_offered(&look.spec, policy)?;
-    must_be_counted(look, policy)?;
+    action_is_offered(&snapshot.spec, policy)?;
+    must_be_counted(snapshot, policy)?;
     let mut drafts = Drafts::default();
     if selection.is_by_name() {
-        selection.check(&look.spec, policy)?;
-        let found = look.reader.find(&look.spec, &selection.ids)?;
+        selection.check(&snapshot.spec, policy)?;
+        let found = snapshot.reader.find(&snapshot.spec, &selection.ids)?;
         let not_found = selection.without_job(&found);
         let found = found.into_iter().map(|found| (found.claim, found.in_flight)).collect();
-        named(look, selection, policy, &mut drafts, found, &|_, draft| draft)?;
-        return finish(look, selection, policy, drafts, None, not_found);
+        named(snapshot, selection, policy, &mut drafts, found, &|_, draft| draft)?;
+        return finish(snapshot, selection, policy, drafts, None, not_found);
     }
     let mut gauge = Gauge::default();
-    judged(look, selection, policy, &mut |spec, claim, judgement, is_asked_for| {
+    judged(snapshot, selection, policy, &mut |spec, claim, judgement, is_asked_for| {
         gauge.note(claim, &judgement, policy);
         if !is_asked_for {
             return Ok(());
@@ -156,7 +156,7 @@ pub fn plan(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<P
         let draft = draft(spec, claim, &judgement, policy);
         drafts.add(spec, claim, &judgement, policy, draft)
     })?;
-    finish(look, selection, policy, drafts, Some(gauge), Vec::new())
+    finish(snapshot, selection, policy, drafts, Some(gauge), Vec::new())
 }
 
 /// Drafts the jobs of a saved plan anew. What comes to the same as it did then is a step; the rest is held, or not found.
@@ -164,39 +164,39 @@ pub fn plan(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<P
 ///
 /// # Errors
 /// When the file is not a plan for this queue, or the store cannot be read.
-pub fn plan_again(look: &mut Look, name: &str, saved: &SavedPlan, policy: &Policy) -> Result<Plan, OpsError> {
-    saved::fits(name, saved, &look.target)?;
-    action_is_offered(&look.spec, policy)?;
-    must_be_counted(look, policy)?;
+pub fn plan_again(snapshot: &mut Snapshot, name: &str, saved: &SavedPlan, policy: &Policy) -> Result<Plan, OpsError> {
+    saved::fits(name, saved, &snapshot.target)?;
+    action_is_offered(&snapshot.spec, policy)?;
+    must_be_counted(snapshot, policy)?;
     let ids = saved.steps.iter().map(|step| step.id.clone()).collect();
     let selection = Selection { ids, from_list: true, ..Selection::default() };
-    selection.check(&look.spec, policy)?;
+    selection.check(&snapshot.spec, policy)?;
     let mut drafts = Drafts::default();
     let keys: Vec<Key> = saved.steps.iter().map(|step| step.key.clone()).collect();
-    let found = look.reader.find_keys(&look.spec, &keys)?;
+    let found = snapshot.reader.find_keys(&snapshot.spec, &keys)?;
     let known: BTreeSet<String> = found.iter().map(|(claim, _)| claim.key.exact()).collect();
     let not_found = keys.iter().filter(|key| !known.contains(&key.exact())).map(Key::to_string).collect();
     let then = saved::ByKey::of(saved);
-    named(look, &selection, policy, &mut drafts, found, &|key, draft| then.compared(key, draft))?;
-    finish(look, &selection, policy, drafts, None, not_found)
+    named(snapshot, &selection, policy, &mut drafts, found, &|key, draft| then.compared(key, draft))?;
+    finish(snapshot, &selection, policy, drafts, None, not_found)
 }
 
 /// Puts the drafts in order, and measures what the brake goes by.
 fn finish(
-    look: &mut Look,
+    snapshot: &mut Snapshot,
     selection: &Selection,
     policy: &Policy,
     drafts: Drafts,
     gauge: Option<Gauge>,
     not_found: Vec<String>,
 ) -> Result<Plan, OpsError> {
-    let in_flight = look.reader.in_flight(&look.spec)?;
+    let in_flight = snapshot.reader.in_flight(&snapshot.spec)?;
     let Drafts { mut steps, mut jobs, mut skipped, sources, rests, troubled } = drafts;
     steps.sort();
     jobs.sort();
     skipped.sort();
     let beyond_limit = selection.limit.map_or(0, |limit| steps.truncate(limit).min(jobs.truncate(limit)));
-    let measured = measured(look, policy, gauge, steps.len(), &rests)?;
+    let measured = measured(snapshot, policy, gauge, steps.len(), &rests)?;
     let mut digest = Digest::default();
     let mut actions = BTreeSet::new();
     for step in steps.iter() {
@@ -205,16 +205,16 @@ fn finish(
         digest.add(&step);
     }
     let mut warnings =
-        if steps.is_empty() { Vec::new() } else { warnings(&look.spec, policy, &sources, &rests, troubled) };
-    warnings.extend(history::warnings(look, policy, &rests));
+        if steps.is_empty() { Vec::new() } else { warnings(&snapshot.spec, policy, &sources, &rests, troubled) };
+    warnings.extend(history::warnings(snapshot, policy, &rests));
     warnings.extend(lost_before(&jobs)?);
-    let final_actions = undo::final_actions(&look.spec, &actions);
+    let final_actions = undo::final_actions(&snapshot.spec, &actions);
     warnings.extend(final_actions.iter().cloned());
     Ok(Plan {
-        claims: Part { spec: look.spec.clone(), steps, jobs },
+        claims: Part { spec: snapshot.spec.clone(), steps, jobs },
         waiting: Vec::new(),
-        store_time: look.now(),
-        target: look.target.clone(),
+        store_time: snapshot.now(),
+        target: snapshot.target.clone(),
         filter: selection.filter(policy),
         skipped,
         in_flight,
@@ -224,30 +224,30 @@ fn finish(
         warnings,
         policy: policy.clone(),
         measured,
-        progress: look.progress.clone(),
+        progress: snapshot.progress.clone(),
         confirmed_after: None,
-        identity: look.reader.identity()?,
+        identity: snapshot.reader.identity()?,
         undoable: final_actions.is_empty(),
     })
 }
 
 /// The jobs that were named and found: each is a step, or is held with why. `last_word` may still hold a step back.
 fn named(
-    look: &mut Look,
+    snapshot: &mut Snapshot,
     selection: &Selection,
     policy: &Policy,
     drafts: &mut Drafts,
     found: Vec<(Claim, bool)>,
     last_word: &dyn Fn(&Key, Draft) -> Draft,
 ) -> Result<(), OpsError> {
-    let now = look.now();
+    let now = snapshot.now();
     for (claim, in_flight) in found.iter().filter(|(claim, _)| selection.admits(claim)) {
-        let judgement = judge(&look.spec, claim, policy, now);
+        let judgement = judge(&snapshot.spec, claim, policy, now);
         let draft = match in_flight {
-            true => draft(&look.spec, claim, &judgement, policy),
+            true => draft(&snapshot.spec, claim, &judgement, policy),
             false => not_in_flight(&claim.state),
         };
-        drafts.add(&look.spec, claim, &judgement, policy, last_word(&claim.key, draft))?;
+        drafts.add(&snapshot.spec, claim, &judgement, policy, last_word(&claim.key, draft))?;
     }
     Ok(())
 }

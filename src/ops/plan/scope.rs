@@ -2,7 +2,7 @@
 
 use crate::ops::OpsError;
 use crate::ops::selection::hosts_are_named;
-use crate::ops::session::Look;
+use crate::ops::session::Snapshot;
 use crate::policy::{Globs, Policy, Restart, RestartScope};
 use crate::spec::QueueSpec;
 use std::collections::BTreeSet;
@@ -33,16 +33,16 @@ pub(super) fn claims_have_times(spec: &QueueSpec, restart: &Restart) -> Result<(
 }
 
 /// Refuses a scope that this queue cannot answer or that is likely to mean less than it matches.
-pub(super) fn scope_is_sound(look: &mut Look, scope: &RestartScope) -> Result<(), OpsError> {
+pub(super) fn scope_is_sound(snapshot: &mut Snapshot, scope: &RestartScope) -> Result<(), OpsError> {
     match scope {
         RestartScope::AllOwners => Ok(()),
         RestartScope::Hosts(hosts) => {
-            hosts_are_named(&look.spec)?;
-            hosts_are_told_apart(&look.spec, hosts)
+            hosts_are_named(&snapshot.spec)?;
+            hosts_are_told_apart(&snapshot.spec, hosts)
         }
         RestartScope::NotListed(_) => Ok(()),
-        RestartScope::Owners(_) if look.spec.owner.id.is_none() => Err(OpsError::usage(
-            format!("--owner: preset {} does not say who holds a job", look.spec.preset),
+        RestartScope::Owners(_) if snapshot.spec.owner.id.is_none() => Err(OpsError::usage(
+            format!("--owner: preset {} does not say who holds a job", snapshot.spec.preset),
             "stop every worker and sweep with --all-owners",
         )),
         RestartScope::Owners(globs) => {
@@ -59,7 +59,7 @@ pub(super) fn scope_is_sound(look: &mut Look, scope: &RestartScope) -> Result<()
             if hosts.is_empty() {
                 return Ok(());
             }
-            look.reader.holders(&look.spec, &mut |owner, _| {
+            snapshot.reader.holders(&snapshot.spec, &mut |owner, _| {
                 let Some(owner) = owner else { return };
                 for (pattern, glob, hosts) in &mut hosts {
                     if glob.admits(Some(&owner.id)) || glob.admits(Some(&owner.name)) {

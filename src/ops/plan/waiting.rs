@@ -5,7 +5,7 @@ use super::{Drafts, Part, Plan};
 use crate::model::{Action, Claim, Step};
 use crate::ops::OpsError;
 use crate::ops::selection::Selection;
-use crate::ops::session::{Look, Session};
+use crate::ops::session::{Snapshot, Session};
 use crate::ops::too_long::{self, Group};
 use crate::policy::{Digest, Draft, Policy, StateLimit, Verdict, draft, judge};
 use crate::report::Spool;
@@ -13,7 +13,7 @@ use crate::spec::QueueSpec;
 use crate::store::Wanted;
 use std::collections::{BTreeSet, HashSet};
 
-/// Adds what the config file wants done with jobs that wait for too long: a look of its own for each state and column, at no
+/// Adds what the config file wants done with jobs that wait for too long: a snapshot of its own for each state and column, at no
 /// more rows than are late. Nobody holds such a job, so the brake has nothing to say; `--limit` counts claims first.
 ///
 /// # Errors
@@ -27,8 +27,8 @@ pub fn plan_waiting(
     // A job that is late by two columns of its row is moved once: by the entry that comes first.
     let mut seen = HashSet::new();
     for group in too_long::waiting(&plan.claims.spec, &policy.too_long) {
-        let mut look = session.look_at_waiting(&group.waits)?;
-        let mut part = part(&mut look, selection, group, plan, &mut seen)?;
+        let mut snapshot = session.snapshot_of_waiting(&group.waits)?;
+        let mut part = part(&mut snapshot, selection, group, plan, &mut seen)?;
         let room = selection.limit.map(|limit| limit.saturating_sub(plan.len()));
         let beyond = room.map_or(0, |room| part.steps.truncate(room).min(part.jobs.truncate(room)));
         plan.beyond_limit += beyond as u64;
@@ -45,7 +45,7 @@ pub fn plan_waiting(
 }
 
 fn part(
-    look: &mut Look,
+    snapshot: &mut Snapshot,
     selection: &Selection,
     group: Group,
     plan: &mut Plan,
@@ -56,8 +56,8 @@ fn part(
     let shortest = too_long.entries.iter().filter(own).map(|entry| entry.after).min().unwrap_or_default();
     // What the operator says of claims is about claims.
     let policy = Policy { too_long, ..Policy::default() };
-    let now = look.now();
-    let spec = look.spec.clone();
+    let now = snapshot.now();
+    let spec = snapshot.spec.clone();
     let mut drafts = Drafts::default();
     let mut failed = None;
     let mut consider = |claim: &Claim| {
@@ -72,7 +72,7 @@ fn part(
         }
         failed = drafts.add(&spec, claim, &judgement, &policy, draft).err();
     };
-    look.reader.scan(&spec, &Wanted::Before(now.minus(shortest)), &mut |claim| consider(&claim))?;
+    snapshot.reader.scan(&spec, &Wanted::Before(now.minus(shortest)), &mut |claim| consider(&claim))?;
     if let Some(error) = failed {
         return Err(error);
     }

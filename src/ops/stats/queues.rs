@@ -1,7 +1,7 @@
 use crate::model::{Cell, Claim, Timestamp};
 use crate::ops::OpsError;
 use crate::ops::selection::Selection;
-use crate::ops::session::Look;
+use crate::ops::session::Snapshot;
 use crate::policy::{Judgement, Policy, Verdict, judge};
 use crate::report::{QueueStats, StateCount, Stats, StatsSummary};
 use crate::spec::{EARLIEST_MICROS, QueueSpec, StateSource, StateValue};
@@ -13,17 +13,17 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// # Errors
 /// When the store cannot be read, or the selection makes no sense for this queue.
-pub fn stats(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<Stats, OpsError> {
-    selection.check(&look.spec, policy)?;
-    let now = look.now();
-    let spec = &look.spec;
+pub fn stats(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Stats, OpsError> {
+    selection.check(&snapshot.spec, policy)?;
+    let now = snapshot.now();
+    let spec = &snapshot.spec;
     let mut counts = Counts::default();
-    for tally in look.reader.tally(spec, !selection.kinds.patterns().is_empty())? {
+    for tally in snapshot.reader.tally(spec, !selection.kinds.patterns().is_empty())? {
         if selection.queues.admits(tally.queue.as_deref()) && selection.kinds.admits(tally.kind.as_deref()) {
             counts.add(spec, tally);
         }
     }
-    look.reader.scan(spec, &Wanted::All, &mut |claim| {
+    snapshot.reader.scan(spec, &Wanted::All, &mut |claim| {
         if selection.admits(&claim) {
             let judgement = judge(spec, &claim, policy, now);
             counts.queues.entry(claim.queue.clone()).or_default().see(&claim, &judgement, now);
@@ -36,7 +36,7 @@ pub fn stats(look: &mut Look, selection: &Selection, policy: &Policy) -> Result<
     Ok(Stats {
         schema: "jobdoctor.stats/v1",
         store_time: now,
-        target: look.target.clone(),
+        target: snapshot.target.clone(),
         filter: selection.filter(policy),
         summary: total(&queues),
         findings,

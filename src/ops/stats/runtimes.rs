@@ -2,7 +2,7 @@ use super::run_time::run_time;
 use super::spread::Spread;
 use crate::model::{Clocks, Timestamp, age};
 use crate::ops::selection::Selection;
-use crate::ops::session::Look;
+use crate::ops::session::Snapshot;
 use crate::ops::{OpsError, thresholds};
 use crate::policy::Policy;
 use crate::report::{KindRuntimes, RuntimeBucket, StatsRuntimes, StatsRuntimesSummary};
@@ -22,12 +22,12 @@ const SHORT: Duration = Duration::from_secs(2);
 /// # Errors
 /// When the tables do not keep run times, the selection makes no sense for this queue, or the store cannot be read.
 pub fn runtimes(
-    look: &mut Look,
+    snapshot: &mut Snapshot,
     selection: &Selection,
     policy: &Policy,
     since: Duration,
 ) -> Result<StatsRuntimes, OpsError> {
-    let spec = &look.spec;
+    let spec = &snapshot.spec;
     let runs = match &spec.finished {
         Finished::Kept(runs) => runs.as_ref(),
         Finished::Untold(why) => {
@@ -39,11 +39,11 @@ pub fn runtimes(
     };
     selection.globs_fit(spec)?;
     thresholds::fit(spec, policy)?;
-    let now = look.reader.now();
+    let now = snapshot.reader.now();
     let since_at = now.minus(since);
     let by_kind = spec.claim.kind.is_some();
     let mut kinds = Kinds::default();
-    look.reader.finished(spec, runs, &WantedRuns::Since(since_at), &mut |run| {
+    snapshot.reader.finished(spec, runs, &WantedRuns::Since(since_at), &mut |run| {
         let is_asked = selection.queues.admits(run.queue.as_deref()) && selection.kinds.admits(run.kind.as_deref());
         // The window's bound is coarse in coarse encodings. An end that is no instant may lie in it.
         if is_asked && run.ended.at().is_none_or(|ended| !since_at.is_after(ended, Clocks::One)) {
@@ -52,7 +52,7 @@ pub fn runtimes(
     })?;
     let mut findings = kinds.findings(spec);
     if kinds.is_empty() {
-        let latest = latest(look.reader.as_mut(), spec, runs);
+        let latest = latest(snapshot.reader.as_mut(), spec, runs);
         findings.push(nothing(latest, selection, since));
     }
     let Kinds { by_name, total, .. } = kinds;
@@ -62,7 +62,7 @@ pub fn runtimes(
     Ok(StatsRuntimes {
         schema: "jobdoctor.stats-runtimes/v1",
         store_time: now,
-        target: look.target.clone(),
+        target: snapshot.target.clone(),
         filter: selection.filter(policy),
         by: if by_kind { "kind" } else { "queue" }.to_owned(),
         since_at,

@@ -6,7 +6,7 @@ mod plan;
 use super::guard::Guard;
 use super::history::Records;
 use super::record::{About, Record, Recording, target};
-use super::{Look, OpsError};
+use super::{Snapshot, OpsError};
 use crate::model::Outcome;
 use crate::report::{Outcomes, Undo};
 use crate::store::{Limits, Store, StoreError, StoreErrorKind};
@@ -104,7 +104,7 @@ pub fn undo(store: &dyn Store, limits: &Limits, mut plan: UndoPlan, order: &Undo
     Ok(Undone { document, stop, after })
 }
 
-/// What a look is to an undo: without one there is nothing to compare.
-fn look<'r>(records: &'r mut Records<'_>) -> Result<&'r mut Look, OpsError> {
-    records.look.as_deref_mut().ok_or_else(|| OpsError::usage("no database is at hand", "name it with --db"))
+/// What a snapshot is to an undo: without one there is nothing to compare.
+fn snapshot<'r>(records: &'r mut Records<'_>) -> Result<&'r mut Snapshot, OpsError> {
+    records.snapshot.as_deref_mut().ok_or_else(|| OpsError::usage("no database is at hand", "name it with --db"))
 }

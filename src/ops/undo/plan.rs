@@ -1,4 +1,4 @@
-use super::look;
+use super::snapshot;
 use crate::journal::Entry;
 use crate::model::{Action, Outcome, Restore, Timestamp};
 use crate::ops::OpsError;
@@ -63,20 +63,20 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str) -> Result<UndoPlan, Op
     if !undone.is_empty() {
         warnings.push(format!("run {run_id} was taken back already, or in part: by {}", undone.join(", ")));
     }
-    let look = look(records)?;
-    belongs(look, &run_id, &head.target)?;
-    let columns: Vec<&str> = look.spec.row.iter().map(|column| column.name.as_str()).collect();
+    let snapshot = snapshot(records)?;
+    belongs(snapshot, &run_id, &head.target)?;
+    let columns: Vec<&str> = snapshot.spec.row.iter().map(|column| column.name.as_str()).collect();
     if !head.columns.is_empty() && head.columns != columns {
         warnings.push(format!(
             "the columns of table {} that can be read here are not those of that run, so every row counts as changed",
-            look.target.table
+            snapshot.target.table
         ));
     }
     let mut plan = UndoPlan {
-        spec: look.spec.clone(),
-        store_time: look.now(),
-        target: look.target.clone(),
-        identity: look.reader.identity()?,
+        spec: snapshot.spec.clone(),
+        store_time: snapshot.now(),
+        target: snapshot.target.clone(),
+        identity: snapshot.reader.identity()?,
         undoes: run_id,
         source,
         rows: Spool::default(),
@@ -89,17 +89,17 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str) -> Result<UndoPlan, Op
     for kept in steps.iter() {
         waiting.push(kept?);
         if waiting.len() == LOOKED_AT {
-            plan.take(look, std::mem::take(&mut waiting))?;
+            plan.take(snapshot, std::mem::take(&mut waiting))?;
         }
     }
-    plan.take(look, waiting)?;
+    plan.take(snapshot, waiting)?;
     plan.summary.planned = plan.jobs.len() as u64;
     plan.summary.left = plan.left.len() as u64;
     Ok(plan)
 }
 
 impl UndoPlan {
-    fn take(&mut self, look: &mut crate::ops::Look, kept: Vec<Kept>) -> Result<(), OpsError> {
+    fn take(&mut self, snapshot: &mut crate::ops::Snapshot, kept: Vec<Kept>) -> Result<(), OpsError> {
         let may_have_moved = |kept: &Kept| kept.outcome.is_none_or(|outcome| outcome == Outcome::Moved);
         let mut recorded: Vec<(Option<Outcome>, Entry)> = Vec::new();
         for kept in kept.into_iter().filter(may_have_moved) {
@@ -112,7 +112,7 @@ impl UndoPlan {
         }
         let kept = recorded;
         let entries: Vec<&Entry> = kept.iter().map(|(_, entry)| entry).collect();
-        let now = now_of(look, &entries)?;
+        let now = now_of(snapshot, &entries)?;
         for ((outcome, entry), now) in kept.into_iter().zip(now) {
             match (now, outcome) {
                 (None, _) => self.left.push(0, &left(&entry))?,

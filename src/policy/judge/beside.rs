@@ -67,7 +67,7 @@ impl Bench<'_> {
         let detail = match (dead, stood.moved) {
             (true, _) => format!("nothing changed for {} of looking, allowed {}", age(stood.still), age(allowed)),
             (false, true) if stood.still.is_zero() => {
-                format!("its clock is wrong, but it showed life since the look {} ago", age(stood.last_look))
+                format!("its clock is wrong, but it showed life since the snapshot {} ago", age(stood.snapshot_age))
             }
             (false, true) => format!("its clock is wrong, but it was seen to show life {} ago", age(stood.still)),
             (false, false) => {
@@ -96,7 +96,7 @@ impl Bench<'_> {
         let (Some(still), Some(allowed)) = (stood.progress, allowed) else { return };
         let dead = still >= allowed;
         let detail = match still.is_zero() {
-            true => format!("it made progress since the look {} ago", age(stood.last_look)),
+            true => format!("it made progress since the snapshot {} ago", age(stood.snapshot_age)),
             false => format!("no progress for {} of looking, allowed {}", age(still), age(allowed)),
         };
         self.liveness = Some(PROGRESS);

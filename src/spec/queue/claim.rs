@@ -22,7 +22,7 @@ pub struct ClaimSpec {
     pub kind: Option<Expr>,
     /// When it was claimed.
     pub claimed_at: Option<TimeColumn>,
-    /// What changes while a job is worked on, beside its signs of life; a look file compares it.
+    /// What changes while a job is worked on, beside its signs of life; a snapshot file compares it.
     pub progress: Vec<Expr>,
     /// Everything that must be unchanged: the preset's own columns and all that a verdict reads.
     pub fence: Vec<Expr>,

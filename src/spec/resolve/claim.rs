@@ -37,13 +37,13 @@ impl Binder<'_> {
         Ok(ClaimSpec {
             from: match &claim.from {
                 ClaimFrom::Table(_) => self.from.clone(),
-                ClaimFrom::From(written, sql) => self.expand(written, sql, Within::Look)?,
+                ClaimFrom::From(written, sql) => self.expand(written, sql, Within::Snapshot)?,
             },
             lock: self.lock.clone(),
             lock_table: self.lock_table.clone(),
             key,
             state,
-            filter: claim.filter.as_ref().map(|(written, sql)| self.expand(written, sql, Within::Look)).transpose()?,
+            filter: claim.filter.as_ref().map(|(written, sql)| self.expand(written, sql, Within::Snapshot)).transpose()?,
             queue: self.optional_expr(&claim.queue)?,
             kind: self.optional_expr(&claim.kind)?,
             claimed_at: self.optional_time(&claim.claimed_at, &self.lock)?,
@@ -73,7 +73,7 @@ impl Binder<'_> {
         if self.live.engine != Engine::Postgres {
             return Err(written.error("asks for a lock that a session holds, and only Postgres has such locks"));
         }
-        self.expand(written, sql, Within::Look)
+        self.expand(written, sql, Within::Snapshot)
     }
 
     pub(super) fn owner(&self) -> Result<OwnerSpec, SpecError> {
@@ -106,7 +106,7 @@ impl Binder<'_> {
                 Some(OwnerRowSpec {
                     table: table.text.clone(),
                     on: match &owner.on {
-                        Some(sql) => JoinOn::Sql(self.expand(table, sql, Within::Look)?),
+                        Some(sql) => JoinOn::Sql(self.expand(table, sql, Within::Snapshot)?),
                         None => JoinOn::Match(matches),
                     },
                     key,

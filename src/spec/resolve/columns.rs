@@ -69,7 +69,7 @@ impl Binder<'_> {
             return Ok(self.column(written, alias)?.map(Expr::Column));
         }
         let template = Template::parse(&written.text).map_err(|why| written.error(why.0))?;
-        self.expand(written, &template, Within::Look).map(|sql| Some(Expr::Sql(sql)))
+        self.expand(written, &template, Within::Snapshot).map(|sql| Some(Expr::Sql(sql)))
     }
 
     pub(super) fn column(&self, written: &Written, alias: &str) -> Result<Option<Column>, SpecError> {

@@ -10,7 +10,7 @@ use crate::spec::template::{Marker, Piece, Template};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Within {
     /// A statement that only reads: nothing.
-    Look,
+    Snapshot,
     /// The value of an assignment.
     Assignment,
     /// A statement of an action.
@@ -23,7 +23,7 @@ impl Within {
     fn admits(self, marker: &Marker) -> bool {
         match (self, marker) {
             (_, Marker::Schema) => true,
-            (Within::Look, _) => false,
+            (Within::Snapshot, _) => false,
             (Within::Assignment, Marker::Now(None) | Marker::RunAt(None) | Marker::NowRfc3339 | Marker::Reason) => true,
             (
                 Within::Step,

@@ -213,7 +213,7 @@ impl<'a> Binder<'a> {
                 .map(|skip| {
                     Ok(Skip {
                         name: skip.name.clone(),
-                        condition: self.expand(&skip.condition.0, &skip.condition.1, Within::Look)?,
+                        condition: self.expand(&skip.condition.0, &skip.condition.1, Within::Snapshot)?,
                         actions: skip.actions.clone(),
                         reason: skip.reason.clone(),
                     })
@@ -225,7 +225,7 @@ impl<'a> Binder<'a> {
                 .map(|check| {
                     Ok(CheckSpec {
                         name: check.name.clone(),
-                        sql: self.expand(&check.sql.0, &check.sql.1, Within::Look)?,
+                        sql: self.expand(&check.sql.0, &check.sql.1, Within::Snapshot)?,
                         finds: check.finds.clone(),
                         remedy: check.remedy.clone(),
                     })

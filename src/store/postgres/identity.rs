@@ -4,7 +4,7 @@ use crate::store::StoreError;
 use crate::store::session::Session;
 use crate::store::sql::Statement;
 
-/// Asked first, because a refusal would end the snapshot of the look.
+/// Asked first, because a refusal would end the transaction of the snapshot.
 const MAY_ASK: &str = "SELECT pg_catalog.has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE')";
 /// The number that a cluster gets when it is made, which its standbys share: a failover changes nothing about it.
 const CLUSTER: &str = "SELECT system_identifier::text || '/' || pg_catalog.current_database() \

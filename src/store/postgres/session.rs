@@ -33,8 +33,8 @@ pub(super) struct PostgresSession {
     pub(super) limits: Limits,
     /// True between the beginning and the end of a transaction of ours.
     in_transaction: bool,
-    /// True for a look, which an interrupt ends in the middle of a statement. Writers finish the batch in hand.
-    is_look: bool,
+    /// True for a snapshot, which an interrupt ends in the middle of a statement. Writers finish the batch in hand.
+    is_reader: bool,
     /// True once the connection is known to be gone, so that asking what became of a commit takes another.
     pub(super) must_reconnect: bool,
     /// Which server this is, and in which of its lives; `None` until a writer has asked, or where it may not.
@@ -65,7 +65,7 @@ const GRACE: Duration = Duration::from_secs(2);
 const LONGEST: Duration = Duration::from_millis(i32::MAX as u64);
 /// How long it may take to end what is under way after an interrupt.
 const INTERRUPTED: Duration = Duration::from_secs(3);
-/// How long it may take to hear that a look is over.
+/// How long it may take to hear that a snapshot is over.
 const FAREWELL: Duration = Duration::from_millis(300);
 
 impl PostgresSession {
@@ -79,7 +79,7 @@ impl PostgresSession {
             label,
             limits: limits.clone(),
             in_transaction: false,
-            is_look: false,
+            is_reader: false,
             must_reconnect: false,
             identity: None,
             visible: Vec::new(),
@@ -95,11 +95,11 @@ impl PostgresSession {
         self.limits.interrupt.on_raise(&self.alive, Box::new(move || cancel.send()));
     }
 
-    /// Begins the snapshot of a look, and reads the clock. On a standby `now` is the moment up to which it has followed its
+    /// Begins the snapshot of a snapshot, and reads the clock. On a standby `now` is the moment up to which it has followed its
     /// primary: signs of life that have not arrived must not count as silence.
     pub(super) fn begin_read(&mut self) -> Result<(Timestamp, Option<Standby>), StoreError> {
         // Behind a pooler it is here that one waits for a server.
-        self.is_look = true;
+        self.is_reader = true;
         self.batch("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
         self.in_transaction = true;
         let now = self.settings(None)?;
@@ -153,7 +153,7 @@ impl PostgresSession {
             !limits.left().is_zero() || overdue.get_or_init(begun).elapsed() < GRACE
         };
         let (interrupt, raised) = (self.limits.interrupt.clone(), std::cell::OnceCell::new());
-        let is_heeded = self.is_look;
+        let is_heeded = self.is_reader;
         // The server was asked to end the statement; one that does not even do that keeps nobody for long.
         let heeds =
             move || !(is_heeded && interrupt.is_raised()) || raised.get_or_init(Instant::now).elapsed() < INTERRUPTED;
@@ -165,7 +165,7 @@ impl PostgresSession {
     }
 
     pub(super) fn silent(&self) -> StoreError {
-        if self.is_look && self.limits.interrupt.is_raised() {
+        if self.is_reader && self.limits.interrupt.is_raised() {
             return StoreError::new(StoreErrorKind::Interrupted, "interrupted while the server did not answer");
         }
         let message = format!("{}: the connection stands, but the server has stopped answering", self.label);
@@ -246,8 +246,8 @@ impl PostgresSession {
     pub(super) fn error(&self, error: &::postgres::Error) -> StoreError {
         let mut error = store_error(error, &self.label, &self.address.user);
         let table = error.message.split_once("permission denied for table ").map(|(_, table)| quoted(table));
-        if let Some(table) = table.filter(|_| self.is_look) {
-            // A look does nothing but read.
+        if let Some(table) = table.filter(|_| self.is_reader) {
+            // A snapshot does nothing but read.
             error.hint = Some(format!("GRANT SELECT ON {table} TO {}", quoted(&self.address.user)));
         }
         match error.kind {
@@ -259,8 +259,8 @@ impl PostgresSession {
                 error.message = error.message.replace("user request", "statement timeout");
                 error
             }
-            // A look may stand about for as long as it may take in all, and then the server ends it: so was the time up.
-            StoreErrorKind::Lost if self.is_look && error.code.as_deref() == Some("25P03") => {
+            // A snapshot may stand about for as long as it may take in all, and then the server ends it: so was the time up.
+            StoreErrorKind::Lost if self.is_reader && error.code.as_deref() == Some("25P03") => {
                 StoreError::new(StoreErrorKind::TimedOut, "the time limit ran out between two statements")
             }
             _ => error,

@@ -1,4 +1,4 @@
-//! Has a server explain what a writer would send, and tries what it would write, inside the read-only transaction of a look.
+//! Has a server explain what a writer would send, and tries what it would write, inside the read-only transaction of a snapshot.
 //!
 //! EXPLAIN without ANALYZE plans a statement and runs none of it, so the server allows it there. It shows names, types,
 //! lengths, columns that cannot be written, and the role's rights. What a domain or a CHECK says only shows in a value.
@@ -120,7 +120,7 @@ fn aside(session: &mut PostgresSession, path: &str, statement: &Statement) -> Re
     answer
 }
 
-/// Passes over what the server says of a statement; other errors end the look.
+/// Passes over what the server says of a statement; other errors end the snapshot.
 fn known(error: StoreError) -> Result<(), StoreError> {
     if is_refusal(&error) { Ok(()) } else { Err(error) }
 }

@@ -26,7 +26,7 @@ pub struct Heading<'a> {
     pub database: &'a str,
     /// The table of the jobs.
     pub table: &'a str,
-    /// The store's time of the look that the plan rests on.
+    /// The store's time of the snapshot that the plan rests on.
     pub store_time: Timestamp,
     /// The plan's fingerprint.
     pub digest: &'a str,

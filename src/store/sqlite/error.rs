@@ -91,7 +91,7 @@ fn denied(file: &DatabaseFile, extended: i32) -> StoreError {
     }
 }
 
-/// Taking a journal back is writing, which a look must not do.
+/// Taking a journal back is writing, which a snapshot must not do.
 pub(super) fn half_written(file: &DatabaseFile) -> StoreError {
     let message = format!(
         "{file} cannot be read as it is: a writer was killed in the middle of a transaction, and half of it is in the file"

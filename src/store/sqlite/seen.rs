@@ -1,4 +1,4 @@
-//! The tables as the last look saw them. A preset was resolved against these; if somebody alters them between the look
+//! The tables as the last snapshot saw them. A preset was resolved against these; if somebody alters them between the snapshot
 //! and the write, the write is not what was planned.
 
 use super::session::SqliteSession;

@@ -29,7 +29,7 @@ pub(super) struct SqliteSession {
 
 /// How long SQLite itself waits for a lock before it asks us whether to go on, if the limits allow so much.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// How many of SQLite's instructions pass between two looks at the time limit and the interrupt flag.
+/// How many of SQLite's instructions pass between two snapshots at the time limit and the interrupt flag.
 const PROGRESS_STEPS: std::ffi::c_int = 10_000;
 
 impl SqliteSession {
@@ -126,7 +126,7 @@ impl SqliteSession {
         }
     }
 
-    /// Begins the snapshot of a look and reads the clock.
+    /// Begins the snapshot of a snapshot and reads the clock.
     pub(super) fn begin_read(&mut self) -> Result<Timestamp, StoreError> {
         self.connection.execute_batch("BEGIN").map_err(|error| self.error(error))?;
         // A deferred transaction has no snapshot before its first read.

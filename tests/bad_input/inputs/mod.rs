@@ -10,7 +10,7 @@ pub mod duration;
 pub mod eyes;
 pub mod id_list;
 pub mod journal;
-pub mod look_file;
+pub mod snapshot_file;
 pub mod pass_file;
 pub mod place;
 pub mod plan_file;
@@ -29,7 +29,7 @@ pub const ALL: [(&str, Holds); 12] = [
     ("duration", duration::holds),
     ("id_list", id_list::holds),
     ("journal", journal::holds),
-    ("look_file", look_file::holds),
+    ("snapshot_file", snapshot_file::holds),
     ("pass_file", pass_file::holds),
     ("plan_file", plan_file::holds),
     ("preset", preset::holds),

@@ -96,6 +96,6 @@ fn the_doctor_is_never_told_to_try_again() {
         }
         assert_eq!(told, expected, "round {round}: one end for each, whoever came first");
     }
-    println!("{met} jobs were finished between the look and the write");
+    println!("{met} jobs were finished between the snapshot and the write");
     figures::add(ROUNDS, "faults survived");
 }

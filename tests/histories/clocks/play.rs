@@ -209,7 +209,7 @@ impl Play<'_> {
         &self.story.processes[self.story.last_process(worker).expect("a process for each name")]
     }
 
-    /// What comes between the look and the write.
+    /// What comes between the snapshot and the write.
     fn happens(&self, n: usize, what: Meanwhile, now: i64) -> String {
         let jobs = self.shape.table();
         match what {
@@ -228,7 +228,7 @@ impl Play<'_> {
         }
     }
 
-    /// Looks, drafts and applies.
+    /// EarlierSnapshot, drafts and applies.
     fn act(&mut self, now: i64, policy: &Policy, meanwhile: &[(usize, Meanwhile)]) {
         let steps = self.look(now, policy);
         let before_meanwhile = self.ground.rows(&self.shape.table());

@@ -91,7 +91,7 @@ pub struct Job {
     pub last: i64,
 }
 
-/// What happens to a job between the look and the write.
+/// What happens to a job between the snapshot and the write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meanwhile {
     /// A living process claims it.

@@ -21,7 +21,7 @@ pub fn postgres(queue: Queue) -> World {
     own.batch_execute(&format!("{LOG}; {tables}")).unwrap();
     let workers = (0..WORKERS).map(|worker| session(&database, &format!("worker {worker}"))).collect();
     own.batch_execute("SET lock_timeout = '1ms'").unwrap();
-    // A look takes a connection of its own, and a server takes its time to make one; a pooler keeps them.
+    // A snapshot takes a connection of its own, and a server takes its time to make one; a pooler keeps them.
     let looks = store_at(&database.url_through(pooler().socket()));
     let writes = store_at(&database.url());
     let sessions = PostgresSessions { queue, database, own, workers, opened: [false; WORKERS], histories: 0 };

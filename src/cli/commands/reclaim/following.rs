@@ -4,7 +4,7 @@ use super::Reclaiming;
 use crate::cli::context::Context;
 use crate::cli::error::{CliError, exit_of};
 use crate::cli::exit::Exit;
-use crate::cli::settings::{LOOKING, Settings};
+use crate::cli::settings::{READING, Settings};
 use crate::model::age;
 use crate::ops::{self, Plan, Reclaimed, Watch};
 use crate::policy::Policy;
@@ -52,7 +52,7 @@ impl Following<'_> {
     pub(super) fn run(&mut self, context: &Context, done: &mut Reclaimed) {
         let Some((watch, time)) = self.watch.take().filter(|_| done.document.applied) else { return };
         // Of several servers the one that was written to; the others may be behind.
-        let limits = || self.settings.limits(self.name, LOOKING, &context.interrupt, true);
+        let limits = || self.settings.limits(self.name, READING, &context.interrupt, true);
         let mut told = |verified: &Verified| context.ui.redraw(&format!("watching: {}", in_words(verified)));
         let steps = &done.document.steps;
         let followed = ops::follow(self.store, &limits, &watch, steps, &self.policy, time, &mut told);

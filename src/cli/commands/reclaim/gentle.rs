@@ -6,7 +6,7 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::record::journals;
 use crate::model::{Action, age};
-use crate::ops::{Look, OpsError};
+use crate::ops::{Snapshot, OpsError};
 use crate::policy::Later;
 use crate::report::Reclaim;
 use std::time::Duration;
@@ -29,11 +29,11 @@ impl Reclaiming<'_> {
         self.act.gentle.max_stalls.or(self.settings.target.max_stalls)
     }
 
-    /// The same look with losses counted, where a budget asks for it.
-    pub(super) fn counting(&self, look: Look, context: &Context) -> Result<Look, OpsError> {
+    /// The same snapshot with losses counted, where a budget asks for it.
+    pub(super) fn counting(&self, snapshot: Snapshot, context: &Context) -> Result<Snapshot, OpsError> {
         match self.max_stalls() {
-            Some(_) => look.counting_losses(journals(&context.environment).as_ref()),
-            None => Ok(look),
+            Some(_) => snapshot.counting_losses(journals(&context.environment).as_ref()),
+            None => Ok(snapshot),
         }
     }
 

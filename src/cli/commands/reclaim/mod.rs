@@ -21,7 +21,7 @@ use crate::cli::args::{
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::settings::{LOOKING, Settings};
+use crate::cli::settings::{READING, Settings};
 use crate::cli::{id_list, plan_file};
 use crate::ops::Asked;
 
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             return Err(CliError::new(Exit::Usage, "--from-file - and --alive-from - cannot both read standard input")
                 .hint("write one of the lists to a file"));
         }
-        let patience = settings.stated_timeout().unwrap_or(LOOKING);
+        let patience = settings.stated_timeout().unwrap_or(READING);
         selection.ids.extend(id_list::read(list, &context.interrupt, patience)?);
         selection.from_list = true;
     }

@@ -10,8 +10,8 @@ use crate::cli::report_file::ReportFile;
 use crate::cli::settings::Settings;
 use crate::cli::splay;
 use crate::model::Timestamp;
-use crate::ops::{self, Asked, Guard, Look, Order};
-use crate::policy::{Lifted, Looks, Policy};
+use crate::ops::{self, Asked, Guard, Snapshot, Order};
+use crate::policy::{Lifted, EarlierSnapshot, Policy};
 use crate::render::Format;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
@@ -41,7 +41,7 @@ pub(in crate::cli::commands) struct Reclaiming<'a> {
 /// What `sweep` has beside that.
 pub(in crate::cli::commands) struct Unattended<'a> {
     pub(in crate::cli::commands) args: &'a UnattendedArgs,
-    /// How long a restart sweep may sleep between its first look and the one it judges. Other sweeps sleep before they look.
+    /// How long a restart sweep may sleep between its first snapshot and the one it judges. Other sweeps sleep before they look.
     pub(in crate::cli::commands) splay: Option<Duration>,
     /// True if it takes turns with other sweeps: all but restart sweeps of some owners, because workers must always start.
     pub(in crate::cli::commands) takes_turns: bool,
@@ -52,11 +52,11 @@ pub(in crate::cli::commands) struct Unattended<'a> {
 }
 
 impl Reclaiming<'_> {
-    /// Looks, plans, and carries the plan out if that was asked for. `refine` completes the policy from the look.
+    /// EarlierSnapshot, plans, and carries the plan out if that was asked for. `refine` completes the policy from the snapshot.
     pub(in crate::cli::commands) fn run(
         &self,
         context: &Context,
-        refine: impl Fn(&Look, &Beside, Policy) -> Policy,
+        refine: impl Fn(&Snapshot, &Beside, Policy) -> Policy,
     ) -> Result<Exit, CliError> {
         let settings = &self.settings;
         self.gentle_flags_mean_something()?;
@@ -72,49 +72,49 @@ impl Reclaiming<'_> {
             store.recover(&limits)?;
         }
         let later = self.later();
-        let look_again = || {
-            let mut look = settings.session(store.as_ref(), &limits).look()?;
-            look.progress = context.progress();
-            look.return_later(&later)?;
-            self.counting(look, context)
+        let next_snapshot = || {
+            let mut snapshot = settings.session(store.as_ref(), &limits).snapshot()?;
+            snapshot.progress = context.progress();
+            snapshot.return_later(&later)?;
+            self.counting(snapshot, context)
         };
-        let mut look = look_again()?;
-        context.say_where(&look);
-        if let (Some(_), Some(why)) = (&self.unattended, look.spec.advice_only()) {
+        let mut snapshot = next_snapshot()?;
+        context.say_where(&snapshot);
+        if let (Some(_), Some(why)) = (&self.unattended, snapshot.spec.advice_only()) {
             // Silence would look like success for ever.
             let message = format!("nothing can be swept here: {why}");
             return Err(CliError::new(Exit::Config, message));
         }
-        let run_id = run_id(&look);
+        let run_id = run_id(&snapshot);
         context.ui.is_run(&run_id);
         // Whatever it waits for from here on: claims made meanwhile are those of workers that came after it.
-        let began = look.now();
+        let began = snapshot.now();
         let splay = self.unattended.as_ref().and_then(|said| said.splay);
-        let first = self.first_look(&mut look, splay)?;
+        let first = self.first_snapshot(&mut snapshot, splay)?;
         if let Some(splay) = splay {
-            drop(look);
+            drop(snapshot);
             splay::sleep(splay, &context.interrupt, &context.ui)?;
             self.metrics.iter().for_each(|metrics| metrics.begins_now());
-            look = look_again()?;
+            snapshot = next_snapshot()?;
         }
-        let (mut look, mut standing) = self.stand_in_line(context, &limits, look, &look_again)?;
-        let mut policy = self.asked.policy(refine(&look, &beside, policy))?;
+        let (mut snapshot, mut standing) = self.stand_in_line(context, &limits, snapshot, &next_snapshot)?;
+        let mut policy = self.asked.policy(refine(&snapshot, &beside, policy))?;
         if let Some(restart) = &mut policy.restart {
             restart.began = Timestamp::oldest(Some(restart.began), Some(began)).unwrap_or(began);
             restart.first = first;
         }
         let speaks = !self.format.is_machine() && (self.unattended.is_none() || context.ui.is_watched());
-        let (policy, wrong_list) = beside.judge(&mut look, policy, context, speaks)?;
-        self.must_know_progress(&look)?;
+        let (policy, wrong_list) = beside.judge(&mut snapshot, policy, context, speaks)?;
+        self.must_know_progress(&snapshot)?;
         if let (Some(metrics), Asked::Selection(selection)) = (self.metrics, &self.asked) {
-            metrics.measure(&mut look, selection, &policy)?;
+            metrics.measure(&mut snapshot, selection, &policy)?;
         }
-        let mut plan = self.asked.plan(&mut look, &policy)?;
-        self.say_unheard(context, &mut look, &policy, &mut plan)?;
-        context.warn_if_blind(&mut look, plan.in_flight())?;
+        let mut plan = self.asked.plan(&mut snapshot, &policy)?;
+        self.say_unheard(context, &mut snapshot, &policy, &mut plan)?;
+        context.warn_if_blind(&mut snapshot, plan.in_flight())?;
         // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
-        drop(look);
-        let mut plan = self.confirmed(context, &look_again, &limits, plan, &policy)?;
+        drop(snapshot);
+        let mut plan = self.confirmed(context, &next_snapshot, &limits, plan, &policy)?;
         self.with_waiting(store.as_ref(), &limits, &mut plan, &policy)?;
         if let Some(path) = self.save_plan {
             plan_file::write(path, &plan.to_save()?)?;
@@ -159,13 +159,13 @@ impl Reclaiming<'_> {
     }
 
     /// What was in flight before the run waits, where it will and nothing else tells which claims are older.
-    fn first_look(&self, look: &mut Look, splay: Option<Duration>) -> Result<Option<Arc<Looks>>, CliError> {
+    fn first_snapshot(&self, snapshot: &mut Snapshot, splay: Option<Duration>) -> Result<Option<Arc<EarlierSnapshot>>, CliError> {
         let is_restart = self.unattended.as_ref().is_some_and(|said| said.is_restart);
         let waits = splay.is_some() || !self.lock_wait().is_zero();
-        if !is_restart || !waits || look.spec.claim.claimed_at.is_some() {
+        if !is_restart || !waits || snapshot.spec.claim.claimed_at.is_some() {
             return Ok(None);
         }
-        Ok(Some(Arc::new(ops::in_flight(look)?)))
+        Ok(Some(Arc::new(ops::in_flight(snapshot)?)))
     }
 
     /// What lifts the brake: a number of jobs on this command line, not one that the config file allows each run.
@@ -176,8 +176,8 @@ impl Reclaiming<'_> {
 }
 
 /// A name for the run: the store's time and a few letters that no other run has.
-pub(in crate::cli::commands) fn run_id(look: &Look) -> String {
-    let time: String = look.now().to_string().chars().filter(|c| c.is_ascii_digit()).take(14).collect();
+pub(in crate::cli::commands) fn run_id(snapshot: &Snapshot) -> String {
+    let time: String = snapshot.now().to_string().chars().filter(|c| c.is_ascii_digit()).take(14).collect();
     let random = RandomState::new().build_hasher().finish();
     format!("{time}-{:06x}", random & 0xff_ffff)
 }

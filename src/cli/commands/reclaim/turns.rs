@@ -7,7 +7,7 @@ use crate::cli::exit::Exit;
 use crate::cli::record::locks;
 use crate::journal::{JournalError, LockFile, Locked};
 use crate::model::age;
-use crate::ops::{self, Look, OpsError, Reclaimed, Turns};
+use crate::ops::{self, Snapshot, OpsError, Reclaimed, Turns};
 use crate::store::{Limits, StoreError, StoreErrorKind, too_soon};
 use std::time::{Duration, Instant};
 
@@ -53,45 +53,45 @@ impl Reclaiming<'_> {
         &self,
         context: &Context,
         limits: &Limits,
-        mut look: Look,
-        look_again: &dyn Fn() -> Result<Look, OpsError>,
-    ) -> Result<(Look, Standing), CliError> {
+        mut snapshot: Snapshot,
+        next_snapshot: &dyn Fn() -> Result<Snapshot, OpsError>,
+    ) -> Result<(Snapshot, Standing), CliError> {
         // A standby is refused in its own words, too.
-        let is_standby = look.target.standby.is_some();
+        let is_standby = snapshot.target.standby.is_some();
         if !self.takes_turns() || is_standby {
             if let Some(min_interval) = self.min_interval().filter(|_| !self.act.apply && !is_standby)
-                && let Some(error) = called_off(context, &mut look, None, min_interval)?
+                && let Some(error) = called_off(context, &mut snapshot, None, min_interval)?
             {
                 context.ui.warn(&format!("with --apply this would end with 75: {}", error.message));
             }
-            return Ok((look, Standing::default()));
+            return Ok((snapshot, Standing::default()));
         }
         let until = Instant::now() + self.lock_wait();
-        let tried = lock_file(context, &mut look)?.and_then(|file| file.try_lock().map_err(no_lock));
-        let (mut look, mut lock) = match tried {
-            Ok(Ok(lock)) => (look, Ok(lock)),
+        let tried = lock_file(context, &mut snapshot)?.and_then(|file| file.try_lock().map_err(no_lock));
+        let (mut snapshot, mut lock) = match tried {
+            Ok(Ok(lock)) => (snapshot, Ok(lock)),
             Ok(Err(file)) => {
-                let table = look.target.table.clone();
+                let table = snapshot.target.table.clone();
                 // A snapshot must not stay open for so long.
-                drop(look);
+                drop(snapshot);
                 let lock = wait(file, &table, until, limits).inspect_err(|_| self.stands_back())?;
-                (look_again()?, lock)
+                (next_snapshot()?, lock)
             }
-            Err(why) => (look, Err(why)),
+            Err(why) => (snapshot, Err(why)),
         };
-        match lock.as_mut().map(|lock| lock.held_since(look.now())) {
+        match lock.as_mut().map(|lock| lock.held_since(snapshot.now())) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => context.ui.detail(&format!("the lock of this host is taken, but not signed: {error}")),
             Err(why) => context.ui.detail(&format!("going on without a lock on this host: {why}")),
         }
         let min_interval = self.min_interval();
         if let Some(min_interval) = min_interval
-            && let Some(error) = called_off(context, &mut look, Some(&lock), min_interval)?
+            && let Some(error) = called_off(context, &mut snapshot, Some(&lock), min_interval)?
         {
             self.stands_back();
             return Err(error.into());
         }
-        Ok((look, Standing { lock: lock.ok(), turns: Some(Turns { min_interval, until }) }))
+        Ok((snapshot, Standing { lock: lock.ok(), turns: Some(Turns { min_interval, until }) }))
     }
 }
 
@@ -107,13 +107,13 @@ impl Standing {
 }
 
 /// The file of the lock, or why there is no place for it.
-fn lock_file(context: &Context, look: &mut Look) -> Result<Result<LockFile, String>, CliError> {
+fn lock_file(context: &Context, snapshot: &mut Snapshot) -> Result<Result<LockFile, String>, CliError> {
     let Some(directory) = locks(&context.environment) else {
         return Ok(Err("HOME is not set, and JOBDOCTOR_STATE_DIR neither".to_owned()));
     };
     // What a database is called differs from one command line to the next.
-    let database = look.reader.identity()?.unwrap_or_else(|| look.target.database.clone());
-    Ok(LockFile::open(&directory, &[&look.target.engine, &database, &look.target.table]).map_err(no_lock))
+    let database = snapshot.reader.identity()?.unwrap_or_else(|| snapshot.target.database.clone());
+    Ok(LockFile::open(&directory, &[&snapshot.target.engine, &database, &snapshot.target.table]).map_err(no_lock))
 }
 
 fn no_lock(error: JournalError) -> String {
@@ -164,12 +164,12 @@ fn busy(file: &LockFile, table: &str, has_waited: bool) -> CliError {
 /// run has none.
 fn called_off(
     context: &Context,
-    look: &mut Look,
+    snapshot: &mut Snapshot,
     lock: Option<&Result<Locked, String>>,
     min_interval: Duration,
 ) -> Result<Option<StoreError>, CliError> {
-    let Some(untold) = ops::untold(look) else { return Ok(ops::called_off(look, min_interval)?) };
-    let remedy = match look.spec.ledger {
+    let Some(untold) = ops::untold(snapshot) else { return Ok(ops::called_off(snapshot, min_interval)?) };
+    let remedy = match snapshot.spec.ledger {
         None => format!("`{}` makes one", context.on_same_queue(&["init", "--ledger"], &[])),
         Some(_) => format!("`{}` says what to mend", context.on_same_queue(&["check"], &[])),
     };
@@ -184,5 +184,5 @@ fn called_off(
     }
     context.ui.warn_about_setup(&format!("--min-interval knows only of sweeps from this host: {untold}; {remedy}"));
     let last = lock.and_then(|lock| lock.as_ref().ok()).and_then(|lock| lock.note().last_sweep_at);
-    Ok(last.and_then(|last| too_soon(&look.target.table, last, min_interval, look.now())))
+    Ok(last.and_then(|last| too_soon(&snapshot.target.table, last, min_interval, snapshot.now())))
 }

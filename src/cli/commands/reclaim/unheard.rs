@@ -3,7 +3,7 @@
 use super::Reclaiming;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
-use crate::ops::{self, Look, Plan};
+use crate::ops::{self, Snapshot, Plan};
 use crate::policy::{Policy, RestartScope};
 use crate::render::grouped;
 
@@ -16,12 +16,12 @@ impl Reclaiming<'_> {
     pub(super) fn say_unheard(
         &self,
         context: &Context,
-        look: &mut Look,
+        snapshot: &mut Snapshot,
         policy: &Policy,
         plan: &mut Plan,
     ) -> Result<(), CliError> {
         let Some(restart) = &policy.restart else { return Ok(()) };
-        let Some(unheard) = ops::unheard(look, &restart.scope)? else { return Ok(()) };
+        let Some(unheard) = ops::unheard(snapshot, &restart.scope)? else { return Ok(()) };
         let warning = in_words(matches!(restart.scope, RestartScope::Hosts(_)), &unheard.names, &unheard.hosts);
         // The warnings of a plan that is shown are said with it.
         let is_shown = context.ui.is_watched() && !self.act.apply;

@@ -1,19 +1,19 @@
-//! Saved looks (`--look-file`): one that could not have been written is refused in a few words, and no time in one that is
-//! accepted lies behind its own look.
+//! saved snapshots (`--snapshot-file`): one that could not have been written is refused in a few words, and no time in one that is
+//! accepted lies behind its own snapshot.
 
 use super::place;
 use jobdoctor::model::Clocks;
-use jobdoctor::ops::{LookFile, OpsError};
-use jobdoctor::report::{LOOK_SCHEMA, SavedLook};
+use jobdoctor::ops::{SnapshotFile, OpsError};
+use jobdoctor::report::{SNAPSHOT_SCHEMA, SavedSnapshot};
 
 /// See the module.
 pub fn holds(bytes: &[u8]) {
     let path = place::file("look", bytes);
-    match LookFile::read(&path) {
+    match SnapshotFile::read(&path) {
         Ok(_) if bytes.is_empty() => {}
         Ok(_) => {
-            let saved: SavedLook = serde_json::from_slice(bytes).expect("what was accepted is a look");
-            assert_eq!(saved.schema, LOOK_SCHEMA);
+            let saved: SavedSnapshot = serde_json::from_slice(bytes).expect("what was accepted is a snapshot");
+            assert_eq!(saved.schema, SNAPSHOT_SCHEMA);
             for claim in &saved.claims {
                 assert!(
                     !claim.since_at.is_after(saved.store_time, Clocks::One)

@@ -3,26 +3,26 @@ use serde::de::{Error as _, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// The name of a saved look's form.
-pub const LOOK_SCHEMA: &str = "jobdoctor.look/v1";
+/// The name of a saved snapshot's form.
+pub const SNAPSHOT_SCHEMA: &str = "jobdoctor.snapshot/v1";
 
-/// `jobdoctor.look/v1`: a look that was saved, for the next run to compare with. It holds fingerprints only, no text of the
+/// `jobdoctor.snapshot/v1`: a snapshot that was saved, for the next run to compare with. It holds fingerprints only, no text of the
 /// queue's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SavedLook {
-    /// [`LOOK_SCHEMA`].
+pub struct SavedSnapshot {
+    /// [`SNAPSHOT_SCHEMA`].
     pub schema: String,
-    /// The store's own time of that look.
+    /// The store's own time of that snapshot.
     pub store_time: Timestamp,
     /// Which queue.
-    pub target: LookedAt,
+    pub target: SnapshotTarget,
     /// The claims that were in flight.
     pub claims: Vec<SavedClaim>,
 }
 
-/// Which queue a look was taken of.
+/// Which queue a snapshot was taken of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LookedAt {
+pub struct SnapshotTarget {
     /// `postgres` or `sqlite`.
     pub engine: String,
     /// The database, without its secrets; a file by its full path.

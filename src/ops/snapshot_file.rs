@@ -1,10 +1,10 @@
-//! A look that is saved, and compared by the next run.
+//! A snapshot that is saved, and compared by the next run.
 
 use super::OpsError;
-use super::session::Look;
+use super::session::Snapshot;
 use crate::model::{Clocks, Timestamp};
-use crate::policy::{Looks, Seen};
-use crate::report::{Fingerprint, LOOK_SCHEMA, LookedAt, SavedClaim, SavedLook};
+use crate::policy::{EarlierSnapshot, Seen};
+use crate::report::{Fingerprint, SNAPSHOT_SCHEMA, SnapshotTarget, SavedClaim, SavedSnapshot};
 use crate::spec::EARLIEST_MICROS;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -19,19 +19,19 @@ const MOST_CLAIMS: usize = 500_000;
 /// The largest file that is read.
 const MOST_BYTES: u64 = 128 << 20;
 
-/// A file with the last look; or the place where the first one will be.
-pub struct LookFile {
+/// A file with the last snapshot; or the place where the first one will be.
+pub struct SnapshotFile {
     path: PathBuf,
-    before: Option<SavedLook>,
+    before: Option<SavedSnapshot>,
 }
 
-impl LookFile {
-    /// Reads the file, if it is there. What it holds is checked like anything from outside; an empty one is a first look's.
+impl SnapshotFile {
+    /// Reads the file, if it is there. What it holds is checked like anything from outside; an empty one is a first snapshot's.
     ///
     /// # Errors
-    /// When it is no regular file, others may write to it, it is too large, or it is no saved look.
-    pub fn read(path: &Path) -> Result<LookFile, OpsError> {
-        let nothing = LookFile { path: path.to_owned(), before: None };
+    /// When it is no regular file, others may write to it, it is too large, or it is no saved snapshot.
+    pub fn read(path: &Path) -> Result<SnapshotFile, OpsError> {
+        let nothing = SnapshotFile { path: path.to_owned(), before: None };
         let wrong = |why: String| wrong(path, &why);
         // Neither through a link, which a replaced file would leave behind, nor waiting for a pipe.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -49,15 +49,15 @@ impl LookFile {
             return Ok(nothing);
         }
         if metadata.len() > MOST_BYTES {
-            return Err(wrong(format!("is larger than {} MiB, so it is no saved look", MOST_BYTES >> 20)));
+            return Err(wrong(format!("is larger than {} MiB, so it is no saved snapshot", MOST_BYTES >> 20)));
         }
-        let saved: SavedLook = serde_json::from_reader(BufReader::new(file)).map_err(|error| {
+        let saved: SavedSnapshot = serde_json::from_reader(BufReader::new(file)).map_err(|error| {
             let why: String = error.to_string().chars().take(200).collect();
-            wrong(format!("is no saved look, or not whole: {why}"))
+            wrong(format!("is no saved snapshot, or not whole: {why}"))
         })?;
-        if saved.schema != LOOK_SCHEMA {
+        if saved.schema != SNAPSHOT_SCHEMA {
             let schema: String = saved.schema.chars().take(60).collect();
-            return Err(wrong(format!("is of the form `{schema}`, not {LOOK_SCHEMA}")));
+            return Err(wrong(format!("is of the form `{schema}`, not {SNAPSHOT_SCHEMA}")));
         }
         if metadata.mode() & 0o022 != 0 {
             let mode = metadata.mode() & 0o777;
@@ -71,7 +71,7 @@ impl LookFile {
         if !saved.claims.iter().all(|claim| plausible(claim.since_at) && plausible(claim.progress_since_at)) {
             return Err(wrong("names times that cannot be right".to_owned()));
         }
-        Ok(LookFile { path: path.to_owned(), before: Some(saved) })
+        Ok(SnapshotFile { path: path.to_owned(), before: Some(saved) })
     }
 
     /// The file's name.
@@ -84,20 +84,20 @@ impl LookFile {
         self.before.is_none()
     }
 
-    /// What the last look saw.
+    /// What the last snapshot saw.
     ///
     /// # Errors
     /// When it was taken of another queue.
-    pub fn looks(&self, look: &Look) -> Result<Option<Looks>, OpsError> {
+    pub fn looks(&self, snapshot: &Snapshot) -> Result<Option<EarlierSnapshot>, OpsError> {
         let Some(before) = &self.before else { return Ok(None) };
-        let (here, there) = (looked_at(look), &before.target);
+        let (here, there) = (snapshot_target(snapshot), &before.target);
         if here != *there {
-            let name = |target: &LookedAt| {
+            let name = |target: &SnapshotTarget| {
                 format!("{} {}, table {}, preset {}", target.engine, target.database, target.table, target.preset)
             };
             let there: String = name(there).chars().take(400).collect();
-            let why = format!("is a look at {there}, and this is {}", name(&here));
-            return Err(wrong(&self.path, &why).hint("keep one look file for each queue"));
+            let why = format!("is a snapshot of {there}, and this is {}", name(&here));
+            return Err(wrong(&self.path, &why).hint("keep one snapshot file for each queue"));
         }
         let seen = before.claims.iter().map(|claim| {
             let seen = Seen {
@@ -109,14 +109,14 @@ impl LookFile {
             };
             (claim.key.0, seen)
         });
-        Ok(Some(Looks { taken_at: before.store_time, seen: seen.collect() }))
+        Ok(Some(EarlierSnapshot { taken_at: before.store_time, seen: seen.collect() }))
     }
 
-    /// Saves what this look saw in place of the last one, whole or not at all. Of two runs at once the last one wins.
+    /// Saves what this snapshot saw in place of the last one, whole or not at all. Of two runs at once the last one wins.
     ///
     /// # Errors
     /// When it cannot be written, or would be too large.
-    pub fn save(&self, look: &Look, seen: &Looks) -> Result<(), OpsError> {
+    pub fn save(&self, snapshot: &Snapshot, seen: &EarlierSnapshot) -> Result<(), OpsError> {
         if seen.seen.len() > MOST_CLAIMS {
             let (many, most) = (seen.seen.len(), MOST_CLAIMS);
             return Err(wrong(&self.path, &format!("would have {many} claims in flight, and {most} are the most")));
@@ -124,11 +124,11 @@ impl LookFile {
         let mut claims: Vec<SavedClaim> = seen.seen.iter().map(|(key, seen)| saved(key, seen)).collect();
         claims.sort_by_key(|claim| claim.key.0);
         let saved =
-            SavedLook { schema: LOOK_SCHEMA.to_owned(), store_time: seen.taken_at, target: looked_at(look), claims };
+            SavedSnapshot { schema: SNAPSHOT_SCHEMA.to_owned(), store_time: seen.taken_at, target: snapshot_target(snapshot), claims };
         self.replace(&saved).map_err(|error| wrong(&self.path, &format!("cannot be written: {}", error.kind())))
     }
 
-    fn replace(&self, saved: &SavedLook) -> io::Result<()> {
+    fn replace(&self, saved: &SavedSnapshot) -> io::Result<()> {
         let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
         // Its mode is 0600 from the start.
         let file = tempfile::Builder::new().prefix(".jobdoctor-look-").tempfile_in(parent.unwrap_or(Path::new(".")))?;
@@ -153,11 +153,11 @@ fn saved(key: &[u8; 16], seen: &Seen) -> SavedClaim {
     }
 }
 
-fn looked_at(look: &Look) -> LookedAt {
-    let target = &look.target;
+fn snapshot_target(snapshot: &Snapshot) -> SnapshotTarget {
+    let target = &snapshot.target;
     // One file has many names.
     let full = if target.engine == "sqlite" { canonicalize(&target.database).ok() } else { None };
-    LookedAt {
+    SnapshotTarget {
         engine: target.engine.clone(),
         database: full.map_or_else(|| target.database.clone(), |path| path.display().to_string()),
         preset: target.preset.clone(),
@@ -166,5 +166,5 @@ fn looked_at(look: &Look) -> LookedAt {
 }
 
 fn wrong(path: &Path, why: &str) -> OpsError {
-    OpsError::File { message: format!("look file {} {why}", path.display()), hint: None }
+    OpsError::File { message: format!("snapshot file {} {why}", path.display()), hint: None }
 }

@@ -1,4 +1,4 @@
-//! A look file is checked like anything from outside, and what is not ours is never overwritten.
+//! A snapshot file is checked like anything from outside, and what is not ours is never overwritten.
 
 use super::queue::{Queue, crawls_on_both, on_both};
 use crate::support::cli::fails;
@@ -11,10 +11,10 @@ fn seeded(queue: &Queue) {
         "INSERT INTO jobs (id, status, owner_id, claimed_at, heartbeat_at)
         VALUES (1, 'RUNNING', 'web1:1', AGO(60), AGO(-3600))",
     );
-    queue.run(&["stale", "--look-file", "look.json"]).exits(0);
+    queue.run(&["stale", "--snapshot-file", "look.json"]).exits(0);
 }
 
-/// What somebody did to a saved look.
+/// What somebody did to a saved snapshot.
 type Change<'a> = &'a dyn Fn(&mut Value);
 
 /// Refused by each command with 78 and the file's name, and left as it is.
@@ -23,7 +23,7 @@ fn refused(queue: &Queue, file: &str, why: &str) {
     let before = fs::symlink_metadata(&path).unwrap();
     let content = if before.is_file() && before.len() < 1 << 20 { fs::read(&path).ok() } else { None };
     for command in [&["stale"][..], &["reclaim", "--apply"], &["sweep", "--apply"]] {
-        let ran = fails(&queue.doctor, &[command, &["--look-file", file, "--db", &queue.url]].concat(), 78);
+        let ran = fails(&queue.doctor, &[command, &["--snapshot-file", file, "--db", &queue.url]].concat(), 78);
         assert!(ran.stderr.contains(file) && ran.stderr.contains(why), "{ran:#?}");
         assert!(ran.stderr.len() < 2000 && !ran.stderr.contains('\u{1b}'), "{ran:#?}");
     }
@@ -44,7 +44,7 @@ fn what_is_no_saved_look() {
         };
         for cut in [1, whole.len() / 2, whole.len() - 3] {
             put(&whole.as_bytes()[..cut]);
-            refused(queue, "look.json", "is no saved look, or not whole");
+            refused(queue, "look.json", "is no saved snapshot, or not whole");
         }
         let with = |change: &dyn Fn(&mut Value)| {
             let mut look = good.clone();
@@ -58,21 +58,21 @@ fn what_is_no_saved_look() {
             (&|look| look["claims"][0]["since_at"] = json!("9999-01-01T00:00:00Z"), "times that cannot be right"),
             (&|look| look["claims"][0]["progress_since_at"] = json!("1970-01-01T00:00:00Z"), "times that cannot"),
             (&|look| look["claims"][0]["key"] = json!("+f".repeat(16)), "not 32 hexadecimal digits"),
-            (&|look| look["claims"][0]["values"] = json!("\u{1b}]0;x\u{7}".repeat(50_000)), "is no saved look"),
-            (&|look| look["claims"] = json!({"a": 1}), "is no saved look"),
-            (&|look| look["store_time"] = json!(12), "is no saved look"),
+            (&|look| look["claims"][0]["values"] = json!("\u{1b}]0;x\u{7}".repeat(50_000)), "is no saved snapshot"),
+            (&|look| look["claims"] = json!({"a": 1}), "is no saved snapshot"),
+            (&|look| look["store_time"] = json!(12), "is no saved snapshot"),
         ];
         for (change, why) in hostile {
             with(change);
             refused(queue, "look.json", why);
         }
         put("[".repeat(100_000).as_bytes());
-        refused(queue, "look.json", "is no saved look");
+        refused(queue, "look.json", "is no saved snapshot");
         put(b"\xff\xfe\x00");
-        refused(queue, "look.json", "is no saved look");
+        refused(queue, "look.json", "is no saved snapshot");
         // A file that holds nothing has nothing to lose.
         put(b"");
-        queue.run(&["stale", "--look-file", "look.json"]).exits(0);
+        queue.run(&["stale", "--snapshot-file", "look.json"]).exits(0);
         let again: Value = serde_json::from_slice(&fs::read(queue.doctor.path("look.json")).unwrap()).unwrap();
         assert_eq!(again["claims"][0]["values"], good["claims"][0]["values"]);
     });
@@ -89,12 +89,12 @@ fn what_is_no_file_to_write_to() {
         File::create(queue.doctor.path("huge.json")).unwrap().set_len(200 << 20).unwrap();
         refused(queue, "huge.json", "is larger than 128 MiB");
         if !queue.is_postgres() {
-            refused(queue, "queue.db", "is no saved look");
+            refused(queue, "queue.db", "is no saved snapshot");
         }
         fs::set_permissions(queue.doctor.path("look.json"), Permissions::from_mode(0o620)).unwrap();
         refused(queue, "look.json", "may be written by others (mode 0620)");
         let ran =
-            fails(&queue.doctor, &["reclaim", "--look-file", "nowhere/look.json", "--db", &queue.url, "--apply"], 78);
+            fails(&queue.doctor, &["reclaim", "--snapshot-file", "nowhere/look.json", "--db", &queue.url, "--apply"], 78);
         assert!(ran.stderr.contains("nowhere/look.json"), "{ran:#?}");
         // Nothing is left beside it.
         assert!(queue.doctor.files().iter().all(|file| !file.starts_with(".jobdoctor-look")));
@@ -109,20 +109,20 @@ fn the_file_of_another_queue() {
         let before = fs::read(queue.doctor.path("look.json")).unwrap();
         queue.doctor.run(&["init", "--db", "other.db"]).exits(0);
         for command in [&["stale"][..], &["sweep", "--apply"]] {
-            let ran = fails(&queue.doctor, &[command, &["--look-file", "look.json", "--db", "other.db"]].concat(), 78);
-            assert!(ran.stderr.contains("is a look at") && ran.stderr.contains("other.db"), "{ran:#?}");
+            let ran = fails(&queue.doctor, &[command, &["--snapshot-file", "look.json", "--db", "other.db"]].concat(), 78);
+            assert!(ran.stderr.contains("is a snapshot of") && ran.stderr.contains("other.db"), "{ran:#?}");
         }
         assert_eq!(fs::read(queue.doctor.path("look.json")).unwrap(), before);
         // One file has many names.
         if !queue.is_postgres() {
-            queue.doctor.run(&["stale", "--look-file", "look.json", "--db", "./queue.db"]).exits(0);
+            queue.doctor.run(&["stale", "--snapshot-file", "look.json", "--db", "./queue.db"]).exits(0);
         }
     });
     crawls_on_both(false, |queue| {
-        queue.run(&["stale", "--look-file", "look.json"]).exits(0);
+        queue.run(&["stale", "--snapshot-file", "look.json"]).exits(0);
         let config = fs::read_to_string(queue.doctor.path("config.toml")).unwrap();
         queue.write("renamed.toml", config.replace("mapping.crawls", "mapping.others"));
-        let words = ["stale", "--look-file", "look.json", "--db", &queue.url, "--config", "renamed.toml"];
+        let words = ["stale", "--snapshot-file", "look.json", "--db", &queue.url, "--config", "renamed.toml"];
         let ran = fails(&queue.doctor, &[&words[..], &["--preset", "others"]].concat(), 78);
         assert!(ran.stderr.contains("preset crawls"), "{ran:#?}");
     });
@@ -137,7 +137,7 @@ fn two_runs_at_once() {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..3 {
-                        queue.run(&["stale", "--look-file", "look.json"]).exits(0);
+                        queue.run(&["stale", "--snapshot-file", "look.json"]).exits(0);
                     }
                 });
             }

@@ -1,4 +1,4 @@
-//! `--look-file`: what stood still since the last look, and what changed.
+//! `--snapshot-file`: what stood still since the last snapshot, and what changed.
 
 use super::queue::{Queue, crawls_on_both, ids, on_both, reason, rules};
 use crate::support::cli::is_valid;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-const LOOK: [&str; 3] = ["--look-file", "look.json", "--json"];
+const LOOK: [&str; 3] = ["--snapshot-file", "look.json", "--json"];
 
 fn stale(queue: &Queue) -> Value {
     let document = queue.run(&[&["stale"], &LOOK[..]].concat()).exits(0).json();
@@ -47,16 +47,16 @@ fn judged_by_progress() {
             (2, 'working', 'b', AGO(9000), NULL), (3, 'working', 'c', AGO(30), 0)",
         );
         // The first run judges as it would without, and says that it saved something.
-        let first = queue.run(&["stale", "--look-file", "look.json"]).exits(0);
-        assert!(first.stderr.contains("saved a first look in look.json"), "{first:#?}");
+        let first = queue.run(&["stale", "--snapshot-file", "look.json"]).exits(0);
+        assert!(first.stderr.contains("saved a first snapshot in look.json"), "{first:#?}");
         assert!(first.stdout.contains("age only"), "{first:#?}");
         let mode = std::fs::metadata(queue.doctor.path("look.json")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         // The second one compares. Neither has stood still for long.
         later(queue, 60);
         queue.sql("UPDATE crawls SET pages = 8 WHERE id = 1");
-        let second = queue.run(&["stale", "--look-file", "look.json"]).exits(0);
-        assert!(!second.stderr.contains("first look"), "{second:#?}");
+        let second = queue.run(&["stale", "--snapshot-file", "look.json"]).exits(0);
+        assert!(!second.stderr.contains("first snapshot"), "{second:#?}");
         assert_eq!(stuck(queue), [""; 0]);
         // Job 1 gets on, the others do not.
         later(queue, 560);
@@ -98,15 +98,15 @@ fn another_claim_of_the_same_job() {
     });
 }
 
-/// Progress between the look and the write is life as well.
+/// Progress between the snapshot and the write is life as well.
 #[test]
 fn the_fence_is_in_the_write() {
     crawls_on_both(false, |queue| {
         queue.sql("INSERT INTO crawls (id, status, worker, started, pages) VALUES (1, 'working', 'a', AGO(9000), 0)");
         stale(queue);
         later(queue, 900);
-        let words = ["reclaim", "--apply", "--confirm-after", "3s", "--json", "--look-file", "look.json"];
-        let running = queue.first_look(&words);
+        let words = ["reclaim", "--apply", "--confirm-after", "3s", "--json", "--snapshot-file", "look.json"];
+        let running = queue.first_snapshot(&words);
         queue.sql("UPDATE crawls SET pages = 1");
         let ran = crate::support::cli::Ran::of(running.wait_with_output().unwrap()).exits(0);
         assert_eq!(ids(&ran.json(), "skipped", reason), ["1 changed_between_snapshots"]);
@@ -124,10 +124,10 @@ fn age_only_stays_age_only() {
             "INSERT INTO crawls (id, status, worker, started, pages) VALUES (1, 'working', 'a', AGO(9000), 7),
             (2, 'working', 'b', AGO(30), 7)",
         );
-        let said = queue.run(&["stale", "--look-file", "look.json", "-v"]).exits(0);
-        assert!(said.stderr.contains("a look file proves nothing"), "{said:#?}");
+        let said = queue.run(&["stale", "--snapshot-file", "look.json", "-v"]).exits(0);
+        assert!(said.stderr.contains("a snapshot file proves nothing"), "{said:#?}");
         later(queue, 9000);
-        let found = queue.run(&["reclaim", "--look-file", "look.json", "--json"]).exits(0).json();
+        let found = queue.run(&["reclaim", "--snapshot-file", "look.json", "--json"]).exits(0).json();
         assert_eq!(ids(&found, "steps", rules), ["1 claim_age"]);
         assert!(found["warnings"].to_string().contains("age only"), "{found:#}");
     });
@@ -218,12 +218,12 @@ fn no_progress_although_the_owner_lives() {
 fn a_rule_that_could_never_fire() {
     crawls_on_both(true, |queue| {
         let ran = queue.run(&["reclaim", "--rule", "no_progress"]).exits(2);
-        assert!(ran.stderr.contains("--look-file"), "{ran:#?}");
+        assert!(ran.stderr.contains("--snapshot-file"), "{ran:#?}");
     });
     on_both(|queue| {
-        let ran = queue.run(&["reclaim", "--rule", "no_progress", "--look-file", "look.json"]).exits(2);
+        let ran = queue.run(&["reclaim", "--rule", "no_progress", "--snapshot-file", "look.json"]).exits(2);
         assert!(ran.stderr.contains("names no columns that show progress"), "{ran:#?}");
-        queue.run(&["sweep", "--restart", "--all-owners", "--look-file", "look.json"]).exits(2);
+        queue.run(&["sweep", "--restart", "--all-owners", "--snapshot-file", "look.json"]).exits(2);
     });
 }
 
