@@ -1,6 +1,6 @@
 //! What a textfile said before this run: as far as it outlives a run, and read strictly.
 
-use super::present::{FOUND, LAST_SUCCESS, MOVED};
+use super::present::{FOUND, LAST_SUCCESS, RECLAIMED};
 use crate::render::{Family, Sample};
 
 /// Every label that a sample of ours may have.
@@ -28,9 +28,9 @@ impl Former {
             let samples = text.lines().filter_map(|line| sample(line.strip_prefix(name)?));
             Family { name, help, samples: samples.filter(|sample| sample.labels.starts_with(&own)).collect() }
         };
-        let mut moved = family(MOVED);
-        moved.samples.iter_mut().for_each(|sample| sample.value = 0.0);
-        let found = FOUND.into_iter().map(family).chain([moved]).collect();
+        let mut reclaimed = family(RECLAIMED);
+        reclaimed.samples.iter_mut().for_each(|sample| sample.value = 0.0);
+        let found = FOUND.into_iter().map(family).chain([reclaimed]).collect();
         Former { target, last_success_at, found }
     }
 }
@@ -85,7 +85,7 @@ mod tests {
     const GOOD: &str = "# HELP jobdoctor_up x\n\
         jobdoctor_last_success_timestamp_seconds{target=\"a\\\"\\\\\\n}\",command=\"sweep\"} 1795168800.25\n\
         jobdoctor_unknown_jobs{target=\"a\\\"\\\\\\n}\",command=\"sweep\",queue=\"} 7\",state=\"RUNNING\"} 3\n\
-        jobdoctor_moved_jobs{target=\"a\\\"\\\\\\n}\",command=\"sweep\",queue=\"mail\",outcome=\"moved\"} 3\n";
+        jobdoctor_reclaimed_jobs{target=\"a\\\"\\\\\\n}\",command=\"sweep\",queue=\"mail\",action=\"requeue\",outcome=\"moved\"} 3\n";
 
     fn target() -> Option<String> {
         Some("a\"\\\n}".to_owned())
@@ -122,7 +122,7 @@ mod tests {
         };
         let found = filled(GOOD, "sweep");
         let names: Vec<_> = found.iter().map(|(name, samples)| (*name, samples.len(), samples[0].value)).collect();
-        assert_eq!(names, [("jobdoctor_unknown_jobs", 1, 3.0), ("jobdoctor_moved_jobs", 1, 0.0)]);
+        assert_eq!(names, [("jobdoctor_unknown_jobs", 1, 3.0), ("jobdoctor_reclaimed_jobs", 1, 0.0)]);
         assert_eq!(found[0].1[0].labels[2..], [("queue", "} 7".to_owned()), ("state", "RUNNING".to_owned())]);
         assert!(filled(GOOD, "stats").is_empty(), "another command's");
         for bad in ["} NaN\n", "} 3 4\n", ",x=\"1\"} 3\n", "\n"] {

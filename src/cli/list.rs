@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::input::{Input, Source};
 use crate::model::{Timestamp, age};
 use crate::ops::Snapshot;
-use crate::policy::{Living, Roster, RosterError};
+use crate::policy::{Living, LiveOwners, LiveOwnersError};
 use crate::render::count;
 use crate::store::Interrupt;
 use std::path::Path;
@@ -19,7 +19,7 @@ const OLD: Duration = Duration::from_secs(600);
 
 /// A list, and when it was made by the machine's own clock: the claims that count are those made before.
 pub struct List {
-    roster: Arc<Roster>,
+    live_owners: Arc<LiveOwners>,
     /// When reading it began.
     began: Instant,
     /// How old the file was then; nothing for a pipe.
@@ -36,27 +36,27 @@ impl List {
         let source = Source { what: "the list of living owners", flag: "--alive-from", path };
         let Input { text, began, age } = source.read(interrupt, patience)?;
         let wrong = |exit: Exit, why: &str| CliError::new(exit, format!("{} {why}", source.name()));
-        let roster = Roster::parse(&text).map_err(|error| {
+        let live_owners = LiveOwners::parse(&text).map_err(|error| {
             let wrong = wrong(Exit::Usage, &error.to_string());
             match error {
-                RosterError::Empty => wrong.hint(
+                LiveOwnersError::Empty => wrong.hint(
                     "an empty list is more likely a command that failed than a fleet that died; if every worker is stopped, \
                      sweep with --restart --all-owners",
                 ),
-                RosterError::Titles => wrong.hint("write names alone, as in: kubectl get pods -o name"),
+                LiveOwnersError::Titles => wrong.hint("write names alone, as in: kubectl get pods -o name"),
             }
         })?;
-        Ok(List { roster: Arc::new(roster), began, age })
+        Ok(List { live_owners: Arc::new(live_owners), began, age })
     }
 
     /// The list as a snapshot may use it. Only the store's clock counts, so the time since it was made is taken off the snapshot's.
     pub fn living(&self, snapshot: &Snapshot) -> Living {
-        Living { roster: Arc::clone(&self.roster), made_at: self.made_at(snapshot.now()) }
+        Living { live_owners: Arc::clone(&self.live_owners), made_at: self.made_at(snapshot.now()) }
     }
 
     /// What to know about it: lines that name no owner, and its age.
     pub fn warnings(&self) -> Vec<String> {
-        let unread = self.roster.unread();
+        let unread = self.live_owners.unread();
         let lines: Vec<String> = unread.iter().take(SHOWN).map(usize::to_string).collect();
         let more = if unread.len() > SHOWN { ", ..." } else { "" };
         let unread = (!unread.is_empty()).then(|| {

@@ -5,9 +5,9 @@ use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
 use super::former::Former;
-use super::present::{Moved, Run, metrics};
+use super::present::{Reclaimed, Run, metrics};
 use super::textfile::Textfile;
-use crate::model::Outcome;
+use crate::model::{Action, Outcome};
 use crate::ops::{self, Snapshot, OpsError, Selection};
 use crate::policy::Policy;
 use crate::render::prometheus;
@@ -29,7 +29,7 @@ pub struct Metrics {
     measures: bool,
     target: RefCell<Option<String>>,
     measured: RefCell<Option<Measured>>,
-    moved: RefCell<Option<Moved>>,
+    reclaimed: RefCell<Option<Reclaimed>>,
     stood_back: Cell<bool>,
 }
 
@@ -52,7 +52,7 @@ impl Metrics {
             measures: textfile.is_some(),
             target: RefCell::new(named.map(str::to_owned)),
             measured: RefCell::default(),
-            moved: RefCell::default(),
+            reclaimed: RefCell::default(),
             stood_back: Cell::new(false),
         })
     }
@@ -60,7 +60,7 @@ impl Metrics {
     /// The same for a command that moves jobs.
     #[must_use]
     pub fn of_actions(self) -> Metrics {
-        Metrics { moved: RefCell::new(Some(Moved::new())), ..self }
+        Metrics { reclaimed: RefCell::new(Some(Reclaimed::new())), ..self }
     }
 
     /// The same where they are also printed, or not.
@@ -103,14 +103,15 @@ impl Metrics {
     /// Notes what was done. What cannot be read back of a long plan is not counted: the report, which needs all of it, will say
     /// why.
     pub fn note(&self, document: &Reclaim) {
-        let mut moved = self.moved.borrow_mut();
-        let Some(moved) = moved.as_mut().filter(|_| self.measures && document.applied) else { return };
+        let mut reclaimed = self.reclaimed.borrow_mut();
+        let Some(reclaimed) = reclaimed.as_mut().filter(|_| self.measures && document.applied) else { return };
         // A wake-up moves nothing.
         for step in document.steps.iter().map_while(Result::ok).filter(|step| !step.is_wake_up()) {
             // Only the words of the contract: they become labels.
+            let action = Action::ALL.into_iter().find(|action| Some(action.name()) == step.job.action.as_deref());
             let outcome = Outcome::ALL.into_iter().find(|outcome| Some(outcome.name()) == step.outcome.as_deref());
-            if let Some(outcome) = outcome {
-                *moved.entry((step.job.queue, outcome.name())).or_default() += 1;
+            if let (Some(action), Some(outcome)) = (action, outcome) {
+                *reclaimed.entry((step.job.queue, action, outcome.name())).or_default() += 1;
             }
         }
     }
@@ -160,7 +161,7 @@ impl Metrics {
             last_success_at: former.last_success_at,
             stood_back: self.stood_back.get().then_some(&former.found),
             measured: self.measured.borrow().as_ref(),
-            moved: self.moved.borrow().as_ref(),
+            reclaimed: self.reclaimed.borrow().as_ref(),
         }))
     }
 }

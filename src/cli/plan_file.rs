@@ -45,7 +45,7 @@ pub(super) fn read(path: &Path) -> Result<SavedPlan, CliError> {
     Ok(plan)
 }
 
-/// Writes one, whole or not at all. It is for its user alone, because fences hold the tokens of leases; and it replaces nothing
+/// Writes one, whole or not at all. It is for its user alone, because preconditions hold the tokens of leases; and it replaces nothing
 /// but another plan.
 ///
 /// # Errors

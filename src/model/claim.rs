@@ -1,4 +1,4 @@
-use super::{Cell, Fence, Key, Reading, Sign, Witness};
+use super::{Cell, Precondition, Key, Reading, Sign, EvidenceRow};
 use std::time::Duration;
 
 /// A job that is in flight, as one snapshot saw it.
@@ -39,11 +39,11 @@ pub struct Claim {
     /// Extra evidence that the preset shows, in its order.
     pub extra: Vec<Option<String>>,
     /// The columns that show progress, as one text; `None` where the queue names none.
-    pub progress: Option<Fence>,
+    pub progress: Option<Precondition>,
     /// The values that must be unchanged when the job is moved.
-    pub fence: Fence,
+    pub precondition: Precondition,
     /// The owner's row, which must be unchanged too.
-    pub witness: Witness,
+    pub evidence_row: EvidenceRow,
 }
 
 /// Who holds a claim.

@@ -1,4 +1,4 @@
-use super::{Fence, Key, Witness};
+use super::{Precondition, Key, EvidenceRow};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
@@ -67,7 +67,7 @@ impl AttemptsChange {
     }
 }
 
-/// One action on one job, with the fence that must still hold when it is done.
+/// One action on one job, with the precondition that must still hold when it is done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Which job.
@@ -81,9 +81,9 @@ pub struct Step {
     /// The counter afterwards, where the table has one.
     pub attempts_after: Option<i64>,
     /// What must be unchanged.
-    pub fence: Fence,
+    pub precondition: Precondition,
     /// The owner's row, which must be unchanged too.
-    pub witness: Witness,
+    pub evidence_row: EvidenceRow,
 }
 
 /// Steps that are executed together: one transaction, one kind of action.
@@ -106,11 +106,11 @@ pub struct Batch<'a> {
 pub enum Outcome {
     /// The database committed it.
     Moved,
-    /// The row or its witness was no longer what had been judged. It was skipped.
+    /// The row or its evidence row was no longer what had been judged. It was skipped.
     Changed,
     /// The row was no longer there.
     Gone,
-    /// Another session holds the row or its witness. It was skipped.
+    /// Another session holds the row or its evidence row. It was skipped.
     Locked,
     /// The database refused it, because of this row's data.
     Refused,

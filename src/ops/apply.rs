@@ -33,7 +33,7 @@ pub struct Applied {
 }
 
 /// Executes a plan batch by batch, each a short transaction of its own. Killing it at any point leaves whole batches, and
-/// running it again is safe, because every step carries its fence.
+/// running it again is safe, because every step carries its precondition.
 ///
 /// # Errors
 /// When the store cannot be opened for writing. Nothing was written then.

@@ -19,7 +19,7 @@ const BLINK: Duration = Duration::from_millis(20);
 /// Jobs looked up at a time, to say what became of them.
 const LOOKUP: usize = 500;
 
-/// Waits, looks again, and keeps of a plan what is exactly the same step in both looks: the same fence, the same witness, the
+/// Waits, looks again, and keeps of a plan what is exactly the same step in both looks: the same precondition, the same evidence row, the
 /// same action. What moved in between is held. What is a step in the second snapshot alone is left to the next run.
 ///
 /// The two snapshots are so long apart by the store's clock, and nothing is kept open while it waits.

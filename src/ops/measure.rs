@@ -51,7 +51,7 @@ pub fn measure(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) 
 /// whoever draws them needs the zeros.
 fn usual_rules(spec: &QueueSpec, policy: &Policy) -> Vec<Rule> {
     if policy.restart.is_some() {
-        return vec![if policy.list().is_some() { Rule::Roster } else { Rule::Restart }];
+        return vec![if policy.list().is_some() { Rule::LiveOwnerList } else { Rule::Restart }];
     }
     let of_source = |source: &Liveness| match source {
         Liveness::Lease { .. } => Rule::LeaseExpired,

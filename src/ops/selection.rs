@@ -121,7 +121,7 @@ impl Selection {
             ids: self.ids.clone(),
             limit: self.limit.map(|limit| limit as u64),
             restart: policy.restart.is_some(),
-            living_owners: policy.list().map(|living| living.roster.len() as u64),
+            living_owners: policy.list().map(|living| living.live_owners.len() as u64),
             compared_with_at: policy.looks.as_ref().map(|looks| looks.taken_at),
         }
     }

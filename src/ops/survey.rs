@@ -48,7 +48,7 @@ pub fn survey(snapshot: &mut Snapshot, living: Option<&Living>, file: Option<&Sn
     let (mut is_listed, mut example) = (false, None);
     snapshot.reader.scan(&snapshot.spec, &Wanted::All, &mut |claim| {
         if let (Some(living), Some(owner)) = (living, claim.owner.as_ref().filter(|_| !is_listed)) {
-            is_listed = living.roster.lists(owner);
+            is_listed = living.live_owners.lists(owner);
             example.get_or_insert_with(|| owner.name.clone());
         }
         if let Some(now) = &mut now {
@@ -58,7 +58,7 @@ pub fn survey(snapshot: &mut Snapshot, living: Option<&Living>, file: Option<&Sn
         }
     })?;
     let wrong_list = living.zip(example.filter(|_| !is_listed)).map(|(living, owner)| {
-        let entries = living.roster.examples().join(", ");
+        let entries = living.live_owners.examples().join(", ");
         format!(
             "no owner in flight is on the list of living owners: they are called like {owner}, and it begins {entries}"
         )

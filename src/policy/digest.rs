@@ -1,7 +1,7 @@
 use crate::model::Step;
 use sha2::{Digest as _, Sha256};
 
-/// The fingerprint of a plan: key, fence, action, state after and attempts after of every step in key order. No clock and no
+/// The fingerprint of a plan: key, precondition, action, state after and attempts after of every step in key order. No clock and no
 /// ages go into it, so the same plan drafted a minute later has the same digest.
 #[derive(Debug, Clone, Default)]
 pub struct Digest {
@@ -16,14 +16,14 @@ impl Digest {
     /// Takes one step in.
     pub fn add(&mut self, step: &Step) {
         let key = step.key.exact();
-        self.add_parts(&key, &step.fence.0, step.action.name(), &step.state_after, step.attempts_after);
+        self.add_parts(&key, &step.precondition.0, step.action.name(), &step.state_after, step.attempts_after);
     }
 
     /// Takes one step in that is there in parts only; `key` is that of [`Key::exact`](crate::model::Key::exact).
-    pub fn add_parts(&mut self, key: &str, fence: &str, action: &str, state_after: &str, attempts_after: Option<i64>) {
+    pub fn add_parts(&mut self, key: &str, precondition: &str, action: &str, state_after: &str, attempts_after: Option<i64>) {
         let mut hash = Sha256::new();
         let attempts = attempts_after.map(|n| n.to_string()).unwrap_or_default();
-        for part in [key, fence, action, state_after, &attempts] {
+        for part in [key, precondition, action, state_after, &attempts] {
             // The length first, so that no two lists of parts run together to the same bytes.
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part.as_bytes());

@@ -27,7 +27,7 @@ pub fn judge(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -
     } else if policy.restart.is_some() {
         bench.restart();
     } else {
-        bench.roster();
+        bench.live_owners();
         bench.liveness();
         bench.owner_restarted();
         bench.trouble();

@@ -7,7 +7,7 @@ use crate::spec::{ActionSpec, Exhausted, MaxCounts, QueueSpec};
 /// What is to be done about one job.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Draft {
-    /// One action, with its fence.
+    /// One action, with its precondition.
     Step(Box<Step>),
     /// Nothing, and why.
     Skipped(Skipped),
@@ -155,8 +155,8 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
         action,
         state_after: moved.to.name.clone(),
         attempts_after: attempts_after(spec, claim, moved)?,
-        fence: claim.fence.clone(),
-        witness: claim.witness.clone(),
+        precondition: claim.precondition.clone(),
+        evidence_row: claim.evidence_row.clone(),
     })
 }
 

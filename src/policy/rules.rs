@@ -1,4 +1,4 @@
-use super::roster::Living;
+use super::live_owners::Living;
 use super::scope::RestartScope;
 use super::stillness::EarlierSnapshot;
 use super::thresholds::Thresholds;

@@ -1,4 +1,4 @@
-use super::roster::Living;
+use super::live_owners::Living;
 use crate::model::{Claim, Owner};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -106,7 +106,7 @@ impl RestartScope {
                 globs.admits(Some(&owner.id)) || globs.admits(Some(&owner.name))
             }
             (RestartScope::Hosts(hosts), Some(owner)) => on_host(owner, hosts),
-            (RestartScope::NotListed(living), Some(owner)) => !living.roster.lists(owner),
+            (RestartScope::NotListed(living), Some(owner)) => !living.live_owners.lists(owner),
         }
     }
 }

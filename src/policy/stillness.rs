@@ -1,4 +1,4 @@
-use crate::model::{Claim, Timestamp, Witness};
+use crate::model::{Claim, Timestamp, EvidenceRow};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,7 +9,7 @@ pub type Print = [u8; 16];
 /// What was seen of one claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seen {
-    /// Of all that shows life, and of which claim of the job it is: the fence and the owner's row.
+    /// Of all that shows life, and of which claim of the job it is: the precondition and the owner's row.
     pub values: Print,
     /// Since when they have been so, by the store's clock: when they were first seen so.
     pub since: Timestamp,
@@ -88,12 +88,12 @@ pub fn key_print(claim: &Claim) -> Print {
 }
 
 fn values_print(claim: &Claim) -> Print {
-    let (witness, image) = match &claim.witness {
-        Witness::None => ("none", String::new()),
-        Witness::Absent => ("absent", String::new()),
-        Witness::Row { key, image } => ("row", format!("{key:?} {}", image.0)),
+    let (evidence_row, image) = match &claim.evidence_row {
+        EvidenceRow::None => ("none", String::new()),
+        EvidenceRow::Absent => ("absent", String::new()),
+        EvidenceRow::Row { key, image } => ("row", format!("{key:?} {}", image.0)),
     };
-    print([claim.fence.0.as_str(), witness, &image].into_iter())
+    print([claim.precondition.0.as_str(), evidence_row, &image].into_iter())
 }
 
 /// Two claims of one job may stand at the same point: which of them it is belongs to it.

@@ -25,7 +25,7 @@ pub enum Rule {
     /// A restart sweep says that this owner is dead.
     Restart,
     /// The owner is not on the list of living owners.
-    Roster,
+    LiveOwners,
     /// Nothing that shows life has changed between looks.
     StoodStill,
     /// The deadline has passed.
@@ -50,7 +50,7 @@ impl Rule {
         Rule::LockFree,
         Rule::OwnerRestarted,
         Rule::Restart,
-        Rule::Roster,
+        Rule::LiveOwnerList,
         Rule::StoodStill,
         Rule::DeadlinePassed,
         Rule::MaxRuntime,
@@ -70,7 +70,7 @@ impl Rule {
             Rule::LockFree => "lock_free",
             Rule::OwnerRestarted => "owner_restarted",
             Rule::Restart => "restart",
-            Rule::Roster => "roster",
+            Rule::LiveOwnerList => "live_owner_list",
             Rule::StoodStill => "stood_still",
             Rule::DeadlinePassed => "deadline_passed",
             Rule::MaxRuntime => "max_runtime",
@@ -152,7 +152,7 @@ pub struct Judgement {
     pub last_seen_at: Option<Timestamp>,
     /// The store's time minus that; zero for a sign a little ahead.
     pub silence: Option<Duration>,
-    /// What judged: a liveness source (lease, heartbeat, owner, lock or age), the list of living owners (roster), or what has
+    /// What judged: a liveness source (lease, heartbeat, owner, lock or age), the list of living owners (`live_owner_list`), or what has
     /// changed between looks (change, progress).
     pub liveness: Option<&'static str>,
     /// The silence that was allowed, where the source that judged has such a threshold.

@@ -36,7 +36,7 @@ pub struct Job {
     pub stalls: Option<i64>,
     /// `healthy`, `stuck` or `unknown`.
     pub verdict: String,
-    /// What judged: `lease`, `heartbeat`, `owner`, `lock` or `age`; `roster` for a list of living owners; `change` (of signs of
+    /// What judged: `lease`, `heartbeat`, `owner`, `lock` or `age`; `live_owner_list` for a list of living owners; `change` (of signs of
     /// life) or `progress` for what has changed between looks.
     pub liveness: Option<String>,
     /// Why; for an unknown one, what is missing.

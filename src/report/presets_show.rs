@@ -83,9 +83,9 @@ pub struct PresetQueue {
     /// What the dry run prints.
     pub cautions: Vec<PresetCaution>,
     /// What a worker that comes back late does: `fenced`, `by_state`, `by_id` or `unknown`.
-    pub late_finish: String,
+    pub fencing: String,
     /// The same in words.
-    pub late_finish_detail: String,
+    pub fencing_detail: String,
     /// The library's own remedy.
     pub advice: Option<PresetAdvice>,
 }

@@ -72,7 +72,7 @@ pub struct SavedStep {
     /// Its attempts then.
     pub attempts_after: Option<i64>,
     /// The stored values that the verdict rested on.
-    pub fence: String,
+    pub precondition: String,
 }
 
 impl SavedPlan {
@@ -83,7 +83,7 @@ impl SavedPlan {
 impl SavedStep {
     /// True if that step is this one.
     pub fn is(&self, step: &Step) -> bool {
-        self.fence == step.fence.0
+        self.precondition == step.precondition.0
             && self.action == step.action.name()
             && self.state_after == step.state_after
             && self.attempts_after == step.attempts_after

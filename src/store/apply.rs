@@ -10,14 +10,14 @@ use super::sql::{self, Statement};
 use super::turn::Turn;
 use super::{StoreError, StoreErrorKind, Writer};
 use crate::model::{
-    Action, Batch, BatchReport, Cell, Fence, Key, Outcome, RestoreBatch, RowError, StepResult, Timestamp, Witness,
+    Action, Batch, BatchReport, Cell, Precondition, Key, Outcome, RestoreBatch, RowError, StepResult, Timestamp, EvidenceRow,
 };
 use crate::spec::{ActionSpec, OwnerRowSpec, QueueSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an engine adds to a [`Session`] so that it can be written through.
 pub(super) trait WriteSession: Session {
-    /// Whether other sessions may be writing while our transaction is open; then witnesses must be locked.
+    /// Whether other sessions may be writing while our transaction is open; then evidence rows must be locked.
     fn shares_writes(&self) -> bool;
 }
 
@@ -187,7 +187,7 @@ impl<S: WriteSession> SqlWriter<S> {
         now: Timestamp,
         recorder: &mut dyn Recorder,
     ) -> Result<Vec<StepResult>, Failure> {
-        let mut results = self.witnesses(spec, batch)?;
+        let mut results = self.evidence_rows(spec, batch)?;
         self.verify(spec, moved, batch, &mut results)?;
         self.read_again(spec, batch, &mut results)?;
         let all: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
@@ -226,35 +226,35 @@ impl<S: WriteSession> SqlWriter<S> {
         Ok(results.into_iter().map(|result| result.unwrap_or_else(|| StepResult::of(Outcome::Moved))).collect())
     }
 
-    /// Locks the owners' rows that verdicts rested on, and settles the steps whose witness is not what it was.
-    fn witnesses(&mut self, spec: &QueueSpec, batch: &Batch<'_>) -> Result<Vec<Option<StepResult>>, StoreError> {
+    /// Locks the owners' rows that verdicts rested on, and settles the steps whose evidence row is not what it was.
+    fn evidence_rows(&mut self, spec: &QueueSpec, batch: &Batch<'_>) -> Result<Vec<Option<StepResult>>, StoreError> {
         let mut results: Vec<Option<StepResult>> = batch.steps.iter().map(|_| None).collect();
-        // Where nobody else can write while we do, the fence itself, which covers the owner's row, is proof enough.
+        // Where nobody else can write while we do, the precondition itself, which covers the owner's row, is proof enough.
         let can_lock = |row: &&OwnerRowSpec| row.can_lock && self.session.shares_writes();
         let Some(row) = spec.owner.row.as_ref().filter(can_lock) else { return Ok(results) };
         let mut keys: BTreeMap<String, Key> = BTreeMap::new();
         for step in batch.steps {
-            if let Witness::Row { key, .. } = &step.witness {
+            if let EvidenceRow::Row { key, .. } = &step.evidence_row {
                 let key = Key(vec![key.clone()]);
                 keys.insert(key.exact(), key);
             }
         }
         let dialect = self.session.dialect();
         let keys: Vec<&Key> = keys.values().collect();
-        let locked = self.images(&sql::witnesses(spec, dialect, row, &keys), &keys)?;
+        let locked = self.images(&sql::evidence_rows(spec, dialect, row, &keys), &keys)?;
         let missed = keys.iter().any(|key| !locked.contains_key(&key.exact()));
         let seen = if missed {
-            self.images(&sql::witnesses_reread(spec, dialect, row, &keys), &keys)?
+            self.images(&sql::evidence_reread(spec, dialect, row, &keys), &keys)?
         } else {
             BTreeMap::new()
         };
-        let absent = batch.steps.iter().any(|step| step.witness == Witness::Absent);
-        let returning = absent && query_count(&mut self.session, &sql::witness_writers(spec, dialect, row))? > 0;
+        let absent = batch.steps.iter().any(|step| step.evidence_row == EvidenceRow::Absent);
+        let returning = absent && query_count(&mut self.session, &sql::evidence_writers(spec, dialect, row))? > 0;
         for (n, step) in batch.steps.iter().enumerate() {
-            let outcome = match &step.witness {
-                Witness::None => None,
-                Witness::Absent => returning.then_some(Outcome::Locked),
-                Witness::Row { key, image } => {
+            let outcome = match &step.evidence_row {
+                EvidenceRow::None => None,
+                EvidenceRow::Absent => returning.then_some(Outcome::Locked),
+                EvidenceRow::Row { key, image } => {
                     let key = Key(vec![key.clone()]).exact();
                     match (locked.get(&key), seen.get(&key)) {
                         (Some(now), _) => (now != image).then_some(Outcome::Changed),
@@ -270,19 +270,19 @@ impl<S: WriteSession> SqlWriter<S> {
         Ok(results)
     }
 
-    fn images(&mut self, statement: &Statement, keys: &[&Key]) -> Result<BTreeMap<String, Fence>, StoreError> {
+    fn images(&mut self, statement: &Statement, keys: &[&Key]) -> Result<BTreeMap<String, Precondition>, StoreError> {
         if keys.is_empty() {
             return Ok(BTreeMap::new());
         }
         let rows = self.session.query(statement)?;
         let pair = |row: Vec<Cell>| match row.as_slice() {
-            [key, image] => Some((Key(vec![key.clone()]).exact(), Fence(image.to_text().unwrap_or_default()))),
+            [key, image] => Some((Key(vec![key.clone()]).exact(), Precondition(image.to_text().unwrap_or_default()))),
             _ => None,
         };
         Ok(rows.into_iter().filter_map(pair).collect())
     }
 
-    /// Locks the rows whose fence is still equal, and tells apart what does not come back.
+    /// Locks the rows whose precondition is still equal, and tells apart what does not come back.
     fn verify(
         &mut self,
         spec: &QueueSpec,
@@ -340,7 +340,7 @@ impl<S: WriteSession> SqlWriter<S> {
         results: &mut [Option<StepResult>],
     ) -> Result<(), StoreError> {
         let open = open(results);
-        let is_absent = |n: &usize| batch.steps.get(*n).is_some_and(|step| step.witness == Witness::Absent);
+        let is_absent = |n: &usize| batch.steps.get(*n).is_some_and(|step| step.evidence_row == EvidenceRow::Absent);
         let is_unlocked = spec.unlocked.is_some() || open.iter().any(is_absent);
         if !is_unlocked || !self.session.shares_writes() {
             return Ok(());
@@ -439,10 +439,10 @@ impl<S: WriteSession> SqlWriter<S> {
     }
 }
 
-/// These steps' keys and fences.
+/// These steps' keys and preconditions.
 fn wanted<'b>(batch: &Batch<'b>, numbers: &[usize]) -> Vec<(&'b Key, &'b str)> {
     let steps = numbers.iter().filter_map(|n| batch.steps.get(*n));
-    steps.map(|step| (&step.key, step.fence.0.as_str())).collect()
+    steps.map(|step| (&step.key, step.precondition.0.as_str())).collect()
 }
 
 /// The steps that are not settled yet.

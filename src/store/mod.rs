@@ -335,7 +335,7 @@ pub trait Writer {
     fn take_turns(&mut self, turn: Turn);
 
     /// Executes one batch in one short transaction: lock and verify, act, record, commit. Gives exactly one result a step,
-    /// in order, whatever happens. Never reports success for a row whose fence did not match, never waits for a row lock.
+    /// in order, whatever happens. Never reports success for a row whose precondition did not match, never waits for a row lock.
     ///
     /// Where the commit itself is refused because of a row, every step is [`Outcome::NotTried`](crate::model::Outcome::NotTried)
     /// without a reason to stop: they are to be tried again in smaller batches. A batch of one is then refused.

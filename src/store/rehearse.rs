@@ -162,9 +162,9 @@ fn statements<S: ReadSession>(
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
     let mut list = Vec::new();
     if let Some(row) = spec.owner.row.as_ref().filter(|row| row.can_lock && dialect.engine() == Engine::Postgres) {
-        list.push(sql::witnesses(spec, dialect, row, &keys));
-        list.push(sql::witnesses_reread(spec, dialect, row, &keys));
-        list.push(sql::witness_writers(spec, dialect, row));
+        list.push(sql::evidence_rows(spec, dialect, row, &keys));
+        list.push(sql::evidence_reread(spec, dialect, row, &keys));
+        list.push(sql::evidence_writers(spec, dialect, row));
     }
     list.push(sql::verify(spec, dialect, action, moved.locks_for_update, &rows));
     list.push(sql::reread(spec, dialect, action, &rows));

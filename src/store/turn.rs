@@ -1,4 +1,4 @@
-//! Runs that take turns with a queue. What is written is safe without it, because every step proves its fence; it keeps runs
+//! Runs that take turns with a queue. What is written is safe without it, because every step proves its precondition; it keeps runs
 //! of several hosts from doing the same work at the same time, and from doing it again too soon.
 
 use super::apply::{SqlWriter, WriteSession};

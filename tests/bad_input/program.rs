@@ -71,7 +71,7 @@ const GIVEN: [&[u8]; 24] = [
     b"postgres://ops:c4n4ry@127.0.0.1:1/app",
     b"host=127.0.0.1 port=1 user=ops password=c4n4ry dbname=app",
     b"[target.x]\ndb = postgres://ops:c4n4ry@127.0.0.1:1/app\n",
-    b"{\"schema\":\"jobdoctor.plan/v1\",\"steps\":[{\"fence\":7}]}",
+    b"{\"schema\":\"jobdoctor.plan/v1\",\"steps\":[{\"precondition\":7}]}",
 ];
 
 /// Every code of the table but 70, which is a defect; those behind a document first.

@@ -5,7 +5,7 @@ use crate::support::cli::Doctor;
 use crate::support::doctor::{apply, fit, mapping, outcomes, steps, try_resolve};
 use crate::support::gate::{Gate, Order};
 use crate::support::labs::{Lab, PostgresLab, SqlLab, store_at};
-use jobdoctor::model::{Outcome, Witness};
+use jobdoctor::model::{Outcome, EvidenceRow};
 use jobdoctor::policy::Policy;
 use jobdoctor::spec::{Place, QueueSpec};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -141,7 +141,7 @@ fn an_owners_row_that_did_not_exist_is_looked_up_again() {
     let spec = fit(&*lab.store(), &mapping(&text));
     assert_eq!(spec.unlocked, None);
     let steps = steps(&*lab.store(), &spec, &Policy::default());
-    assert!(steps.iter().all(|step| step.witness == Witness::Absent));
+    assert!(steps.iter().all(|step| step.evidence_row == EvidenceRow::Absent));
     let ends = with_a_commit_after_the_verify(&lab, &spec, "INSERT INTO newest VALUES ('w1', now())");
     assert_eq!(ends, [Outcome::Changed, Outcome::Moved]);
 }

@@ -179,7 +179,7 @@ fn the_guard_is_asked_of_the_wanted_rows_alone() {
              DO $$BEGIN EXECUTE format('ALTER DATABASE %I SET enable_nestloop = off', current_database()); END$$",
         );
         let mut judged = Judged::new(lab, &queue("dead", "", "guard = 'public.ask(j.id)'"));
-        // One whose fence differs is not asked either.
+        // One whose precondition differs is not asked either.
         judged.lab.run("UPDATE queue SET tries = 1 WHERE id = 3");
         judged.steps.remove(0);
         assert_eq!(judged.apply(), [Outcome::Moved, Outcome::Changed], "{}", judged.lab.name());

@@ -4,7 +4,7 @@
 use super::scenarios::{Queue, Scenario, all};
 use crate::support::doctor::{apply, outcomes};
 use crate::support::labs::{ALL, Lab, for_each_store};
-use jobdoctor::model::{Outcome, Step, Witness};
+use jobdoctor::model::{Outcome, Step, EvidenceRow};
 use jobdoctor::spec::{Expr, QueueSpec, StateSource};
 
 fn name(expr: &Expr) -> &str {
@@ -16,9 +16,9 @@ fn name(expr: &Expr) -> &str {
 
 /// The guard without that column, wherever it stands.
 fn without(mut spec: QueueSpec, column: &str) -> QueueSpec {
-    let before = spec.claim.fence.len();
-    spec.claim.fence.retain(|expr| name(expr) != column);
-    assert_eq!(spec.claim.fence.len() + 1, before, "{column} is in the fence once");
+    let before = spec.claim.precondition.len();
+    spec.claim.precondition.retain(|expr| name(expr) != column);
+    assert_eq!(spec.claim.precondition.len() + 1, before, "{column} is in the precondition once");
     if matches!(&spec.claim.state, StateSource::Column(state) if state.name == column) {
         // The verify asks for a state in flight besides.
         spec.states.in_flight.extend(spec.states.done.clone());
@@ -36,23 +36,23 @@ fn play(lab: &dyn Lab, scenario: &Scenario, twin: impl Fn(QueueSpec) -> QueueSpe
     let mut steps = scenario.queue.steps(&*store, &spec);
     steps.truncate(1);
     if trust {
-        forget_witnesses(&mut steps);
+        forget_evidence(&mut steps);
     }
     lab.edit(&scenario.edits);
     outcomes(&apply(&*store, &spec, &steps))[0]
 }
 
-fn forget_witnesses(steps: &mut [Step]) {
-    steps.iter_mut().for_each(|step| step.witness = Witness::None);
+fn forget_evidence(steps: &mut [Step]) {
+    steps.iter_mut().for_each(|step| step.evidence_row = EvidenceRow::None);
 }
 
 #[test]
-fn every_column_of_the_fence_has_a_scenario_that_needs_it() {
+fn every_column_of_the_precondition_has_a_scenario_that_needs_it() {
     for queue in Queue::ALL {
         let lab = ALL[0]();
         queue.set_up(&*lab);
         let spec = queue.spec(&*lab.store());
-        for column in spec.claim.fence.iter().map(name) {
+        for column in spec.claim.precondition.iter().map(name) {
             let needed = all().iter().any(|scenario| scenario.queue == queue && scenario.alone == Some(column));
             assert!(needed, "{queue:?}: no scenario stands on {column} alone");
         }
@@ -60,7 +60,7 @@ fn every_column_of_the_fence_has_a_scenario_that_needs_it() {
 }
 
 #[test]
-fn without_a_column_of_its_fence_the_write_overwrites() {
+fn without_a_column_of_its_precondition_the_write_overwrites() {
     for_each_store(|lab| {
         for scenario in all() {
             let Some(column) = scenario.alone else { continue };
@@ -86,7 +86,7 @@ fn without_its_holds_the_write_overwrites() {
 
 /// The lock on the owner's row is what makes a heartbeat count that is not committed yet.
 #[test]
-fn without_its_witness_the_write_runs_ahead_of_an_open_heartbeat() {
+fn without_its_evidence_row_the_write_runs_ahead_of_an_open_heartbeat() {
     for_each_store(|lab| {
         for scenario in [named("its owner comes back to life"), named("its missing owner comes back")] {
             // Where one writes at a time, nothing is open while we write.
@@ -100,7 +100,7 @@ fn without_its_witness_the_write_runs_ahead_of_an_open_heartbeat() {
             let spec = scenario.queue.spec(&*store);
             let whole = scenario.queue.steps(&*store, &spec);
             let mut twin = whole.clone();
-            forget_witnesses(&mut twin);
+            forget_evidence(&mut twin);
             let beat = lab.hold(&scenario.edits);
             let place = format!("{}: {}", lab.name(), scenario.name);
             assert_eq!(outcomes(&apply(&*store, &spec, &whole[..1])), [Outcome::Locked], "{place}");

@@ -1,4 +1,4 @@
-//! The fence compares what is stored, not what it means: values that snapshot alike are told apart.
+//! The precondition compares what is stored, not what it means: values that snapshot alike are told apart.
 
 use crate::support::doctor::{apply, built_in, fit, outcomes, steps};
 use crate::support::labs::{PostgresLab, Route, SqlLab, for_each_sql_store};

@@ -87,7 +87,7 @@ fn what_changed_meanwhile_is_left_alone_and_not_counted() {
 
 /// Letters that differ in case only are two values, whatever the column calls equal.
 #[test]
-fn a_collation_makes_no_fence_weaker() {
+fn a_collation_makes_no_precondition_weaker() {
     let doctor = Doctor::new();
     doctor.sql("queue.db", &JOBS.replace("lease_token TEXT", "lease_token TEXT COLLATE NOCASE"));
     let job = "INSERT INTO jobs (id, status, owner_id, lease_token, lease_expires_at)

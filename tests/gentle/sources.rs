@@ -35,9 +35,9 @@ fn river_counts_its_rescues() {
     assert_eq!(document["skipped"][0]["reason"], "stalls_unreadable", "a count that is no count");
 }
 
-/// Another rescuer was there between the snapshot and the write: the fence covers what it counted.
+/// Another rescuer was there between the snapshot and the write: the precondition covers what it counted.
 #[test]
-fn a_rescue_in_between_changes_the_fence() {
+fn a_rescue_in_between_changes_the_precondition() {
     let database = fresh();
     let mut client = database.client();
     client.batch_execute(include_str!("../../fixtures/schemas/river/v7.sql")).unwrap();

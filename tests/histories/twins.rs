@@ -13,7 +13,7 @@ use super::shrink::{breaks, shrink};
 use super::world::{World, postgres};
 use crate::support::dice::one_in;
 use crate::support::figures;
-use jobdoctor::model::{BatchReport, Engine, Outcome, Step, Witness};
+use jobdoctor::model::{BatchReport, Engine, Outcome, Step, EvidenceRow};
 use jobdoctor::spec::{Expr, Piece, QueueSpec, StateSource, StepSpec, Template};
 use jobdoctor::store::StoreError;
 
@@ -43,14 +43,14 @@ fn shared(twin: Twin) -> Twin {
 }
 
 fn twins() -> Vec<Twin> {
-    let mut twins = of_the_fence();
+    let mut twins = of_the_precondition();
     twins.extend(of_locks());
     twins.extend(of_deeds());
     twins
 }
 
 /// What the write must compare.
-fn of_the_fence() -> Vec<Twin> {
+fn of_the_precondition() -> Vec<Twin> {
     use Queue::{Heartbeat, Lease, Owners};
     vec![
         twin("without the state", Heartbeat, "S1", |twin| without(twin, "status")),
@@ -106,7 +106,7 @@ fn of_locks() -> Vec<Twin> {
             let unlocked = "(WITH unlocked AS MATERIALIZED (SELECT * FROM public.jobs) SELECT * FROM unlocked) AS j";
             twin.applies.claim.from = Template(vec![Piece::Text(unlocked.to_owned())]);
         })),
-        shared(twin("without the witness", Queue::Owners, "S1", |twin| twin.plan = |steps| trust_the_worker(steps))),
+        shared(twin("without the evidence row", Queue::Owners, "S1", |twin| twin.plan = |steps| trust_the_worker(steps))),
     ]
 }
 
@@ -151,13 +151,13 @@ fn sql(text: &str) -> Expr {
     Expr::Sql(Template(vec![Piece::Text(text.to_owned())]))
 }
 
-/// Without that column in the fence, wherever it stands. A write that does not compare the state does not ask for one in
+/// Without that column in the precondition, wherever it stands. A write that does not compare the state does not ask for one in
 /// flight either.
 fn without(twin: &mut Practice, column: &str) {
     for spec in [&mut twin.looks, &mut twin.applies] {
-        let before = spec.claim.fence.len();
-        spec.claim.fence.retain(|expr| name(expr) != column);
-        assert_eq!(spec.claim.fence.len() + 1, before, "{column} is in the fence once");
+        let before = spec.claim.precondition.len();
+        spec.claim.precondition.retain(|expr| name(expr) != column);
+        assert_eq!(spec.claim.precondition.len() + 1, before, "{column} is in the precondition once");
     }
     if matches!(&twin.applies.claim.state, StateSource::Column(state) if state.name == column) {
         all_states(&mut twin.applies);
@@ -175,13 +175,13 @@ fn all_states(spec: &mut QueueSpec) {
 /// With another expression in the place of that column.
 fn instead(twin: &mut Practice, column: &str, text: &str) {
     without(twin, column);
-    twin.looks.claim.fence.push(sql(text));
-    twin.applies.claim.fence.push(sql(text));
+    twin.looks.claim.precondition.push(sql(text));
+    twin.applies.claim.precondition.push(sql(text));
 }
 
-fn only(twin: &mut Practice, fence: Vec<Expr>) {
-    twin.looks.claim.fence.clone_from(&fence);
-    twin.applies.claim.fence = fence;
+fn only(twin: &mut Practice, precondition: Vec<Expr>) {
+    twin.looks.claim.precondition.clone_from(&precondition);
+    twin.applies.claim.precondition = precondition;
 }
 
 fn only_state_and(twin: &mut Practice, others: &[Expr]) {
@@ -191,7 +191,7 @@ fn only_state_and(twin: &mut Practice, others: &[Expr]) {
 }
 
 fn trust_the_worker(steps: &mut [Step]) {
-    steps.iter_mut().for_each(|step| step.witness = Witness::None);
+    steps.iter_mut().for_each(|step| step.evidence_row = EvidenceRow::None);
 }
 
 fn says(report: &mut BatchReport<StoreError>, instead_of: Outcome, what: Outcome) {
@@ -270,7 +270,7 @@ mod nightly {
 
 #[test]
 fn what_catches_one_is_told_as_the_few_deeds_that_it_takes() {
-    let twin = of_the_fence().into_iter().find(|twin| twin.name == "by the id alone").unwrap();
+    let twin = of_the_precondition().into_iter().find(|twin| twin.name == "by the id alone").unwrap();
     let mut world = wal(twin.queue);
     let practice = twin.practice(&world);
     let (_, history) = twin.caught(&mut world, &practice).unwrap();

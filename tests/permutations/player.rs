@@ -183,7 +183,7 @@ fn work(store: &dyn Store, spec: &QueueSpec, blind: bool, asked: &Receiver<Asked
             Asked::Snapshot => {
                 judged = steps(store, spec, &Policy::default());
                 if blind {
-                    judged.iter_mut().for_each(|step| step.witness = jobdoctor::model::Witness::None);
+                    judged.iter_mut().for_each(|step| step.evidence_row = jobdoctor::model::EvidenceRow::None);
                 }
                 Event::Looked(judged.iter().map(|step| step.key.to_string().parse().expect("a number")).collect())
             }

@@ -1,4 +1,4 @@
-//! Deliberately broken twins of the doctor, which the model must see through: a fence that lacks what tells a claim apart, and a
+//! Deliberately broken twins of the doctor, which the model must see through: a precondition that lacks what tells a claim apart, and a
 //! verdict that forgets the owner's row.
 
 use super::play::{violations, violations_of_the_blind};
@@ -8,11 +8,11 @@ use crate::support::figures;
 use crate::support::labs::{Journal, PostgresLab, SqlLab, SqliteLab};
 use jobdoctor::spec::{Expr, QueueSpec};
 
-/// The fence with these columns alone.
+/// The precondition with these columns alone.
 fn only(columns: &'static [&'static str]) -> impl Fn(QueueSpec) -> QueueSpec {
     move |mut spec| {
-        spec.claim.fence.retain(|expr| matches!(expr, Expr::Column(column) if columns.contains(&column.name.as_str())));
-        assert_eq!(spec.claim.fence.len(), columns.len(), "{columns:?}");
+        spec.claim.precondition.retain(|expr| matches!(expr, Expr::Column(column) if columns.contains(&column.name.as_str())));
+        assert_eq!(spec.claim.precondition.len(), columns.len(), "{columns:?}");
         spec
     }
 }
@@ -27,11 +27,11 @@ const TWINS: [(&str, &[&str], &str); 5] = [
 ];
 
 fn each_is_caught(lab: &dyn SqlLab) {
-    for (twin, fence, name) in TWINS {
+    for (twin, precondition, name) in TWINS {
         let spec = named(name);
         // No more than a run plays: by one of them it would be noticed.
         let orders = orders::some(&spec.lengths(), ORDERS);
-        let caught = violations(lab, &spec, &orders, only(fence)).len();
+        let caught = violations(lab, &spec, &orders, only(precondition)).len();
         assert!(caught > 0, "{twin}: not caught by any order of `{name}`");
     }
     figures::add(TWINS.len() as u64, "broken twins caught");

@@ -41,7 +41,7 @@ struct Session {
 struct Judged {
     place: Place,
     row: Row,
-    witness: Option<(Place, Row)>,
+    evidence_row: Option<(Place, Row)>,
 }
 
 impl World {
@@ -176,7 +176,7 @@ impl World {
 
     fn judge(&self, place: Place, row: &Row) -> Option<Judged> {
         let past = |value: Option<&Value>| matches!(value, Some(Value::Ago(seconds)) if *seconds > 60);
-        let witness = match place {
+        let evidence_row = match place {
             Place::Job(_) => {
                 let in_flight = [Value::Text("RUNNING"), Value::Text("CLAIMED")].contains(&row["status"]);
                 (in_flight && past(row.get("lease_expires_at"))).then_some(None)?
@@ -189,7 +189,7 @@ impl World {
             }
             Place::Ping(_) => return None,
         };
-        Some(Judged { place, row: row.clone(), witness })
+        Some(Judged { place, row: row.clone(), evidence_row })
     }
 
     fn act(&mut self, session: usize) -> Event {
@@ -216,7 +216,7 @@ impl World {
     /// What a doctor may do about a job that it has judged, and takes what it needs for it.
     fn outcome(&mut self, session: usize, judged: &Judged) -> Outcome {
         let is_locked = |world: &World, place: Place| world.others(session).any(|other| other.locked.contains(&place));
-        if let Some((place, row)) = &judged.witness {
+        if let Some((place, row)) = &judged.evidence_row {
             if self.rows.get(place) != Some(row) {
                 return Outcome::Changed;
             }

@@ -29,7 +29,7 @@ fn the_command_that_is_printed_does_exactly_that() {
     });
 }
 
-/// Anything that makes it another plan: one more, one less, another fence, another action.
+/// Anything that makes it another plan: one more, one less, another precondition, another action.
 #[test]
 fn a_world_that_has_moved_is_refused() {
     let actions = [

@@ -84,7 +84,7 @@ fn the_policy_comes_with_the_plan() {
 fn an_altered_plan_gets_no_living_job() {
     on_both(|shop| {
         queue(shop);
-        // While it looked dead, so that its fence is known.
+        // While it looked dead, so that its precondition is known.
         let all = shop.run(&["sweep", "--restart", "--host", "web2", "--json"]).exits(0).json();
         assert_eq!(all["steps"][0]["id"], "7");
         shop.run(&["reclaim", "--older", "1h", "--save-plan", "plan.json"]).exits(0);
@@ -110,7 +110,7 @@ fn digest(steps: &[Value]) -> String {
     for step in steps {
         let text = |name: &str| step[name].as_str().unwrap();
         let attempts = step["attempts_after"].as_i64();
-        digest.add_parts(&step["key"].to_string(), text("fence"), text("action"), text("state_after"), attempts);
+        digest.add_parts(&step["key"].to_string(), text("precondition"), text("action"), text("state_after"), attempts);
     }
     digest.finish()
 }

@@ -1,7 +1,7 @@
 //! What earlier looks and lists do to a verdict, for every claim there may be.
 
-use jobdoctor::model::{Cell, Claim, Clocks, Fence, Key, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp, Witness};
-use jobdoctor::policy::{Globs, Living, EarlierSnapshot, Policy, Roster, Rule, Seen, Threshold, Verdict, judge, key_print, seen};
+use jobdoctor::model::{Cell, Claim, Clocks, Precondition, Key, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp, EvidenceRow};
+use jobdoctor::policy::{Globs, Living, EarlierSnapshot, Policy, LiveOwners, Rule, Seen, Threshold, Verdict, judge, key_print, seen};
 use jobdoctor::spec::QueueSpec;
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use crate::property::queue::lease;
 /// The reference schema with a column that shows progress.
 fn with_progress() -> QueueSpec {
     let mut spec = lease().clone();
-    spec.claim.progress = spec.claim.fence.iter().take(1).cloned().collect();
+    spec.claim.progress = spec.claim.precondition.iter().take(1).cloned().collect();
     spec
 }
 
@@ -44,7 +44,7 @@ proptest! {
         claim in claim(), still in 0_i64..20_000, moved in any::<bool>(), older in 1_u64..10_000, progress in any::<bool>(),
     ) {
         let (spec, mut claim) = (if progress { with_progress() } else { lease().clone() }, claim);
-        claim.progress = progress.then(|| Fence("7".to_owned()));
+        claim.progress = progress.then(|| Precondition("7".to_owned()));
         let policy = policy(Some(older), stood(&claim, still, moved));
         let judgement = judge(&spec, &claim, &policy, now());
         let by_still = rules(&judgement.verdict).iter().any(|rule| [Rule::StoodStill, Rule::NoProgress].contains(rule));
@@ -58,7 +58,7 @@ proptest! {
         claim in claim(), still in 0_i64..100_000, left in 0_i64..1000, silence in 0_i64..300, by_lease in any::<bool>(),
     ) {
         let mut claim = claim;
-        claim.progress = Some(Fence("7".to_owned()));
+        claim.progress = Some(Precondition("7".to_owned()));
         if by_lease {
             claim.signs[0].at = Reading::At(ago(-left));
         } else {
@@ -86,14 +86,14 @@ proptest! {
     #[test]
     fn a_list_condemns_the_missing_only(claim in claim(), made in -100_i64..10_000, listed in any::<bool>()) {
         let name = claim.owner.as_ref().filter(|_| listed).map_or("somebody-else", |owner| owner.id.as_str());
-        let living = Living { roster: Arc::new(Roster::parse(name).unwrap()), made_at: ago(made) };
+        let living = Living { live_owners: Arc::new(LiveOwners::parse(name).unwrap()), made_at: ago(made) };
         let policy = Policy { living: Some(living), ..Policy::default() };
         let judgement = judge(lease(), &claim, &policy, now());
-        if rules(&judgement.verdict).contains(&Rule::Roster) {
+        if rules(&judgement.verdict).contains(&Rule::LiveOwnerList) {
             prop_assert!(!listed && claim.owner.is_some());
             let is_before = |at: Option<Timestamp>| ago(made).is_after(at.unwrap(), Clocks::Two);
             prop_assert!(is_before(claim.claimed_at.at()) && is_before(judgement.last_seen_at), "{claim:#?}");
-            prop_assert_eq!(judgement.liveness, Some("roster"));
+            prop_assert_eq!(judgement.liveness, Some("live_owner_list"));
         }
     }
 }
@@ -126,8 +126,8 @@ fn ahead() -> Claim {
         holds: Vec::new(),
         extra: Vec::new(),
         progress: None,
-        fence: Fence("as it was".to_owned()),
-        witness: Witness::None,
+        precondition: Precondition("as it was".to_owned()),
+        evidence_row: EvidenceRow::None,
     }
 }
 
@@ -142,20 +142,20 @@ fn a_wrong_clock_at_the_threshold() {
     assert_eq!(verdict(&ahead(), stood(&ahead(), 299, true)), "healthy");
     assert_eq!(verdict(&ahead(), stood(&ahead(), 300, false)), "stuck");
     assert_eq!(verdict(&ahead(), stood(&ahead(), 300, true)), "stuck");
-    let before = Claim { fence: Fence("as it was before".to_owned()), ..ahead() };
+    let before = Claim { precondition: Precondition("as it was before".to_owned()), ..ahead() };
     assert_eq!(verdict(&ahead(), stood(&before, 90_000, false)), "healthy", "it has just changed");
 }
 
 /// The owner's own heartbeat is in another table, and is life as well.
 #[test]
-fn a_witness_that_changes() {
+fn an_evidence_row_that_changes() {
     let with = |image: &str| Claim {
-        witness: Witness::Row { key: Cell::Integer(7), image: Fence(image.to_owned()) },
+        evidence_row: EvidenceRow::Row { key: Cell::Integer(7), image: Precondition(image.to_owned()) },
         ..ahead()
     };
     assert_eq!(verdict(&with("b"), stood(&with("a"), 90_000, false)), "healthy");
     assert_eq!(verdict(&with("a"), stood(&with("a"), 90_000, false)), "stuck");
-    assert_eq!(verdict(&Claim { witness: Witness::Absent, ..ahead() }, stood(&with("a"), 90_000, false)), "healthy");
+    assert_eq!(verdict(&Claim { evidence_row: EvidenceRow::Absent, ..ahead() }, stood(&with("a"), 90_000, false)), "healthy");
 }
 
 /// What else is wrong with a claim is no question of clocks.

@@ -32,7 +32,7 @@ fn moved(list: &str) -> Vec<String> {
             assert_eq!(ids(&document, "steps", rules), ids(&by_file, "steps", rules), "a pipe is as good as a file");
             assert!(document["filter"]["living_owners"].as_u64().unwrap() > 0);
             let steps = ids(&document, "steps", rules);
-            let back = queue.rows("SELECT id || ' roster' FROM jobs WHERE status = 'QUEUED' ORDER BY id");
+            let back = queue.rows("SELECT id || ' live_owner_list' FROM jobs WHERE status = 'QUEUED' ORDER BY id");
             assert_eq!(steps, back, "{document:#}");
             let unknown = ids(&document, "skipped", reason);
             let expected = if n == 2 { vec!["4 unknown"] } else { vec![] };
@@ -47,21 +47,21 @@ fn moved(list: &str) -> Vec<String> {
 
 #[test]
 fn hosts() {
-    assert_eq!(moved("web1\n"), ["3 roster", "5 roster"]);
-    assert_eq!(moved("# the living\r\n\r\n  web10  \r\nweb2\r\n"), ["1 roster", "2 roster"]);
+    assert_eq!(moved("web1\n"), ["3 live_owner_list", "5 live_owner_list"]);
+    assert_eq!(moved("# the living\r\n\r\n  web10  \r\nweb2\r\n"), ["1 live_owner_list", "2 live_owner_list"]);
     assert_eq!(moved("web1.example.com\nweb10\nweb2\n"), [""; 0]);
 }
 
 #[test]
 fn what_kubectl_says() {
-    assert_eq!(moved("pod/web1\npod/web2\n"), ["3 roster"]);
+    assert_eq!(moved("pod/web1\npod/web2\n"), ["3 live_owner_list"]);
 }
 
 #[test]
 fn processes_and_exact_ids() {
-    assert_eq!(moved("web1:12\nweb2:9\nweb10\n"), ["1 roster"]);
-    assert_eq!(moved("web1:11\nweb2.example.com:9\nweb10:7\n"), ["2 roster"]);
-    assert_eq!(moved("web1:1\nweb10:7\nweb2\n"), ["1 roster", "2 roster"]);
+    assert_eq!(moved("web1:12\nweb2:9\nweb10\n"), ["1 live_owner_list"]);
+    assert_eq!(moved("web1:11\nweb2.example.com:9\nweb10:7\n"), ["2 live_owner_list"]);
+    assert_eq!(moved("web1:1\nweb10:7\nweb2\n"), ["1 live_owner_list", "2 live_owner_list"]);
 }
 
 #[test]
@@ -70,8 +70,8 @@ fn stale_lists_them_too() {
         alive(queue);
         let document = queue.run_with(&["stale", "--alive-from", "-", "--json"], b"web1\nweb2\n").exits(0).json();
         is_valid("stale", &document);
-        assert_eq!(ids(&document, "jobs", rules), ["3 roster"]);
-        assert_eq!(document["jobs"][0]["liveness"], "roster");
+        assert_eq!(ids(&document, "jobs", rules), ["3 live_owner_list"]);
+        assert_eq!(document["jobs"][0]["liveness"], "live_owner_list");
         let detail = document["jobs"][0]["reasons"][0]["detail"].as_str().unwrap();
         assert_eq!(detail, "owner web10:7 is not on the list of living owners");
     });
@@ -172,11 +172,11 @@ fn claims_and_beats_that_came_later() {
         let listed = queue.run(&["stale", "--alive-from", "alive.txt", "-v"]).exits(0);
         assert!(listed.stderr.contains("is 1h old"), "{listed:#?}");
         let document = queue.run(&["reclaim", "--alive-from", "alive.txt", "--json"]).exits(0).json();
-        assert_eq!(ids(&document, "steps", rules), ["3 roster"], "{document:#}");
+        assert_eq!(ids(&document, "steps", rules), ["3 live_owner_list"], "{document:#}");
         let words = ["sweep", "--restart", "--alive-from", "alive.txt", "--apply", "--json"];
         let document = queue.run(&words).exits(0).json();
         // A heartbeat from the future is a wrong clock and no sign of life.
-        assert_eq!(ids(&document, "steps", rules), ["3 roster", "5 roster"], "{document:#}");
+        assert_eq!(ids(&document, "steps", rules), ["3 live_owner_list", "5 live_owner_list"], "{document:#}");
         assert_eq!(ids(&document, "skipped", reason), ["1 unknown", "2 unknown", "6 unknown"], "{document:#}");
     });
 }
@@ -222,10 +222,10 @@ fn a_claim_made_in_the_minute_of_the_list_is_left_alone() {
         queue.sql("UPDATE jobs SET claimed_at = AGO(50) WHERE id = 3");
         queue.write("alive.txt", "web1\n");
         let document = queue.run(&["reclaim", "--alive-from", "alive.txt", "--json"]).exits(0).json();
-        assert_eq!(ids(&document, "steps", rules), ["5 roster"], "{document:#}");
+        assert_eq!(ids(&document, "steps", rules), ["5 live_owner_list"], "{document:#}");
         let words = ["sweep", "--restart", "--alive-from", "alive.txt", "--json"];
         let document = queue.run(&words).exits(0).json();
-        assert_eq!(ids(&document, "steps", rules), ["3 roster", "5 roster"], "the operator answers for the clocks");
+        assert_eq!(ids(&document, "steps", rules), ["3 live_owner_list", "5 live_owner_list"], "the operator answers for the clocks");
     });
 }
 
@@ -240,12 +240,12 @@ fn the_living_can_be_silent() {
         );
         queue.write("alive.txt", "web1\n");
         let found = queue.run(&["stale", "--alive-from", "alive.txt", "--json"]).exits(0).json();
-        assert_eq!(ids(&found, "jobs", rules), ["1 heartbeat_silent", "3 roster"]);
+        assert_eq!(ids(&found, "jobs", rules), ["1 heartbeat_silent", "3 live_owner_list"]);
         let without = queue.run(&["stale", "--json"]).exits(0).json();
         assert_eq!(ids(&without, "jobs", rules), ["1 heartbeat_silent", "2 claim_age", "3 claim_age"]);
         // For a restart sweep only the list counts.
         let swept = queue.run(&["sweep", "--restart", "--alive-from", "alive.txt", "--json"]).exits(0).json();
-        assert_eq!(ids(&swept, "steps", rules), ["3 roster"]);
+        assert_eq!(ids(&swept, "steps", rules), ["3 live_owner_list"]);
     });
 }
 
@@ -257,7 +257,7 @@ fn other_thresholds_still_count() {
         queue.sql("UPDATE jobs SET heartbeat_at = AGO(200) WHERE id <> 5");
         let words = ["reclaim", "--alive-from", "-", "--older", "5m", "--json"];
         let document = queue.run_with(&words, b"web1\n").exits(0).json();
-        assert_eq!(ids(&document, "steps", rules), ["5 roster"]);
+        assert_eq!(ids(&document, "steps", rules), ["5 live_owner_list"]);
     });
 }
 
@@ -292,7 +292,7 @@ fn owners_of_whom_nobody_says_what_the_host_is() {
             (2, 'working', 'web10-1', AGO(300)), (3, 'working', 'crawler@web1.example.com', AGO(300))",
         );
         let document = queue.run_with(&["reclaim", "--alive-from", "-", "--json"], b"pod/web1\n").exits(0).json();
-        assert_eq!(ids(&document, "steps", rules), ["2 roster"], "{document:#}");
+        assert_eq!(ids(&document, "steps", rules), ["2 live_owner_list"], "{document:#}");
     });
 }
 

@@ -100,7 +100,7 @@ fn another_claim_of_the_same_job() {
 
 /// Progress between the snapshot and the write is life as well.
 #[test]
-fn the_fence_is_in_the_write() {
+fn the_precondition_is_in_the_write() {
     crawls_on_both(false, |queue| {
         queue.sql("INSERT INTO crawls (id, status, worker, started, pages) VALUES (1, 'working', 'a', AGO(9000), 0)");
         stale(queue);
@@ -258,6 +258,6 @@ fn with_a_list() {
         queue.run(&words).exits(0);
         later(queue, 900);
         let found = queue.run(&words).exits(0).json();
-        assert_eq!(ids(&found, "jobs", rules), ["1 no_progress", "2 roster"], "{found:#}");
+        assert_eq!(ids(&found, "jobs", rules), ["1 no_progress", "2 live_owner_list"], "{found:#}");
     });
 }

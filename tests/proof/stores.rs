@@ -1,4 +1,4 @@
-//! Columns that show progress, in every store: they are read, and they are in the fence.
+//! Columns that show progress, in every store: they are read, and they are in the precondition.
 
 use crate::support::doctor::{apply, fit, mapping, outcomes, scan, steps};
 use crate::support::edit::Value::{Ago, Int, Null, Text};

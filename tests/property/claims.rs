@@ -1,6 +1,6 @@
 //! Claims of the reference schema, of every sort: fresh, silent, without signs, ahead of the clock, nonsensical.
 
-use jobdoctor::model::{Cell, Claim, Fence, Key, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp, Witness};
+use jobdoctor::model::{Cell, Claim, Precondition, Key, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp, EvidenceRow};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -72,8 +72,8 @@ prop_compose! {
             skips: Vec::new(),
             extra: Vec::new(),
             progress: None,
-            fence: Fence(format!("fence of {id}")),
-            witness: Witness::None,
+            precondition: Precondition(format!("precondition of {id}")),
+            evidence_row: EvidenceRow::None,
         }
     }
 }

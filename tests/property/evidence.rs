@@ -3,8 +3,8 @@
 use super::claims::{ago, now};
 use super::queue::{lease, resolved, table};
 use crate::support::doctor::mapping;
-use jobdoctor::model::{Claim, Fence, LockSign, OwnerRow, Reading, Sign, Timestamp};
-use jobdoctor::policy::{Living, EarlierSnapshot, Policy, Restart, RestartScope, Roster, Rule, Verdict, judge, key_print, seen};
+use jobdoctor::model::{Claim, Precondition, LockSign, OwnerRow, Reading, Sign, Timestamp};
+use jobdoctor::policy::{Living, EarlierSnapshot, Policy, Restart, RestartScope, LiveOwners, Rule, Verdict, judge, key_print, seen};
 use jobdoctor::spec::{LiveTable, QueueSpec};
 use std::sync::{Arc, OnceLock};
 
@@ -104,7 +104,7 @@ fn a_claim_that_came_while_the_sweep_waited_is_later() {
     let mut spec = lease().clone();
     spec.claim.claimed_at = None;
     let claim = super::queue_claim();
-    let other = Claim { fence: Fence("another claim".to_owned()), ..claim.clone() };
+    let other = Claim { precondition: Precondition("another claim".to_owned()), ..claim.clone() };
     let judged = |seen_before: Option<&Claim>| {
         let seen = seen_before.map(|before| (key_print(before), seen(None, before, ago(10))));
         let first = Some(Arc::new(EarlierSnapshot { taken_at: ago(10), seen: seen.into_iter().collect() }));
@@ -150,14 +150,14 @@ fn a_restart_kills_no_claim_without_a_time_that_can_be_read() {
 fn a_claim_of_the_minute_in_which_a_list_was_made_is_not_missing_on_it() {
     for (older, is_dead) in [(-1, false), (0, false), (60, false), (61, true)] {
         let claimed_at = ago(700);
-        let roster = Arc::new(Roster::parse("web9").expect("a list"));
-        let living = Living { roster, made_at: after(claimed_at, older * 1_000_000) };
+        let live_owners = Arc::new(LiveOwners::parse("web9").expect("a list"));
+        let living = Living { live_owners, made_at: after(claimed_at, older * 1_000_000) };
         let signs = vec![Sign { at: Reading::Absent, ..super::queue_claim().signs[0].clone() }; 3];
         let claim = Claim { heartbeat: Reading::Absent, signs, ..super::queue_claim() };
         let policy = Policy { living: Some(living), ..Policy::default() };
         let verdict = judge(lease(), &claim, &policy, now()).verdict;
         assert_eq!(
-            is_dead_of(Rule::Roster, &verdict),
+            is_dead_of(Rule::LiveOwnerList, &verdict),
             is_dead,
             "the list was made {older} s after the claim: {verdict:?}"
         );

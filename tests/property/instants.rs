@@ -4,7 +4,7 @@
 use super::queue::{resolved, table};
 use crate::support::doctor::mapping;
 use jobdoctor::model::{Claim, LockSign, OwnerRow, Reading, Sign, Timestamp};
-use jobdoctor::policy::{Living, Policy, Restart, RestartScope, Roster, judge};
+use jobdoctor::policy::{Living, Policy, Restart, RestartScope, LiveOwners, judge};
 use jobdoctor::spec::encoding::{Encoding, Encodings};
 use jobdoctor::spec::{LiveTable, QueueSpec};
 use std::sync::Arc;
@@ -109,7 +109,7 @@ fn is_dead(spec: &QueueSpec, against: Against, written: i64, other: i64) -> bool
         signs: vec![Sign { at: beat, silent_after: None, lock: LockSign::Absent }],
         ..super::queue_claim()
     };
-    let living = || Living { roster: Arc::new(Roster::parse("elsewhere").unwrap()), made_at: at(other) };
+    let living = || Living { live_owners: Arc::new(LiveOwners::parse("elsewhere").unwrap()), made_at: at(other) };
     let restart = |began, before| Some(Restart { scope: RestartScope::AllOwners, before, began, first: None });
     let policy = match against {
         Against::Start => Policy::default(),

@@ -21,7 +21,7 @@ mod unknown;
 
 /// A claim of the reference schema that is silent in every way, to be changed by the tests that start from it.
 fn queue_claim() -> jobdoctor::model::Claim {
-    use jobdoctor::model::{Cell, Claim, Fence, Key, LockSign, Owner, OwnerRow, Reading, Sign, Witness};
+    use jobdoctor::model::{Cell, Claim, Precondition, Key, LockSign, Owner, OwnerRow, Reading, Sign, EvidenceRow};
     let sign = |seconds| Sign { at: Reading::At(claims::ago(seconds)), silent_after: None, lock: LockSign::Absent };
     Claim {
         key: Key(vec![Cell::Integer(1)]),
@@ -47,7 +47,7 @@ fn queue_claim() -> jobdoctor::model::Claim {
         skips: Vec::new(),
         extra: Vec::new(),
         progress: None,
-        fence: Fence(String::new()),
-        witness: Witness::None,
+        precondition: Precondition(String::new()),
+        evidence_row: EvidenceRow::None,
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
-    /// Every claim is a step or held; only what is dead becomes a step, and it keeps its fence.
+    /// Every claim is a step or held; only what is dead becomes a step, and it keeps its precondition.
     #[test]
     fn only_the_dead_are_moved(claim in claim(), to in proptest::option::of(0_usize..3)) {
         let policy = Policy { older: Some(Duration::from_secs(300)), to: to.map(|n| Action::ALL[n]), ..Policy::default() };
@@ -16,7 +16,7 @@ proptest! {
         match draft(lease(), &claim, &judgement, &policy) {
             Draft::Step(step) => {
                 prop_assert!(judgement.verdict.is_death());
-                prop_assert_eq!(&step.fence, &claim.fence);
+                prop_assert_eq!(&step.precondition, &claim.precondition);
                 prop_assert!(to.is_none_or(|n| step.action == Action::ALL[n]));
             }
             Draft::Skipped(held) => match judgement.verdict {
@@ -77,7 +77,7 @@ proptest! {
             let at = (swap % steps.len() as u64) as usize;
             steps.rotate_left(at);
             prop_assert_eq!(&digest(&steps), &whole);
-            steps[0].fence.0.push('x');
+            steps[0].precondition.0.push('x');
             prop_assert_ne!(digest(&steps), whole);
         }
     }

@@ -87,11 +87,11 @@ fn a_row_without_a_threshold_of_its_own() {
 #[test]
 fn progress_without_any_other_sign() {
     let (mut spec, mut claim) = signless();
-    spec.claim.progress = spec.claim.fence.iter().take(1).cloned().collect();
-    claim.progress = Some(jobdoctor::model::Fence("7".to_owned()));
+    spec.claim.progress = spec.claim.precondition.iter().take(1).cloned().collect();
+    claim.progress = Some(jobdoctor::model::Precondition("7".to_owned()));
     let last = seen(None, &claim, ago(400));
     // It has changed since in something else, so it has not stood still.
-    claim.fence = jobdoctor::model::Fence("another".to_owned());
+    claim.precondition = jobdoctor::model::Precondition("another".to_owned());
     let looks = EarlierSnapshot { taken_at: ago(5), seen: HashMap::from([(key_print(&claim), last)]) };
     let judged = |older: Option<u64>| {
         let older = older.map(Duration::from_secs);

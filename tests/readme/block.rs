@@ -18,7 +18,7 @@ pub(super) const PAGES: [&str; 8] = [
 /// One of them.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
-    /// The line of its opening fence, from 1.
+    /// The line of its opening precondition, from 1.
     pub(super) line: usize,
     pub(super) language: String,
     /// What stands behind the language.
@@ -27,7 +27,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// How the fence begins: language and words.
+    /// How the precondition begins: language and words.
     pub(super) fn title(&self) -> String {
         std::iter::once(&self.language).chain(&self.words).map(String::as_str).collect::<Vec<_>>().join(" ")
     }

@@ -22,7 +22,7 @@ const TEXTS: [&str; 12] = [
 #[test]
 fn a_text_is_a_text() {
     on_both(|shop| {
-        shop.sql("CREATE TABLE witness (x integer); INSERT INTO witness VALUES (1)");
+        shop.sql("CREATE TABLE other (x integer); INSERT INTO other VALUES (1)");
         for (n, text) in TEXTS.iter().enumerate() {
             let spelled = if shop.is_postgres() {
                 format!("convert_from('\\x{}', 'UTF8')", hex(text))
@@ -54,7 +54,7 @@ fn a_text_is_a_text() {
         let undone = shop.run(&["undo", id, "--apply", "-o", "json"]).exits(0).json();
         assert_eq!(undone["summary"]["outcomes"]["moved"], all, "{undone:#}");
         assert_eq!(shop.rows("SELECT count(*) FROM jobs WHERE status = 'RUNNING' AND attempts = 0"), ["33"]);
-        assert_eq!(shop.rows("SELECT x FROM witness"), ["1"]);
+        assert_eq!(shop.rows("SELECT x FROM other"), ["1"]);
         assert!(!shop.doctor.files().iter().any(|name| name == "PWNED"));
     });
 }
@@ -63,7 +63,7 @@ fn hex(text: &str) -> String {
     text.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What the README says that he can do: rows are the only witnesses there are.
+/// What the README says that he can do: rows are the only evidence rows there are.
 #[test]
 fn who_writes_the_signs_of_life_decides_who_lives() {
     on_both(|shop| {

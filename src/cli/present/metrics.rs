@@ -1,5 +1,6 @@
 //! What a run found and did, as gauges.
 
+use crate::model::Action;
 use crate::render::{Family, Sample};
 use crate::report::{Measured, MeasuredQueue};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,8 +13,8 @@ const OTHER: &str = "other";
 /// The most characters of a queue's or a state's name.
 const LONGEST_NAME: usize = 200;
 
-/// What became of jobs: how many, by queue and outcome.
-pub type Moved = BTreeMap<(Option<String>, &'static str), u64>;
+/// What became of jobs: how many, by queue, action and outcome.
+pub type Reclaimed = BTreeMap<(Option<String>, Action, &'static str), u64>;
 
 /// One run of a command, for monitoring.
 pub struct Run<'a> {
@@ -34,7 +35,7 @@ pub struct Run<'a> {
     /// What the run before it found, if it left it at that because another one was at work, or had just been.
     pub stood_back: Option<&'a [Family]>,
     /// What it did; `None` for a command that never does anything.
-    pub moved: Option<&'a Moved>,
+    pub reclaimed: Option<&'a Reclaimed>,
 }
 
 /// The name of the gauge that outlives a run that failed.
@@ -51,9 +52,9 @@ pub const FOUND: [(&str, &str); 4] = [
     ("jobdoctor_oldest_silence_seconds", "The longest silence of a stuck job, 0 if none is stuck."),
 ];
 
-/// The same of what it did.
-pub const MOVED: (&str, &str) =
-    ("jobdoctor_moved_jobs", "Jobs that the last run tried to move, by what became of them.");
+/// The gauge of what a run did.
+pub const RECLAIMED: (&str, &str) =
+    ("jobdoctor_reclaimed_jobs", "Jobs that the last run acted on, by action and by what became of them.");
 
 /// The gauges of a run, always in the same order.
 pub fn metrics(run: &Run<'_>) -> Vec<Family> {
@@ -76,7 +77,7 @@ pub fn metrics(run: &Run<'_>) -> Vec<Family> {
     }
     let names = run.measured.map(Names::of).unwrap_or_default();
     families.extend(run.measured.iter().flat_map(|measured| run.found(measured, &names)));
-    families.extend(run.moved.map(|moved| run.done(moved, &names)));
+    families.extend(run.reclaimed.map(|reclaimed| run.done(reclaimed, &names)));
     families
 }
 
@@ -128,18 +129,19 @@ impl Run<'_> {
         FOUND.into_iter().zip(samples).map(|((name, help), samples)| Family { name, help, samples }).collect()
     }
 
-    /// What became of the jobs. Queues with nothing moved say so: a series that comes and goes cannot be drawn.
-    fn done(&self, moved: &Moved, names: &Names) -> Family {
-        let mut counts: BTreeMap<(String, &str), u64> = BTreeMap::new();
+    /// What became of the jobs. A queue of which nothing was requeued says 0: a series that comes and goes cannot be drawn.
+    fn done(&self, reclaimed: &Reclaimed, names: &Names) -> Family {
+        let mut counts: BTreeMap<(String, Action, &str), u64> = BTreeMap::new();
         let found = self.measured.iter().flat_map(|measured| measured.queues.keys());
-        counts.extend(found.map(|queue| ((names.label(queue.as_deref()), "moved"), 0)));
-        for ((queue, outcome), jobs) in moved {
-            *counts.entry((names.label(queue.as_deref()), outcome)).or_default() += jobs;
+        counts.extend(found.map(|queue| ((names.label(queue.as_deref()), Action::Requeue, "moved"), 0)));
+        for ((queue, action, outcome), jobs) in reclaimed {
+            *counts.entry((names.label(queue.as_deref()), *action, outcome)).or_default() += jobs;
         }
-        let sample = |((queue, outcome), n): ((String, &str), u64)| {
-            self.sample(vec![("queue", queue), ("outcome", outcome.to_owned())], n as f64)
+        let sample = |((queue, action, outcome), n): ((String, Action, &str), u64)| {
+            let labels = vec![("queue", queue), ("action", action.to_string()), ("outcome", outcome.to_owned())];
+            self.sample(labels, n as f64)
         };
-        let (name, help) = MOVED;
+        let (name, help) = RECLAIMED;
         Family { name, help, samples: counts.into_iter().map(sample).collect() }
     }
 }
@@ -194,7 +196,7 @@ mod tests {
         }
     }
 
-    fn run<'a>(measured: Option<&'a Measured>, moved: Option<&'a Moved>, exit_code: u8) -> Run<'a> {
+    fn run<'a>(measured: Option<&'a Measured>, reclaimed: Option<&'a Reclaimed>, exit_code: u8) -> Run<'a> {
         Run {
             command: "sweep",
             target: "shop",
@@ -204,7 +206,7 @@ mod tests {
             last_success_at: Some(1_795_168_000.0),
             measured,
             stood_back: None,
-            moved,
+            reclaimed,
         }
     }
 
@@ -220,9 +222,10 @@ mod tests {
     fn what_is_said_of_a_run() {
         let measured =
             Measured { queues: BTreeMap::from([(None, queue(1, 0)), (Some("mail".to_owned()), queue(3, 2))]) };
-        let moved = Moved::from([((Some("mail".to_owned()), "moved"), 1), ((Some("mail".to_owned()), "locked"), 1)]);
+        let one = |action, outcome| ((Some("mail".to_owned()), action, outcome), 1);
+        let reclaimed = Reclaimed::from([one(Action::Requeue, "moved"), one(Action::Fail, "locked")]);
         assert_eq!(
-            lines(&run(Some(&measured), Some(&moved), 0)),
+            lines(&run(Some(&measured), Some(&reclaimed), 0)),
             [
                 "jobdoctor_up{…} 1",
                 "jobdoctor_exit_code{…} 0",
@@ -237,9 +240,9 @@ mod tests {
                 "jobdoctor_unknown_jobs{…,queue=\"mail\",state=\"RUNNING\"} 0",
                 "jobdoctor_oldest_silence_seconds{…,queue=\"\"} 0",
                 "jobdoctor_oldest_silence_seconds{…,queue=\"mail\"} 812.4",
-                "jobdoctor_moved_jobs{…,queue=\"\",outcome=\"moved\"} 0",
-                "jobdoctor_moved_jobs{…,queue=\"mail\",outcome=\"locked\"} 1",
-                "jobdoctor_moved_jobs{…,queue=\"mail\",outcome=\"moved\"} 1",
+                "jobdoctor_reclaimed_jobs{…,queue=\"\",action=\"requeue\",outcome=\"moved\"} 0",
+                "jobdoctor_reclaimed_jobs{…,queue=\"mail\",action=\"requeue\",outcome=\"moved\"} 1",
+                "jobdoctor_reclaimed_jobs{…,queue=\"mail\",action=\"fail\",outcome=\"locked\"} 1",
             ]
         );
     }
@@ -262,7 +265,7 @@ mod tests {
     fn a_run_that_stood_back_says_what_was_found_before() {
         let measured = Measured { queues: BTreeMap::from([(Some("mail".to_owned()), queue(3, 2))]) };
         let found = metrics(&run(Some(&measured), None, 0)).split_off(5);
-        let lines = lines(&Run { stood_back: Some(&found), ..run(None, Some(&Moved::new()), 75) });
+        let lines = lines(&Run { stood_back: Some(&found), ..run(None, Some(&Reclaimed::new()), 75) });
         assert_eq!(lines[..2], ["jobdoctor_up{…} 1", "jobdoctor_exit_code{…} 75"]);
         assert_eq!(lines[3], "jobdoctor_last_success_timestamp_seconds{…} 1795168000", "that is none");
         assert_eq!(lines[6], "jobdoctor_stuck_jobs{…,queue=\"mail\",state=\"RUNNING\",reason=\"lease_expired\"} 2");

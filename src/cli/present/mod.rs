@@ -15,7 +15,7 @@ mod stats;
 mod undo;
 
 pub use diagnoses::diagnoses;
-pub use metrics::{FOUND, LAST_SUCCESS, MOVED, Moved, Run, metrics};
+pub use metrics::{FOUND, LAST_SUCCESS, RECLAIMED, Reclaimed, Run, metrics};
 pub use show::show;
 pub use stale::marked;
 

@@ -63,7 +63,7 @@ pub struct Plan {
 pub(in crate::ops) struct Part {
     /// The queue, or one of its waiting states.
     pub(in crate::ops) spec: QueueSpec,
-    /// What is done, with the fences.
+    /// What is done, with the preconditions.
     pub(in crate::ops) steps: Spool<Step>,
     /// The jobs as documents show them, in the same order.
     pub(in crate::ops) jobs: Spool<StepJob>,

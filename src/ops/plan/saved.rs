@@ -27,7 +27,7 @@ impl Plan {
                 action: step.action.name().to_owned(),
                 state_after: step.state_after,
                 attempts_after: step.attempts_after,
-                fence: step.fence.0,
+                precondition: step.precondition.0,
             });
         }
         Ok(SavedPlan {
@@ -103,7 +103,7 @@ pub(super) fn fits(name: &str, saved: &SavedPlan, target: &Target) -> Result<(),
         if seen.contains(&key) {
             return broken(format!("job {} is in it twice", step.id));
         }
-        digest.add_parts(&key, &step.fence, &step.action, &step.state_after, step.attempts_after);
+        digest.add_parts(&key, &step.precondition, &step.action, &step.state_after, step.attempts_after);
         seen.insert(key);
     }
     let digest = digest.finish();
@@ -130,7 +130,7 @@ impl ByKey<'_> {
             return Draft::Step(step);
         }
         let detail = match then {
-            Some(then) if then.fence == step.fence.0 => {
+            Some(then) if then.precondition == step.precondition.0 => {
                 format!("the plan was to {} it, not to {}", then.action, step.action)
             }
             _ => "it is no longer what the plan saw".to_owned(),

@@ -4,7 +4,7 @@ use super::rests::Rests;
 use crate::model::age;
 use crate::policy::{Policy, Proves};
 use crate::report::{Spool, StepJob};
-use crate::spec::{LateFinish, Liveness, QueueSpec, SilentAfter};
+use crate::spec::{Fencing, Liveness, QueueSpec, SilentAfter};
 use std::collections::BTreeSet;
 use std::io;
 
@@ -46,7 +46,7 @@ pub(super) fn warnings(
     }
     // What the preset knows of it says more than the bare fact.
     let late = spec.cautions.iter().find(|(name, _)| name == "late").map(|(_, text)| text.as_str());
-    warnings.extend(late.or(late_in_short(spec.late_finish)).map(str::to_owned));
+    warnings.extend(late.or(late_in_short(spec.fencing)).map(str::to_owned));
     warnings.extend(spec.cautions.iter().filter(|(name, _)| name != "late").map(|(_, text)| text.clone()));
     warnings
 }
@@ -65,11 +65,11 @@ pub(super) fn lost_before(jobs: &Spool<StepJob>) -> io::Result<Option<String>> {
 }
 
 /// What a worker that comes back late does to the job; `None` if it does nothing.
-fn late_in_short(late_finish: LateFinish) -> Option<&'static str> {
-    match late_finish {
-        LateFinish::Fenced => None,
-        LateFinish::ByState => Some("a worker that comes back late is stopped by the job's state alone"),
-        LateFinish::ById => Some("a worker that comes back late overwrites what happened meanwhile"),
-        LateFinish::Unknown => Some("it is not known what a worker that comes back late does to the job"),
+fn late_in_short(fencing: Fencing) -> Option<&'static str> {
+    match fencing {
+        Fencing::Fenced => None,
+        Fencing::ByState => Some("a worker that comes back late is stopped by the job's state alone"),
+        Fencing::ById => Some("a worker that comes back late overwrites what happened meanwhile"),
+        Fencing::Unknown => Some("it is not known what a worker that comes back late does to the job"),
     }
 }

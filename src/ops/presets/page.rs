@@ -57,7 +57,7 @@ fn shape(shape: &Shape) -> PresetShape {
 }
 
 fn queue(profile: &Profile) -> PresetQueue {
-    let (late_finish, late_finish_detail) = words::late_finish(profile.late_finish);
+    let (fencing, fencing_detail) = words::fencing(profile.fencing);
     PresetQueue {
         default_schema: profile.schema.clone(),
         tables: profile
@@ -128,8 +128,8 @@ fn queue(profile: &Profile) -> PresetQueue {
             .iter()
             .map(|(name, text)| PresetCaution { name: name.clone(), text: text.clone() })
             .collect(),
-        late_finish: late_finish.to_owned(),
-        late_finish_detail: late_finish_detail.to_owned(),
+        fencing: fencing.to_owned(),
+        fencing_detail: fencing_detail.to_owned(),
         advice: profile
             .advice
             .as_ref()

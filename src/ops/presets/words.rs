@@ -2,7 +2,7 @@
 
 use crate::model::age;
 use crate::spec::{
-    Absence, AttemptsProfile, Condition, Counted, Exhausted, LateFinish, LifeSign, MaxCounts, OwnerProfile, Preset,
+    Absence, AttemptsProfile, Condition, Counted, Exhausted, Fencing, LifeSign, MaxCounts, OwnerProfile, Preset,
     Profile, Proof, TableProfile, TableRole, Threshold,
 };
 
@@ -189,11 +189,11 @@ pub(super) fn exhausted(attempts: &AttemptsProfile) -> String {
 }
 
 /// The word for scripts, and the words for people.
-pub(super) fn late_finish(late: LateFinish) -> (&'static str, &'static str) {
+pub(super) fn fencing(late: Fencing) -> (&'static str, &'static str) {
     match late {
-        LateFinish::Fenced => ("fenced", "it is stopped: the library compares who holds the job"),
-        LateFinish::ByState => ("by_state", "it is stopped only if the job is in another state by then"),
-        LateFinish::ById => ("by_id", "it overwrites what happened meanwhile"),
-        LateFinish::Unknown => ("unknown", "it is not known what it does to the job"),
+        Fencing::Fenced => ("fenced", "it is stopped: the library compares who holds the job"),
+        Fencing::ByState => ("by_state", "it is stopped only if the job is in another state by then"),
+        Fencing::ById => ("by_id", "it overwrites what happened meanwhile"),
+        Fencing::Unknown => ("unknown", "it is not known what it does to the job"),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Bench, Opinion};
 use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, Reading, Timestamp, age};
-use crate::policy::roster::{Living, Standing};
+use crate::policy::live_owners::{Living, Standing};
 use crate::policy::rules::Restart;
 use crate::policy::stillness::Stood;
 use crate::policy::verdict::{Check, CheckResult, Proves, Reason, Rule};
@@ -10,7 +10,7 @@ use crate::spec::{EARLIEST_MICROS, Liveness, silence_allowed};
 use std::time::Duration;
 
 /// What judged, in documents: the list of living owners.
-const ROSTER: &str = "roster";
+const LIVE_OWNER_LIST: &str = "live_owner_list";
 /// What judged, in documents: whether a heartbeat has changed between looks.
 const CHANGE: &str = "change";
 /// What judged, in documents: whether the columns that show progress have changed between looks.
@@ -18,13 +18,13 @@ const PROGRESS: &str = "progress";
 
 impl Bench<'_> {
     /// Asked first: an owner that is not on the list is dead, unless the claim's own row shows life.
-    pub(super) fn roster(&mut self) {
+    pub(super) fn live_owners(&mut self) {
         let Some(living) = &self.policy.living else { return };
         let standing = living.says(self.claim, self.now, Clocks::Two);
         let detail = said(standing, &self.owner_name());
         let opinion = match standing {
             Standing::Missing if self.holds_lock() => Opinion::Alive(format!("{detail}, but a session holds its lock")),
-            Standing::Missing => self.unless_younger(Rule::Roster, detail, self.last_seen_at),
+            Standing::Missing => self.unless_younger(Rule::LiveOwnerList, detail, self.last_seen_at),
             Standing::NoOwner | Standing::NoClaimTime => Opinion::Silent(format!("{detail}; the sources are asked")),
             Standing::Listed | Standing::ClaimedLater | Standing::BeatLater => Opinion::Alive(detail),
         };
@@ -33,18 +33,18 @@ impl Bench<'_> {
                 if let Some(life) = self.sign_of_life() {
                     return self.contradicts(rule, "owner", self.owner_name(), &detail, &life);
                 }
-                self.liveness = Some(ROSTER);
+                self.liveness = Some(LIVE_OWNER_LIST);
                 self.reasons.push(Reason { rule, detail: detail.clone() });
                 (CheckResult::Fires, detail)
             }
             Opinion::Alive(detail) => (CheckResult::Clear, detail),
             Opinion::Silent(detail) | Opinion::Lost(detail) => (CheckResult::NoValue, detail),
         };
-        self.note(Rule::Roster, "owner", self.owner_name(), result, detail);
+        self.note(Rule::LiveOwnerList, "owner", self.owner_name(), result, detail);
     }
 
     /// A restart sweep of all owners that are not on the list: nothing but the list counts.
-    pub(super) fn restart_by_roster(&mut self, living: &Living, restart: &Restart) {
+    pub(super) fn restart_by_live_owners(&mut self, living: &Living, restart: &Restart) {
         let standing = living.says(self.claim, self.now, Clocks::One);
         let detail = said(standing, &self.owner_name());
         match standing {
@@ -56,7 +56,7 @@ impl Bench<'_> {
         let missing = standing == Standing::Missing && self.precedes_sweep(restart);
         let (dead, detail) = if missing { self.started_before(restart, detail) } else { (false, detail) };
         self.must_hold_no_lock(dead);
-        self.ask(Rule::Roster, "owner", self.owner_name(), dead, detail);
+        self.ask(Rule::LiveOwnerList, "owner", self.owner_name(), dead, detail);
     }
 
     /// Where a heartbeat's clock cannot be right, its value says nothing, but its change does. True if that has judged.
@@ -89,7 +89,7 @@ impl Bench<'_> {
         }
         let living = self.policy.living.as_ref();
         if living.is_some_and(|living| living.says(self.claim, self.now, Clocks::Two) == Standing::Listed) {
-            self.liveness = Some(ROSTER);
+            self.liveness = Some(LIVE_OWNER_LIST);
             return;
         }
         let Some(stood) = self.stood() else { return };

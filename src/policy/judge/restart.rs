@@ -10,7 +10,7 @@ impl Bench<'_> {
     pub(super) fn restart(&mut self) {
         let Some(restart) = &self.policy.restart else { return };
         if let RestartScope::NotListed(living) = &restart.scope {
-            return self.restart_by_roster(living, restart);
+            return self.restart_by_live_owners(living, restart);
         }
         let owner = self.owner_name();
         let (dead, detail) = if !restart.scope.covers(self.claim) {

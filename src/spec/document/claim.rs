@@ -16,7 +16,7 @@ pub(in crate::spec) struct ClaimDoc {
     pub(in crate::spec) queue: Option<Written>,
     pub(in crate::spec) kind: Option<Written>,
     pub(in crate::spec) claimed_at: Option<Written>,
-    pub(in crate::spec) fence: Vec<Written>,
+    pub(in crate::spec) precondition: Vec<Written>,
     pub(in crate::spec) progress: Vec<Written>,
     pub(in crate::spec) optional: Vec<String>,
     pub(in crate::spec) liveness: Vec<LivenessDoc>,
@@ -74,7 +74,7 @@ pub(super) fn claim(mut fields: Fields<'_>) -> Result<ClaimDoc, SpecError> {
         queue: written(fields.take("queue"))?,
         kind: written(fields.take("kind"))?,
         claimed_at: written(fields.take("claimed_at"))?,
-        fence: fields.take("fence").map(Field::all_written).transpose()?.unwrap_or_default(),
+        precondition: fields.take("precondition").map(Field::all_written).transpose()?.unwrap_or_default(),
         progress: fields.take("progress").map(Field::all_written).transpose()?.unwrap_or_default(),
         optional: fields.texts("optional")?,
         liveness: match fields.take("liveness") {

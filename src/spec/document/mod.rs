@@ -26,7 +26,7 @@ pub(super) use times::Times;
 use super::SpecError;
 use super::fields::{Field, Fields, Written};
 use super::node::Node;
-use super::queue::{Counted, Exhausted, LateFinish, MaxCounts, States};
+use super::queue::{Counted, Exhausted, Fencing, MaxCounts, States};
 use super::template::Template;
 use crate::model::Action;
 use actions::{actions, skip, notify};
@@ -45,7 +45,7 @@ use times::times;
 #[derive(Debug, Clone)]
 pub struct Document {
     pub(in crate::spec) name: String,
-    pub(in crate::spec) late_finish: LateFinish,
+    pub(in crate::spec) fencing: Fencing,
     pub(in crate::spec) schema: Option<String>,
     pub(in crate::spec) tables: Vec<(String, String)>,
     pub(in crate::spec) time: Times,
@@ -100,7 +100,7 @@ impl Document {
         let states = root.take("states").map(|field| states(field.table()?)).transpose()?.unwrap_or_default();
         let document = Document {
             name: root.text("name")?.unwrap_or_else(|| name.to_owned()),
-            late_finish: root.take("late_finish").map(late_finish).transpose()?.unwrap_or(LateFinish::Unknown),
+            fencing: root.take("fencing").map(fencing).transpose()?.unwrap_or(Fencing::Unknown),
             schema: root.text("schema")?,
             tables,
             time: root.take("time").map(|field| times(field.table()?)).transpose()?.unwrap_or_default(),
@@ -144,12 +144,12 @@ impl Document {
     }
 }
 
-fn late_finish(field: Field<'_>) -> Result<LateFinish, SpecError> {
+fn fencing(field: Field<'_>) -> Result<Fencing, SpecError> {
     field.word(&[
-        ("fenced", LateFinish::Fenced),
-        ("by state", LateFinish::ByState),
-        ("by id", LateFinish::ById),
-        ("unknown", LateFinish::Unknown),
+        ("fenced", Fencing::Fenced),
+        ("by state", Fencing::ByState),
+        ("by id", Fencing::ById),
+        ("unknown", Fencing::Unknown),
     ])
 }
 

@@ -13,7 +13,7 @@ mod variants;
 
 pub use delayed::DelayedProfile;
 
-use super::queue::{Absence, Counted, Exhausted, LateFinish, MaxCounts, Rows, States};
+use super::queue::{Absence, Counted, Exhausted, Fencing, MaxCounts, Rows, States};
 use super::{Preset, SpecError};
 use crate::model::{Action, AttemptsChange, Engine};
 use std::time::Duration;
@@ -87,7 +87,7 @@ pub struct Profile {
     /// What the dry run prints, by name.
     pub cautions: Vec<(String, String)>,
     /// How the write of a worker that comes back late is guarded.
-    pub late_finish: LateFinish,
+    pub fencing: Fencing,
     /// The library's own remedy.
     pub advice: Option<AdviceProfile>,
     /// Plain words of the document for what becomes of a column, by column.

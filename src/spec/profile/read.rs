@@ -65,7 +65,7 @@ impl Preset {
                 })
                 .collect(),
             cautions: document.cautions.clone(),
-            late_finish: document.late_finish,
+            fencing: document.fencing,
             advice: document
                 .advice
                 .as_ref()

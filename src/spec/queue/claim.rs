@@ -25,7 +25,7 @@ pub struct ClaimSpec {
     /// What changes while a job is worked on, beside its signs of life; a snapshot file compares it.
     pub progress: Vec<Expr>,
     /// Everything that must be unchanged: the preset's own columns and all that a verdict reads.
-    pub fence: Vec<Expr>,
+    pub precondition: Vec<Expr>,
     /// What must come true for a row once it is locked, or its job is skipped as locked. It may have an effect: to take a
     /// lock that workers respect.
     pub guard: Option<Template>,

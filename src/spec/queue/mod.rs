@@ -36,7 +36,7 @@ pub struct QueueSpec {
     /// The variants that the probes chose.
     pub variants: Vec<String>,
     /// How a late worker's write is guarded.
-    pub late_finish: LateFinish,
+    pub fencing: Fencing,
     /// The engine it was resolved for.
     pub engine: Engine,
     /// The schema its tables live in; `main` on SQLite.
@@ -144,7 +144,7 @@ impl Proof {
 
 /// How the write of a worker that comes back late is guarded by its library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LateFinish {
+pub enum Fencing {
     /// By a token or owner: it misses.
     Fenced,
     /// By the job's state alone.

@@ -1,4 +1,4 @@
-//! What makes a row a claim, who holds it, how its life is told, and everything that its fence must cover.
+//! What makes a row a claim, who holds it, how its life is told, and everything that its precondition must cover.
 
 use super::Binder;
 use super::aliases::sub_selects_read;
@@ -51,7 +51,7 @@ impl Binder<'_> {
                 let columns = claim.progress.iter().map(|written| self.expr(written, &self.lock));
                 columns.filter_map(Result::transpose).collect::<Result<_, _>>()?
             },
-            fence: Vec::new(),
+            precondition: Vec::new(),
             guard: claim.guard.as_ref().map(|(written, sql)| self.lock_sql(written, sql)).transpose()?,
         })
     }
@@ -164,7 +164,7 @@ impl Binder<'_> {
         if let (Some((written, sql)), Some(free)) = (&doc.held, doc.free) {
             let actions = self.document.actions.iter().any(|(_, doc)| doc.refused.is_none());
             if actions && self.document.claim.guard.is_none() {
-                // No fence covers a lock: a worker may take it after the verify without a change to the row.
+                // No precondition covers a lock: a worker may take it after the verify without a change to the row.
                 return Err(written.error("needs a `guard` in [claim] that takes the same lock, or is refused it"));
             }
             return Ok(Some(Liveness::Lock { held: self.lock_sql(written, sql)?, free }));
@@ -269,8 +269,8 @@ impl Binder<'_> {
         })
     }
 
-    /// What authors do not repeat: everything that a verdict reads is in the fence.
-    pub(super) fn fence(
+    /// What authors do not repeat: everything that a verdict reads is in the precondition.
+    pub(super) fn precondition(
         &self,
         claim: &ClaimSpec,
         owner: &OwnerSpec,
@@ -278,10 +278,10 @@ impl Binder<'_> {
         attempts: &Attempts,
         rules: &Rules,
     ) -> Result<Vec<Expr>, SpecError> {
-        let mut fence = Vec::new();
+        let mut precondition = Vec::new();
         let mut add = |expr: Expr| {
-            if !fence.contains(&expr) {
-                fence.push(expr);
+            if !precondition.contains(&expr) {
+                precondition.push(expr);
             }
         };
         if let StateSource::Column(column) = &claim.state {
@@ -319,10 +319,10 @@ impl Binder<'_> {
             add(Expr::Column(column.clone()));
         }
         claim.progress.iter().cloned().for_each(&mut add);
-        for written in &self.document.claim.fence {
+        for written in &self.document.claim.precondition {
             self.expr(written, &self.lock)?.into_iter().for_each(&mut add);
         }
-        Ok(fence)
+        Ok(precondition)
     }
 }
 

@@ -179,14 +179,14 @@ impl<'a> Binder<'a> {
         let attempts = self.attempts()?;
         let rules = self.rules()?;
         let mut claim = self.claim()?;
-        claim.fence = self.fence(&claim, &owner, &liveness, &attempts, &rules)?;
+        claim.precondition = self.precondition(&claim, &owner, &liveness, &attempts, &rules)?;
         if liveness.iter().any(|source| matches!(source, Liveness::Owner { .. })) && owner.row.is_none() {
             return Err(SpecError::whole(self.name, "liveness by `owner` needs an [owner] `table`"));
         }
         Ok(QueueSpec {
             preset: document.name.clone(),
             variants,
-            late_finish: document.late_finish,
+            fencing: document.fencing,
             engine: self.live.engine,
             schema: self.schema.clone(),
             tables: self

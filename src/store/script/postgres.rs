@@ -2,7 +2,7 @@
 
 use super::inline::Inline;
 use super::{Place, Work, ended};
-use crate::model::{Action, Batch, Cell, Engine, Timestamp, Witness};
+use crate::model::{Action, Batch, Cell, Engine, Timestamp, EvidenceRow};
 use crate::spec::ident::quoted;
 use crate::spec::{ActionSpec, OwnerRowSpec, QueueSpec, Rows};
 use crate::store::StoreError;
@@ -41,12 +41,12 @@ pub(super) fn batch(
     text.push_str("\n-- the jobs as they were judged\n");
     text.push_str(&work.steps());
     if let Some(row) = spec.owner.row.as_ref().filter(|row| row.can_lock) {
-        text.push_str(&work.witnesses(row)?);
+        text.push_str(&work.evidence_rows(row)?);
     }
     text.push_str("\n-- those that still are, locked; all others are skipped\n");
     let verify = sql::verify(spec, &work.inline, batch.action, moved.locks_for_update, &[]);
     text.push_str(&kept("jobdoctor_verified", "n", &verify, "SELECT v.n FROM pg_temp.jobdoctor_verified AS v"));
-    if spec.unlocked.is_some() || batch.steps.iter().any(|step| step.witness == Witness::Absent) {
+    if spec.unlocked.is_some() || batch.steps.iter().any(|step| step.evidence_row == EvidenceRow::Absent) {
         text.push_str("\n-- and whose evidence, which cannot be locked, is the same when it is read again\n");
         let again = sql::reread(spec, &work.inline, batch.action, &[]);
         let same = "SELECT a.n FROM pg_temp.jobdoctor_again AS a WHERE a.same = 1";
@@ -114,7 +114,7 @@ fn execute(sql: &str) -> String {
 }
 
 impl Work<'_> {
-    /// The batch's table: keys, fences, witnesses, queues.
+    /// The batch's table: keys, preconditions, evidence rows, queues.
     fn steps(&self) -> String {
         let types = self.spec.claim.key.iter().enumerate().map(|(n, column)| {
             let name = Some(column.type_name.as_str()).filter(|name| !name.is_empty()).unwrap_or("text");
@@ -124,24 +124,24 @@ impl Work<'_> {
         let owners = ["owner text", "owner_image text", "owner_is_absent boolean"];
         let columns = std::iter::once("n bigint".to_owned())
             .chain(types)
-            .chain(["fence text".to_owned(), "queue text".to_owned()])
+            .chain(["precondition text".to_owned(), "queue text".to_owned()])
             .chain(owners.iter().filter(|_| has_owners).map(|column| (*column).to_owned()));
         let columns = columns.collect::<Vec<_>>().join(", ");
         let rows = self.batch.steps.iter().enumerate().map(|(n, step)| {
             let mut values = vec![(n + 1).to_string()];
             // As text in the key's own type, whatever it is.
             values.extend(step.key.0.iter().map(|cell| self.inline.literal(cell)));
-            values.push(self.inline.literal(&Cell::Text(step.fence.0.clone())));
+            values.push(self.inline.literal(&Cell::Text(step.precondition.0.clone())));
             values.push(self.inline.literal(&step.queue.clone().map_or(Cell::Null, Cell::Text)));
-            let witness = match &step.witness {
-                Witness::None => ["NULL".to_owned(), "NULL".to_owned(), "false".to_owned()],
-                Witness::Absent => ["NULL".to_owned(), "NULL".to_owned(), "true".to_owned()],
-                Witness::Row { key, image } => {
+            let evidence_row = match &step.evidence_row {
+                EvidenceRow::None => ["NULL".to_owned(), "NULL".to_owned(), "false".to_owned()],
+                EvidenceRow::Absent => ["NULL".to_owned(), "NULL".to_owned(), "true".to_owned()],
+                EvidenceRow::Row { key, image } => {
                     let image = self.inline.literal(&Cell::Text(image.0.clone()));
                     [self.inline.literal(key), image, "false".to_owned()]
                 }
             };
-            values.extend(witness.into_iter().filter(|_| has_owners));
+            values.extend(evidence_row.into_iter().filter(|_| has_owners));
             format!("  ({})", values.join(", "))
         });
         let rows = rows.collect::<Vec<_>>().join(",\n");
@@ -152,10 +152,10 @@ impl Work<'_> {
     }
 
     /// The owners' rows that verdicts rested on, locked against their heartbeats.
-    fn witnesses(&self, row: &OwnerRowSpec) -> Result<String, StoreError> {
+    fn evidence_rows(&self, row: &OwnerRowSpec) -> Result<String, StoreError> {
         let owners = Inline::of_owners(Engine::Postgres);
-        let locked = sql::witnesses(self.spec, &owners, row, &[]).sql;
-        let writers = sql::witness_writers(self.spec, &owners, row).sql;
+        let locked = sql::evidence_rows(self.spec, &owners, row, &[]).sql;
+        let writers = sql::evidence_writers(self.spec, &owners, row).sql;
         if let Some(why) = owners.problem() {
             return Err(super::cannot(why));
         }

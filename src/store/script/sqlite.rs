@@ -79,13 +79,13 @@ fn kept(which: &str) -> String {
 impl Work<'_> {
     fn rows(&self) -> String {
         let keys = (1..=self.spec.claim.key.len()).map(|n| format!("k{n}"));
-        let fence = (1..=self.spec.claim.fence.len()).map(|n| format!("f{n}"));
-        let columns: Vec<String> = std::iter::once("n".to_owned()).chain(keys).chain(fence).collect();
+        let precondition = (1..=self.spec.claim.precondition.len()).map(|n| format!("f{n}"));
+        let columns: Vec<String> = std::iter::once("n".to_owned()).chain(keys).chain(precondition).collect();
         let rows = self.batch.steps.iter().enumerate().map(|(n, step)| {
             let mut values = vec![(n + 1).to_string()];
             values.extend(step.key.0.iter().map(|cell| self.inline.literal(cell)));
-            let fence = self::values(&step.fence.0).map(|fence| fence.join(", "));
-            values.push(self.inline.or_problem(fence));
+            let precondition = self::values(&step.precondition.0).map(|precondition| precondition.join(", "));
+            values.push(self.inline.or_problem(precondition));
             format!("  ({})", values.join(", "))
         });
         let rows = rows.collect::<Vec<_>>().join(",\n");
@@ -137,10 +137,10 @@ pub(super) fn same(values: &[String]) -> String {
     values.iter().enumerate().map(one).collect::<Vec<_>>().join("\n  AND ")
 }
 
-/// The values of a fence, as literals. The program has joined what `quote()` said of them, but for texts, which are
+/// The values of a precondition, as literals. The program has joined what `quote()` said of them, but for texts, which are
 /// hexadecimal after a `t`: so no value holds a comma.
-fn values(fence: &str) -> Result<Vec<String>, String> {
-    fence.split(',').map(|part| value(part).ok_or_else(|| format!("a fence holds `{part}`"))).collect()
+fn values(precondition: &str) -> Result<Vec<String>, String> {
+    precondition.split(',').map(|part| value(part).ok_or_else(|| format!("a precondition holds `{part}`"))).collect()
 }
 
 fn value(part: &str) -> Option<String> {
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fence_is_taken_apart_into_what_it_was_made_of() {
+    fn a_precondition_is_taken_apart_into_what_it_was_made_of() {
         assert_eq!(
             values("t6974,5,NULL,X'00ff',-2.5,t,tff").unwrap(),
             [

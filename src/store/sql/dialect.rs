@@ -42,7 +42,7 @@ pub trait Dialect: Send + Sync {
     /// The same for "is one of", before [`Dialect::keys`].
     fn among(&self) -> &'static str;
 
-    /// The rows wanted, as a table `w` with `n`, `k1`.. and `fence`: text to stand before the SELECT, and the FROM item.
+    /// The rows wanted, as a table `w` with `n`, `k1`.. and `precondition`: text to stand before the SELECT, and the FROM item.
     fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]);
 
     /// A text column compared byte by byte, whatever its collation.
@@ -101,7 +101,7 @@ impl Dialect for Postgres {
     }
 
     fn same(&self, values: &[String]) -> String {
-        format!("{} = w.fence", self.image(values))
+        format!("{} = w.precondition", self.image(values))
     }
 
     /// Every byte beyond ASCII is escaped, so that what is in no encoding is compared byte by byte, too.
@@ -133,10 +133,10 @@ impl Dialect for Postgres {
         sql.push("unnest(");
         arrays(sql, columns, rows.iter().map(|(key, _)| &key.0));
         sql.push(", ");
-        sql.bind(Param::Texts(rows.iter().map(|(_, fence)| (*fence).into()).collect()));
+        sql.bind(Param::Texts(rows.iter().map(|(_, precondition)| (*precondition).into()).collect()));
         sql.push(") WITH ORDINALITY AS w(");
         (1..=columns.len()).for_each(|n| sql.push(&format!("k{n}, ")));
-        sql.push("fence, n)");
+        sql.push("precondition, n)");
     }
 
     fn bytewise(&self, column: &str) -> String {
@@ -206,7 +206,7 @@ impl Dialect for Sqlite {
     }
 
     fn same(&self, values: &[String]) -> String {
-        format!("{} = w.fence", self.image(values))
+        format!("{} = w.precondition", self.image(values))
     }
 
     /// `quote()` tells 5 from '5' and NULL from ''; it stops at a NUL character, so text goes through `hex()`.
@@ -242,12 +242,12 @@ impl Dialect for Sqlite {
     fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]) {
         sql.push("(SELECT ");
         (1..=columns.len()).for_each(|n| sql.push(&format!("column{n} AS k{n}, ")));
-        sql.push(&format!("column{} AS fence, column{} AS n FROM (VALUES ", columns.len() + 1, columns.len() + 2));
-        for (n, (key, fence)) in rows.iter().enumerate() {
+        sql.push(&format!("column{} AS precondition, column{} AS n FROM (VALUES ", columns.len() + 1, columns.len() + 2));
+        for (n, (key, precondition)) in rows.iter().enumerate() {
             sql.push(if n > 0 { ", (" } else { "(" });
             sql.bind_all(&key.0);
             sql.push(", ");
-            sql.bind(Param::Cell(Cell::Text((*fence).to_owned())));
+            sql.bind(Param::Cell(Cell::Text((*precondition).to_owned())));
             sql.push(&format!(", {})", n + 1));
         }
         sql.push(")) AS w");

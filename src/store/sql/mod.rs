@@ -36,4 +36,4 @@ pub(super) use record::{images, restores};
 pub(super) use tally::{state_meant, tally};
 pub(super) use trial::{cast_value, refused_claims, stored_claims};
 pub(super) use turn::{turn, turn_holder};
-pub(super) use verify::{guard, reread, shared_keys, verify, witness_writers, witnesses, witnesses_reread};
+pub(super) use verify::{guard, reread, shared_keys, verify, evidence_writers, evidence_rows, evidence_reread};

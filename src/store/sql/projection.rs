@@ -1,5 +1,5 @@
 use super::builder::{Sql, Values, column_sql};
-use crate::model::{Cell, Claim, Fence, Key, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp, Witness};
+use crate::model::{Cell, Claim, Precondition, Key, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp, EvidenceRow};
 use crate::spec::{
     CancelRequested, Expr, Liveness, Max, MaxRuntime, QueueSpec, SilentAfter, StateSource, Template, TimeColumn,
 };
@@ -40,7 +40,7 @@ enum Role {
     Skip(usize),
     Show(usize),
     Progress,
-    Fence,
+    Precondition,
 }
 
 impl<'s> Projection<'s> {
@@ -107,7 +107,7 @@ impl<'s> Projection<'s> {
             let values: Vec<String> = spec.claim.progress.iter().map(value).collect();
             items.push((Role::Progress, sql.dialect.image(&values)));
         }
-        items.push((Role::Fence, fence_image(spec, sql)));
+        items.push((Role::Precondition, precondition_image(spec, sql)));
         Projection { spec, items }
     }
 
@@ -199,12 +199,12 @@ impl<'s> Projection<'s> {
             },
             skips: (0..spec.skips.len()).map(|n| truth(&cell(Role::Skip(n)))).collect(),
             extra: (0..spec.show.len()).map(|n| text(Role::Show(n))).collect(),
-            progress: text(Role::Progress).map(Fence),
-            fence: Fence(text(Role::Fence).unwrap_or_default()),
-            witness: match (owner_row, row_key) {
-                (None, _) => Witness::None,
-                (Some(_), Cell::Null) => Witness::Absent,
-                (Some(_), key) => Witness::Row { key, image: Fence(text(Role::OwnerImage).unwrap_or_default()) },
+            progress: text(Role::Progress).map(Precondition),
+            precondition: Precondition(text(Role::Precondition).unwrap_or_default()),
+            evidence_row: match (owner_row, row_key) {
+                (None, _) => EvidenceRow::None,
+                (Some(_), Cell::Null) => EvidenceRow::Absent,
+                (Some(_), key) => EvidenceRow::Row { key, image: Precondition(text(Role::OwnerImage).unwrap_or_default()) },
             },
         };
         (claim, truth(&cell(Role::InFlight)))
@@ -235,18 +235,18 @@ fn lock_sign(cell: &Cell) -> LockSign {
     }
 }
 
-/// The image of everything in the fence.
-fn fence_image(spec: &QueueSpec, sql: &Sql<'_>) -> String {
-    sql.dialect.image(&fence_values(spec, sql))
+/// The image of everything in the precondition.
+fn precondition_image(spec: &QueueSpec, sql: &Sql<'_>) -> String {
+    sql.dialect.image(&precondition_values(spec, sql))
 }
 
-/// Whether everything in the fence is as it was.
-pub(super) fn same_fence(spec: &QueueSpec, sql: &Sql<'_>) -> String {
-    sql.dialect.same(&fence_values(spec, sql))
+/// Whether everything in the precondition is as it was.
+pub(super) fn same_precondition(spec: &QueueSpec, sql: &Sql<'_>) -> String {
+    sql.dialect.same(&precondition_values(spec, sql))
 }
 
-fn fence_values(spec: &QueueSpec, sql: &Sql<'_>) -> Vec<String> {
-    spec.claim.fence.iter().map(|expr| sql.expr_sql(spec, expr)).collect()
+fn precondition_values(spec: &QueueSpec, sql: &Sql<'_>) -> Vec<String> {
+    spec.claim.precondition.iter().map(|expr| sql.expr_sql(spec, expr)).collect()
 }
 
 /// The image of the owner's row.
@@ -319,7 +319,7 @@ fn newest_heartbeat(spec: &QueueSpec, signs: &[Sign], owner: Reading) -> Reading
     beats.max_by_key(|reading| reading.at().map(Timestamp::micros)).unwrap_or(Reading::Absent)
 }
 
-/// Shared by the listing and the witnesses: the values of a projection need no parameters.
+/// Shared by the listing and the evidence rows: the values of a projection need no parameters.
 pub(super) fn no_values<'a>() -> Values<'a> {
     Values::default()
 }

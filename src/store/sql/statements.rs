@@ -26,7 +26,7 @@ pub fn statements(
     }
     list.push(("count".to_owned(), count(spec, dialect)));
     list.push(("holders".to_owned(), holders(spec, dialect)));
-    let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (key, "(fence)")).collect();
+    let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (key, "(precondition)")).collect();
     let keys: Vec<&Key> = keys.iter().collect();
     for action in Action::ALL {
         let Some(moved) = spec.actions.get(&action).filter(|moved| moved.refused.is_none()) else { continue };

@@ -1,9 +1,9 @@
-//! Step one of applying: the rows whose fence is still equal, locked without waiting; and telling apart what does not come
+//! Step one of applying: the rows whose precondition is still equal, locked without waiting; and telling apart what does not come
 //! back.
 
 use super::builder::{Param, Sql, Statement, Values, column_sql};
 use super::dialect::Dialect;
-use super::projection::{owner_image, same_fence};
+use super::projection::{owner_image, same_precondition};
 use crate::model::{Action, Cell, Key};
 use crate::spec::ident::quoted;
 use crate::spec::{Expr, OwnerRowSpec, QueueSpec, Template};
@@ -25,7 +25,7 @@ pub fn verify(
     same_keys(&mut sql, spec);
     sql.push(" AND ");
     sql.in_flight(spec, None);
-    let same = same_fence(spec, &sql);
+    let same = same_precondition(spec, &sql);
     sql.push(&format!(" AND {same}"));
     no_hold(&mut sql, spec, action);
     sql.push(&dialect.lock(&spec.claim.lock, for_update));
@@ -44,7 +44,7 @@ fn no_hold(sql: &mut Sql<'_>, spec: &QueueSpec, action: Action) {
 /// Reads the rows that did not come back once more, without a lock: number, and whether they are still what was judged.
 pub fn reread(spec: &QueueSpec, dialect: &dyn Dialect, action: Action, rows: &[(&Key, &str)]) -> Statement {
     let mut sql = Sql::new(dialect);
-    let same = same_fence(spec, &sql);
+    let same = same_precondition(spec, &sql);
     sql.push("SELECT w.n, CASE WHEN ");
     sql.in_flight(spec, None);
     sql.push(&format!(" AND {same}"));
@@ -93,12 +93,12 @@ fn same_keys(sql: &mut Sql<'_>, spec: &QueueSpec) {
 }
 
 /// Locks the owners' rows that verdicts rested on, against their heartbeats only: key and image of those that came.
-pub fn witnesses(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec, keys: &[&Key]) -> Statement {
+pub fn evidence_rows(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec, keys: &[&Key]) -> Statement {
     owners(spec, dialect, row, keys, " FOR SHARE OF o SKIP LOCKED")
 }
 
 /// The same without a lock.
-pub fn witnesses_reread(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec, keys: &[&Key]) -> Statement {
+pub fn evidence_reread(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec, keys: &[&Key]) -> Statement {
     owners(spec, dialect, row, keys, "")
 }
 
@@ -116,7 +116,7 @@ fn owners(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec, keys: &[&
 
 /// Postgres: whether another session has uncommitted writes on the owners' table. A row that is being inserted cannot be
 /// locked or seen, so a missing owner may be on its way back.
-pub fn witness_writers(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec) -> Statement {
+pub fn evidence_writers(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push(
         "SELECT count(*) FROM pg_catalog.pg_locks AS l WHERE l.locktype = 'relation' AND l.granted \

@@ -95,7 +95,7 @@ fn rows(path: &Path) -> rusqlite::Result<Option<Rows>> {
             twice.insert(id);
         }
     }
-    // An id that damage gave to two rows says of neither whether it is alive; the fence does, in the write.
+    // An id that damage gave to two rows says of neither whether it is alive; the precondition does, in the write.
     rows.live.retain(|id| !twice.contains(id));
     rows.dead.retain(|id| !twice.contains(id));
     // What the program need not read, it need not find damaged.

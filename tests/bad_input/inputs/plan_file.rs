@@ -14,7 +14,7 @@ pub fn holds(bytes: &[u8]) {
     let digest = |plan: &SavedPlan| {
         let mut digest = Digest::default();
         for step in &plan.steps {
-            digest.add_parts(&step.key.exact(), &step.fence, &step.action, &step.state_after, step.attempts_after);
+            digest.add_parts(&step.key.exact(), &step.precondition, &step.action, &step.state_after, step.attempts_after);
         }
         digest.finish()
     };
@@ -24,16 +24,16 @@ pub fn holds(bytes: &[u8]) {
     assert_eq!(digest(&turned), whole, "the order of the steps counts");
     for n in 0..plan.steps.len().min(8) {
         let mut altered = plan.clone();
-        altered.steps[n].fence.push('x');
-        assert_ne!(digest(&altered), whole, "the fence of step {n} does not count");
+        altered.steps[n].precondition.push('x');
+        assert_ne!(digest(&altered), whole, "the precondition of step {n} does not count");
         let mut altered = plan.clone();
         altered.steps[n].attempts_after = Some(plan.steps[n].attempts_after.map_or(0, |n| n.wrapping_add(1)));
         assert_ne!(digest(&altered), whole, "the attempts of step {n} do not count");
     }
 
     let mut bare = plan.clone();
-    bare.steps.iter_mut().for_each(|step| step.fence.clear());
+    bare.steps.iter_mut().for_each(|step| step.precondition.clear());
     if !format!("{bare:?}").contains(CANARY) {
-        assert!(!format!("{plan:?}").contains(CANARY), "a fence is shown");
+        assert!(!format!("{plan:?}").contains(CANARY), "a precondition is shown");
     }
 }

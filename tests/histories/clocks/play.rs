@@ -7,7 +7,7 @@ use crate::histories::world::limits;
 use crate::support::doctor::REASON;
 use jobdoctor::model::{Batch, Claim, Outcome, Step, Timestamp};
 use jobdoctor::ops::cutoffs;
-use jobdoctor::policy::{Draft, Globs, Living, Policy, Restart, RestartScope, Roster, draft, judge};
+use jobdoctor::policy::{Draft, Globs, Living, Policy, Restart, RestartScope, LiveOwners, draft, judge};
 use jobdoctor::spec::QueueSpec;
 use jobdoctor::store::{Reader, Unrecorded, Wanted};
 use std::collections::BTreeSet;
@@ -101,8 +101,8 @@ fn at(micros: i64) -> Timestamp {
 /// What the program is told.
 fn policy(story: &Story, habit: &Habit) -> Policy {
     let living = || {
-        let roster = Roster::parse(&(habit.list)(story.list())).expect("a list of names");
-        Living { roster: Arc::new(roster), made_at: at(story.crux + story.list_skew) }
+        let live_owners = LiveOwners::parse(&(habit.list)(story.list())).expect("a list of names");
+        Living { live_owners: Arc::new(live_owners), made_at: at(story.crux + story.list_skew) }
     };
     let restart = |scope, before| Some(Restart { scope, before, began: at(story.crux), first: None });
     let mut policy = Policy::default();

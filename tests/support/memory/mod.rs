@@ -2,7 +2,7 @@
 //! stores find and do is held against it.
 //!
 //! It is stricter than they are. It hands claims over in a scrambled order, hands over every claim in flight when asked for
-//! suspects, as the contract allows, and panics where a caller breaks the contract: mixed moves, a job twice, no fence.
+//! suspects, as the contract allows, and panics where a caller breaks the contract: mixed moves, a job twice, no precondition.
 
 mod database;
 mod expression;

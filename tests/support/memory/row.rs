@@ -2,7 +2,7 @@
 
 use super::database::Row;
 use super::expression::{Scope, evaluate};
-use jobdoctor::model::{Cell, Claim, Fence, Key, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp, Witness};
+use jobdoctor::model::{Cell, Claim, Precondition, Key, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp, EvidenceRow};
 use jobdoctor::spec::{
     CancelRequested, Column, Expr, JoinOn, Liveness, Max, MaxRuntime, OwnerRowSpec, Piece, QueueSpec, Runs,
     SilentAfter, StateSource, TimeColumn,
@@ -54,14 +54,14 @@ pub fn owner_row<'d>(
 }
 
 /// The values of the owner's row that a verdict may rest on.
-pub fn owner_image(owner: &OwnerRowSpec, row: &Row) -> Fence {
+pub fn owner_image(owner: &OwnerRowSpec, row: &Row) -> Precondition {
     let times = owner.heartbeat.iter().chain(&owner.started).map(|time| &time.column);
     let columns = std::iter::once(&owner.key).chain(times);
     image(columns.map(|column| row[column.name.as_str()].clone()))
 }
 
-fn image(cells: impl Iterator<Item = Cell>) -> Fence {
-    Fence(format!("{:?}", cells.collect::<Vec<_>>()))
+fn image(cells: impl Iterator<Item = Cell>) -> Precondition {
+    Precondition(format!("{:?}", cells.collect::<Vec<_>>()))
 }
 
 impl Joined<'_> {
@@ -146,8 +146,8 @@ impl Joined<'_> {
     }
 
     /// The values that must be unchanged.
-    pub fn fence(&self) -> Fence {
-        image(self.spec.claim.fence.iter().map(|expr| self.value(expr)))
+    pub fn precondition(&self) -> Precondition {
+        image(self.spec.claim.precondition.iter().map(|expr| self.value(expr)))
     }
 
     /// For each hold, whether it applies.
@@ -213,12 +213,12 @@ impl Joined<'_> {
             extra: spec.show.iter().map(|(_, expr)| self.text(Some(expr))).collect(),
             progress: Some(image(spec.claim.progress.iter().map(|expr| self.value(expr))))
                 .filter(|_| !spec.claim.progress.is_empty()),
-            fence: self.fence(),
-            witness: match (owner_spec, self.owner) {
-                (None, _) => Witness::None,
-                (Some(_), None) => Witness::Absent,
+            precondition: self.precondition(),
+            evidence_row: match (owner_spec, self.owner) {
+                (None, _) => EvidenceRow::None,
+                (Some(_), None) => EvidenceRow::Absent,
                 (Some(owner), Some(row)) => {
-                    Witness::Row { key: row[owner.key.name.as_str()].clone(), image: owner_image(owner, row) }
+                    EvidenceRow::Row { key: row[owner.key.name.as_str()].clone(), image: owner_image(owner, row) }
                 }
             },
         }

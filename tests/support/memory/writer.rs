@@ -2,7 +2,7 @@ use super::database::{Database, now};
 use super::expression::{Scope, evaluate};
 use super::record::{changes, image, rows};
 use super::row::{Joined, joined, owner_image, owner_row};
-use jobdoctor::model::{Batch, BatchReport, Cell, Outcome, RestoreBatch, Step, StepResult, Timestamp, Witness};
+use jobdoctor::model::{Batch, BatchReport, Cell, Outcome, RestoreBatch, Step, StepResult, Timestamp, EvidenceRow};
 use jobdoctor::spec::{ActionSpec, Assignment, Column, Marker, QueueSpec, StepSpec};
 use jobdoctor::store::{Recorder, StoreError, StoreErrorKind, Turn, Writer};
 use std::sync::{Arc, Mutex};
@@ -106,7 +106,7 @@ fn must_keep_the_contract(spec: &QueueSpec, batch: &Batch<'_>) {
     assert!(batch.waits.is_empty() || batch.waits.len() == batch.steps.len(), "a wait for each step, or for none");
     for (n, step) in batch.steps.iter().enumerate() {
         assert_eq!(step.action, batch.action, "a batch has one kind of action");
-        assert!(!step.fence.0.is_empty(), "a step without a fence");
+        assert!(!step.precondition.0.is_empty(), "a step without a precondition");
         assert_eq!(step.key.0.len(), spec.claim.key.len(), "a key that is none");
         assert!(!batch.steps[..n].iter().any(|other| other.key == step.key), "{} is in the batch twice", step.key);
     }
@@ -124,11 +124,11 @@ fn apply(
     let rows = joined(spec, &tables);
     let table = spec.tables[&spec.claim.lock_table].name.as_str();
     let Some(row) = rows.iter().find(|row| row.key() == step.key) else { return Outcome::Gone };
-    if let Some(outcome) = witness(database, spec, step, &tables) {
+    if let Some(outcome) = evidence_row(database, spec, step, &tables) {
         return outcome;
     }
     let held = spec.skips.iter().zip(row.skips()).any(|(skip, applies)| applies && skip.actions.contains(&step.action));
-    if !row.in_flight() || row.fence() != step.fence || held {
+    if !row.in_flight() || row.precondition() != step.precondition || held {
         return Outcome::Changed;
     }
     if database.is_locked(table, row.row) {
@@ -146,7 +146,7 @@ fn apply(
 }
 
 /// What the owner's row says against the step, if anything.
-fn witness(
+fn evidence_row(
     database: &Database,
     spec: &QueueSpec,
     step: &Step,
@@ -154,10 +154,10 @@ fn witness(
 ) -> Option<Outcome> {
     let owner = spec.owner.row.as_ref()?;
     let table = spec.tables[&owner.table].name.as_str();
-    match &step.witness {
-        Witness::None => None,
-        Witness::Absent => database.is_written(table).then_some(Outcome::Locked),
-        Witness::Row { key, image } => match owner_row(spec, owner, tables, key) {
+    match &step.evidence_row {
+        EvidenceRow::None => None,
+        EvidenceRow::Absent => database.is_written(table).then_some(Outcome::Locked),
+        EvidenceRow::Row { key, image } => match owner_row(spec, owner, tables, key) {
             Some(row) if owner_image(owner, row) == *image => database.is_locked(table, row).then_some(Outcome::Locked),
             _ => Some(Outcome::Changed),
         },

@@ -213,7 +213,7 @@ fn does(step: &PresetStep) -> String {
 /// The preset's own words about a late worker say more than the bare fact.
 fn cautions(queue: &PresetQueue) -> Vec<Line> {
     let (late, others): (Vec<_>, Vec<_>) = queue.cautions.iter().partition(|caution| caution.name == "late");
-    let late = late.first().map_or(queue.late_finish_detail.as_str(), |caution| caution.text.as_str());
+    let late = late.first().map_or(queue.fencing_detail.as_str(), |caution| caution.text.as_str());
     let others = others.into_iter().map(|caution| word(caution.name.replace('_', " "), caution.text.as_str()));
     [word("a worker that comes back late", late)].into_iter().chain(others).collect()
 }

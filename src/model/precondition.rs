@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 /// inside the write. Raw values are kept instead of decoded ones because decoding loses: two spellings of one instant
 /// are different rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fence(pub String);
+pub struct Precondition(pub String);
 
 /// A row of another table that the verdict rested on too: the owner's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Witness {
+pub enum EvidenceRow {
     /// The preset asks no other table.
     None,
     /// There was no such row; its absence is part of the evidence.
@@ -21,7 +21,7 @@ pub enum Witness {
     Row {
         /// Its key.
         key: Cell,
-        /// Its image, made like a [`Fence`].
-        image: Fence,
+        /// Its image, made like a [`Precondition`].
+        image: Precondition,
     },
 }

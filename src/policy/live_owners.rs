@@ -17,7 +17,7 @@ const HOST_NAME: usize = 63;
 /// An owner that is on the list by mistake keeps its jobs until the next run; one that is missing by mistake loses them while
 /// it works. So matching is as generous as it can be without taking `web10` for `web1`.
 #[derive(Debug, Clone, Default)]
-pub struct Roster {
+pub struct LiveOwners {
     /// Lines without a word that could be a name: their numbers, counted from 1.
     unread: Vec<usize>,
     /// Entries as they were written, in small letters: they match an owner's id or name.
@@ -30,7 +30,7 @@ pub struct Roster {
 
 /// A list that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RosterError {
+pub enum LiveOwnersError {
     /// No entry at all.
     #[error("is empty, and would call every owner dead")]
     Empty,
@@ -43,12 +43,12 @@ pub enum RosterError {
 #[derive(Debug, Clone)]
 pub struct Living {
     /// The list.
-    pub roster: Arc<Roster>,
+    pub live_owners: Arc<LiveOwners>,
     /// When it was made, by the store's clock. Whoever came later cannot be on it.
     pub made_at: Timestamp,
 }
 
-impl Roster {
+impl LiveOwners {
     /// Reads a list of owners, each as host (`web1`, `web1.example.com`, `pod/web-7f9c`), as `host:pid`, or as the exact id.
     /// Blank lines and lines that begin with `#` are skipped. A whole line is an entry, and so is each of its words, and what
     /// stands in a word between quotes, brackets and signs: one entry too many spares a job until the next run, one too few takes it from a
@@ -56,13 +56,13 @@ impl Roster {
     ///
     /// # Errors
     /// When there is no entry, or the first line holds the titles of a table.
-    pub fn parse(text: &str) -> Result<Roster, RosterError> {
-        let mut roster = Roster::default();
+    pub fn parse(text: &str) -> Result<LiveOwners, LiveOwnersError> {
+        let mut live_owners = LiveOwners::default();
         let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
         let numbered = lines.enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
         for (n, line) in numbered {
-            if roster.whole.is_empty() && line.split_whitespace().nth(1).is_some() && line.starts_with("NAME ") {
-                return Err(RosterError::Titles);
+            if live_owners.whole.is_empty() && line.split_whitespace().nth(1).is_some() && line.starts_with("NAME ") {
+                return Err(LiveOwnersError::Titles);
             }
             let words = line.split(BETWEEN_WORDS).flat_map(|word| {
                 let within = word.split(AROUND_NAMES).flat_map(|part| [part, part.trim_end_matches(':')]);
@@ -70,13 +70,13 @@ impl Roster {
             });
             let mut names = words.filter(|word| word.contains(char::is_alphanumeric)).peekable();
             if names.peek().is_none() {
-                roster.unread.push(n + 1);
+                live_owners.unread.push(n + 1);
                 continue;
             }
-            roster.add(line);
-            names.for_each(|name| roster.add(name));
+            live_owners.add(line);
+            names.for_each(|name| live_owners.add(name));
         }
-        if roster.whole.is_empty() { Err(RosterError::Empty) } else { Ok(roster) }
+        if live_owners.whole.is_empty() { Err(LiveOwnersError::Empty) } else { Ok(live_owners) }
     }
 
     /// How many different entries there are, words and whole lines.
@@ -89,7 +89,7 @@ impl Roster {
         &self.unread
     }
 
-    /// True if there is none; [`Roster::parse`] never gives such a list.
+    /// True if there is none; [`LiveOwners::parse`] never gives such a list.
     pub fn is_empty(&self) -> bool {
         self.whole.is_empty()
     }
@@ -181,7 +181,7 @@ impl Living {
     /// against the list: its own clock is wrong.
     pub fn says(&self, claim: &Claim, now: Timestamp, clocks: Clocks) -> Standing {
         let Some(owner) = &claim.owner else { return Standing::NoOwner };
-        if self.roster.lists(owner) {
+        if self.live_owners.lists(owner) {
             return Standing::Listed;
         }
         match claim.claimed_at.at() {
@@ -269,8 +269,8 @@ mod tests {
     use super::*;
     use crate::model::HostSpelling;
 
-    fn roster(text: &str) -> Roster {
-        Roster::parse(text).unwrap()
+    fn live_owners(text: &str) -> LiveOwners {
+        LiveOwners::parse(text).unwrap()
     }
 
     fn owner(id: &str, host: Option<&str>) -> Owner {
@@ -319,7 +319,7 @@ mod tests {
             ("a/b", "a/b", None),
         ];
         for (entry, id, host) in cases {
-            assert!(roster(entry).lists(&owner(id, host)), "{entry} means {id}");
+            assert!(live_owners(entry).lists(&owner(id, host)), "{entry} means {id}");
         }
     }
 
@@ -354,7 +354,7 @@ mod tests {
             ("web1", "web1*", None),
         ];
         for (entry, id, host) in cases {
-            assert!(!roster(entry).lists(&owner(id, host)), "{entry} does not mean {id}");
+            assert!(!live_owners(entry).lists(&owner(id, host)), "{entry} does not mean {id}");
         }
     }
 
@@ -363,19 +363,19 @@ mod tests {
     fn a_pod_whose_name_is_too_long_for_a_host() {
         let pod = format!("pod/{}-x7k2p", "a".repeat(60));
         let host = "a".repeat(60) + "-x7";
-        assert!(roster(&pod).lists(&owner(&format!("{host}:1"), Some(host.as_str()))));
+        assert!(live_owners(&pod).lists(&owner(&format!("{host}:1"), Some(host.as_str()))));
         let pod = format!("pod/{}-x7k2p", "a".repeat(62));
-        assert!(roster(&pod).lists(&owner(&"a".repeat(62), None)), "a hyphen at the end is dropped too");
+        assert!(live_owners(&pod).lists(&owner(&"a".repeat(62), None)), "a hyphen at the end is dropped too");
     }
 
     #[test]
     fn what_is_in_the_list() {
-        let roster = roster("\u{feff}# living\r\n\r\n  pod/web-1 \r\nweb-2\r\n\tweb-1:7\nweb-2\n");
-        assert_eq!((roster.len(), roster.examples()), (3, vec!["pod/web-1", "web-1:7", "web-2"]));
-        assert!(roster.unread().is_empty());
-        assert!(roster.lists(&owner("web-1:99", Some("web-1"))));
+        let live_owners = live_owners("\u{feff}# living\r\n\r\n  pod/web-1 \r\nweb-2\r\n\tweb-1:7\nweb-2\n");
+        assert_eq!((live_owners.len(), live_owners.examples()), (3, vec!["pod/web-1", "web-1:7", "web-2"]));
+        assert!(live_owners.unread().is_empty());
+        assert!(live_owners.lists(&owner("web-1:99", Some("web-1"))));
         for line in ["web-2 # rack 4", "web-2   1/1   Running   0   3d", "web-2,", "\"web-2\"", "pod/web-2\tx"] {
-            assert!(self::roster(line).lists(&owner("web-2:99", Some("web-2"))), "{line}");
+            assert!(self::live_owners(line).lists(&owner("web-2:99", Some("web-2"))), "{line}");
         }
         // One line of `kubectl get pods -o jsonpath='{.items[*].metadata.name}'`, and other programs' lists.
         for line in [
@@ -388,26 +388,26 @@ mod tests {
             "web-1: up web-2: up web-3:",
         ] {
             for name in ["web-1", "web-2", "web-3"] {
-                assert!(self::roster(line).lists(&owner(&format!("{name}:99"), Some(name))), "{line} names {name}");
+                assert!(self::live_owners(line).lists(&owner(&format!("{name}:99"), Some(name))), "{line} names {name}");
             }
         }
-        assert_eq!(self::roster("web-1\n----\n[]\n").unread(), [2, 3]);
+        assert_eq!(self::live_owners("web-1\n----\n[]\n").unread(), [2, 3]);
         // River cuts its host's name at 60.
         let long = "checkout-worker-production-eu-central-1-7d9f8b6c5d-abcde-x2x4";
-        assert!(self::roster(&format!("pod/{long}")).lists(&owner("x", long.get(..60))));
-        assert!(!self::roster(&format!("pod/{long}")).lists(&owner("x", long.get(..50))));
+        assert!(self::live_owners(&format!("pod/{long}")).lists(&owner("x", long.get(..60))));
+        assert!(!self::live_owners(&format!("pod/{long}")).lists(&owner("x", long.get(..50))));
         for text in ["", "\n\n", "# nobody\r\n", "   \t"] {
-            assert_eq!(Roster::parse(text).unwrap_err(), RosterError::Empty);
+            assert_eq!(LiveOwners::parse(text).unwrap_err(), LiveOwnersError::Empty);
         }
-        assert_eq!(Roster::parse("NAME   READY   STATUS\nweb-1   1/1   Running\n").unwrap_err(), RosterError::Titles);
-        assert!(Roster::parse("NAME\n").is_ok(), "somebody may be called so");
+        assert_eq!(LiveOwners::parse("NAME   READY   STATUS\nweb-1   1/1   Running\n").unwrap_err(), LiveOwnersError::Titles);
+        assert!(LiveOwners::parse("NAME\n").is_ok(), "somebody may be called so");
     }
 
     /// The twin that a careless matching would be: it takes web10 for web1.
     #[test]
     fn a_bare_prefix_would_be_caught() {
         let bare_prefix = |entry: &str, id: &str| id.starts_with(entry);
-        assert!(bare_prefix("web1", "web10:4211") && !roster("web1").lists(&owner("web10:4211", Some("web10"))));
-        assert!(bare_prefix("web1:421", "web1:4211") && !roster("web1:421").lists(&owner("web1:4211", Some("web1"))));
+        assert!(bare_prefix("web1", "web10:4211") && !live_owners("web1").lists(&owner("web10:4211", Some("web10"))));
+        assert!(bare_prefix("web1:421", "web1:4211") && !live_owners("web1:421").lists(&owner("web1:4211", Some("web1"))));
     }
 }
