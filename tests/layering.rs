@@ -81,7 +81,7 @@ fn every_layer_is_held_to_it() {
     }
 }
 
-/// The twin: the same check on sources that break the rule.
+/// The mutant: the same check on sources that break the rule.
 #[test]
 fn an_upward_arrow_is_caught() {
     assert_eq!(violations("policy", "use crate::store::Reader;"), ["policy -> store"]);

@@ -403,7 +403,7 @@ mod tests {
         assert!(LiveOwners::parse("NAME\n").is_ok(), "somebody may be called so");
     }
 
-    /// The twin that a careless matching would be: it takes web10 for web1.
+    /// The mutant that a careless matching would be: it takes web10 for web1.
     #[test]
     fn a_bare_prefix_would_be_caught() {
         let bare_prefix = |entry: &str, id: &str| id.starts_with(entry);

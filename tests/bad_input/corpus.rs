@@ -104,7 +104,7 @@ fn catches_a_filter_that_lets_something_through() {
     for (what, filter) in broken {
         assert!(caught(filter), "a filter that lets {what} through is not caught");
     }
-    figures::add(broken.len() as u64, "broken twins caught");
+    figures::add(broken.len() as u64, "mutants caught");
 }
 
 /// The filter, but for some characters.

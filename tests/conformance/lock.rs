@@ -156,7 +156,7 @@ fn a_lock_that_is_taken_after_the_look_keeps_the_job() {
     }
 }
 
-/// The deliberately broken twin: without its guard the write takes a job from the worker that holds it.
+/// The deliberately broken mutant: without its guard the write takes a job from the worker that holds it.
 #[test]
 fn without_its_guard_the_write_takes_a_job_from_its_worker() {
     for lab in labs() {

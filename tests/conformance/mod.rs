@@ -21,5 +21,5 @@ mod scenarios;
 mod schema;
 mod stats;
 mod time;
-mod twins;
+mod mutants;
 mod values;

@@ -350,7 +350,7 @@ fn told_before_anybody_else_can_see_it() {
     });
 }
 
-/// The twin: a row that is believed to be as the run left it, because nobody compared, is overwritten.
+/// The mutant: a row that is believed to be as the run left it, because nobody compared, is overwritten.
 #[test]
 fn without_the_fingerprint_the_undo_overwrites() {
     for_each_store(|lab| {
@@ -366,11 +366,11 @@ fn without_the_fingerprint_the_undo_overwrites() {
         }
         let batch = RestoreBatch { action: Action::Requeue, rows: &rows };
         let report = store.writer(&limits()).unwrap().restore(&spec, &batch, &mut tape);
-        assert_eq!(ends(&report), [Outcome::Moved; 3], "{}: something else caught the twin", lab.name());
+        assert_eq!(ends(&report), [Outcome::Moved; 3], "{}: something else caught the mutant", lab.name());
     });
 }
 
-/// The twin: a record that lacks a column leaves that column as the run wrote it.
+/// The mutant: a record that lacks a column leaves that column as the run wrote it.
 #[test]
 fn without_one_of_its_columns_the_row_is_not_what_it_was() {
     for_each_store(|lab| {

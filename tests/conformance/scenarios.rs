@@ -1,5 +1,5 @@
 //! What may happen to a stuck job between the snapshot and the write. Each scenario names the one value that tells it apart, so
-//! that the twins can show that the guard stands on every one of them.
+//! that the mutants can show that the guard stands on every one of them.
 
 use crate::support::doctor;
 use crate::support::edit::Value::{Ago, Int, Null, Text};

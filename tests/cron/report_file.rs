@@ -95,7 +95,7 @@ fn only_a_report_is_replaced() {
     }
     assert_eq!((doctor.rows("queue.db", STATE), bytes("c.toml")), (before, config));
     assert_eq!((bytes("queue.db"), bytes("behind"), doctor.files()), (database, Vec::new(), files));
-    // The twins: an empty file, a report of a run and one of a failure.
+    // The counterparts: an empty file, a report of a run and one of a failure.
     for (code, db) in [(0, "queue.db"), (66, "gone.db"), (0, "queue.db")] {
         doctor.run(&["sweep", "--db", db, "--report-file", "behind"]).exits(code);
     }
@@ -167,7 +167,7 @@ fn a_report_that_cannot_be_printed_hides_no_worse_end() {
     assert!(proxy.has_cut());
     assert_eq!(ended.status.code(), Some(5), "{}", String::from_utf8_lossy(&ended.stderr));
     assert_eq!(report(&doctor)["summary"]["outcomes"]["unknown"], 1, "the file has it all the same");
-    // The twin: all is done, and only the report is lost.
+    // The counterpart: all is done, and only the report is lost.
     client.batch_execute(stuck).unwrap();
     let words = ["sweep", "--db", &database.url(), "--apply", "--json", "--report-file", "report.json"];
     let ended = doctor.command(&words).stdout(full()).output().unwrap();

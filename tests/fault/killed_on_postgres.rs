@@ -23,7 +23,7 @@ enum At {
 }
 
 /// Kills it at that flight; gives back which batches are done, or what must not be.
-fn killed(ground: &Ground, number: usize, at: At, twin: bool) -> Result<Vec<bool>, String> {
+fn killed(ground: &Ground, number: usize, at: At, mutant: bool) -> Result<Vec<bool>, String> {
     ground.again();
     let through = Through::of(ground, move |flight, program| {
         if flight.number == number && flight.is_answered == (at == At::Answered) {
@@ -31,7 +31,7 @@ fn killed(ground: &Ground, number: usize, at: At, twin: bool) -> Result<Vec<bool
             return if at == At::Half { Order::CutInHalf } else { Order::Cut };
         }
         let is_control = ["BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED", "COMMIT"].contains(&&*flight.statement());
-        if twin && is_control { Order::Instead("SELECT 1") } else { Order::Pass }
+        if mutant && is_control { Order::Instead("SELECT 1") } else { Order::Pass }
     });
     let ran = through.run(&SWEEP);
     assert_eq!(ran.signal, Some(Signal::KILL.as_raw()), "{at:?} of flight {number}: {ran:#?}");
@@ -85,7 +85,7 @@ fn at_every_flight() {
     figures::add(kills, "faults survived");
 }
 
-/// A twin whose batches are no transactions: each statement stands for itself. Some kill must leave half of a batch, and it must
+/// A mutant whose batches are no transactions: each statement stands for itself. Some kill must leave half of a batch, and it must
 /// be seen.
 #[test]
 fn without_its_transaction_a_batch_is_torn() {
@@ -98,5 +98,5 @@ fn without_its_transaction_a_batch_is_torn() {
         ends.iter().any(|end| end.as_ref().is_err_and(|error| error.contains("neither done nor not done"))),
         "{ends:#?}"
     );
-    figures::add(1, "broken twins caught");
+    figures::add(1, "mutants caught");
 }

@@ -273,7 +273,7 @@ fn time(column: &str, since: &str) -> String {
 }
 
 /// A checker that sees nothing proves nothing.
-mod twins {
+mod mutants {
     use super::{BEFORE, Many};
     use crate::support::figures;
     use crate::support::shop::Shop;
@@ -303,7 +303,7 @@ mod twins {
                 many.again();
             }
             assert_eq!(many.standing().map(|standing| standing.moved), Ok(0));
-            figures::add(count as u64, "broken twins caught");
+            figures::add(count as u64, "mutants caught");
         }
     }
 }

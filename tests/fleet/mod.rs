@@ -6,7 +6,7 @@ mod beats;
 mod check;
 mod copies;
 mod nightly;
-mod twins;
+mod mutants;
 pub(crate) mod workers;
 
 use crate::support::shop::Shop;

@@ -40,7 +40,7 @@ fn no_database_at_all_is_a_mistake() {
         let document = shop.doctor.run(&["health", "--json", "--db", db]).exits(3).json();
         assert_eq!((&document["state"], &document["error"]["code"]), (&"unknown".into(), &66.into()));
     }
-    // The twin: a database whose pages are damaged is one.
+    // The counterpart: a database whose pages are damaged is one.
     let mut bytes = fs::read(shop.doctor.path("queue.db")).unwrap();
     bytes[16..].fill(0xff);
     fs::write(shop.doctor.path("damaged.db"), bytes).unwrap();
@@ -176,7 +176,7 @@ fn a_panic_is_unknown() {
     let found = said(panics(&["health"]));
     assert_eq!(found.state, "UNKNOWN");
     assert!(found.text.starts_with("jobdoctor has a defect at ") && found.more.is_empty(), "{found:?}");
-    // The twin: it is a panic, and any other command ends with the code for one.
+    // The counterpart: it is a panic, and any other command ends with the code for one.
     let ran = panics(&["stale"]).exits(70);
     assert_eq!(ran.stdout, "");
 }

@@ -1,7 +1,7 @@
 //! Proof that no live job is ever touched and that nothing is lost: workers and several doctors at once, in histories that
 //! are thrown by dice and played on the real stores, through the program's own looks, judgements, drafts and writers. What
 //! came of it is held against what the database itself wrote down of every change; see [`check`] for what must be true, and
-//! [`twins`] for the proof that it would be noticed if it were not.
+//! [`mutants`] for the proof that it would be noticed if it were not.
 
 mod check;
 mod clocks;
@@ -14,5 +14,5 @@ mod practice;
 mod queue;
 mod runs;
 mod shrink;
-mod twins;
+mod mutants;
 mod world;

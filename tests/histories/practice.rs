@@ -1,4 +1,4 @@
-//! How the doctors of a history go about their work: as the program does, or, for a broken twin, not quite.
+//! How the doctors of a history go about their work: as the program does, or, for a broken mutant, not quite.
 
 use super::log::Rows;
 use super::world::{World, doctor_name, limits};

@@ -159,7 +159,7 @@ fn without_the_right_to_write_it_nothing_is_done() {
         assert!(ran.stderr.contains("the textfile metrics/q.prom cannot be written: permission denied"), "{ran:#?}");
         assert_eq!(shop.jobs(), jobs);
     }
-    // The twins: a directory for all, and one that is sticky with a file of one's own.
+    // The counterparts: a directory for all, and one that is sticky with a file of one's own.
     for mode in [0o777, 0o1777] {
         fs::set_permissions(&directory, fs::Permissions::from_mode(mode)).unwrap();
         owner.runs(&shop.doctor, &words).exits(0);

@@ -89,7 +89,7 @@ fn what_is_not_this_runs_own_is_not_kept() {
             fs::write(&file, text).unwrap();
             assert_eq!(value(&place.run("stats", "shop", place.code), KEPT, &[]), None, "{why}");
         }
-        // The twin: the same file, and only its own name in it.
+        // The counterpart: the same file, and only its own name in it.
         fs::write(&file, text.replace("\"other\"", "\"shop\"")).unwrap();
         let kept = value(&place.run("stats", "shop", place.code), KEPT, &[]);
         assert_eq!(kept.map(|kept| kept.to_string()), Some(at));

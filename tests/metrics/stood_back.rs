@@ -43,7 +43,7 @@ fn up_is_1_and_the_findings_stay() {
     });
 }
 
-/// The twin: the same code, and it could not look.
+/// The counterpart: the same code, and it could not look.
 #[test]
 fn a_database_that_does_not_answer_is_not_up() {
     let shop = Shop::on_sqlite();

@@ -12,14 +12,14 @@ mod play;
 mod player;
 mod specs;
 mod step;
-mod twins;
+mod mutants;
 mod world;
 
 use crate::support::labs::{Journal, PostgresLab, SqlLab, SqliteLab};
 use play::violations;
 use specs::all;
 
-/// So many orders of one specification in every run, evenly taken from all there are: enough for each twin to be caught.
+/// So many orders of one specification in every run, evenly taken from all there are: enough for each mutant to be caught.
 const ORDERS: usize = 36;
 
 /// Plays so many orders of each specification.

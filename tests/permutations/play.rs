@@ -13,15 +13,15 @@ use jobdoctor::model::Engine;
 use jobdoctor::spec::QueueSpec;
 use std::path::Path;
 
-/// Plays these orders with doctors that go by the twin of the queue's specification; gives back what was not as the model has
+/// Plays these orders with doctors that go by the mutant of the queue's specification; gives back what was not as the model has
 /// it, one text for each order that went wrong.
 pub(super) fn violations(
     lab: &dyn SqlLab,
     spec: &Spec,
     orders: &[Vec<usize>],
-    twin: impl Fn(QueueSpec) -> QueueSpec,
+    mutant: impl Fn(QueueSpec) -> QueueSpec,
 ) -> Vec<String> {
-    Stage::new(lab, spec, twin, false).play_all(orders)
+    Stage::new(lab, spec, mutant, false).play_all(orders)
 }
 
 /// The same with doctors that forget the owners' rows.
@@ -39,7 +39,7 @@ struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    fn new(lab: &'a dyn SqlLab, spec: &'a Spec, twin: impl Fn(QueueSpec) -> QueueSpec, blind: bool) -> Stage<'a> {
+    fn new(lab: &'a dyn SqlLab, spec: &'a Spec, mutant: impl Fn(QueueSpec) -> QueueSpec, blind: bool) -> Stage<'a> {
         lab.clear();
         match spec.queue {
             Queue::Lease => lab.create(&[JOBS]),
@@ -49,7 +49,7 @@ impl<'a> Stage<'a> {
             Queue::Lease => built_in("lease"),
             Queue::Orders => mapping(ORDERS_MAPPING),
         };
-        let queue = twin(fit(&*Lab::store(lab), &preset));
+        let queue = mutant(fit(&*Lab::store(lab), &preset));
         let onlooker = match lab.engine() {
             Engine::Postgres => postgres(&lab.address()),
             Engine::Sqlite => sqlite(Path::new(&lab.address())),

@@ -11,7 +11,7 @@ mod outcome;
 mod play;
 mod scene;
 mod times;
-mod twins;
+mod mutants;
 
 use as_new::AsNew;
 use scene::Scene;

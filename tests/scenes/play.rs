@@ -133,7 +133,7 @@ pub fn written(stage: &Stage) -> Vec<Written<'_>> {
     let outcome = format!("\n{}", std::fs::read_to_string(&stage.outcome).unwrap());
     let told = |scene: &Scene| {
         let end = outcome.split("\n== ").find_map(|part| part.strip_prefix(&format!("{}\n", scene.name)));
-        // Without one every twin would seem to be noticed.
+        // Without one every mutant would seem to be noticed.
         end.unwrap_or_else(|| panic!("{}: no end of {}", stage.outcome.display(), scene.name)).trim_end().to_owned()
     };
     stage.scenes.iter().map(|scene| Written { stage, scene, told: told(scene) }).collect()
@@ -151,7 +151,7 @@ impl Written<'_> {
 /// That text in the place of the queue's preset, and no other.
 pub fn catalog_of(queue: &str, preset: &str) -> Catalog {
     let mut catalog = Catalog::default();
-    catalog.add(Preset::parse("twin", queue, preset).unwrap()).unwrap();
+    catalog.add(Preset::parse("mutant", queue, preset).unwrap()).unwrap();
     catalog
 }
 

@@ -178,7 +178,7 @@ fn no_look_writes_anything_on_a_server() {
         assert_eq!(ran.code, i32::from(look[0] == "health"), "{look:?}: {ran:#?}");
         assert_eq!(state(), before, "{look:?}");
     }
-    // The twin: one that writes is seen, even where it changes no row.
+    // The counterpart: one that writes is seen, even where it changes no row.
     let mut other = watched.client();
     other.batch_execute("NOTIFY news").unwrap();
     assert_ne!(state(), before);
@@ -209,7 +209,7 @@ fn no_worker_waits_for_a_look() {
         }
         assert_eq!(refused.load(Ordering::SeqCst), 0);
         assert!(beats.load(Ordering::SeqCst) > 10);
-        // The twin: who does stand in the way is noticed.
+        // The counterpart: who does stand in the way is noticed.
         let mut rude = watched.client();
         rude.batch_execute("BEGIN; LOCK TABLE jobs IN SHARE MODE").unwrap();
         crate::support::cli::until("a heartbeat is refused", || refused.load(Ordering::SeqCst) > 0);

@@ -99,7 +99,7 @@ fn a_whole_day_reaches_nothing_but_the_queue() {
     assert!(verbs(&statements[looks..]).iter().all(is_known), "{:?}", verbs(&statements[looks..]));
 }
 
-/// The twins: one statement too many is seen by its text and by what it did.
+/// The counterparts: one statement too many is seen by its text and by what it did.
 #[test]
 fn a_statement_too_many_is_seen() {
     let watched = Watched::database("too_many");

@@ -170,7 +170,7 @@ fn the_rights_of_the_pages_are_enough_and_the_looking_role_can_do_nothing_else()
     }
 }
 
-/// The twin: one right too many on one column of one table is noticed.
+/// The counterpart: one right too many on one column of one table is noticed.
 #[test]
 #[should_panic(expected = "UPDATE public.jobs SET id = id")]
 fn a_right_too_many_is_noticed() {

@@ -114,18 +114,18 @@ fn of_a_whole_file_everything_is_told() {
 #[test]
 fn catches_a_program_that_sees_nothing_and_one_that_moves_the_living() {
     let variety = Variety::Table;
-    let trial = Trial::of("twin", variety, variety.files());
+    let trial = Trial::of("mutant", variety, variety.files());
     let told = trial.look().expect("it is whole");
     let sees_nothing = trial::Told { in_flight: told.in_flight, ..trial::Told::default() };
     let mut moves_the_living = told.clone();
     moves_the_living.stuck.insert(pristine::FIRST_LIVE.to_string());
-    for (twin, is_caught) in [(&sees_nothing, true), (&moves_the_living, true), (&told, false)] {
-        let said = std::panic::catch_unwind(|| trial.compare(twin));
+    for (mutant, is_caught) in [(&sees_nothing, true), (&moves_the_living, true), (&told, false)] {
+        let said = std::panic::catch_unwind(|| trial.compare(mutant));
         assert_eq!(said.is_err(), is_caught);
     }
     // And one that goes on where SQLite cannot.
     let cut = pristine::Files { main: variety.files().main[..2048].to_vec(), ..pristine::Files::default() };
-    let trial = Trial::of("twin of a cut file", variety, cut);
+    let trial = Trial::of("mutant of a cut file", variety, cut);
     assert!(std::panic::catch_unwind(|| trial.compare(&sees_nothing)).is_err());
-    figures::add(3, "broken twins caught");
+    figures::add(3, "mutants caught");
 }

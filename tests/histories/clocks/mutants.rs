@@ -161,7 +161,7 @@ fn are_caught(mut ground: Ground, mutants: Vec<Mutant>) {
         must_hold(&mut ground, &story);
         count += 1;
     }
-    figures::add(count, "broken twins caught");
+    figures::add(count, "mutants caught");
 }
 
 #[test]

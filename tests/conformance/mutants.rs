@@ -1,4 +1,4 @@
-//! Deliberately broken twins of the guard: with any one part of it taken out, the scenario that only that part tells apart
+//! Deliberately mutants of the guard: with any one part of it taken out, the scenario that only that part tells apart
 //! overwrites what another session wrote. A part that no scenario stands on would be a part that nobody tests.
 
 use super::scenarios::{Queue, Scenario, all};
@@ -26,13 +26,13 @@ fn without(mut spec: QueueSpec, column: &str) -> QueueSpec {
     spec
 }
 
-/// Judges with the twin, lets the scenario happen, and applies with the twin.
-fn play(lab: &dyn Lab, scenario: &Scenario, twin: impl Fn(QueueSpec) -> QueueSpec, trust: bool) -> Outcome {
+/// Judges with the mutant, lets the scenario happen, and applies with the mutant.
+fn play(lab: &dyn Lab, scenario: &Scenario, mutant: impl Fn(QueueSpec) -> QueueSpec, trust: bool) -> Outcome {
     lab.clear();
     scenario.queue.set_up(lab);
     lab.edit(&scenario.before);
     let store = lab.store();
-    let spec = twin(scenario.queue.spec(&*store));
+    let spec = mutant(scenario.queue.spec(&*store));
     let mut steps = scenario.queue.steps(&*store, &spec);
     steps.truncate(1);
     if trust {
@@ -67,7 +67,7 @@ fn without_a_column_of_its_precondition_the_write_overwrites() {
             let place = format!("{}: {:?}: {}", lab.name(), scenario.queue, scenario.name);
             assert_eq!(play(lab, &scenario, |spec| spec, true), scenario.ends, "whole: {place}");
             let ends = play(lab, &scenario, |spec| without(spec, column), true);
-            assert_eq!(ends, Outcome::Moved, "the twin without {column} was caught by something else: {place}");
+            assert_eq!(ends, Outcome::Moved, "the mutant without {column} was caught by something else: {place}");
         }
     });
 }
@@ -76,11 +76,11 @@ fn without_a_column_of_its_precondition_the_write_overwrites() {
 fn without_its_holds_the_write_overwrites() {
     for_each_store(|lab| {
         let scenario = named("an operator pauses it");
-        let twin = |mut spec: QueueSpec| {
+        let mutant = |mut spec: QueueSpec| {
             spec.holds.clear();
             spec
         };
-        assert_eq!(play(lab, &scenario, twin, false), Outcome::Moved, "{}", lab.name());
+        assert_eq!(play(lab, &scenario, mutant, false), Outcome::Moved, "{}", lab.name());
     });
 }
 
@@ -99,12 +99,12 @@ fn without_its_evidence_row_the_write_runs_ahead_of_an_open_heartbeat() {
             let store = lab.store();
             let spec = scenario.queue.spec(&*store);
             let whole = scenario.queue.steps(&*store, &spec);
-            let mut twin = whole.clone();
-            forget_evidence(&mut twin);
+            let mut mutant = whole.clone();
+            forget_evidence(&mut mutant);
             let beat = lab.hold(&scenario.edits);
             let place = format!("{}: {}", lab.name(), scenario.name);
             assert_eq!(outcomes(&apply(&*store, &spec, &whole[..1])), [Outcome::Locked], "{place}");
-            assert_eq!(outcomes(&apply(&*store, &spec, &twin[..1])), [Outcome::Moved], "{place}");
+            assert_eq!(outcomes(&apply(&*store, &spec, &mutant[..1])), [Outcome::Moved], "{place}");
             beat.commit();
         }
     });

@@ -1,4 +1,4 @@
-//! Broken twins: each preset with one thing less in what it does to a job (a column, a statement, a skip, the guard, a
+//! Mutants: each preset with one thing less in what it does to a job (a column, a statement, a skip, the guard, a
 //! wake-up) must end some scene differently. Otherwise nobody would notice if it were missing.
 
 use super::as_new::AsNew;
@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use toml::{Table, Value};
 
-/// Twins that no scene can tell from the preset, and why.
+/// Mutants that no scene can tell from the preset, and why.
 const THE_SAME: [(&str, &str, &str); 2] = [
     (
         "pg-boss",
@@ -23,7 +23,7 @@ const THE_SAME: [(&str, &str, &str); 2] = [
 ];
 
 /// A preset with one thing less.
-struct Twin {
+struct Mutant {
     queue: String,
     lacks: String,
     /// The words of what is gone: an end that tells of them is likely to be another one.
@@ -34,9 +34,9 @@ struct Twin {
 #[test]
 fn parts_of_actions_matter_to_some_scene() {
     let stages = stages();
-    let twins = all(&stages);
-    assert!(twins.len() >= 90, "only {} twins", twins.len());
-    matter(&stages, &one_in(4, twins));
+    let mutants = all(&stages);
+    assert!(mutants.len() >= 90, "only {} mutants", mutants.len());
+    matter(&stages, &one_in(4, mutants));
 }
 
 mod nightly {
@@ -49,21 +49,21 @@ mod nightly {
     }
 }
 
-fn all(stages: &[Stage]) -> Vec<Twin> {
-    queues(stages).iter().flat_map(|queue| twins(queue)).collect()
+fn all(stages: &[Stage]) -> Vec<Mutant> {
+    queues(stages).iter().flat_map(|queue| mutants(queue)).collect()
 }
 
-fn matter(stages: &[Stage], twins: &[Twin]) {
+fn matter(stages: &[Stage], mutants: &[Mutant]) {
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         let mut tables = AsNew::new();
-        while let Some(twin) = twins.get(next.fetch_add(1, Ordering::SeqCst)) {
-            let said = match (ends_as_written(&mut tables, stages, twin), is_same_by_nature(twin)) {
+        while let Some(mutant) = mutants.get(next.fetch_add(1, Ordering::SeqCst)) {
+            let said = match (ends_as_written(&mut tables, stages, mutant), is_same_by_nature(mutant)) {
                 (true, false) => "no scene ends differently",
                 (false, true) => "a scene ends differently",
                 (true, true) | (false, false) => continue,
             };
-            wrong.lock().unwrap().push(format!("{} without {}: {said}", twin.queue, twin.lacks));
+            wrong.lock().unwrap().push(format!("{} without {}: {said}", mutant.queue, mutant.lacks));
         }
     };
     std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
@@ -72,16 +72,16 @@ fn matter(stages: &[Stage], twins: &[Twin]) {
 }
 
 /// True if every scene of the queue does. Those come first whose end tells of what is gone.
-fn ends_as_written(tables: &mut AsNew, stages: &[Stage], twin: &Twin) -> bool {
-    let catalog = play::catalog_of(&twin.queue, &twin.text);
-    let of_queue = stages.iter().filter(|stage| stage.queue == twin.queue);
+fn ends_as_written(tables: &mut AsNew, stages: &[Stage], mutant: &Mutant) -> bool {
+    let catalog = play::catalog_of(&mutant.queue, &mutant.text);
+    let of_queue = stages.iter().filter(|stage| stage.queue == mutant.queue);
     let mut ends: Vec<_> = of_queue.flat_map(play::written).collect();
-    ends.sort_by_key(|end| Reverse(twin.words.iter().filter(|word| end.told.contains(*word)).count()));
+    ends.sort_by_key(|end| Reverse(mutant.words.iter().filter(|word| end.told.contains(*word)).count()));
     ends.iter().all(|end| end.is_reached(tables, &catalog))
 }
 
-fn is_same_by_nature(twin: &Twin) -> bool {
-    THE_SAME.iter().any(|(queue, lacks, _)| *queue == twin.queue && *lacks == twin.lacks)
+fn is_same_by_nature(mutant: &Mutant) -> bool {
+    THE_SAME.iter().any(|(queue, lacks, _)| *queue == mutant.queue && *lacks == mutant.lacks)
 }
 
 fn queues(stages: &[Stage]) -> Vec<String> {
@@ -90,22 +90,22 @@ fn queues(stages: &[Stage]) -> Vec<String> {
     queues
 }
 
-fn twins(queue: &str) -> Vec<Twin> {
+fn mutants(queue: &str) -> Vec<Mutant> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/spec/presets/{queue}.toml"));
     let whole: Table = fs::read_to_string(&path).unwrap().parse().unwrap();
     let mut places = Vec::new();
     parts(&Value::Table(whole.clone()), &mut Vec::new(), &mut places);
-    let twin = |place: &Vec<String>| {
+    let mutant = |place: &Vec<String>| {
         let mut table = Value::Table(whole.clone());
         let gone = remove(&mut table, place).map(|value| value.to_string()).unwrap_or_default();
         let text = toml::to_string(&table).unwrap();
         let words = gone.split(|c: char| !c.is_alphanumeric() && c != '_').chain(place.last().map(String::as_str));
         let words = words.filter(|word| word.len() > 3).map(str::to_owned).collect();
         // One that cannot be read or resolved is noticed already.
-        let is_read = Preset::parse("twin", &name(&path), &text).is_ok();
-        is_read.then(|| Twin { queue: queue.to_owned(), lacks: place.join("."), words, text })
+        let is_read = Preset::parse("mutant", &name(&path), &text).is_ok();
+        is_read.then(|| Mutant { queue: queue.to_owned(), lacks: place.join("."), words, text })
     };
-    places.iter().filter_map(twin).collect()
+    places.iter().filter_map(mutant).collect()
 }
 
 /// The places of everything whose absence should be noticed.

@@ -1,4 +1,4 @@
-//! Deliberately broken twins of the doctor, which the model must see through: a precondition that lacks what tells a claim apart, and a
+//! Deliberately mutants of the doctor, which the model must see through: a precondition that lacks what tells a claim apart, and a
 //! verdict that forgets the owner's row.
 
 use super::play::{violations, violations_of_the_blind};
@@ -17,7 +17,7 @@ fn only(columns: &'static [&'static str]) -> impl Fn(QueueSpec) -> QueueSpec {
     }
 }
 
-/// What each twin is caught by.
+/// What each mutant is caught by.
 const TWINS: [(&str, &[&str], &str); 5] = [
     ("the state alone", &["status"], "a heartbeat, and a doctor"),
     ("state and owner", &["status", "owner_id"], "heartbeats of two jobs of one batch"),
@@ -27,14 +27,14 @@ const TWINS: [(&str, &[&str], &str); 5] = [
 ];
 
 fn each_is_caught(lab: &dyn SqlLab) {
-    for (twin, precondition, name) in TWINS {
+    for (mutant, precondition, name) in TWINS {
         let spec = named(name);
         // No more than a run plays: by one of them it would be noticed.
         let orders = orders::some(&spec.lengths(), ORDERS);
         let caught = violations(lab, &spec, &orders, only(precondition)).len();
-        assert!(caught > 0, "{twin}: not caught by any order of `{name}`");
+        assert!(caught > 0, "{mutant}: not caught by any order of `{name}`");
     }
-    figures::add(TWINS.len() as u64, "broken twins caught");
+    figures::add(TWINS.len() as u64, "mutants caught");
 }
 
 #[test]
@@ -54,5 +54,5 @@ fn who_forgets_the_owners_row_is_caught() {
     let spec = named("the owner's heartbeat, and a doctor");
     let caught = violations_of_the_blind(&PostgresLab::new(), &spec, &orders::some(&spec.lengths(), usize::MAX));
     assert!(!caught.is_empty());
-    figures::add(1, "broken twins caught");
+    figures::add(1, "mutants caught");
 }

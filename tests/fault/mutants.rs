@@ -52,5 +52,5 @@ fn whatever_must_not_be_is_seen() {
         ground.shop.sql("UPDATE jobdoctor_ledger SET command = 'sweep'");
         assert_eq!(standing(), Ok(vec![false, false, true]));
     }
-    figures::add(caught, "broken twins caught");
+    figures::add(caught, "mutants caught");
 }

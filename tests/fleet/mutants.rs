@@ -46,6 +46,6 @@ fn each_is_seen() {
         }
         told.stdout = document.to_string();
         assert_ne!(wrongs(shop, SCENE, &log, &ended), [""; 0], "one is told twice");
-        figures::add(TWINS.len() as u64 + 2, "broken twins caught");
+        figures::add(TWINS.len() as u64 + 2, "mutants caught");
     });
 }
