@@ -914,7 +914,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__reclaim)
-            opts="-o -q -v -h -V --apply --to --rule --max-jobs --expect --delay --jitter --max-stalls --emit-sql --verify --reason --older --queue --kind --owner --host --state --limit --id --from-file --save-plan --plan --alive-from --look-file --confirm-after --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --apply --to --rule --max-jobs --expect --delay --jitter --max-stalls --emit-sql --verify --reason --older --queue --kind --owner --host --state --limit --id --from-file --save-plan --plan --alive-from --snapshot-file --confirm-after --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1004,7 +1004,7 @@ _jobdoctor() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --look-file)
+                --snapshot-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1148,7 +1148,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__stale)
-            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --id --summary --watch --exit-code --alive-from --look-file --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --all-targets --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --id --summary --watch --exit-code --alive-from --snapshot-file --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --all-targets --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1194,7 +1194,7 @@ _jobdoctor() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --look-file)
+                --snapshot-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1336,7 +1336,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__sweep)
-            opts="-o -q -v -h -V --restart --all-owners --started-before --apply --to --rule --max-jobs --expect --delay --jitter --max-stalls --emit-sql --verify --reason --older --queue --kind --owner --host --state --limit --alive-from --look-file --confirm-after --hold --lock-wait --splay --warn-above --report-file --log-format --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --all-targets --textfile --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --restart --all-owners --started-before --apply --to --rule --max-jobs --expect --delay --jitter --max-stalls --emit-sql --verify --reason --older --queue --kind --owner --host --state --limit --alive-from --snapshot-file --confirm-after --min-interval --lock-wait --splay --warn-above --report-file --log-format --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --all-targets --textfile --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1414,7 +1414,7 @@ _jobdoctor() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --look-file)
+                --snapshot-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1422,7 +1422,7 @@ _jobdoctor() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --hold)
+                --min-interval)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -337,13 +337,13 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l owner -d
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l host -d 'Held on this host, named whole (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l state -d 'In this state, in the queue\'s own words (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l limit -d 'The N longest silent' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l id -d 'This job; a healthy one is held, never forced (can be repeated)' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l from-file -d 'The jobs of a list: one id a line, or the lines of `-o jsonl`; - is standard input. An empty list means no job. What is healthy is held, as with --id' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l id -d 'This job; a healthy one is skipped, never forced (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l from-file -d 'The jobs of a list: one id a line, or the lines of `-o jsonl`; - is standard input. An empty list means no job. What is healthy is skipped, as with --id' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l save-plan -d 'Keep the plan in a file, private to its user, to be looked at and carried out later with --plan' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l plan -d 'The jobs of a saved plan, judged as they were then: only those, and of them only the ones that have not changed since' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l alive-from -d 'A list of the living owners, one a line: hosts, host:pid, exact ids, or what `kubectl get pods -o name` says; - is standard input. Every other owner is dead as of then. Reads every claim in flight' -r -F
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l look-file -d 'Compare with the look saved in this file, and save this one there: what stood still is dead, and what changed is alive, whatever its clock says. Reads every claim in flight' -r -F
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l confirm-after -d 'Look twice, this long apart (3s to 1h), and move only what stood still in between' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l snapshot-file -d 'Compare with the snapshot saved in this file, and save this one there: what stood still is dead, and what changed is alive, whatever its clock says. Reads every claim in flight' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l confirm-after -d 'Take a second snapshot this much later (3s to 1h), and act only on jobs unchanged since' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l preset -d 'The preset or mapping, instead of finding out' -r
@@ -404,10 +404,10 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l owner -d '
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l host -d 'Held on this host, named whole (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l state -d 'In this state, in the queue\'s own words (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l limit -d 'The N longest silent' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l id -d 'This job; a healthy one is held, never forced (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l id -d 'This job; a healthy one is skipped, never forced (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l watch -d 'Look again and again, with this pause in between: on a terminal in place, what is new marked + and what is gone marked -; with -o jsonl one line for each. Each look has its own time limit [default: 10s]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l alive-from -d 'A list of the living owners, one a line: hosts, host:pid, exact ids, or what `kubectl get pods -o name` says; - is standard input. Every other owner is dead as of then. Reads every claim in flight' -r -F
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l look-file -d 'Compare with the look saved in this file, and save this one there: what stood still is dead, and what changed is alive, whatever its clock says. Reads every claim in flight' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l snapshot-file -d 'Compare with the snapshot saved in this file, and save this one there: what stood still is dead, and what changed is alive, whatever its clock says. Reads every claim in flight' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l db -d 'The database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l target -d 'A target of the config file [env: JOBDOCTOR_TARGET]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l preset -d 'The preset or mapping, instead of finding out' -r
@@ -489,11 +489,11 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l host -d 'H
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l state -d 'In this state, in the queue\'s own words (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l limit -d 'The N longest silent' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l alive-from -d 'A list of the living owners, one a line: hosts, host:pid, exact ids, or what `kubectl get pods -o name` says; - is standard input. Every other owner is dead as of then. Reads every claim in flight' -r -F
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l look-file -d 'Compare with the look saved in this file, and save this one there: what stood still is dead, and what changed is alive, whatever its clock says. Reads every claim in flight' -r -F
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l confirm-after -d 'Look twice, this long apart (3s to 1h), and move only what stood still in between' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l hold -d 'End with 75 if a sweep of this queue has moved something within this time (at most 7d), on any host if the queue has a ledger, else on this one' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l snapshot-file -d 'Compare with the snapshot saved in this file, and save this one there: what stood still is dead, and what changed is alive, whatever its clock says. Reads every claim in flight' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l confirm-after -d 'Take a second snapshot this much later (3s to 1h), and act only on jobs unchanged since' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l min-interval -d 'End with 75 if a sweep of this queue has moved something within this time (at most 7d), on any host if the queue has a ledger, else on this one' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l lock-wait -d 'Wait this long (at most 1h) while another sweep is at work, instead of ending with 75 at once' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l splay -d 'Sleep for a random part of this time (at most 1h) before anything is opened, so that hosts whose crons start together do not all come at once; does not count as --timeout. With --restart, after a first look that says which claims are older than the sweep' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l splay -d 'Sleep for a random part of this time (at most 1h) before anything is opened, so that hosts whose crons start together do not all come at once; does not count as --timeout. With --restart, after a first snapshot that says which claims are older than the sweep' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l warn-above -d 'Warn, and name the owners, where more jobs than this are moved' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l report-file -d 'Write what --json prints into this file at the end of every run, whole or not at all; of a run that fails, the error' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l log-format -d 'How stderr is written' -r -f -a "text\t'For people'

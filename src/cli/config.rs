@@ -63,7 +63,7 @@ pub struct Target {
     pub warn_above: Option<u64>,
     /// How long one sweep keeps others off.
     pub min_interval: Option<Duration>,
-    /// How long a sweep waits for its turn.
+    /// How long a sweep waits for the sweep lock.
     pub lock_wait: Option<Duration>,
     /// How much later than now jobs that go back may run.
     pub delay: Option<Duration>,

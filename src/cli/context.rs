@@ -10,7 +10,7 @@ use super::settings::{READING, Settings};
 use super::signal::{Caught, watch};
 use super::ui::Ui;
 use crate::model::age;
-use crate::ops::{Snapshot, Progress, Silent};
+use crate::ops::{Progress, Silent, Snapshot};
 use crate::store::Interrupt;
 use std::ffi::OsString;
 use std::rc::Rc;

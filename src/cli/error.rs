@@ -59,7 +59,7 @@ pub(super) fn exit_of(kind: StoreErrorKind) -> Exit {
     match kind {
         StoreErrorKind::Missing => Exit::NoInput,
         StoreErrorKind::Unreachable | StoreErrorKind::Lost => Exit::Unavailable,
-        StoreErrorKind::Busy | StoreErrorKind::OutOfTurn | StoreErrorKind::TimedOut | StoreErrorKind::Conflict => {
+        StoreErrorKind::Busy | StoreErrorKind::SweepLockHeld | StoreErrorKind::TimedOut | StoreErrorKind::Conflict => {
             Exit::TryAgain
         }
         StoreErrorKind::Refused => Exit::Refused,

@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::input::{Input, Source};
 use crate::model::{Timestamp, age};
 use crate::ops::Snapshot;
-use crate::policy::{Living, LiveOwners, LiveOwnersError};
+use crate::policy::{LiveOwners, LiveOwnersError, Living};
 use crate::render::count;
 use crate::store::Interrupt;
 use std::path::Path;

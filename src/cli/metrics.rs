@@ -8,7 +8,7 @@ use super::former::Former;
 use super::present::{Reclaimed, Run, metrics};
 use super::textfile::Textfile;
 use crate::model::{Action, Outcome};
-use crate::ops::{self, Snapshot, OpsError, Selection};
+use crate::ops::{self, OpsError, Selection, Snapshot};
 use crate::policy::Policy;
 use crate::render::prometheus;
 use crate::report::{Measured, Reclaim};

@@ -1,4 +1,4 @@
-use super::{Cell, Precondition, Key, Reading, Sign, EvidenceRow};
+use super::{Cell, EvidenceRow, Key, Precondition, Reading, Sign};
 use std::time::Duration;
 
 /// A job that is in flight, as one snapshot saw it.

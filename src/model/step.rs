@@ -1,4 +1,4 @@
-use super::{Precondition, Key, EvidenceRow};
+use super::{EvidenceRow, Key, Precondition};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;

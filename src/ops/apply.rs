@@ -6,7 +6,7 @@ use super::plan::Plan;
 use super::progress::{UnderWay, Work};
 use super::reclaim::Order;
 use super::record::{Cause, Recording, ends, entries};
-use super::turns::in_turn;
+use super::sweep_lock::apply_with_lock;
 use crate::model::{Action, Batch, Outcome, Step, StepResult};
 use crate::report::{self, RowError, Spool, StepJob};
 use crate::spec::QueueSpec;
@@ -54,12 +54,12 @@ pub(super) fn apply(
         writer: store.writer(limits)?,
         waiting: BTreeMap::new(),
         batches: 0,
-        first_until: order.turns.map_or_else(Instant::now, |turns| turns.until),
+        first_until: order.sweep_lock.map_or_else(Instant::now, |sweep_lock| sweep_lock.until),
         under_way: UnderWay::begin(&*plan.progress, Work::Applying(plan.len() as u64)),
         applied: Applied { steps: Spool::default(), outcomes: BTreeMap::new(), stop: None, warnings: Vec::new() },
     };
-    if let Some(turns) = &order.turns {
-        turns.begin(&mut *run.writer);
+    if let Some(sweep_lock) = &order.sweep_lock {
+        sweep_lock.begin(&mut *run.writer);
     }
     let mut first = 0;
     for part in plan.parts() {
@@ -94,7 +94,7 @@ struct Run<'a> {
     /// Steps that wait until their action has a batch together; a batch holds one kind of action, for one kind of cause.
     waiting: BTreeMap<(Action, Cause), Vec<Waiting>>,
     batches: usize,
-    /// How long the first batch may wait for its turn.
+    /// How long the first batch may wait for the sweep lock.
     first_until: Instant,
     under_way: UnderWay<'a>,
     applied: Applied,
@@ -178,7 +178,7 @@ impl Run<'_> {
         let batch = Batch { action, steps, reason: &reason, waits };
         let mut recorder = self.recording.batch(entries(steps, jobs));
         let until = if self.batches == 1 { self.first_until } else { self.limits.deadline };
-        let done = in_turn(&mut *self.writer, self.spec, &batch, &mut recorder, self.limits, until);
+        let done = apply_with_lock(&mut *self.writer, self.spec, &batch, &mut recorder, self.limits, until);
         recorder.committed(&done.results);
         if action != Action::Wake {
             self.recording.ended(ends(jobs.iter().map(|job| &job.job.id), &done.results));

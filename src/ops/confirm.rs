@@ -1,12 +1,12 @@
 //! A second snapshot, so that only what stood still in between is acted on.
 
 use super::OpsError;
-use super::document::{skipped, job, order};
+use super::document::{job, order, skipped};
 use super::plan::{Asked, Plan};
 use super::session::Snapshot;
 use super::show::not_in_flight;
 use crate::model::{Claim, Key, Step, age};
-use crate::policy::{Digest, Draft, Skipped, SkipReason, Policy, Verdict, draft, judge};
+use crate::policy::{Digest, Draft, Policy, SkipReason, Skipped, Verdict, draft, judge};
 use crate::report::{SkippedJob, Spool, StepJob};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use sha2::{Digest as _, Sha256};
@@ -138,7 +138,13 @@ fn with_moved(
     Ok(list)
 }
 
-fn moved_job(snapshot: &Snapshot, step: &StepJob, found: Option<&(Claim, bool)>, policy: &Policy, apart: Duration) -> SkippedJob {
+fn moved_job(
+    snapshot: &Snapshot,
+    step: &StepJob,
+    found: Option<&(Claim, bool)>,
+    policy: &Policy,
+    apart: Duration,
+) -> SkippedJob {
     let why = |what: &str| Skipped {
         reason: SkipReason::ChangedBetweenSnapshots,
         detail: format!("showed life between two snapshots {} apart: {what}", age(apart)),

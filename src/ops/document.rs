@@ -1,7 +1,7 @@
 //! What the judge and the plan say, put into the terms of the documents.
 
 use crate::model::{Cell, Claim, Timestamp};
-use crate::policy::{Draft, Skipped, Judgement, Verdict};
+use crate::policy::{Draft, Judgement, Skipped, Verdict};
 use crate::report;
 use crate::spec::{Liveness, QueueSpec};
 

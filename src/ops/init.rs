@@ -1,4 +1,4 @@
-use super::{Snapshot, OpsError};
+use super::{OpsError, Snapshot};
 use crate::model::Engine;
 use crate::report::Init;
 use crate::spec::Place;

@@ -3,7 +3,7 @@ use super::progress::{UnderWay, Work};
 use super::selection::Selection;
 use super::session::Snapshot;
 use crate::model::{Claim, Timestamp};
-use crate::policy::{Judgement, Inconsistencies, Policy, Verdict, judge};
+use crate::policy::{Inconsistencies, Judgement, Policy, Verdict, judge};
 use crate::report::{OwnerEntry, Owners, OwnersSummary};
 use crate::store::Wanted;
 use std::collections::{BTreeMap, BTreeSet};

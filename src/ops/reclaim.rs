@@ -3,7 +3,7 @@ use super::apply::apply;
 use super::guard::Guard;
 use super::plan::Plan;
 use super::record::{About, Cause, Record, Recording, target};
-use super::turns::Turns;
+use super::sweep_lock::LockOptions;
 use crate::model::Outcome;
 use crate::policy::Later;
 use crate::report::{self, Reclaim, ReclaimSummary};
@@ -21,8 +21,8 @@ pub struct Order<'a> {
     pub run_id: String,
     /// How much later than now the jobs that go back may run.
     pub later: Later,
-    /// How it takes turns with other runs, if it does.
-    pub turns: Option<Turns>,
+    /// How it uses the sweep lock, if it does.
+    pub sweep_lock: Option<LockOptions>,
     /// Who runs it, why, and where that is kept.
     pub record: Record,
 }

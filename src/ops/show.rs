@@ -1,9 +1,9 @@
 use super::OpsError;
-use super::document::{skipped, job};
+use super::document::{job, skipped};
 use super::selection::Selection;
 use super::session::Snapshot;
 use super::stalls::explain;
-use crate::policy::{Draft, Skipped, SkipReason, Policy, draft, judge};
+use crate::policy::{Draft, Policy, SkipReason, Skipped, draft, judge};
 use crate::report::{RuleCheck, Show, ShownJob, Would};
 use crate::store::Found;
 
@@ -16,10 +16,18 @@ pub fn show(snapshot: &mut Snapshot, ids: &[String], policy: &Policy) -> Result<
     let found = snapshot.reader.find(&snapshot.spec, ids)?;
     let mut jobs = Vec::new();
     for id in ids {
-        jobs.extend(found.iter().filter(|found| found.names.contains(id)).map(|found| explained(snapshot, found, policy)));
+        jobs.extend(
+            found.iter().filter(|found| found.names.contains(id)).map(|found| explained(snapshot, found, policy)),
+        );
     }
     let not_found = Selection { ids: ids.to_vec(), ..Selection::default() }.without_job(&found);
-    Ok(Show { schema: "jobdoctor.show/v1", store_time: snapshot.now(), target: snapshot.target.clone(), jobs, not_found })
+    Ok(Show {
+        schema: "jobdoctor.show/v1",
+        store_time: snapshot.now(),
+        target: snapshot.target.clone(),
+        jobs,
+        not_found,
+    })
 }
 
 fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy) -> ShownJob {

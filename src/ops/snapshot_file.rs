@@ -4,7 +4,7 @@ use super::OpsError;
 use super::session::Snapshot;
 use crate::model::{Clocks, Timestamp};
 use crate::policy::{EarlierSnapshot, Seen};
-use crate::report::{Fingerprint, SNAPSHOT_SCHEMA, SnapshotTarget, SavedClaim, SavedSnapshot};
+use crate::report::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedSnapshot, SnapshotTarget};
 use crate::spec::EARLIEST_MICROS;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -123,8 +123,12 @@ impl SnapshotFile {
         }
         let mut claims: Vec<SavedClaim> = seen.seen.iter().map(|(key, seen)| saved(key, seen)).collect();
         claims.sort_by_key(|claim| claim.key.0);
-        let saved =
-            SavedSnapshot { schema: SNAPSHOT_SCHEMA.to_owned(), store_time: seen.taken_at, target: snapshot_target(snapshot), claims };
+        let saved = SavedSnapshot {
+            schema: SNAPSHOT_SCHEMA.to_owned(),
+            store_time: seen.taken_at,
+            target: snapshot_target(snapshot),
+            claims,
+        };
         self.replace(&saved).map_err(|error| wrong(&self.path, &format!("cannot be written: {}", error.kind())))
     }
 

@@ -1,6 +1,6 @@
 use super::OpsError;
-use super::document::{job, order};
 use super::diagnoses::Grouping;
+use super::document::{job, order};
 use super::progress::{UnderWay, Work};
 use super::selection::Selection;
 use super::session::Snapshot;

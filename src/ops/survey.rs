@@ -1,9 +1,9 @@
 //! One pass over all claims in flight, before any is judged, for what is known beside the rows.
 
 use super::OpsError;
-use super::snapshot_file::SnapshotFile;
 use super::session::Snapshot;
-use crate::policy::{Living, EarlierSnapshot, key_print, seen};
+use super::snapshot_file::SnapshotFile;
+use crate::policy::{EarlierSnapshot, Living, key_print, seen};
 use crate::store::Wanted;
 use std::collections::HashMap;
 
@@ -35,7 +35,11 @@ pub fn in_flight(snapshot: &mut Snapshot) -> Result<EarlierSnapshot, OpsError> {
 ///
 /// # Errors
 /// When the store cannot be read, the list cannot be compared with this queue's owners, or the file is of another queue.
-pub fn survey(snapshot: &mut Snapshot, living: Option<&Living>, file: Option<&SnapshotFile>) -> Result<Survey, OpsError> {
+pub fn survey(
+    snapshot: &mut Snapshot,
+    living: Option<&Living>,
+    file: Option<&SnapshotFile>,
+) -> Result<Survey, OpsError> {
     if living.is_some() && snapshot.spec.owner.id.is_none() {
         return Err(OpsError::usage(
             format!("--alive-from: preset {} does not say who holds a job", snapshot.spec.preset),

@@ -20,7 +20,14 @@ impl Digest {
     }
 
     /// Takes one step in that is there in parts only; `key` is that of [`Key::exact`](crate::model::Key::exact).
-    pub fn add_parts(&mut self, key: &str, precondition: &str, action: &str, state_after: &str, attempts_after: Option<i64>) {
+    pub fn add_parts(
+        &mut self,
+        key: &str,
+        precondition: &str,
+        action: &str,
+        state_after: &str,
+        attempts_after: Option<i64>,
+    ) {
         let mut hash = Sha256::new();
         let attempts = attempts_after.map(|n| n.to_string()).unwrap_or_default();
         for part in [key, precondition, action, state_after, &attempts] {

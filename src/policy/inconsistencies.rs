@@ -17,7 +17,12 @@ pub enum Inconsistency {
 
 impl Inconsistency {
     /// Every inconsistency.
-    pub const ALL: [Inconsistency; 4] = [Inconsistency::NoOwner, Inconsistency::OwnerMissing, Inconsistency::OwnerRestarted, Inconsistency::NoClaimTime];
+    pub const ALL: [Inconsistency; 4] = [
+        Inconsistency::NoOwner,
+        Inconsistency::OwnerMissing,
+        Inconsistency::OwnerRestarted,
+        Inconsistency::NoClaimTime,
+    ];
 
     /// True if the claim has this inconsistency.
     pub fn is_shown_by(self, spec: &QueueSpec, claim: &Claim, judgement: &Judgement) -> bool {

@@ -388,7 +388,10 @@ mod tests {
             "web-1: up web-2: up web-3:",
         ] {
             for name in ["web-1", "web-2", "web-3"] {
-                assert!(self::live_owners(line).lists(&owner(&format!("{name}:99"), Some(name))), "{line} names {name}");
+                assert!(
+                    self::live_owners(line).lists(&owner(&format!("{name}:99"), Some(name))),
+                    "{line} names {name}"
+                );
             }
         }
         assert_eq!(self::live_owners("web-1\n----\n[]\n").unread(), [2, 3]);
@@ -399,7 +402,10 @@ mod tests {
         for text in ["", "\n\n", "# nobody\r\n", "   \t"] {
             assert_eq!(LiveOwners::parse(text).unwrap_err(), LiveOwnersError::Empty);
         }
-        assert_eq!(LiveOwners::parse("NAME   READY   STATUS\nweb-1   1/1   Running\n").unwrap_err(), LiveOwnersError::Titles);
+        assert_eq!(
+            LiveOwners::parse("NAME   READY   STATUS\nweb-1   1/1   Running\n").unwrap_err(),
+            LiveOwnersError::Titles
+        );
         assert!(LiveOwners::parse("NAME\n").is_ok(), "somebody may be called so");
     }
 
@@ -408,6 +414,8 @@ mod tests {
     fn a_bare_prefix_would_be_caught() {
         let bare_prefix = |entry: &str, id: &str| id.starts_with(entry);
         assert!(bare_prefix("web1", "web10:4211") && !live_owners("web1").lists(&owner("web10:4211", Some("web10"))));
-        assert!(bare_prefix("web1:421", "web1:4211") && !live_owners("web1:421").lists(&owner("web1:4211", Some("web1"))));
+        assert!(
+            bare_prefix("web1:421", "web1:4211") && !live_owners("web1:421").lists(&owner("web1:4211", Some("web1")))
+        );
     }
 }

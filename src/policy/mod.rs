@@ -2,15 +2,15 @@
 
 mod afterwards;
 mod brake;
-mod digest;
 mod diagnosis;
+mod digest;
 mod health;
+mod inconsistencies;
 mod judge;
 mod later;
-mod inconsistencies;
+mod live_owners;
 mod plan;
 mod range;
-mod live_owners;
 mod rules;
 mod scope;
 mod stalls;
@@ -21,15 +21,15 @@ mod verdict;
 
 pub use afterwards::{Afterwards, afterwards};
 pub use brake::{Brake, Circumstances, FREE, Gauge, Lifted, Up};
+pub use diagnosis::{Diagnoses, Diagnosis, DiagnosisKind, Grouped};
 pub use digest::Digest;
-pub use diagnosis::{Diagnosis, DiagnosisKind, Diagnoses, Grouped};
 pub use health::{Alerts, Measure, State};
+pub use inconsistencies::{Inconsistencies, Inconsistency};
 pub use judge::judge;
 pub use later::Later;
-pub use inconsistencies::{Inconsistency, Inconsistencies};
-pub use plan::{Draft, Skipped, SkipReason, draft};
+pub use live_owners::{LiveOwners, LiveOwnersError, Living, Standing, may_be_one_host};
+pub use plan::{Draft, SkipReason, Skipped, draft};
 pub use range::Range;
-pub use live_owners::{Living, LiveOwners, LiveOwnersError, Standing, may_be_one_host};
 pub use rules::{Policy, Restart};
 pub use scope::{Globs, RestartScope, ScopeError};
 pub use stalls::why_failed;

@@ -1,6 +1,6 @@
 //! The stall budget: a job that keeps losing its workers is failed at last, whatever its attempts say.
 
-use super::plan::{Draft, Skipped, SkipReason};
+use super::plan::{Draft, SkipReason, Skipped};
 use super::rules::Policy;
 use crate::model::{Action, Claim};
 

@@ -1,4 +1,4 @@
-use crate::model::{Claim, Timestamp, EvidenceRow};
+use crate::model::{Claim, EvidenceRow, Timestamp};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 use std::time::Duration;

@@ -25,7 +25,7 @@ pub enum Rule {
     /// A restart sweep says that this owner is dead.
     Restart,
     /// The owner is not on the list of living owners.
-    LiveOwners,
+    LiveOwnerList,
     /// Nothing that shows life has changed between looks.
     StoodStill,
     /// The deadline has passed.

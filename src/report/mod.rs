@@ -5,16 +5,15 @@
 
 mod brake;
 mod check;
+mod diagnosis;
 mod env;
 mod error;
-mod diagnosis;
 mod health;
 mod history;
 mod init;
 mod job;
 mod lines;
 mod log;
-mod snapshot;
 mod measured;
 mod owners;
 mod presets;
@@ -23,6 +22,7 @@ mod reclaim;
 mod saved_plan;
 mod schemas;
 mod show;
+mod snapshot;
 mod spool;
 mod stale;
 mod stats;
@@ -35,31 +35,31 @@ mod watch;
 
 pub use brake::Brake;
 pub use check::{Check, CheckFinding, Severity};
+pub use diagnosis::Diagnosis;
 pub use env::{Env, EnvSetting};
 pub use error::ErrorDocument;
-pub use diagnosis::Diagnosis;
 pub use health::{Health, HealthCheck, HealthError, HealthQueue, HealthReason, HealthSummary};
 pub use history::{
     History, HistoryChange, HistoryOne, HistoryOneSummary, HistoryRun, HistoryStep, HistorySummary, HistoryTarget,
     HistoryUnsure,
 };
 pub use init::Init;
-pub use job::{Skipped, SkippedJob, Job, Reason, RowError, StepJob};
+pub use job::{Job, Reason, RowError, Skipped, SkippedJob, StepJob};
 pub use lines::Lines;
 pub use log::LogLine;
-pub use snapshot::{Fingerprint, SNAPSHOT_SCHEMA, SnapshotTarget, SavedClaim, SavedSnapshot};
 pub use measured::{Measured, MeasuredQueue, MeasuredState};
 pub use owners::{OwnerEntry, Owners, OwnersSummary};
 pub use presets::{PresetEntry, PresetVariantLiveness, Presets};
 pub use presets_show::{
     PresetAction, PresetAdvice, PresetAttempts, PresetCaution, PresetChange, PresetCheck, PresetDelayed,
-    PresetFinished, PresetSkip, PresetInFlight, PresetLiveness, PresetOption, PresetOwner, PresetQueue, PresetRule,
-    PresetShape, PresetStates, PresetStep, PresetTable, PresetTime, PresetWakeUp, PresetsShow,
+    PresetFinished, PresetInFlight, PresetLiveness, PresetOption, PresetOwner, PresetQueue, PresetRule, PresetShape,
+    PresetSkip, PresetStates, PresetStep, PresetTable, PresetTime, PresetWakeUp, PresetsShow,
 };
 pub use reclaim::{Outcomes, Reclaim, ReclaimSummary};
 pub use saved_plan::{SavedPlan, SavedPolicy, SavedStep, SavedTarget};
 pub use schemas::{NAMES as SCHEMA_NAMES, schema};
 pub use show::{RuleCheck, Show, ShownJob, Would};
+pub use snapshot::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedSnapshot, SnapshotTarget};
 pub use spool::Spool;
 pub use stale::{Stale, StaleSummary};
 pub use stats::{QueueStats, StateCount, Stats, StatsSummary};

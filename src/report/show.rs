@@ -1,4 +1,4 @@
-use super::{Skipped, Job, Target};
+use super::{Job, Skipped, Target};
 use crate::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;

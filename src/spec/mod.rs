@@ -34,7 +34,7 @@ pub use preset::{Catalog, Preset};
 pub use probe::Ask;
 pub use profile::{
     ActionProfile, AdviceProfile, AttemptsProfile, Becomes, CheckProfile, ClaimProfile, ColumnChange, Condition,
-    DelayedProfile, FinishedProfile, SkipProfile, LifeSign, OwnerProfile, Profile, RulesProfile, Shape, StepProfile,
+    DelayedProfile, FinishedProfile, LifeSign, OwnerProfile, Profile, RulesProfile, Shape, SkipProfile, StepProfile,
     TableProfile, TableRole, Threshold, TimeProfile, VariantProfile, WakeUp,
 };
 pub use queue::*;

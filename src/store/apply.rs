@@ -7,10 +7,11 @@ use super::record::{Recorder, changes, images, record};
 use super::session::{Commit, Session, query_count};
 use super::spread::{act_on, wait};
 use super::sql::{self, Statement};
-use super::turn::Turn;
+use super::sweep_lock::SweepLock;
 use super::{StoreError, StoreErrorKind, Writer};
 use crate::model::{
-    Action, Batch, BatchReport, Cell, Precondition, Key, Outcome, RestoreBatch, RowError, StepResult, Timestamp, EvidenceRow,
+    Action, Batch, BatchReport, Cell, EvidenceRow, Key, Outcome, Precondition, RestoreBatch, RowError, StepResult,
+    Timestamp,
 };
 use crate::spec::{ActionSpec, OwnerRowSpec, QueueSpec};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,13 +26,13 @@ pub(super) trait WriteSession: Session {
 pub(super) struct SqlWriter<S> {
     pub(super) session: S,
     /// What keeps its batches apart from those of other runs, if that was asked for.
-    pub(super) turn: Option<Turn>,
+    pub(super) sweep_lock: Option<SweepLock>,
 }
 
 impl<S> SqlWriter<S> {
-    /// One that takes no turns.
+    /// A writer without the sweep lock.
     pub(super) fn on(session: S) -> SqlWriter<S> {
-        SqlWriter { session, turn: None }
+        SqlWriter { session, sweep_lock: None }
     }
 }
 
@@ -65,8 +66,8 @@ impl<S: WriteSession> Writer for SqlWriter<S> {
         }
     }
 
-    fn take_turns(&mut self, turn: Turn) {
-        self.turn = Some(turn);
+    fn use_sweep_lock(&mut self, sweep_lock: SweepLock) {
+        self.sweep_lock = Some(sweep_lock);
     }
 
     fn restore(
@@ -149,8 +150,8 @@ impl<S: WriteSession> SqlWriter<S> {
         recorder: &mut dyn Recorder,
     ) -> Result<Vec<StepResult>, Failure> {
         let now = self.session.begin(&spec.schema)?;
-        let its_turn = self.its_turn(spec, now).map_err(Failure::Store);
-        let worked = its_turn.and_then(|()| self.work(spec, moved, batch, way, now, recorder));
+        let acquired = self.acquire_sweep_lock(spec, now).map_err(Failure::Store);
+        let worked = acquired.and_then(|()| self.work(spec, moved, batch, way, now, recorder));
         let results = match worked {
             Ok(results) => results,
             Err(failure) => {
@@ -160,7 +161,7 @@ impl<S: WriteSession> SqlWriter<S> {
         };
         match self.session.commit() {
             Commit::Done => {
-                self.has_had_its_turn();
+                self.forget_min_interval();
                 Ok(results)
             }
             Commit::Failed(error) => {

@@ -9,8 +9,8 @@ pub enum StoreErrorKind {
     Lost,
     /// Another session holds what is needed; trying again may help.
     Busy,
-    /// Another run has its turn with this queue; trying again in a moment helps.
-    OutOfTurn,
+    /// Another run holds the sweep lock; trying again in a moment helps.
+    SweepLockHeld,
     /// The time limit ran out; trying again may help.
     TimedOut,
     /// The operator interrupted it.

@@ -24,7 +24,7 @@ mod session;
 mod spread;
 mod sql;
 mod sqlite;
-mod turn;
+mod sweep_lock;
 mod wanted;
 
 pub use address::Address;
@@ -39,7 +39,7 @@ pub use record::{Recorder, Unrecorded, fingerprint};
 pub use rehearse::{Refusal, RefusedOf};
 pub use sql::{Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, ledger_schema, statements};
 pub use sqlite::{CREATED_BY_DEMO, create_demo_file};
-pub use turn::{Turn, too_soon};
+pub use sweep_lock::{SweepLock, too_soon};
 pub use wanted::{Cutoffs, Wanted, WantedRuns};
 
 use crate::model::{
@@ -329,10 +329,10 @@ pub struct Found {
 
 /// The only thing that changes a queue.
 pub trait Writer {
-    /// Has every batch from here on wait for its turn with the queue, where other sessions may be writing at the same time.
-    /// One that does not get it, or comes too soon after another run, ends before it does anything, with
-    /// [`StoreErrorKind::OutOfTurn`] or [`StoreErrorKind::Busy`].
-    fn take_turns(&mut self, turn: Turn);
+    /// Has every batch from here on acquire the sweep lock, where other sessions may write at the same time. A batch that does not
+    /// get it, or comes too soon after another run, ends before it does anything, with
+    /// [`StoreErrorKind::SweepLockHeld`] or [`StoreErrorKind::Busy`].
+    fn use_sweep_lock(&mut self, sweep_lock: SweepLock);
 
     /// Executes one batch in one short transaction: lock and verify, act, record, commit. Gives exactly one result a step,
     /// in order, whatever happens. Never reports success for a row whose precondition did not match, never waits for a row lock.

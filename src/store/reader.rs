@@ -4,7 +4,7 @@ use super::ids::{keys_of, read_by_server};
 use super::rehearse::{Trial, rehearse};
 use super::session::{Session, query_count};
 use super::sql::{self, Statement};
-use super::turn::last_sweep;
+use super::sweep_lock::last_sweep;
 use super::{
     Found, Interrupt, Reader, Refusal, Run, Standby, StoreError, StoreErrorKind, Tally, Wanted, WantedRuns, record,
 };

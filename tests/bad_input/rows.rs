@@ -132,7 +132,7 @@ fn through_the_library(path: &Path) {
         target: None,
     };
     let policy = Policy::default();
-    let mut look = session.look().unwrap();
+    let mut look = session.snapshot().unwrap();
     let stale = told(&ops::stale(&mut look, &Selection::default(), &policy).unwrap());
     told(&ops::owners(&mut look, &Selection::default(), &policy).unwrap());
     let stats = ops::stats(&mut look, &Selection::default(), &policy).unwrap();
@@ -148,7 +148,7 @@ fn through_the_library(path: &Path) {
         guard: Default::default(),
         run_id: "RUN".to_owned(),
         later: Default::default(),
-        turns: None,
+        sweep_lock: None,
         record: Default::default(),
     };
     let dry = told(&ops::reclaim(&*store, &limits, plan, &order).unwrap().document);

@@ -179,7 +179,10 @@ fn check_init_and_presets() {
 #[test]
 fn lines_say_what_the_document_says() {
     for (arguments, lists) in [
-        (&["stale", "--db", "queue.db"][..], &[("diagnosis", "diagnoses"), ("job", "jobs"), ("unknown", "unknown")][..]),
+        (
+            &["stale", "--db", "queue.db"][..],
+            &[("diagnosis", "diagnoses"), ("job", "jobs"), ("unknown", "unknown")][..],
+        ),
         (&["reclaim", "--db", "queue.db"], &[("step", "steps"), ("skipped", "skipped")]),
         (&["sweep", "--db", "queue.db"], &[("step", "steps"), ("skipped", "skipped")]),
         (&["owners", "--db", "queue.db"], &[("owner", "owners")]),

@@ -32,7 +32,10 @@ fn stale_and_reclaim() {
     assert_eq!(found["summary"]["stuck"], 3);
     let listed = doctor.run(&["stale", "--db", &url]).exits(0).stdout;
     let (diagnosis, table) = listed.split_once("\n\n").unwrap();
-    assert!(diagnosis.starts_with("host web1 vanished 2h ") && diagnosis.ends_with(": 3 jobs of kind SendInvoice"), "{event}");
+    assert!(
+        diagnosis.starts_with("host web1 vanished 2h ") && diagnosis.ends_with(": 3 jobs of kind SendInvoice"),
+        "{diagnosis}"
+    );
     assert_snapshot!(table, @r"
 ID  QUEUE  KIND         STATE    OWNER   SILENT  TRIES  ACTION   WHY
 1   mail   SendInvoice  RUNNING  web1:1  2h 15m    0/5  requeue  lease ran out 2h 10m ago

@@ -136,7 +136,7 @@ fn the_last_run_that_counts() {
                 "fail to FAILED, attempts Some(1)",
                 "requeue to QUEUED, attempts Some(1001)",
                 "requeue to QUEUED, attempts Some(0)",
-                "held: AttemptsUnreadable",
+                "skipped: AttemptsUnreadable",
             ],
         );
     });
@@ -198,7 +198,7 @@ fn a_plain_table_is_swept_by_restart_only() {
         let store = lab.store();
         let spec = fit(&*store, &built_in("simple"));
         let silent = verdicts(&*store, &spec, &Policy::default());
-        assert!(silent.iter().all(|line| line.ends_with("unknown; held: Unknown")), "{}: {silent:?}", lab.name());
+        assert!(silent.iter().all(|line| line.ends_with("unknown; skipped: Unknown")), "{}: {silent:?}", lab.name());
         let began = crate::support::doctor::look(&*store).now();
         let sweep = Policy {
             restart: Some(Restart { scope: RestartScope::AllOwners, before: None, began, first: None }),

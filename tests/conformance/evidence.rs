@@ -5,7 +5,7 @@ use crate::support::cli::Doctor;
 use crate::support::doctor::{apply, fit, mapping, outcomes, steps, try_resolve};
 use crate::support::gate::{Gate, Order};
 use crate::support::labs::{Lab, PostgresLab, SqlLab, store_at};
-use jobdoctor::model::{Outcome, EvidenceRow};
+use jobdoctor::model::{EvidenceRow, Outcome};
 use jobdoctor::policy::Policy;
 use jobdoctor::spec::{Place, QueueSpec};
 use std::sync::atomic::{AtomicBool, Ordering};

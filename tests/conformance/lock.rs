@@ -114,7 +114,7 @@ fn a_claim_without_a_lock_is_left_to_the_next_source() {
             let lines = said(&lab, &aged.replace(HELD, held), &Policy::default());
             assert_eq!(lines, [stuck(2, "age", "claim_age"), stuck(3, by, rule)], "{free}, {}", lab.name());
         }
-        let unknown = |id| format!("{id} None: unknown; held: Unknown");
+        let unknown = |id| format!("{id} None: unknown; skipped: Unknown");
         let alone = queue("next", "", GUARD).replace(HELD, held);
         assert_eq!(said(&lab, &alone, &Policy::default()), [unknown(1), unknown(2), unknown(3)], "{}", lab.name());
     }

@@ -4,7 +4,7 @@
 use super::scenarios::{Queue, Scenario, all};
 use crate::support::doctor::{apply, outcomes};
 use crate::support::labs::{ALL, Lab, for_each_store};
-use jobdoctor::model::{Outcome, Step, EvidenceRow};
+use jobdoctor::model::{EvidenceRow, Outcome, Step};
 use jobdoctor::spec::{Expr, QueueSpec, StateSource};
 
 fn name(expr: &Expr) -> &str {
@@ -77,7 +77,7 @@ fn without_its_holds_the_write_overwrites() {
     for_each_store(|lab| {
         let scenario = named("an operator pauses it");
         let mutant = |mut spec: QueueSpec| {
-            spec.holds.clear();
+            spec.skips.clear();
             spec
         };
         assert_eq!(play(lab, &scenario, mutant, false), Outcome::Moved, "{}", lab.name());

@@ -259,8 +259,8 @@ fn pg_boss_jobs_are_known_by_two_columns_and_expire_by_a_third() {
     assert_eq!(said.len(), 4, "{said:#?}");
     assert!(said[0].starts_with(&format!("a/{}", id(1))) && said[0].ends_with("requeue to retry, attempts Some(0)"));
     assert!(said[1].ends_with("fail to failed, attempts Some(2)"), "{said:?}");
-    assert!(said[2].ends_with("held: Hold"), "{said:?}");
-    assert!(said[3].ends_with("unknown; held: Unknown"), "no span, no lease: {said:?}");
+    assert!(said[2].ends_with("skipped: Preset"), "{said:?}");
+    assert!(said[3].ends_with("unknown; skipped: Unknown"), "no span, no lease: {said:?}");
     for step in steps(&*store, &spec, &Policy::default()) {
         assert_eq!(outcomes(&apply(&*store, &spec, &[step])), [Outcome::Moved]);
     }

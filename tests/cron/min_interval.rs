@@ -21,7 +21,8 @@ fn is_held(shop: &Shop, ran: Ran) {
     assert_eq!(ran.stdout, "", "never mistaken for nothing found");
     let error: Value = serde_json::from_str(&ran.stderr).unwrap_or_else(|why| panic!("{why}: {ran:#?}"));
     let message = error["message"].as_str().expect("a message");
-    for word in ["jobs was swept ", " ago, at 20", "--min-interval 1h keeps the next sweep off until 20", "nothing was written"]
+    for word in
+        ["jobs was swept ", " ago, at 20", "--min-interval 1h keeps the next sweep off until 20", "nothing was written"]
     {
         assert!(message.contains(word), "{word}: {message}");
     }

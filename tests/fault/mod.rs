@@ -48,6 +48,7 @@ mod ground;
 mod killed_on_postgres;
 mod killed_on_sqlite;
 mod many;
+mod mutants;
 mod nightly;
 mod poisoned;
 mod random_kills;
@@ -55,7 +56,6 @@ mod shadowed;
 mod signals;
 mod streams;
 mod through;
-mod mutants;
 
 use crate::support::proofs::{is_there, named, rows};
 

@@ -5,8 +5,8 @@ mod at_once;
 mod beats;
 mod check;
 mod copies;
-mod nightly;
 mod mutants;
+mod nightly;
 pub(crate) mod workers;
 
 use crate::support::shop::Shop;

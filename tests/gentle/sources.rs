@@ -4,7 +4,7 @@ use crate::support::cli::{Doctor, fails, is_valid};
 use crate::support::doctor::limits;
 use crate::support::postgres::fresh;
 use jobdoctor::model::Claim;
-use jobdoctor::ops::{self, Snapshot, Order, Selection, Session};
+use jobdoctor::ops::{self, Order, Selection, Session, Snapshot};
 use jobdoctor::policy::{Later, Policy};
 use jobdoctor::spec::{Catalog, Place, Preset};
 use jobdoctor::store::{Address, Store, Surroundings, open};
@@ -125,12 +125,12 @@ fn store(address: &str) -> Box<dyn Store> {
 
 fn look(store: &dyn Store, catalog: &Catalog, preset: &str) -> Snapshot {
     let (place, limits) = (Place::default(), limits());
-    Session { store, catalog, preset: Some(preset), place: &place, limits: &limits, target: None }.look().unwrap()
+    Session { store, catalog, preset: Some(preset), place: &place, limits: &limits, target: None }.snapshot().unwrap()
 }
 
 fn apply(store: &dyn Store, plan: ops::Plan) -> Value {
     let order = Order {
-        turns: None,
+        sweep_lock: None,
         record: Default::default(),
         schema: "jobdoctor.reclaim/v1",
         apply: true,

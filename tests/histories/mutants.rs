@@ -13,7 +13,7 @@ use super::shrink::{breaks, shrink};
 use super::world::{World, postgres};
 use crate::support::dice::one_in;
 use crate::support::figures;
-use jobdoctor::model::{BatchReport, Engine, Outcome, Step, EvidenceRow};
+use jobdoctor::model::{BatchReport, Engine, EvidenceRow, Outcome, Step};
 use jobdoctor::spec::{Expr, Piece, QueueSpec, StateSource, StepSpec, Template};
 use jobdoctor::store::StoreError;
 
@@ -106,7 +106,9 @@ fn of_locks() -> Vec<Mutant> {
             let unlocked = "(WITH unlocked AS MATERIALIZED (SELECT * FROM public.jobs) SELECT * FROM unlocked) AS j";
             mutant.applies.claim.from = Template(vec![Piece::Text(unlocked.to_owned())]);
         })),
-        shared(mutant("without the evidence row", Queue::Owners, "S1", |mutant| mutant.plan = |steps| trust_the_worker(steps))),
+        shared(mutant("without the evidence row", Queue::Owners, "S1", |mutant| {
+            mutant.plan = |steps| trust_the_worker(steps);
+        })),
     ]
 }
 

@@ -12,7 +12,7 @@ fn swept(shop: &Shop, more: &[&str], code: i32) -> Vec<Sample> {
 }
 
 fn found(samples: &[Sample]) -> Vec<Sample> {
-    let is_found = |sample: &&Sample| sample.name.ends_with("_jobs") && !sample.name.contains("moved");
+    let is_found = |sample: &&Sample| sample.name.ends_with("_jobs") && !sample.name.contains("reclaimed");
     samples.iter().filter(is_found).cloned().collect()
 }
 

@@ -6,13 +6,13 @@
 //! come after that; a doctor never waits for a row.
 
 mod fixture;
+mod mutants;
 mod nightly;
 mod orders;
 mod play;
 mod player;
 mod specs;
 mod step;
-mod mutants;
 mod world;
 
 use crate::support::labs::{Journal, PostgresLab, SqlLab, SqliteLab};

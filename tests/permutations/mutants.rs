@@ -11,7 +11,9 @@ use jobdoctor::spec::{Expr, QueueSpec};
 /// The precondition with these columns alone.
 fn only(columns: &'static [&'static str]) -> impl Fn(QueueSpec) -> QueueSpec {
     move |mut spec| {
-        spec.claim.precondition.retain(|expr| matches!(expr, Expr::Column(column) if columns.contains(&column.name.as_str())));
+        spec.claim
+            .precondition
+            .retain(|expr| matches!(expr, Expr::Column(column) if columns.contains(&column.name.as_str())));
         assert_eq!(spec.claim.precondition.len(), columns.len(), "{columns:?}");
         spec
     }

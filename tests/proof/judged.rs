@@ -1,7 +1,11 @@
 //! What earlier looks and lists do to a verdict, for every claim there may be.
 
-use jobdoctor::model::{Cell, Claim, Clocks, Precondition, Key, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp, EvidenceRow};
-use jobdoctor::policy::{Globs, Living, EarlierSnapshot, Policy, LiveOwners, Rule, Seen, Threshold, Verdict, judge, key_print, seen};
+use jobdoctor::model::{
+    Cell, Claim, Clocks, EvidenceRow, Key, LockSign, Owner, OwnerRow, Precondition, Reading, Sign, Timestamp,
+};
+use jobdoctor::policy::{
+    EarlierSnapshot, Globs, LiveOwners, Living, Policy, Rule, Seen, Threshold, Verdict, judge, key_print, seen,
+};
 use jobdoctor::spec::QueueSpec;
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -123,7 +127,7 @@ fn ahead() -> Claim {
         deadline: Reading::Absent,
         cancel_requested: false,
         max_runtime: None,
-        holds: Vec::new(),
+        skips: Vec::new(),
         extra: Vec::new(),
         progress: None,
         precondition: Precondition("as it was".to_owned()),
@@ -155,7 +159,10 @@ fn an_evidence_row_that_changes() {
     };
     assert_eq!(verdict(&with("b"), stood(&with("a"), 90_000, false)), "healthy");
     assert_eq!(verdict(&with("a"), stood(&with("a"), 90_000, false)), "stuck");
-    assert_eq!(verdict(&Claim { evidence_row: EvidenceRow::Absent, ..ahead() }, stood(&with("a"), 90_000, false)), "healthy");
+    assert_eq!(
+        verdict(&Claim { evidence_row: EvidenceRow::Absent, ..ahead() }, stood(&with("a"), 90_000, false)),
+        "healthy"
+    );
 }
 
 /// What else is wrong with a claim is no question of clocks.
@@ -182,8 +189,10 @@ fn what_looks_cannot_mend() {
 /// The store's clock was put back: nothing has stood still for longer than that clock says.
 #[test]
 fn a_clock_that_was_put_back() {
-    let future =
-        |at: Timestamp| EarlierSnapshot { taken_at: at, seen: HashMap::from([(key_print(&ahead()), seen(None, &ahead(), at))]) };
+    let future = |at: Timestamp| EarlierSnapshot {
+        taken_at: at,
+        seen: HashMap::from([(key_print(&ahead()), seen(None, &ahead(), at))]),
+    };
     assert_eq!(verdict(&ahead(), future(ago(-90_000))), "unknown");
     let kept = seen(Some(&seen(None, &ahead(), ago(-90_000))), &ahead(), now());
     assert_eq!((kept.since, kept.progress_since), (now(), now()));

@@ -225,7 +225,11 @@ fn a_claim_made_in_the_minute_of_the_list_is_left_alone() {
         assert_eq!(ids(&document, "steps", rules), ["5 live_owner_list"], "{document:#}");
         let words = ["sweep", "--restart", "--alive-from", "alive.txt", "--json"];
         let document = queue.run(&words).exits(0).json();
-        assert_eq!(ids(&document, "steps", rules), ["3 live_owner_list", "5 live_owner_list"], "the operator answers for the clocks");
+        assert_eq!(
+            ids(&document, "steps", rules),
+            ["3 live_owner_list", "5 live_owner_list"],
+            "the operator answers for the clocks"
+        );
     });
 }
 

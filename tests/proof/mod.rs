@@ -3,7 +3,7 @@
 mod confirm;
 mod judged;
 mod list;
-mod snapshot_file;
-mod look_files_from_outside;
 mod queue;
+mod snapshot_file;
+mod snapshot_files_from_outside;
 mod stores;

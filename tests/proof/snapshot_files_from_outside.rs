@@ -93,8 +93,11 @@ fn what_is_no_file_to_write_to() {
         }
         fs::set_permissions(queue.doctor.path("look.json"), Permissions::from_mode(0o620)).unwrap();
         refused(queue, "look.json", "may be written by others (mode 0620)");
-        let ran =
-            fails(&queue.doctor, &["reclaim", "--snapshot-file", "nowhere/look.json", "--db", &queue.url, "--apply"], 78);
+        let ran = fails(
+            &queue.doctor,
+            &["reclaim", "--snapshot-file", "nowhere/look.json", "--db", &queue.url, "--apply"],
+            78,
+        );
         assert!(ran.stderr.contains("nowhere/look.json"), "{ran:#?}");
         // Nothing is left beside it.
         assert!(queue.doctor.files().iter().all(|file| !file.starts_with(".jobdoctor-look")));
@@ -109,7 +112,8 @@ fn the_file_of_another_queue() {
         let before = fs::read(queue.doctor.path("look.json")).unwrap();
         queue.doctor.run(&["init", "--db", "other.db"]).exits(0);
         for command in [&["stale"][..], &["sweep", "--apply"]] {
-            let ran = fails(&queue.doctor, &[command, &["--snapshot-file", "look.json", "--db", "other.db"]].concat(), 78);
+            let ran =
+                fails(&queue.doctor, &[command, &["--snapshot-file", "look.json", "--db", "other.db"]].concat(), 78);
             assert!(ran.stderr.contains("is a snapshot of") && ran.stderr.contains("other.db"), "{ran:#?}");
         }
         assert_eq!(fs::read(queue.doctor.path("look.json")).unwrap(), before);

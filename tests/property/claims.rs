@@ -1,6 +1,8 @@
 //! Claims of the reference schema, of every sort: fresh, silent, without signs, ahead of the clock, nonsensical.
 
-use jobdoctor::model::{Cell, Claim, Precondition, Key, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp, EvidenceRow};
+use jobdoctor::model::{
+    Cell, Claim, EvidenceRow, Key, LockSign, Owner, OwnerRow, Precondition, Reading, Sign, Timestamp,
+};
 use proptest::prelude::*;
 use std::time::Duration;
 

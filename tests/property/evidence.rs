@@ -3,8 +3,10 @@
 use super::claims::{ago, now};
 use super::queue::{lease, resolved, table};
 use crate::support::doctor::mapping;
-use jobdoctor::model::{Claim, Precondition, LockSign, OwnerRow, Reading, Sign, Timestamp};
-use jobdoctor::policy::{Living, EarlierSnapshot, Policy, Restart, RestartScope, LiveOwners, Rule, Verdict, judge, key_print, seen};
+use jobdoctor::model::{Claim, LockSign, OwnerRow, Precondition, Reading, Sign, Timestamp};
+use jobdoctor::policy::{
+    EarlierSnapshot, LiveOwners, Living, Policy, Restart, RestartScope, Rule, Verdict, judge, key_print, seen,
+};
 use jobdoctor::spec::{LiveTable, QueueSpec};
 use std::sync::{Arc, OnceLock};
 

@@ -4,7 +4,7 @@
 use super::queue::{resolved, table};
 use crate::support::doctor::mapping;
 use jobdoctor::model::{Claim, LockSign, OwnerRow, Reading, Sign, Timestamp};
-use jobdoctor::policy::{Living, Policy, Restart, RestartScope, LiveOwners, judge};
+use jobdoctor::policy::{LiveOwners, Living, Policy, Restart, RestartScope, judge};
 use jobdoctor::spec::encoding::{Encoding, Encodings};
 use jobdoctor::spec::{LiveTable, QueueSpec};
 use std::sync::Arc;

@@ -2,10 +2,10 @@
 
 pub mod claims;
 mod conninfo;
+mod diagnoses;
 mod duration;
 mod edges;
 mod encoding;
-mod diagnoses;
 mod evidence;
 mod ident;
 mod inert;
@@ -21,7 +21,7 @@ mod unknown;
 
 /// A claim of the reference schema that is silent in every way, to be changed by the tests that start from it.
 fn queue_claim() -> jobdoctor::model::Claim {
-    use jobdoctor::model::{Cell, Claim, Precondition, Key, LockSign, Owner, OwnerRow, Reading, Sign, EvidenceRow};
+    use jobdoctor::model::{Cell, Claim, EvidenceRow, Key, LockSign, Owner, OwnerRow, Precondition, Reading, Sign};
     let sign = |seconds| Sign { at: Reading::At(claims::ago(seconds)), silent_after: None, lock: LockSign::Absent };
     Claim {
         key: Key(vec![Cell::Integer(1)]),

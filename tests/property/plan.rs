@@ -1,7 +1,7 @@
 use super::claims::{claim, now};
 use super::queue::lease;
 use jobdoctor::model::{Action, Cell, Step};
-use jobdoctor::policy::{Digest, Draft, SkipReason, Policy, Verdict, draft, judge};
+use jobdoctor::policy::{Digest, Draft, Policy, SkipReason, Verdict, draft, judge};
 use proptest::prelude::*;
 use std::time::Duration;
 

@@ -45,7 +45,11 @@ fn a_uuid_in_capitals_is_the_same_job() {
     let bare = ID.replace('-', "");
     let planned = doctor.run(&["reclaim", "--id", &capitals, "--id", &bare, "--json", "--db", &url]).exits(0).json();
     assert_eq!(planned["not_found"], serde_json::json!([]), "{planned}");
-    assert_eq!(planned["steps"].as_array().unwrap().len() + planned["skipped"].as_array().unwrap().len(), 1, "{planned}");
+    assert_eq!(
+        planned["steps"].as_array().unwrap().len() + planned["skipped"].as_array().unwrap().len(),
+        1,
+        "{planned}"
+    );
     // A slip of the pen is no uuid, and no error of the database.
     let odd = format!("a-{}", bare.split_at(1).1);
     assert_eq!(doctor.run(&["show", &odd, "--db", &url]).code, 66);

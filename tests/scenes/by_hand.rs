@@ -114,12 +114,12 @@ fn played(
         to: scene.to.as_deref().map(|to| Action::ALL.into_iter().find(|known| known.name() == to).unwrap()),
         ..Policy::default()
     };
-    let mut look = looking.look().map_err(|error| error.to_string())?;
+    let mut look = looking.snapshot().map_err(|error| error.to_string())?;
     let plan = ops::plan(&mut look, &Selection::default(), &policy).map_err(|error| error.to_string())?;
     drop(look);
     run(&mut client, &scene.meanwhile);
     let order = Order {
-        turns: None,
+        sweep_lock: None,
         record: Default::default(),
         schema: "jobdoctor.reclaim/v1",
         apply: true,

@@ -7,11 +7,11 @@
 mod as_new;
 mod by_hand;
 mod changes;
+mod mutants;
 mod outcome;
 mod play;
 mod scene;
 mod times;
-mod mutants;
 
 use as_new::AsNew;
 use scene::Scene;

@@ -52,7 +52,7 @@ pub fn play(tables: &mut AsNew, catalog: &Catalog, schema: &str, scene: &Scene) 
         ..Policy::default()
     };
     let later = Later { delay: scene.delay.as_deref().map(|delay| parse_duration(delay).unwrap()), jitter: None };
-    let looked = looking.look().and_then(|mut look| look.return_later(&later).map(|()| look));
+    let looked = looking.snapshot().and_then(|mut look| look.return_later(&later).map(|()| look));
     let mut look = match (looked, scene.expected.get("refusal")) {
         (Ok(look), None) => look,
         (Err(error), None) => panic!("{error}"),
@@ -72,7 +72,7 @@ pub fn play(tables: &mut AsNew, catalog: &Catalog, schema: &str, scene: &Scene) 
         guard: Guard { lifted: Some(Lifted::Target), ..Guard::default() },
         run_id: "RUN".to_owned(),
         later,
-        turns: None,
+        sweep_lock: None,
         record: Default::default(),
     };
     let done = ops::reclaim(&*store, &limits, plan, &order).unwrap_or_else(|error| panic!("{error}"));

@@ -50,7 +50,8 @@ fn a_sweep_that_is_to_hold_is_refused_all_the_same() {
     doctor.run(&["sweep", "--apply", "--db", &primary]).exits(0);
     doctor.run(&["sweep", "--apply", "--min-interval", "1h", "--db", &primary]).exits(75);
     pair.catch_up();
-    let ran = doctor.run(&["sweep", "--apply", "--min-interval", "1h", "--db", &database.url(&[pair.standby()])]).exits(4);
+    let ran =
+        doctor.run(&["sweep", "--apply", "--min-interval", "1h", "--db", &database.url(&[pair.standby()])]).exits(4);
     assert!(ran.stderr.contains("this is a standby"), "{ran:#?}");
 }
 

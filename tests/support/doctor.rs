@@ -95,7 +95,7 @@ pub fn verdicts(store: &dyn Store, spec: &QueueSpec, policy: &Policy) -> Vec<Str
         };
         let what = match draft(spec, &claim, &judgement, policy) {
             Draft::Step(step) => format!("{} to {}, attempts {:?}", step.action, step.state_after, step.attempts_after),
-            Draft::Skipped(held) => format!("held: {:?}", held.reason),
+            Draft::Skipped(held) => format!("skipped: {:?}", held.reason),
         };
         let owner = claim.owner.as_ref().map(|owner| (owner.name.as_str(), owner.host.as_deref()));
         lines.push(format!(

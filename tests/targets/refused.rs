@@ -17,7 +17,10 @@ fn flags_for_one_target() {
         ),
         (vec!["stale", "--all-targets", "--target", "web"], "cannot be used with"),
         (vec!["stale", "--all-targets", "--alive-from", "-"], "--alive-from must be a file"),
-        (vec!["stale", "--target", "web", "--target", "app", "--snapshot-file", "look.json"], "needs a file of its own"),
+        (
+            vec!["stale", "--target", "web", "--target", "app", "--snapshot-file", "look.json"],
+            "needs a file of its own",
+        ),
         (vec!["sweep", "--all-targets", "--apply", "--expect", "12345678"], "--expect makes no sense"),
         (vec!["check", "--target", "web", "--target", "app"], "this command takes one --target"),
     ] {

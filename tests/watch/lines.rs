@@ -92,7 +92,10 @@ fn what_appears_what_is_gone_and_each_look() {
         assert_eq!((ids(&gone, "gone"), ids(&gone, "appeared")), (vec!["2"], vec![]));
         assert_eq!(gone.last().unwrap()["owner"], "web1:1", "as it was when it was last seen");
         let look = told.next();
-        assert_eq!((&look["type"], &look["gone"], &look["summary"]["stuck"]), (&"snapshot".into(), &1.into(), &2.into()));
+        assert_eq!(
+            (&look["type"], &look["gone"], &look["summary"]["stuck"]),
+            (&"snapshot".into(), &1.into(), &2.into())
+        );
         let times: Vec<&str> =
             [&first[first.len() - 1], &look].map(|look| look["store_time"].as_str().unwrap()).to_vec();
         assert!(times[0] < times[1], "each snapshot has a now of its own: {times:?}");

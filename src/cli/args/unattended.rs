@@ -3,7 +3,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The longest time that a run waits for its turn, or sleeps before it begins.
+/// The longest time that a run waits for the sweep lock, or sleeps before it begins.
 const LONGEST: Duration = Duration::from_secs(3600);
 /// The longest time that one sweep keeps others off.
 const LONGEST_MIN_INTERVAL: Duration = Duration::from_secs(7 * 86_400);

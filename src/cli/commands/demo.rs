@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         guard: Guard::default(),
         run_id: String::new(),
         later: Later::default(),
-        turns: None,
+        sweep_lock: None,
         record: Record::default(),
     };
     let plan = ops::reclaim(store.as_ref(), &limits, plan, &order)?;

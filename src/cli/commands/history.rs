@@ -5,7 +5,7 @@ use crate::cli::exit::Exit;
 use crate::cli::present::present;
 use crate::cli::record::journals;
 use crate::cli::settings::{READING, Settings};
-use crate::ops::{self, Snapshot, Records};
+use crate::ops::{self, Records, Snapshot};
 use crate::render::{Format, count, grouped};
 use crate::report::{History, HistoryOne};
 use clap::builder::NonEmptyStringValueParser;

@@ -1,6 +1,6 @@
 use super::{Present, ROWS, jobs};
 use crate::render::{Cell, Format, Screen, Table, Tone};
-use crate::report::{SkippedJob, Job, Reclaim, Spool, StepJob};
+use crate::report::{Job, Reclaim, SkippedJob, Spool, StepJob};
 use std::io::{self, Write};
 
 impl Present for Reclaim {

@@ -9,7 +9,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
 use super::settings::Settings;
-use crate::ops::{self, Followed, Snapshot, Selection};
+use crate::ops::{self, Followed, Selection, Snapshot};
 use crate::policy::Policy;
 use crate::render::Format;
 use crate::report::Stale;

@@ -30,7 +30,12 @@ pub struct Checked {
 ///
 /// # Errors
 /// When the store cannot be read at all.
-pub fn check(snapshot: &mut Snapshot, setup: &[String], unfit: &[String], with_waiting: bool) -> Result<Checked, OpsError> {
+pub fn check(
+    snapshot: &mut Snapshot,
+    setup: &[String],
+    unfit: &[String],
+    with_waiting: bool,
+) -> Result<Checked, OpsError> {
     let mut findings = Findings { list: Vec::new(), denied: false, untried: Vec::new() };
     for warning in setup {
         findings.add(Severity::Warning, "setup", warning.clone(), None);

@@ -2,7 +2,7 @@
 
 use crate::journal::{Entry, Target};
 use crate::model::{Key, RowImage};
-use crate::ops::{Snapshot, OpsError};
+use crate::ops::{OpsError, Snapshot};
 use crate::spec::{Column, SpecError};
 use std::collections::BTreeMap;
 

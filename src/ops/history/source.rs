@@ -1,5 +1,5 @@
 use crate::journal::{Directory, is_run_id};
-use crate::ops::{Snapshot, OpsError};
+use crate::ops::{OpsError, Snapshot};
 use crate::spec::LedgerSpec;
 use crate::store::{StoreError, StoreErrorKind};
 use std::collections::BTreeSet;
@@ -21,7 +21,9 @@ impl Records<'_> {
     /// # Errors
     /// When there is one that this role may not read, or that is not what this program makes.
     pub(in crate::ops) fn ledger(&self) -> Result<Option<LedgerSpec>, OpsError> {
-        let Some(ledger) = self.snapshot.as_ref().and_then(|snapshot| snapshot.spec.ledger.clone()) else { return Ok(None) };
+        let Some(ledger) = self.snapshot.as_ref().and_then(|snapshot| snapshot.spec.ledger.clone()) else {
+            return Ok(None);
+        };
         let name = format!("{}.{}", ledger.table.schema, ledger.table.name);
         if !ledger.lacks.is_empty() {
             let message = format!("the ledger {name} lacks columns: {}", ledger.lacks.join(", "));

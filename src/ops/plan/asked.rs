@@ -28,7 +28,11 @@ impl Asked {
 
     /// The same for a second snapshot: the limit has cut the first plan already, and a job that is not in that one must not push
     /// out one that is.
-    pub(in crate::ops) fn plan_without_limit(&self, snapshot: &mut Snapshot, policy: &Policy) -> Result<Plan, OpsError> {
+    pub(in crate::ops) fn plan_without_limit(
+        &self,
+        snapshot: &mut Snapshot,
+        policy: &Policy,
+    ) -> Result<Plan, OpsError> {
         match self {
             Asked::Selection(selection) => plan(snapshot, &Selection { limit: None, ..(**selection).clone() }, policy),
             Asked::Saved(..) => self.plan(snapshot, policy),

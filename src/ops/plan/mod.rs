@@ -9,7 +9,7 @@ mod waiting;
 mod warnings;
 
 use super::OpsError;
-use super::document::{skipped, job, order};
+use super::document::{job, order, skipped};
 use super::progress::Progress;
 use super::selection::Selection;
 use super::session::Snapshot;
@@ -18,7 +18,7 @@ use super::stale::judged;
 use super::stalls::{explain, must_be_counted};
 use crate::model::{Claim, Key, Step, Timestamp};
 use crate::policy::{Digest, Draft, Gauge, Judgement, Policy, draft, judge};
-use crate::report::{Filter, SkippedJob, SavedPlan, Spool, StepJob, Target};
+use crate::report::{Filter, SavedPlan, SkippedJob, Spool, StepJob, Target};
 use crate::spec::QueueSpec;
 pub use asked::Asked;
 use gauge::{Measured, measured};

@@ -3,7 +3,7 @@
 use super::Plan;
 use crate::model::{Action, Key};
 use crate::ops::OpsError;
-use crate::policy::{Digest, Draft, Skipped, SkipReason, Policy, Rule};
+use crate::policy::{Digest, Draft, Policy, Rule, SkipReason, Skipped};
 use crate::report::{SavedPlan, SavedPolicy, SavedStep, SavedTarget, Target};
 use crate::spec::SpecError;
 use std::collections::{BTreeMap, BTreeSet};

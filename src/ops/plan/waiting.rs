@@ -5,7 +5,7 @@ use super::{Drafts, Part, Plan};
 use crate::model::{Action, Claim, Step};
 use crate::ops::OpsError;
 use crate::ops::selection::Selection;
-use crate::ops::session::{Snapshot, Session};
+use crate::ops::session::{Session, Snapshot};
 use crate::ops::too_long::{self, Group};
 use crate::policy::{Digest, Draft, Policy, StateLimit, Verdict, draft, judge};
 use crate::report::Spool;

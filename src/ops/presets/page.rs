@@ -2,8 +2,8 @@ use super::actions::action_named;
 use super::finished::finished;
 use super::words;
 use crate::report::{
-    PresetAdvice, PresetAttempts, PresetCaution, PresetCheck, PresetSkip, PresetInFlight, PresetLiveness, PresetOption,
-    PresetOwner, PresetQueue, PresetRule, PresetShape, PresetStates, PresetTable, PresetTime, PresetWakeUp,
+    PresetAdvice, PresetAttempts, PresetCaution, PresetCheck, PresetInFlight, PresetLiveness, PresetOption,
+    PresetOwner, PresetQueue, PresetRule, PresetShape, PresetSkip, PresetStates, PresetTable, PresetTime, PresetWakeUp,
     PresetsShow,
 };
 use crate::spec::{self, OptionKind, Preset, Profile, Shape, SpecError, StateValue, Threshold, WakeUp};

@@ -6,7 +6,7 @@ mod plan;
 use super::guard::Guard;
 use super::history::Records;
 use super::record::{About, Record, Recording, target};
-use super::{Snapshot, OpsError};
+use super::{OpsError, Snapshot};
 use crate::model::Outcome;
 use crate::report::{Outcomes, Undo};
 use crate::store::{Limits, Store, StoreError, StoreErrorKind};

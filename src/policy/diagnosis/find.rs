@@ -3,7 +3,7 @@
 use super::holder::{Holder, Part};
 use super::tally::Tally;
 use super::words;
-use super::{Diagnosis, DiagnosisKind, Diagnoses, Grouped};
+use super::{Diagnoses, Diagnosis, DiagnosisKind, Grouped};
 use crate::model::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -121,7 +121,12 @@ impl Diagnoses<'_> {
             let only = owners.first().filter(|_| owners.len() == 1).map(|(name, _)| name.as_str());
             if !owners.is_empty() {
                 let sum = Tally::of(owners.iter().map(|(_, told)| *told));
-                diagnoses.push(words::inconsistency(kind, &sum, only, (!self.overflowed).then_some(owners.len() as u64)));
+                diagnoses.push(words::inconsistency(
+                    kind,
+                    &sum,
+                    only,
+                    (!self.overflowed).then_some(owners.len() as u64),
+                ));
             }
         }
         if self.no_claim_time.jobs > 0 {

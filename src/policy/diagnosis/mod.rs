@@ -1,9 +1,9 @@
 //! What is likely to have happened: stuck jobs are grouped by the fault that explains them, so that a person reads one line
 //! a fault. This is a guess for people; nothing is ever moved because of it.
 
-mod kind;
 mod find;
 mod holder;
+mod kind;
 mod tally;
 mod words;
 

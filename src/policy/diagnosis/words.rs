@@ -64,7 +64,8 @@ pub fn gone(what: DiagnosisKind, lost: &[Lost<'_>], kind: Option<&str>, now: Tim
         (_, true) => "; some of what it holds cannot be judged",
         (_, false) => "; judged by age alone, so slow looks like dead",
     };
-    diagnosis.text = format!("{told}: {}{}{list}{doubt}", jobs(diagnosis.jobs, diagnosis.kind.as_deref()), queues(&parts));
+    diagnosis.text =
+        format!("{told}: {}{}{list}{doubt}", jobs(diagnosis.jobs, diagnosis.kind.as_deref()), queues(&parts));
     diagnosis
 }
 

@@ -13,7 +13,7 @@ mod rules;
 mod states;
 mod times;
 
-pub(super) use actions::{ActionDoc, AttemptsWord, SkipDoc, NotifyDoc, StepDoc};
+pub(super) use actions::{ActionDoc, AttemptsWord, NotifyDoc, SkipDoc, StepDoc};
 pub(super) use advice::AdviceDoc;
 pub(super) use attempts::{AttemptsDoc, MaxDoc};
 pub(super) use check::CheckDoc;
@@ -29,7 +29,7 @@ use super::node::Node;
 use super::queue::{Counted, Exhausted, Fencing, MaxCounts, States};
 use super::template::Template;
 use crate::model::Action;
-use actions::{actions, skip, notify};
+use actions::{actions, notify, skip};
 use advice::{advice, words};
 use attempts::attempts;
 use check::check;

@@ -1,7 +1,7 @@
 use super::sql::{physical, sql, sql_of_text};
 use super::{
-    AdviceProfile, AttemptsProfile, CheckProfile, ClaimProfile, FinishedProfile, SkipProfile, OwnerProfile, Profile,
-    RulesProfile, WakeUp, actions, liveness, tables,
+    AdviceProfile, AttemptsProfile, CheckProfile, ClaimProfile, FinishedProfile, OwnerProfile, Profile, RulesProfile,
+    SkipProfile, WakeUp, actions, liveness, tables,
 };
 use crate::model::age;
 use crate::spec::document::{ClaimFrom, Document, FinishedDoc, MaxRuntimeDoc, NotifyDoc};

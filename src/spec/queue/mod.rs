@@ -13,7 +13,7 @@ mod recorded;
 mod rules;
 mod states;
 
-pub use actions::{ActionSpec, Assignment, Skip, Notify, Rows, StepSpec};
+pub use actions::{ActionSpec, Assignment, Notify, Rows, Skip, StepSpec};
 pub use attempts::{Attempts, Counted, Exhausted, Max, MaxCounts};
 pub use check::CheckSpec;
 pub use claim::{ClaimSpec, StateSource};

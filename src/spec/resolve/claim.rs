@@ -43,7 +43,11 @@ impl Binder<'_> {
             lock_table: self.lock_table.clone(),
             key,
             state,
-            filter: claim.filter.as_ref().map(|(written, sql)| self.expand(written, sql, Within::Snapshot)).transpose()?,
+            filter: claim
+                .filter
+                .as_ref()
+                .map(|(written, sql)| self.expand(written, sql, Within::Snapshot))
+                .transpose()?,
             queue: self.optional_expr(&claim.queue)?,
             kind: self.optional_expr(&claim.kind)?,
             claimed_at: self.optional_time(&claim.claimed_at, &self.lock)?,

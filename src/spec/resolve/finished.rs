@@ -37,7 +37,8 @@ impl Binder<'_> {
             StateSource::Column(_) => doc.states.clone(),
             StateSource::Place(_) => Vec::new(),
         };
-        let filter = doc.filter.as_ref().map(|(written, sql)| self.expand(written, sql, Within::Snapshot)).transpose()?;
+        let filter =
+            doc.filter.as_ref().map(|(written, sql)| self.expand(written, sql, Within::Snapshot)).transpose()?;
         if states.is_empty() && filter.is_none() {
             return Err(doc
                 .at

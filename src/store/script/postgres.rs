@@ -2,7 +2,7 @@
 
 use super::inline::Inline;
 use super::{Place, Work, ended};
-use crate::model::{Action, Batch, Cell, Engine, Timestamp, EvidenceRow};
+use crate::model::{Action, Batch, Cell, Engine, EvidenceRow, Timestamp};
 use crate::spec::ident::quoted;
 use crate::spec::{ActionSpec, OwnerRowSpec, QueueSpec, Rows};
 use crate::store::StoreError;

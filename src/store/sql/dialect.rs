@@ -242,7 +242,11 @@ impl Dialect for Sqlite {
     fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]) {
         sql.push("(SELECT ");
         (1..=columns.len()).for_each(|n| sql.push(&format!("column{n} AS k{n}, ")));
-        sql.push(&format!("column{} AS precondition, column{} AS n FROM (VALUES ", columns.len() + 1, columns.len() + 2));
+        sql.push(&format!(
+            "column{} AS precondition, column{} AS n FROM (VALUES ",
+            columns.len() + 1,
+            columns.len() + 2
+        ));
         for (n, (key, precondition)) in rows.iter().enumerate() {
             sql.push(if n > 0 { ", (" } else { "(" });
             sql.bind_all(&key.0);

@@ -14,9 +14,9 @@ mod projection;
 mod record;
 mod rows;
 pub mod statements;
+mod sweep_lock;
 mod tally;
 mod trial;
-mod turn;
 mod verify;
 
 pub use builder::{Param, Sql, Statement};
@@ -33,7 +33,7 @@ pub(super) use ledger::{
 };
 pub(super) use listing::{all, begun_before, canonical, count, find, suspects};
 pub(super) use record::{images, restores};
+pub(super) use sweep_lock::{acquire_sweep_lock, sweep_lock_holder};
 pub(super) use tally::{state_meant, tally};
 pub(super) use trial::{cast_value, refused_claims, stored_claims};
-pub(super) use turn::{turn, turn_holder};
-pub(super) use verify::{guard, reread, shared_keys, verify, evidence_writers, evidence_rows, evidence_reread};
+pub(super) use verify::{evidence_reread, evidence_rows, evidence_writers, guard, reread, shared_keys, verify};

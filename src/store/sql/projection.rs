@@ -1,5 +1,5 @@
 use super::builder::{Sql, Values, column_sql};
-use crate::model::{Cell, Claim, Precondition, Key, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp, EvidenceRow};
+use crate::model::{Cell, Claim, EvidenceRow, Key, LockSign, Owner, OwnerRow, Precondition, Reading, Sign, Timestamp};
 use crate::spec::{
     CancelRequested, Expr, Liveness, Max, MaxRuntime, QueueSpec, SilentAfter, StateSource, Template, TimeColumn,
 };
@@ -204,7 +204,9 @@ impl<'s> Projection<'s> {
             evidence_row: match (owner_row, row_key) {
                 (None, _) => EvidenceRow::None,
                 (Some(_), Cell::Null) => EvidenceRow::Absent,
-                (Some(_), key) => EvidenceRow::Row { key, image: Precondition(text(Role::OwnerImage).unwrap_or_default()) },
+                (Some(_), key) => {
+                    EvidenceRow::Row { key, image: Precondition(text(Role::OwnerImage).unwrap_or_default()) }
+                }
             },
         };
         (claim, truth(&cell(Role::InFlight)))

@@ -80,7 +80,7 @@ impl<'n> Trial<'n> {
         let (limits, place) = (limits(), Place::default());
         let session =
             Session { store, catalog: &CATALOG, preset: Some("lease"), place: &place, limits: &limits, target: None };
-        let mut look = session.look()?;
+        let mut look = session.snapshot()?;
         let stale = ops::stale(&mut look, &Selection::default(), &Policy::default())?;
         let plan = ops::plan(&mut look, &Selection::default(), &Policy::default())?;
         let ids = |list: &jobdoctor::report::Spool<jobdoctor::report::Job>| {
@@ -129,7 +129,7 @@ impl<'n> Trial<'n> {
             guard: Guard { lifted: Some(Lifted::Target), ..Guard::default() },
             run_id: "RUN".to_owned(),
             later: Default::default(),
-            turns: None,
+            sweep_lock: None,
             record: Default::default(),
         };
         let done = ops::reclaim(&*store, &limits(), plan, &order).ok()?;

@@ -10,13 +10,13 @@ pub mod duration;
 pub mod eyes;
 pub mod id_list;
 pub mod journal;
-pub mod snapshot_file;
 pub mod pass_file;
 pub mod place;
 pub mod plan_file;
 pub mod preset;
 pub mod screen;
 pub mod service_file;
+pub mod snapshot_file;
 pub mod time;
 
 /// What holds for any bytes of one kind of text.

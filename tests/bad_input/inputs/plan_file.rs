@@ -14,7 +14,13 @@ pub fn holds(bytes: &[u8]) {
     let digest = |plan: &SavedPlan| {
         let mut digest = Digest::default();
         for step in &plan.steps {
-            digest.add_parts(&step.key.exact(), &step.precondition, &step.action, &step.state_after, step.attempts_after);
+            digest.add_parts(
+                &step.key.exact(),
+                &step.precondition,
+                &step.action,
+                &step.state_after,
+                step.attempts_after,
+            );
         }
         digest.finish()
     };

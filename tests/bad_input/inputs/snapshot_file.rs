@@ -3,7 +3,7 @@
 
 use super::place;
 use jobdoctor::model::Clocks;
-use jobdoctor::ops::{SnapshotFile, OpsError};
+use jobdoctor::ops::{OpsError, SnapshotFile};
 use jobdoctor::report::{SNAPSHOT_SCHEMA, SavedSnapshot};
 
 /// See the module.

@@ -7,7 +7,7 @@ use crate::histories::world::limits;
 use crate::support::doctor::REASON;
 use jobdoctor::model::{Batch, Claim, Outcome, Step, Timestamp};
 use jobdoctor::ops::cutoffs;
-use jobdoctor::policy::{Draft, Globs, Living, Policy, Restart, RestartScope, LiveOwners, draft, judge};
+use jobdoctor::policy::{Draft, Globs, LiveOwners, Living, Policy, Restart, RestartScope, draft, judge};
 use jobdoctor::spec::QueueSpec;
 use jobdoctor::store::{Reader, Unrecorded, Wanted};
 use std::collections::BTreeSet;

@@ -2,7 +2,9 @@
 
 use super::database::Row;
 use super::expression::{Scope, evaluate};
-use jobdoctor::model::{Cell, Claim, Precondition, Key, LockSign, Owner, OwnerRow, Reading, Sign, Timestamp, EvidenceRow};
+use jobdoctor::model::{
+    Cell, Claim, EvidenceRow, Key, LockSign, Owner, OwnerRow, Precondition, Reading, Sign, Timestamp,
+};
 use jobdoctor::spec::{
     CancelRequested, Column, Expr, JoinOn, Liveness, Max, MaxRuntime, OwnerRowSpec, Piece, QueueSpec, Runs,
     SilentAfter, StateSource, TimeColumn,

@@ -2,9 +2,9 @@ use super::database::{Database, now};
 use super::expression::{Scope, evaluate};
 use super::record::{changes, image, rows};
 use super::row::{Joined, joined, owner_image, owner_row};
-use jobdoctor::model::{Batch, BatchReport, Cell, Outcome, RestoreBatch, Step, StepResult, Timestamp, EvidenceRow};
+use jobdoctor::model::{Batch, BatchReport, Cell, EvidenceRow, Outcome, RestoreBatch, Step, StepResult, Timestamp};
 use jobdoctor::spec::{ActionSpec, Assignment, Column, Marker, QueueSpec, StepSpec};
-use jobdoctor::store::{Recorder, StoreError, StoreErrorKind, Turn, Writer};
+use jobdoctor::store::{Recorder, StoreError, StoreErrorKind, SweepLock, Writer};
 use std::sync::{Arc, Mutex};
 
 /// Moves rows that are still what was judged.
@@ -21,7 +21,7 @@ impl MemoryWriter {
 
 impl Writer for MemoryWriter {
     /// It takes none: no test of it has several writers.
-    fn take_turns(&mut self, _: Turn) {}
+    fn use_sweep_lock(&mut self, _: SweepLock) {}
 
     fn apply(&mut self, spec: &QueueSpec, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError> {
         must_keep_the_contract(spec, batch);

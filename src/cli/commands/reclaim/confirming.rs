@@ -6,7 +6,7 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{APPLYING, READING};
 use crate::model::age;
-use crate::ops::{self, Snapshot, OpsError, Plan};
+use crate::ops::{self, OpsError, Plan, Snapshot};
 use crate::policy::{Policy, Rule};
 use crate::render::count;
 use crate::store::Limits;
@@ -23,8 +23,11 @@ impl Reclaiming<'_> {
         let Some(after) = self.confirm_after() else { return Ok(usual) };
         match self.settings.stated_timeout() {
             Some(timeout) if timeout <= after => {
-                let message =
-                    format!("waiting {} between two snapshots leaves nothing of --timeout {}", age(after), age(timeout));
+                let message = format!(
+                    "waiting {} between two snapshots leaves nothing of --timeout {}",
+                    age(after),
+                    age(timeout)
+                );
                 Err(CliError::new(Exit::Usage, message).hint("make --timeout longer, or --confirm-after shorter"))
             }
             _ => Ok(usual + after),

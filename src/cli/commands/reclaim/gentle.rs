@@ -6,7 +6,7 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::record::journals;
 use crate::model::{Action, age};
-use crate::ops::{Snapshot, OpsError};
+use crate::ops::{OpsError, Snapshot};
 use crate::policy::Later;
 use crate::report::Reclaim;
 use std::time::Duration;

@@ -7,8 +7,8 @@ mod following;
 mod gentle;
 mod reclaiming;
 mod said;
+mod sweep_lock;
 mod told;
-mod turns;
 mod unheard;
 mod waiting;
 

@@ -10,8 +10,8 @@ use crate::cli::report_file::ReportFile;
 use crate::cli::settings::Settings;
 use crate::cli::splay;
 use crate::model::Timestamp;
-use crate::ops::{self, Asked, Guard, Snapshot, Order};
-use crate::policy::{Lifted, EarlierSnapshot, Policy};
+use crate::ops::{self, Asked, Guard, Order, Snapshot};
+use crate::policy::{EarlierSnapshot, Lifted, Policy};
 use crate::render::Format;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
@@ -43,7 +43,7 @@ pub(in crate::cli::commands) struct Unattended<'a> {
     pub(in crate::cli::commands) args: &'a UnattendedArgs,
     /// How long a restart sweep may sleep between its first snapshot and the one it judges. Other sweeps sleep before they look.
     pub(in crate::cli::commands) splay: Option<Duration>,
-    /// True if it takes turns with other sweeps: all but restart sweeps of some owners, because workers must always start.
+    /// True if it acquires the sweep lock: all but restart sweeps of some owners, because workers must always start.
     pub(in crate::cli::commands) takes_turns: bool,
     pub(in crate::cli::commands) is_restart: bool,
     /// True if no format was asked for.
@@ -133,7 +133,7 @@ impl Reclaiming<'_> {
             },
             run_id,
             later,
-            turns: standing.turns,
+            sweep_lock: standing.sweep_lock,
             record: record(self.name, &settings.target, self.act.reason.reason.as_ref(), &context.environment),
         };
         if self.act.emit.emit_sql {
@@ -159,7 +159,11 @@ impl Reclaiming<'_> {
     }
 
     /// What was in flight before the run waits, where it will and nothing else tells which claims are older.
-    fn first_snapshot(&self, snapshot: &mut Snapshot, splay: Option<Duration>) -> Result<Option<Arc<EarlierSnapshot>>, CliError> {
+    fn first_snapshot(
+        &self,
+        snapshot: &mut Snapshot,
+        splay: Option<Duration>,
+    ) -> Result<Option<Arc<EarlierSnapshot>>, CliError> {
         let is_restart = self.unattended.as_ref().is_some_and(|said| said.is_restart);
         let waits = splay.is_some() || !self.lock_wait().is_zero();
         if !is_restart || !waits || snapshot.spec.claim.claimed_at.is_some() {

@@ -3,7 +3,7 @@
 use super::Reclaiming;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
-use crate::ops::{self, Snapshot, Plan};
+use crate::ops::{self, Plan, Snapshot};
 use crate::policy::{Policy, RestartScope};
 use crate::render::grouped;
 

@@ -2,7 +2,7 @@
 
 use crate::model::Action;
 use crate::report::{
-    PresetAction, PresetCheck, PresetDelayed, PresetSkip, PresetQueue, PresetStep, PresetTime, PresetWakeUp,
+    PresetAction, PresetCheck, PresetDelayed, PresetQueue, PresetSkip, PresetStep, PresetTime, PresetWakeUp,
 };
 
 /// A heading and what stands under it.
@@ -225,10 +225,7 @@ fn skips(queue: &PresetQueue) -> Vec<Line> {
         word(skip.name.replace('_', " "), format!("{actions}: {}; where {}", skip.reason, code(&skip.condition)))
     };
     let guard = queue.guard.as_ref().map(|guard| {
-        word(
-            "guard",
-            format!("every action: asked once the row is locked; the job is skipped unless {}", code(guard)),
-        )
+        word("guard", format!("every action: asked once the row is locked; the job is skipped unless {}", code(guard)))
     });
     queue.skips.iter().map(line).chain(guard).collect()
 }

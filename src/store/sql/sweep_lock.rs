@@ -1,17 +1,17 @@
-//! The lock that batches of several hosts take turns by, on Postgres. It ends with its transaction, so it works behind poolers
+//! The sweep lock on Postgres. It ends with its transaction, so it works behind poolers
 //! too, and a run that dies leaves none.
 
 use super::builder::{Param, Statement};
 use crate::model::Cell;
 
-/// Takes the lock for this transaction, or says at once that somebody else has it.
-pub fn turn(key: i64) -> Statement {
+/// Acquires the lock for this transaction, or says at once that another session has it.
+pub fn acquire_sweep_lock(key: i64) -> Statement {
     let sql = "SELECT pg_catalog.pg_try_advisory_xact_lock($1::bigint)";
     Statement { sql: sql.to_owned(), params: vec![Param::Cell(Cell::Integer(key))] }
 }
 
 /// Who has it, in words; no row if it has ended meanwhile. Of a session of another role only the process is told.
-pub fn turn_holder(key: i64) -> Statement {
+pub fn sweep_lock_holder(key: i64) -> Statement {
     let sql = "SELECT 'server process ' || l.pid::text \
         || coalesce(', ' || nullif(a.application_name, ''), '') || coalesce(', user ' || a.usename::text, '') \
         || coalesce(', from ' || a.client_addr::text, '') \

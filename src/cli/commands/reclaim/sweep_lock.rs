@@ -1,4 +1,4 @@
-//! Sweeps of one queue: one at a time on this host, and in turns with those of others.
+//! Sweeps of one queue: one at a time on this host, and one at a time among hosts.
 
 use super::Reclaiming;
 use crate::cli::context::Context;
@@ -7,7 +7,7 @@ use crate::cli::exit::Exit;
 use crate::cli::record::locks;
 use crate::journal::{JournalError, LockFile, Locked};
 use crate::model::age;
-use crate::ops::{self, Snapshot, OpsError, Reclaimed, Turns};
+use crate::ops::{self, LockOptions, OpsError, Reclaimed, Snapshot};
 use crate::store::{Limits, StoreError, StoreErrorKind, too_soon};
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Standing {
     lock: Option<Locked>,
     /// What its batches are asked.
-    pub(super) turns: Option<Turns>,
+    pub(super) sweep_lock: Option<LockOptions>,
 }
 
 impl Reclaiming<'_> {
@@ -91,7 +91,7 @@ impl Reclaiming<'_> {
             self.stands_back();
             return Err(error.into());
         }
-        Ok((snapshot, Standing { lock: lock.ok(), turns: Some(Turns { min_interval, until }) }))
+        Ok((snapshot, Standing { lock: lock.ok(), sweep_lock: Some(LockOptions { min_interval, until }) }))
     }
 }
 

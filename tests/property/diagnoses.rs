@@ -5,7 +5,7 @@ use super::claims::{ago, claim, now};
 use super::queue::lease;
 use super::queue_claim;
 use jobdoctor::model::{Claim, Owner, Reading};
-use jobdoctor::policy::{DiagnosisKind, Diagnoses, Grouped, Policy, Verdict, judge};
+use jobdoctor::policy::{Diagnoses, DiagnosisKind, Grouped, Policy, Verdict, judge};
 use proptest::prelude::*;
 
 fn grouped(claims: &[Claim]) -> Grouped {
@@ -65,8 +65,8 @@ proptest! {
                 Some(name) => *name == owner.name,
                 None => diagnosis.host.is_some() && diagnosis.host == owner.host && diagnosis.kind.is_none(),
             });
-            prop_assert!(!(gone && lives), "{event:?}");
-            prop_assert!(diagnosis.what != DiagnosisKind::AllSilent || alive.is_empty(), "{event:?}");
+            prop_assert!(!(gone && lives), "{diagnosis:?}");
+            prop_assert!(diagnosis.what != DiagnosisKind::AllSilent || alive.is_empty(), "{diagnosis:?}");
         }
     }
 }

@@ -1,38 +1,38 @@
-//! How a run takes turns with others on the same queue.
+//! How a run acquires the sweep lock of a queue, and how long it waits for it.
 
 use super::OpsError;
 use super::session::Snapshot;
 use crate::model::{Batch, BatchReport, Timestamp};
 use crate::spec::QueueSpec;
-use crate::store::{Limits, Recorder, StoreError, StoreErrorKind, Turn, Writer, too_soon};
+use crate::store::{Limits, Recorder, StoreError, StoreErrorKind, SweepLock, Writer, too_soon};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{Duration, Instant};
 
-/// The shortest and the longest pause before one's turn is asked for again. A batch takes some 20 ms.
+/// The shortest and the longest pause between two attempts to acquire the lock. A batch holds it for some 20 ms.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(50));
 
 /// What to do where one has waited for another run in vain.
 pub const WAITED: &str = "this one has waited for it until --lock-wait or --timeout was over; it does the same work, so that the \
                           next run has less to do";
 
-/// What is asked of a run that takes turns.
+/// How a run uses the sweep lock.
 #[derive(Debug, Clone, Copy)]
-pub struct Turns {
+pub struct LockOptions {
     /// It is called off if a sweep of this queue has moved something within that time, as the ledger tells.
     pub min_interval: Option<Duration>,
-    /// Until when the first batch may wait for its turn; the others wait for as long as the run may take.
+    /// Until when the first batch may wait for the lock; the others wait for as long as the run may take.
     pub until: Instant,
 }
 
-impl Turns {
-    /// Has a writer take turns.
+impl LockOptions {
+    /// Has a writer acquire the lock in each batch.
     pub(super) fn begin(&self, writer: &mut dyn Writer) {
-        writer.take_turns(Turn { min_interval: self.min_interval });
+        writer.use_sweep_lock(SweepLock { min_interval: self.min_interval });
     }
 }
 
-/// Applies a batch in its turn. One that is tried again was not begun before. `until` is how long it waits for that.
-pub(super) fn in_turn(
+/// Applies a batch under the sweep lock. A batch that did not get the lock was not begun, so it is tried again, until `until`.
+pub(super) fn apply_with_lock(
     writer: &mut dyn Writer,
     spec: &QueueSpec,
     batch: &Batch<'_>,
@@ -43,7 +43,7 @@ pub(super) fn in_turn(
     let mut waited_for: Option<StoreError> = None;
     loop {
         let mut done = writer.apply(spec, batch, recorder);
-        let waits = done.stop.as_ref().is_some_and(|stop| stop.kind == StoreErrorKind::OutOfTurn);
+        let waits = done.stop.as_ref().is_some_and(|stop| stop.kind == StoreErrorKind::SweepLockHeld);
         let until = until.min(limits.deadline);
         if !waits || limits.interrupt.is_raised() || Instant::now() >= until {
             done.stop = done.stop.map(|stop| in_vain(stop, waited_for));
@@ -54,11 +54,11 @@ pub(super) fn in_turn(
     }
 }
 
-/// Why a batch has stopped that has waited for another run. Time that ran out while it asked once more is the time of whoever had
-/// its turn: the words of a statement that was cut off say nothing of that.
+/// Why a batch has stopped that has waited for another run. Time that ran out during another attempt was spent by the
+/// run that held the lock: the error of a statement that was cut off does not say so.
 fn in_vain(stop: StoreError, waited_for: Option<StoreError>) -> StoreError {
     match (waited_for, stop.kind) {
-        (Some(_), StoreErrorKind::OutOfTurn) => stop.hint(WAITED),
+        (Some(_), StoreErrorKind::SweepLockHeld) => stop.hint(WAITED),
         (Some(waited_for), StoreErrorKind::TimedOut) => waited_for.hint(WAITED),
         _ => stop,
     }
@@ -102,7 +102,7 @@ mod tests {
     fn time_that_ran_out_in_line_is_told_as_that() {
         let error = |kind, message: &str| StoreError::new(kind, message);
         let cut_off = || error(StoreErrorKind::TimedOut, "canceling statement");
-        let another = || error(StoreErrorKind::OutOfTurn, "another sweep");
+        let another = || error(StoreErrorKind::SweepLockHeld, "another sweep");
         for stop in [cut_off(), another()] {
             let told = in_vain(stop, Some(another()));
             assert_eq!((told.message.as_str(), told.hint.as_deref()), ("another sweep", Some(WAITED)));

@@ -1,4 +1,4 @@
-//! Runs that take turns with a queue. What is written is safe without it, because every step proves its precondition; it keeps runs
+//! The sweep lock: one sweeper at a time. What is written is safe without it, because every step proves its precondition; the lock keeps runs
 //! of several hosts from doing the same work at the same time, and from doing it again too soon.
 
 use super::apply::{SqlWriter, WriteSession};
@@ -15,15 +15,15 @@ const SWEEP: &str = "sweep";
 /// A run is named after the time at which it began, and may take so long until its last row is in the ledger.
 const LONGEST_RUN: Duration = Duration::from_secs(86_400);
 
-/// What a run's batches take turns for.
+/// How a run's batches use the sweep lock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Turn {
+pub struct SweepLock {
     /// The run is called off if a sweep of this queue has moved something within that time, as its ledger tells. Asked in the
     /// transaction of the first batch, where no other run can come between.
     pub min_interval: Option<Duration>,
 }
 
-/// Why a run is called off: the last sweep was less than `hold` ago, or is that little ahead of `now`, because a clock was set
+/// Why a run is called off: the last sweep was less than `min_interval` ago, or is that little ahead of `now`, because a clock was set
 /// back. `None` if it was earlier, or its time is so far ahead that it says nothing.
 pub fn too_soon(table: &str, last: Timestamp, min_interval: Duration, now: Timestamp) -> Option<StoreError> {
     let due = last.plus(min_interval);
@@ -48,35 +48,35 @@ pub fn too_soon(table: &str, last: Timestamp, min_interval: Duration, now: Times
 
 impl<S: WriteSession> SqlWriter<S> {
     /// The first thing in the transaction of a batch.
-    pub(super) fn its_turn(&mut self, spec: &QueueSpec, now: Timestamp) -> Result<(), StoreError> {
-        let Some(turn) = self.turn else { return Ok(()) };
+    pub(super) fn acquire_sweep_lock(&mut self, spec: &QueueSpec, now: Timestamp) -> Result<(), StoreError> {
+        let Some(sweep_lock) = self.sweep_lock else { return Ok(()) };
         let table = job_table(spec);
-        // Where nobody else can write while we do, beginning the transaction was to wait for one's turn.
+        // Where only one session can write, the transaction itself is the lock.
         if self.session.shares_writes() {
             let key = key(spec);
-            let got = self.session.query(&sql::turn(key))?;
+            let got = self.session.query(&sql::acquire_sweep_lock(key))?;
             if got.first().and_then(|row| row.first()) != Some(&Cell::Integer(1)) {
-                // Where no time is left to ask, it is still somebody else's turn.
-                let who = match self.session.query(&sql::turn_holder(key)) {
+                // Without time left to ask who has it, another run has it all the same.
+                let who = match self.session.query(&sql::sweep_lock_holder(key)) {
                     Err(error) if error.kind == StoreErrorKind::TimedOut => Vec::new(),
                     answer => answer?,
                 };
                 let who = who.first().and_then(|row| row.first()).and_then(Cell::to_text);
                 let who = who.map_or_else(String::new, |who| format!(" ({who})"));
                 let message = format!("another sweep is writing to {table} at this moment{who}; nothing was written");
-                return Err(StoreError::new(StoreErrorKind::OutOfTurn, message)
+                return Err(StoreError::new(StoreErrorKind::SweepLockHeld, message)
                     .hint("it does the same work; run again later, or let this one wait with --lock-wait 30s"));
             }
         }
-        let Some(min_interval) = turn.min_interval else { return Ok(()) };
+        let Some(min_interval) = sweep_lock.min_interval else { return Ok(()) };
         let last = last_sweep(&mut self.session, spec, now, min_interval)?;
         last.and_then(|last| too_soon(&table, last, min_interval, now)).map_or(Ok(()), Err)
     }
 
     /// After the first batch there is a last sweep within any time: this one.
-    pub(super) fn has_had_its_turn(&mut self) {
-        if let Some(turn) = &mut self.turn {
-            turn.min_interval = None;
+    pub(super) fn forget_min_interval(&mut self) {
+        if let Some(sweep_lock) = &mut self.sweep_lock {
+            sweep_lock.min_interval = None;
         }
     }
 }
@@ -135,6 +135,9 @@ mod tests {
         assert!(ahead.message.starts_with(
             "t was swept at 2026-11-20T10:00:00Z, which is 30s ahead of the database's clock and counts as just now, and --min-interval 1m"
         ));
-        assert!(too_soon("t", last, min_interval, at("2026-11-20T09:59:00Z")).is_none(), "and not by more than it holds");
+        assert!(
+            too_soon("t", last, min_interval, at("2026-11-20T09:59:00Z")).is_none(),
+            "and not by more than it holds"
+        );
     }
 }
