@@ -127,7 +127,7 @@ fn with_moved(
     }
     for some in moved.chunks(LOOKUP) {
         let keys: Vec<Key> = some.iter().map(|(key, _)| key.clone()).collect();
-        let found = snapshot.reader.find_keys(&snapshot.spec, &keys)?;
+        let found = snapshot.find_keys(&keys)?;
         for (key, step) in some {
             let found = found.iter().find(|(claim, _)| claim.key.exact() == key.exact());
             let moved = moved_job(snapshot, step, found, policy, apart);

@@ -50,7 +50,7 @@ pub fn init_ledger(store: &dyn Store, limits: &Limits, snapshot: Snapshot, creat
     })
 }
 
-/// The statements of the reference schema. The README shows how workers use it.
+/// The statements of the reference schema. docs/reference-schema.md shows how workers use it.
 pub fn reference_schema(engine: Engine, place: &Place) -> Vec<String> {
     let name = place.table.as_deref().unwrap_or("jobs");
     let table = match (&place.schema, engine) {

@@ -17,7 +17,7 @@ impl Snapshot {
     /// # Errors
     /// When the ledger or a journal cannot be read.
     pub fn counting_losses(mut self, journals: Option<&Directory>) -> Result<Snapshot, OpsError> {
-        if self.counts_stalls {
+        if self.counts_stalls() {
             return Ok(self);
         }
         // Then nothing tells the losses of a deleted job from those of a new one under its id.

@@ -25,6 +25,7 @@ mod presets;
 mod progress;
 mod reclaim;
 mod record;
+mod scan;
 mod selection;
 mod session;
 mod show;

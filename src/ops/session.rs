@@ -1,5 +1,6 @@
 use super::OpsError;
 use super::progress::{Progress, Silent};
+use super::stalls::CountStalls;
 use crate::model::{Cell, Engine, Timestamp};
 use crate::report;
 use crate::spec::ident::{qualified, quoted};
@@ -40,8 +41,8 @@ pub struct Snapshot {
     pub caution: Option<Caution>,
     /// Where the mapping is written, if it is one and no preset of the program.
     pub mapping: Option<WrittenAt>,
-    /// Whether its claims know how often they were lost before.
-    pub counts_stalls: bool,
+    /// What counts how often its claims were lost before, where the rows do not.
+    pub stalls: Option<Box<dyn CountStalls>>,
     /// Who is told how far it is; nobody, unless somebody is put here.
     pub progress: Rc<dyn Progress>,
 }
@@ -109,9 +110,8 @@ impl Session<'_> {
                 .map(|standby| report::Standby { lag_seconds: standby.lag.map(|lag| lag.as_secs_f64()) }),
             table: table.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name)),
         };
-        let counts_stalls = spec.attempts.stalls.is_some();
         let (caution, mapping) = (self.store.caution(), (!preset.built_in).then(|| preset.at("action")));
-        Ok(Snapshot { reader, spec, live, target, caution, mapping, counts_stalls, progress: Rc::new(Silent) })
+        Ok(Snapshot { reader, spec, live, target, caution, mapping, stalls: None, progress: Rc::new(Silent) })
     }
 
     /// The tables of the preset that was named, or of all that could be detected.

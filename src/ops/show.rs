@@ -13,7 +13,7 @@ use crate::store::Found;
 /// When the store cannot be read.
 pub fn show(snapshot: &mut Snapshot, ids: &[String], policy: &Policy) -> Result<Show, OpsError> {
     Selection::default().check(&snapshot.spec, policy)?;
-    let found = snapshot.reader.find(&snapshot.spec, ids)?;
+    let found = snapshot.find(ids)?;
     let mut jobs = Vec::new();
     for id in ids {
         jobs.extend(

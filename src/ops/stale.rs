@@ -1,16 +1,12 @@
 use super::OpsError;
 use super::diagnoses::Grouping;
 use super::document::{job, order};
-use super::progress::{UnderWay, Work};
+use super::scan::judged;
 use super::selection::Selection;
 use super::session::Snapshot;
 use super::stalls::explain;
-use super::thresholds::cutoffs;
-use crate::model::Claim;
-use crate::policy::{Judgement, Policy, Verdict, draft, judge};
+use crate::policy::{Policy, Verdict, draft};
 use crate::report::{Spool, Stale, StaleSummary};
-use crate::spec::QueueSpec;
-use crate::store::Wanted;
 
 /// Lists the claims that are stuck, and those that nobody can judge, under what is likely to have happened.
 ///
@@ -87,50 +83,4 @@ fn gather(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy, lists
         unknown,
         not_found,
     })
-}
-
-/// What is done with a claim that is stuck or unknown; the last is whether it is among those asked for.
-type Each<'a> = &'a mut dyn FnMut(&QueueSpec, &Claim, Judgement, bool) -> Result<(), OpsError>;
-
-/// Hands over every claim of the queue that is stuck or unknown, asked for or not; with ids, those that are named. Returns the
-/// ids that name no job.
-pub(super) fn judged(
-    snapshot: &mut Snapshot,
-    selection: &Selection,
-    policy: &Policy,
-    each: Each<'_>,
-) -> Result<Vec<String>, OpsError> {
-    selection.check(&snapshot.spec, policy)?;
-    let now = snapshot.now();
-    let spec = &snapshot.spec;
-    let mut failed = None;
-    let under_way = UnderWay::begin(&*snapshot.progress, Work::Looking);
-    let mut consider = |claim: &Claim| {
-        under_way.one();
-        if failed.is_some() {
-            return;
-        }
-        let judgement = judge(spec, claim, policy, now);
-        if judgement.verdict != Verdict::Healthy
-            && let Err(error) = each(spec, claim, judgement, selection.admits(claim))
-        {
-            failed = Some(error);
-        }
-    };
-    let mut not_found = Vec::new();
-    if !selection.is_by_name() {
-        let wanted = match policy.needs_every_claim() {
-            true => Wanted::All,
-            false => Wanted::Suspects(cutoffs(now, policy)),
-        };
-        snapshot.reader.scan(spec, &wanted, &mut |claim| consider(&claim))?;
-    } else {
-        let found = snapshot.reader.find(spec, &selection.ids)?;
-        not_found = selection.without_job(&found);
-        found.iter().filter(|found| found.in_flight).for_each(|found| consider(&found.claim));
-    }
-    match failed {
-        Some(error) => Err(error),
-        None => Ok(not_found),
-    }
 }

@@ -101,7 +101,7 @@ pub fn check(
                 Severity::Warning,
                 "triggers",
                 format!("{detail}. They run with this role's rights, which is not checked here"),
-                Some("grant the role what the triggers write; the README shows it for procrastinate".to_owned()),
+                Some("grant the role what the triggers write; docs/rights.md shows it for procrastinate".to_owned()),
             ),
             Engine::Sqlite => findings.ok("triggers", detail),
         }

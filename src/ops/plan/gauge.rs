@@ -2,9 +2,9 @@
 
 use super::rests::Rests;
 use crate::ops::OpsError;
+use crate::ops::scan::judged;
 use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
-use crate::ops::stale::judged;
 use crate::policy::{FREE, Gauge, Policy, Up};
 use crate::spec::{Liveness, SilentAfter};
 use crate::store::in_flight_by_owner;

@@ -11,10 +11,10 @@ mod warnings;
 use super::OpsError;
 use super::document::{job, order, skipped};
 use super::progress::Progress;
+use super::scan::judged;
 use super::selection::Selection;
 use super::session::Snapshot;
 use super::show::not_in_flight;
-use super::stale::judged;
 use super::stalls::{explain, must_be_counted};
 use crate::model::{Claim, Key, Step, Timestamp};
 use crate::policy::{Digest, Draft, Gauge, Judgement, Policy, draft, judge};
@@ -141,7 +141,7 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     let mut drafts = Drafts::default();
     if selection.is_by_name() {
         selection.check(&snapshot.spec, policy)?;
-        let found = snapshot.reader.find(&snapshot.spec, &selection.ids)?;
+        let found = snapshot.find(&selection.ids)?;
         let not_found = selection.without_job(&found);
         let found = found.into_iter().map(|found| (found.claim, found.in_flight)).collect();
         named(snapshot, selection, policy, &mut drafts, found, &|_, draft| draft)?;
@@ -173,7 +173,7 @@ pub fn plan_again(snapshot: &mut Snapshot, name: &str, saved: &SavedPlan, policy
     selection.check(&snapshot.spec, policy)?;
     let mut drafts = Drafts::default();
     let keys: Vec<Key> = saved.steps.iter().map(|step| step.key.clone()).collect();
-    let found = snapshot.reader.find_keys(&snapshot.spec, &keys)?;
+    let found = snapshot.find_keys(&keys)?;
     let known: BTreeSet<String> = found.iter().map(|(claim, _)| claim.key.exact()).collect();
     let not_found = keys.iter().filter(|key| !known.contains(&key.exact())).map(Key::to_string).collect();
     let then = saved::ByKey::of(saved);

@@ -57,22 +57,21 @@ fn part(
     // What the operator says of claims is about claims.
     let policy = Policy { too_long, ..Policy::default() };
     let now = snapshot.now();
-    let spec = snapshot.spec.clone();
     let mut drafts = Drafts::default();
     let mut failed = None;
-    let mut consider = |claim: &Claim| {
-        let judgement = judge(&spec, claim, &policy, now);
+    let mut consider = |spec: &QueueSpec, claim: &Claim| {
+        let judgement = judge(spec, claim, &policy, now);
         if failed.is_some() || judgement.verdict == Verdict::Healthy || !selection.admits(claim) {
             return;
         }
         let is_here = policy.too_long.limit(claim).is_some_and(|entry| numbers.contains(&entry.number));
-        let draft = draft(&spec, claim, &judgement, &policy);
+        let draft = draft(spec, claim, &judgement, &policy);
         if !is_here || (matches!(draft, Draft::Step(_)) && !seen.insert(claim.key.exact())) {
             return;
         }
-        failed = drafts.add(&spec, claim, &judgement, &policy, draft).err();
+        failed = drafts.add(spec, claim, &judgement, &policy, draft).err();
     };
-    snapshot.reader.scan(&spec, &Wanted::Before(now.minus(shortest)), &mut |claim| consider(&claim))?;
+    snapshot.scan(&Wanted::Before(now.minus(shortest)), &mut |spec, claim| consider(spec, &claim))?;
     if let Some(error) = failed {
         return Err(error);
     }
@@ -82,7 +81,7 @@ fn part(
     }
     steps.sort();
     jobs.sort();
-    Ok(Part { spec, steps, jobs })
+    Ok(Part { spec: snapshot.spec.clone(), steps, jobs })
 }
 
 fn steps_of(steps: &Spool<Step>) -> Result<BTreeSet<Action>, OpsError> {
