@@ -1,4 +1,4 @@
-//! Workers who look after their jobs, one after the other and again and again, with the statements of README.md.
+//! Workers who look after their jobs, one after the other and again and again, with the statements of docs/reference-schema.md.
 
 use super::Scene;
 use crate::readme::statements::{Database, FINISH, HEARTBEAT, filled};

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// Its triggers write to a table of their own, which nothing tells; `check` warns, and the README has the GRANTs.
+/// Its triggers write to a table of their own, which nothing tells; `check` warns, and docs/rights.md has the GRANTs.
 const WITH_TRIGGERS: &str = "procrastinate";
 /// Nothing is ever moved there.
 const ADVICE_ONLY: &str = "que";

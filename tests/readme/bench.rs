@@ -16,7 +16,7 @@ const JOBS: &str = "
     ('SendInvoice', 'RUNNING', 'web2:911', 'a', now() - interval '15 min', now() - interval '14 min', now() - interval '13 min'),
     ('SendInvoice', 'RUNNING', 'web1:4211', 'b', now() - interval '1 min', now(), now() + interval '1 min')";
 
-/// The jobs of the table that README.md makes a mapping for: two of a dead worker, one of them on its last attempt, and one
+/// The jobs of the table that docs/mapping.md makes a mapping for: two of a dead worker, one of them on its last attempt, and one
 /// that is alive.
 const ORDERS: &str = "
     INSERT INTO order_queue (task, status, worker, started, pinged, tries) VALUES
@@ -72,7 +72,7 @@ impl Bench {
             match word.as_str() {
                 "empty" => {}
                 "demo" => bench.must("jobdoctor demo"),
-                "config" => bench.config(),
+                "config" | "mapping" => bench.config(&format!("toml {word}")),
                 "scheduler" => bench.scheduler(),
                 "many" => bench.many(),
                 "postgres" => bench.postgres(JOBS),
@@ -101,10 +101,11 @@ impl Bench {
         work
     }
 
-    fn config(&self) {
+    /// The config file that stands in the block of that title, and the table that it describes.
+    fn config(&self, title: &str) {
         let config = self.directory.path().join("config/jobdoctor");
         std::fs::create_dir_all(&config).expect("the config directory");
-        std::fs::write(config.join("config.toml"), text_of("toml config")).expect("the config file");
+        std::fs::write(config.join("config.toml"), text_of(title)).expect("the config file");
         let shop = rusqlite::Connection::open(self.work().join("shop.db")).expect("shop.db");
         shop.execute_batch(&format!("{};{ORDERS}", text_of("sql shop"))).expect("the table of the page");
     }

@@ -4,21 +4,29 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The pages that are written by hand for whoever runs the program.
-pub(super) const PAGES: [&str; 8] = [
+pub(super) const PAGES: [&str; 16] = [
     "README.md",
     "docs/care.md",
+    "docs/config.md",
+    "docs/connecting.md",
     "docs/cron.md",
     "docs/deploy.md",
     "docs/incident.md",
+    "docs/judging.md",
+    "docs/mapping.md",
     "docs/monitoring.md",
+    "docs/output.md",
+    "docs/plans.md",
+    "docs/reference-schema.md",
     "docs/rights.md",
+    "docs/security.md",
     "docs/sweep.md",
 ];
 
 /// One of them.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
-    /// The line of its opening precondition, from 1.
+    /// The line of its opening fence, from 1.
     pub(super) line: usize,
     pub(super) language: String,
     /// What stands behind the language.
@@ -27,7 +35,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// How the precondition begins: language and words.
+    /// How the fence begins: language and words.
     pub(super) fn title(&self) -> String {
         std::iter::once(&self.language).chain(&self.words).map(String::as_str).collect::<Vec<_>>().join(" ")
     }
@@ -46,9 +54,9 @@ pub(super) fn text(page: &str) -> String {
     fs::read_to_string(path(page)).unwrap_or_else(|error| panic!("read {page}: {error}"))
 }
 
-/// README.md.
-pub(super) fn page() -> String {
-    text("README.md")
+/// All of them.
+pub(super) fn pages() -> String {
+    PAGES.map(text).join("\n")
 }
 
 /// Those of one page, in their order.

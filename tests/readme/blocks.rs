@@ -84,6 +84,7 @@ fn truth(blocks: &[Block]) -> Result<Vec<Option<String>>, String> {
         ("ini", ["service"]) => service(&block.text),
         ("text" | "dockerfile" | "yaml", ["commands"]) => commands(&block.text),
         ("toml", ["config"]) => Bench::with(&block.words)?.say("jobdoctor presets | grep orders").map(|_| ()),
+        ("toml", ["mapping"]) => Bench::with(&block.words)?.say("jobdoctor check --target shop").map(|_| ()),
         // The same file is acted out in tests/sweeps.
         ("toml", ["scheduler"]) => match block.text == include_str!("../../fixtures/scheduler/config.toml") {
             true => Ok(()),

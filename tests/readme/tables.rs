@@ -1,6 +1,6 @@
-//! The page's tables against the program: nothing left out, nothing made up.
+//! The pages' tables against the program: nothing left out, nothing made up.
 
-use super::block::{PAGES, page, text, text_of};
+use super::block::{PAGES, pages, text, text_of};
 use jobdoctor::cli::{VARIABLES, command};
 use jobdoctor::report::SCHEMA_NAMES;
 use jobdoctor::spec::Catalog;
@@ -10,9 +10,9 @@ use std::fs;
 use std::path::Path;
 
 fn section(title: &str) -> String {
-    let page = page();
-    let (_, rest) = page.split_once(&format!("\n## {title}\n")).unwrap_or_else(|| panic!("no section {title}"));
-    rest.split("\n## ").next().expect("a section").to_owned()
+    let pages = pages();
+    let (_, rest) = pages.split_once(&format!("\n## {title}\n")).unwrap_or_else(|| panic!("no section {title}"));
+    rest.split("\n## ").next().and_then(|rest| rest.split("\n# ").next()).expect("a section").to_owned()
 }
 
 /// What stands between backticks in the first column.
@@ -79,14 +79,14 @@ fn every_key_of_the_config_file_is_there_and_no_other() {
 
 #[test]
 fn every_command_document_and_queue_is_there() {
-    let page = page();
+    let pages = pages();
     for command in command().get_subcommands() {
         let name = command.get_name();
         let shown = [format!("jobdoctor {name}"), format!("`{name}`"), format!("-- {name}")];
-        assert!(shown.iter().any(|words| page.contains(words)), "command {name} is not shown");
+        assert!(shown.iter().any(|words| pages.contains(words)), "command {name} is not shown");
     }
     for name in SCHEMA_NAMES {
-        assert!(page.contains(&format!("`jobdoctor.{name}/v1`")), "document {name} is not named");
+        assert!(pages.contains(&format!("`jobdoctor.{name}/v1`")), "document {name} is not named");
     }
     let catalog = Catalog::built_in().expect("the presets");
     let presets: BTreeSet<String> = catalog.iter().map(|preset| preset.name.clone()).collect();

@@ -1,4 +1,4 @@
-//! The roles of docs/rights.md and README.md, for each library: what they are granted is enough for what they are for, and the
+//! The roles of docs/rights.md, for each library: what they are granted is enough for what they are for, and the
 //! looking role can do nothing else. What Postgres lets any role do is listed on the page, and here.
 
 use crate::queues::rights::orphan;
@@ -8,8 +8,8 @@ use crate::support::cli::Doctor;
 use crate::support::postgres::TestDatabase;
 use postgres::{Client, NoTls};
 
-/// Libraries whose grants stand in README.md, and the one that nothing is moved in.
-const IN_README: &str = "procrastinate";
+/// The library whose grants stand in one block, and the one that nothing is moved in.
+const IN_ONE_BLOCK: &str = "procrastinate";
 const ADVICE_ONLY: &str = "que";
 
 /// What the role is refused, besides what is tried on each table; 42501 is "insufficient privilege".
@@ -136,7 +136,7 @@ fn the_rights_of_the_pages_are_enough_and_the_looking_role_can_do_nothing_else()
         client.batch_execute("CREATE TABLE public.secrets (secret text); CREATE SEQUENCE public.drawn").unwrap();
         let roles = Roles::of(&database);
         let scripts = match queue {
-            IN_README => vec!["sql grants procrastinate".to_owned()],
+            IN_ONE_BLOCK => vec!["sql grants procrastinate".to_owned()],
             ADVICE_ONLY => vec!["sql look que".to_owned()],
             _ => vec![format!("sql look {queue}"), format!("sql act {queue}")],
         };

@@ -1,4 +1,4 @@
-//! A queue with workers at it: connections of their own, what README.md gives them to run, and what an onlooker sees.
+//! A queue with workers at it: connections of their own, what docs/reference-schema.md gives them to run, and what an onlooker sees.
 
 use super::shop::Shop;
 use crate::readme::statements::{Database, postgres, sqlite, statements};
@@ -35,7 +35,7 @@ impl Shop {
         }
     }
 
-    /// What README.md gives to workers here.
+    /// What docs/reference-schema.md gives to workers here.
     pub fn statements(&self) -> [String; 4] {
         statements(if self.is_postgres() { "sql worker postgres" } else { "sql worker sqlite" })
     }

@@ -5,7 +5,7 @@ use crate::readme::statements::{FINISH, HEARTBEAT, filled};
 use crate::support::cli::until;
 use crate::support::shop::{Shop, on_both};
 
-/// Who holds job 1, in the statements that README.md gives to workers.
+/// Who holds job 1, in the statements that docs/reference-schema.md gives to workers.
 const JOB: [(&str, &str); 3] = [("id", "1"), ("owner", "web1:1"), ("token", "token")];
 
 /// Job 1 of three dead ones is changed so after the program has looked, and before it can write.
