@@ -4,7 +4,7 @@ use super::present::{FOUND, LAST_SUCCESS, RECLAIMED};
 use crate::render::{Family, Sample};
 
 /// Every label that a sample of ours may have.
-const LABELS: [&str; 6] = ["target", "command", "queue", "state", "reason", "outcome"];
+const LABELS: [&str; 7] = ["target", "command", "queue", "state", "reason", "action", "outcome"];
 
 /// See the module. Anything that is not as this program writes it counts as not there.
 #[derive(Debug, Default, PartialEq)]

@@ -209,7 +209,7 @@ fn of_a_target() {
     shop.run(&["init"]).exits(0);
     shop.run(&["init", "--ledger"]).exits(0);
     shop.in_flight(1, 3, "'web1:7'", 600);
-    let config = "[target.app]\ndb = \"queue.db\"\nhold = \"1h\"\nlock_wait = \"5s\"\n";
+    let config = "[target.app]\ndb = \"queue.db\"\nmin_interval = \"1h\"\nlock_wait = \"5s\"\n";
     fs::write(shop.doctor.path("c.toml"), config).expect("the config file");
     let run = |words: &[&str]| shop.doctor.run(&[words, &["--config", "c.toml"]].concat());
     run(&["sweep", "--apply"]).exits(0);
