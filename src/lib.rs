@@ -14,14 +14,16 @@
 //!
 //! ```text
 //!                 cli                     argv, config, environment, terminal, exit codes
-//!          /       |       \
-//!       ops      report     render        use cases | the documents | output formats
-//!      /   \   \  /
-//!  policy store journal                   pure judgement | the port and its adapters | what was done, on this host
-//!      \   /      |
-//!      spec                               a foreign queue, as data
-//!        |
-//!      model                              nouns; no I/O
+//!                  |
+//!                 ops                     use cases
+//!           /    |    |    \
+//!      output  store  journal             documents and formats | the port and its adapters | what was done, on this host
+//!         |      |       |
+//!      policy    |       |                pure judgement
+//!           \    |      /
+//!              spec    /                  a foreign queue, as data
+//!                |    /
+//!              model                      nouns; no I/O
 //! ```
 //!
 //! Arrows point down only, and a test holds them to it. Where a change goes:
@@ -29,8 +31,8 @@
 //! - a new queue: one TOML file in `spec/presets/` and its fixtures, no Rust; `build.rs` finds it;
 //! - a new rule: [`policy::Rule`], and the one place in `policy/judge.rs` that asks it; if it reads a new column, `spec` says
 //!   where, `store/sql/projection.rs` reads it and `store/sql/filter.rs` lets it through;
-//! - a new output format: one file in `render/`, one variant of [`render::Format`], one arm in `cli/present/mod.rs`;
-//! - a new command: one file each in `ops/`, `report/` and `cli/commands/`;
+//! - a new output format: one file in `output/format/`, one variant of [`output::format::Format`], one arm in `output/document.rs`;
+//! - a new command: one file each in `ops/`, `output/` and `cli/commands/`;
 //! - a new store: one folder in `store/`, one dialect in `store/sql/dialect.rs`, one line in `store/open.rs`.
 //!
 //! # Where to start reading
@@ -44,8 +46,7 @@ pub mod cli;
 pub mod journal;
 pub mod model;
 pub mod ops;
+pub mod output;
 pub mod policy;
-pub mod render;
-pub mod report;
 pub mod spec;
 pub mod store;

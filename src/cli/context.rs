@@ -1,5 +1,4 @@
-use super::args::StoreArgs;
-use super::commands::Command;
+use super::args::{StoreArgs, ToneArgs};
 use super::database::Database;
 use super::environment::Environment;
 use super::error::CliError;
@@ -11,6 +10,7 @@ use super::signal::{Caught, watch};
 use super::ui::Ui;
 use crate::model::age;
 use crate::ops::{Progress, Silent, Snapshot};
+use crate::output::format::Format;
 use crate::store::Interrupt;
 use std::ffi::OsString;
 use std::rc::Rc;
@@ -27,20 +27,22 @@ pub struct Context {
     /// The signal that raised it.
     pub caught: Caught,
     words: Vec<String>,
+    /// Every command with its options.
+    program: fn() -> clap::Command,
 }
 
 impl Context {
     /// Reads the environment and begins to watch for signals.
-    pub fn new(command: &Command, arguments: &[OsString]) -> Context {
+    pub fn new(tone: &ToneArgs, format: Format, program: fn() -> clap::Command, arguments: &[OsString]) -> Context {
         let environment = Environment::read();
-        let (tone, format) = command.tone();
         let interrupt = Interrupt::default();
         Context {
-            ui: Ui::new(&tone, format, &environment),
+            ui: Ui::new(tone, format, &environment),
             environment,
             caught: watch(interrupt.clone()),
             interrupt,
             words: arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
+            program,
         }
     }
 
@@ -99,7 +101,7 @@ impl Context {
     /// The same with another mouth, as if it had been called with these words.
     pub fn with(&self, ui: Ui, words: Vec<String>) -> Context {
         let (environment, interrupt, caught) = (self.environment.clone(), self.interrupt.clone(), self.caught.clone());
-        Context { environment, ui, interrupt, caught, words }
+        Context { environment, ui, interrupt, caught, words, program: self.program }
     }
 
     /// True if the terminal only takes lines as they come.
@@ -176,7 +178,7 @@ impl Context {
 
     /// The same without some options, by their long names.
     pub fn next_command_without(&self, command: &str, dropped: &[&str], more: &[&str]) -> String {
-        next_command(&self.words, command, dropped, more)
+        next_command((self.program)(), &self.words, command, dropped, more)
     }
 
     /// A command line of another command on the same database: of this one's words only those that say where the queue is.

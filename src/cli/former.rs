@@ -1,7 +1,7 @@
 //! What a textfile said before this run: as far as it outlives a run, and read strictly.
 
-use super::present::{FOUND, LAST_SUCCESS, RECLAIMED};
-use crate::render::{Family, Sample};
+use crate::output::format::{Family, Sample};
+use crate::output::metrics::{FOUND, LAST_SUCCESS, RECLAIMED};
 
 /// Every label that a sample of ours may have.
 const LABELS: [&str; 7] = ["target", "command", "queue", "state", "reason", "action", "outcome"];

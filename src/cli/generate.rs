@@ -3,8 +3,7 @@
 
 use super::commands::{command, plain_command};
 use super::help::{Examples, TOPICS, examples_section, manual};
-use super::present::presets::{index, markdown};
-use crate::ops;
+use crate::output::presets::{self, index, markdown};
 use crate::spec::{Catalog, SpecError};
 use clap::builder::{Resettable, StyledStr};
 use clap_complete::Shell;
@@ -95,9 +94,9 @@ fn titled(command: &clap::Command, name: &str) -> clap::Command {
 /// Never in a release: a test reads every preset.
 pub fn preset_pages() -> Result<Vec<(String, Vec<u8>)>, SpecError> {
     let catalog = Catalog::built_in()?;
-    let mut pages = vec![("README.md".to_owned(), index(&ops::presets(&catalog)?).into_bytes())];
+    let mut pages = vec![("README.md".to_owned(), index(&presets::presets(&catalog)?).into_bytes())];
     for preset in catalog.iter() {
-        pages.push((format!("{}.md", preset.name), markdown(&ops::preset_page(preset)?).into_bytes()));
+        pages.push((format!("{}.md", preset.name), markdown(&presets::preset_page(preset)?).into_bytes()));
     }
     Ok(pages)
 }

@@ -21,7 +21,6 @@ mod next;
 mod own_file;
 mod plan_file;
 mod plugin;
-mod present;
 mod progress;
 mod record;
 mod report_file;
@@ -76,7 +75,8 @@ fn run(arguments: &[OsString]) -> Exit {
         Ok(cli) => cli,
         Err(error) => return not_parsed(arguments, &error),
     };
-    let context = Context::new(&cli.command, arguments);
+    let (tone, format) = cli.command.tone();
+    let context = Context::new(&tone, format, command, arguments);
     let exit = match commands::run(&cli.command, &context) {
         Ok(exit) => exit,
         Err(error) => {

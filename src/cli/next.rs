@@ -1,6 +1,5 @@
 //! What to type next, made from what was typed.
 
-use super::commands::command as program;
 use super::secret::may_hold_password;
 use clap::{Arg, Command};
 
@@ -23,8 +22,13 @@ const OWN: [&str; 13] = [
 
 /// A command line that goes on from these words (the command first): the options that the next command knows too, and more
 /// words behind. Left out are those of [`OWN`] and of `dropped`.
-pub(super) fn next_command(words: &[String], command: &str, dropped: &[&str], more: &[&str]) -> String {
-    let mut program = program();
+pub(super) fn next_command(
+    mut program: Command,
+    words: &[String],
+    command: &str,
+    dropped: &[&str],
+    more: &[&str],
+) -> String {
     program.build();
     let same = words.first().is_some_and(|this| this == command);
     let this = words.first().and_then(|this| program.find_subcommand(this));
@@ -115,7 +119,7 @@ mod tests {
 
     fn next(line: &str, command: &str, dropped: &[&str]) -> String {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        next_command(&words, command, dropped, &["--apply"])
+        next_command(crate::cli::command(), &words, command, dropped, &["--apply"])
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::exit::Exit;
-use crate::report::SavedPlan;
+use crate::output::SavedPlan;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;

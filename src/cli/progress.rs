@@ -1,7 +1,7 @@
 //! How far it is: on stderr, on a terminal alone, and only where it takes longer than a second.
 
 use crate::ops::{Progress, Work};
-use crate::render::grouped;
+use crate::output::format::grouped;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::RefCell;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};

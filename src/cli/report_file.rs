@@ -3,7 +3,7 @@
 use super::error::CliError;
 use super::exit::Exit;
 use super::own_file::{Kind, OwnFile};
-use crate::render::json;
+use crate::output::format::json;
 use serde::Serialize;
 use std::cell::Cell;
 use std::path::Path;

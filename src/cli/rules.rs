@@ -5,8 +5,8 @@ use super::config::duration;
 use super::settings::Settings;
 use super::thresholds::{glob, spelled};
 use crate::model::Action;
+use crate::output::EnvSetting;
 use crate::policy::{Proves, Rule, StateLimit, TooLong};
-use crate::report::EnvSetting;
 use crate::spec::{Field, Fields, SpecError, Value};
 
 /// A rule to act on, and what is done where it fires, if not what is usual.

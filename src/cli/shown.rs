@@ -3,7 +3,7 @@
 use super::config::KEEP;
 use super::settings::{APPLYING, AddressSource, READING, Settings, Where};
 use crate::ops::Keep;
-use crate::report::EnvSetting;
+use crate::output::EnvSetting;
 use std::path::Path;
 use std::time::Duration;
 

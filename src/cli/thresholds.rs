@@ -2,8 +2,8 @@
 
 use super::config::duration;
 use super::settings::Settings;
+use crate::output::EnvSetting;
 use crate::policy::{Globs, Policy, Threshold, Thresholds};
-use crate::report::EnvSetting;
 use crate::spec::{Field, Fields, SpecError};
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Clap's messages about a command line: it styles them, and quotes what was typed as it was typed.
 
-use crate::render::inert;
+use crate::output::format::inert;
 
 /// The message with its styles and its lines, and with all that was typed made inert: a value may come from a script, and end a
 /// line or act on the terminal.

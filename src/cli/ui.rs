@@ -7,8 +7,8 @@ use super::exit::Exit;
 use super::secret::masked;
 use super::streams::{Held, Streams};
 use crate::model::Timestamp;
-use crate::render::{Format, Screen, inert, json};
-use crate::report::LogLine;
+use crate::output::format::{Format, Screen, inert, json};
+use crate::output::{self, Document, LogLine};
 use anstyle::{AnsiColor, Style};
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -158,6 +158,14 @@ impl Ui {
             let mut err = io::stderr().lock();
             let _ = write!(err, "\r\x1b[2K{text}").and_then(|()| err.flush());
         }
+    }
+
+    /// Writes a document to stdout.
+    ///
+    /// # Errors
+    /// When stdout fails for another reason than that its reader has gone.
+    pub fn print<D: Document>(&self, format: Format, document: &D) -> Result<(), CliError> {
+        self.report(|out| output::write(document, format, &self.screen(), self.is_terminal(), out))
     }
 
     /// What to type next.

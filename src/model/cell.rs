@@ -42,6 +42,14 @@ mod real {
 }
 
 impl Cell {
+    /// The number in a cell that holds an integer.
+    pub fn as_integer(&self) -> Option<i64> {
+        match self {
+            Cell::Integer(number) => Some(*number),
+            _ => None,
+        }
+    }
+
     /// True for SQL NULL.
     pub fn is_null(&self) -> bool {
         matches!(self, Cell::Null)

@@ -8,7 +8,7 @@ use super::reclaim::Order;
 use super::record::{Cause, Recording, ends, entries};
 use super::sweep_lock::apply_with_lock;
 use crate::model::{Action, Batch, Outcome, Step, StepResult};
-use crate::report::{self, RowError, Spool, StepJob};
+use crate::output::{self, RowError, Spool, StepJob};
 use crate::spec::QueueSpec;
 use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
@@ -212,7 +212,7 @@ impl Applied {
     }
 
     /// The counts for a document.
-    pub fn tally(&self) -> report::Outcomes {
-        report::Outcomes::of(&self.outcomes)
+    pub fn tally(&self) -> output::Outcomes {
+        output::Outcomes::of(&self.outcomes)
     }
 }

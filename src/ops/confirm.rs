@@ -1,13 +1,12 @@
 //! A second snapshot, so that only what stood still in between is acted on.
 
 use super::OpsError;
-use super::document::{job, order, skipped};
 use super::plan::{Asked, Plan};
 use super::session::Snapshot;
 use super::show::not_in_flight;
 use crate::model::{Claim, Key, Step, age};
+use crate::output::{Job, SkippedJob, Spool, StepJob};
 use crate::policy::{Digest, Draft, Policy, SkipReason, Skipped, Verdict, draft, judge};
-use crate::report::{SkippedJob, Spool, StepJob};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
@@ -47,7 +46,7 @@ pub fn confirm(
         let key = step.key.exact();
         if unconfirmed.get(&key) == Some(&print(&step)?) {
             unconfirmed.remove(&key);
-            let place = order(job.job.last_seen_at);
+            let place = job.job.order();
             digest.add(&step);
             steps.push(place, &step)?;
             jobs.push(place, &job)?;
@@ -122,7 +121,7 @@ fn with_moved(
     for known in before.iter() {
         let known = known?;
         if ids.binary_search(&known.job.id).is_err() {
-            list.push(order(known.job.last_seen_at), &known)?;
+            list.push(known.job.order(), &known)?;
         }
     }
     for some in moved.chunks(LOOKUP) {
@@ -131,7 +130,7 @@ fn with_moved(
         for (key, step) in some {
             let found = found.iter().find(|(claim, _)| claim.key.exact() == key.exact());
             let moved = moved_job(snapshot, step, found, policy, apart);
-            list.push(order(moved.job.last_seen_at), &moved)?;
+            list.push(moved.job.order(), &moved)?;
         }
     }
     list.sort();
@@ -150,7 +149,7 @@ fn moved_job(
         detail: format!("showed life between two snapshots {} apart: {what}", age(apart)),
     };
     let Some((claim, in_flight)) = found else {
-        return SkippedJob { job: step.job.clone(), skipped: skipped(&why("its row is no longer there")) };
+        return SkippedJob { job: step.job.clone(), skipped: (&why("its row is no longer there")).into() };
     };
     let spec = &snapshot.spec;
     let judgement = judge(spec, claim, policy, snapshot.now());
@@ -166,11 +165,11 @@ fn moved_job(
         },
     };
     let draft = Draft::Skipped(why(&what));
-    let mut job = job(spec, claim, &judgement, &draft);
+    let mut job = Job::of(spec, claim, &judgement, &draft);
     if !in_flight {
-        job = crate::report::Job { state: job.state, action: None, ..step.job.clone() };
+        job = crate::output::Job { state: job.state, action: None, ..step.job.clone() };
     }
-    SkippedJob { job, skipped: skipped(&why(&what)) }
+    SkippedJob { job, skipped: (&why(&what)).into() }
 }
 
 fn print(step: &Step) -> io::Result<[u8; 32]> {

@@ -3,8 +3,8 @@
 use super::OpsError;
 use super::session::Snapshot;
 use crate::model::Claim;
+use crate::output;
 use crate::policy::{self, Diagnoses, Judgement};
-use crate::report;
 use crate::spec::QueueSpec;
 
 /// As many are put into a document; a person reads ten.
@@ -19,7 +19,7 @@ pub(super) struct Grouping<'s> {
 /// What came of it.
 pub(super) struct Grouped {
     /// The diagnoses, most jobs first.
-    pub(super) diagnoses: Vec<report::Diagnosis>,
+    pub(super) diagnoses: Vec<output::Diagnosis>,
     /// How many there are in all.
     pub(super) count: u64,
     /// Stuck jobs that are part of none.
@@ -58,8 +58,8 @@ impl<'s> Grouping<'s> {
     }
 }
 
-fn document(diagnosis: policy::Diagnosis) -> report::Diagnosis {
-    report::Diagnosis {
+fn document(diagnosis: policy::Diagnosis) -> output::Diagnosis {
+    output::Diagnosis {
         diagnosis: diagnosis.what.name().to_owned(),
         text: diagnosis.text,
         host: diagnosis.host,

@@ -6,7 +6,7 @@ use super::plan::{Part, Plan};
 use super::reclaim::Order;
 use super::record::Cause;
 use crate::model::{Action, Batch, Step};
-use crate::report::Spool;
+use crate::output::Spool;
 use crate::spec::QueueSpec;
 use crate::store::script::{self, Heading, Place};
 use crate::store::{Limits, StoreError, StoreErrorKind};

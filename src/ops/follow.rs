@@ -3,8 +3,8 @@
 use super::OpsError;
 use super::plan::Plan;
 use crate::model::{Action, Claim, Key, Outcome};
+use crate::output::{Spool, StepJob, Verified};
 use crate::policy::{Afterwards, Policy, afterwards};
-use crate::report::{Spool, StepJob, Verified};
 use crate::spec::QueueSpec;
 use crate::store::{Limits, Store, StoreError, StoreErrorKind};
 use std::collections::BTreeMap;

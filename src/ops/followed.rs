@@ -1,5 +1,5 @@
 use super::OpsError;
-use crate::report::{Job, Spool, Stale};
+use crate::output::{Job, Spool, Stale};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -3,8 +3,8 @@ use super::measure::measure;
 use super::selection::Selection;
 use super::session::Snapshot;
 use crate::model::age;
+use crate::output::{Health, HealthCheck, HealthQueue, HealthReason, HealthSummary, Measured};
 use crate::policy::{Alerts, Measure, Policy, Rule, State};
-use crate::report::{Health, HealthCheck, HealthQueue, HealthReason, HealthSummary, Measured};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -121,7 +121,7 @@ fn reasons(measured: &Measured) -> Vec<HealthReason> {
 }
 
 fn queues(measured: &Measured) -> Vec<HealthQueue> {
-    let queue = |(name, queue): (&Option<String>, &crate::report::MeasuredQueue)| HealthQueue {
+    let queue = |(name, queue): (&Option<String>, &crate::output::MeasuredQueue)| HealthQueue {
         queue: name.clone(),
         in_flight: queue.in_flight(),
         stuck: queue.stuck(),

@@ -1,6 +1,6 @@
 use super::{OpsError, Snapshot};
 use crate::model::Engine;
-use crate::report::Init;
+use crate::output::Init;
 use crate::spec::Place;
 use crate::spec::ident::quoted;
 use crate::store::{Limits, Store, StoreError, StoreErrorKind, ledger_schema};

@@ -1,7 +1,6 @@
 //! How often jobs were lost before, where their rows do not say: counted from what earlier runs have recorded.
 
 use super::OpsError;
-use super::document::integer;
 use super::history::{Records, belongs};
 use super::session::Snapshot;
 use super::stalls::CountStalls;
@@ -86,7 +85,7 @@ impl Losses {
 
 impl CountStalls for Losses {
     fn stalls_of(&self, claim: &Claim) -> i64 {
-        let attempts = integer(&claim.attempts);
+        let attempts = claim.attempts.as_integer();
         let lost = self.0.get(&claim.key.exact()).filter(|lost| lost.may_be(claim.kind.as_deref(), attempts));
         lost.map_or(0, |lost| lost.times.max(0))
     }

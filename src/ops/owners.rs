@@ -3,8 +3,8 @@ use super::progress::{UnderWay, Work};
 use super::selection::Selection;
 use super::session::Snapshot;
 use crate::model::{Claim, Timestamp};
+use crate::output::{OwnerEntry, Owners, OwnersSummary};
 use crate::policy::{Inconsistencies, Judgement, Policy, Verdict, judge};
-use crate::report::{OwnerEntry, Owners, OwnersSummary};
 use crate::store::Wanted;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,8 +5,8 @@ use super::plan::Plan;
 use super::record::{About, Cause, Record, Recording, target};
 use super::sweep_lock::LockOptions;
 use crate::model::Outcome;
+use crate::output::{self, Reclaim, ReclaimSummary};
 use crate::policy::Later;
-use crate::report::{self, Reclaim, ReclaimSummary};
 use crate::store::{Limits, Store, StoreError, StoreErrorKind};
 
 /// What is asked about a plan: to look at it, or to execute it, and within which bounds.
@@ -106,7 +106,7 @@ pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order
         applied: applies,
         run_id: recording.run_id(),
         digest: plan.digest,
-        brake: report::Brake { pulled: brake.pulled, why: brake.why, lift: brake.lift },
+        brake: output::Brake { pulled: brake.pulled, why: brake.why, lift: brake.lift },
         delay_seconds: order.later.delay.map(|delay| delay.as_secs_f64()),
         jitter_seconds: order.later.jitter.map(|jitter| jitter.as_secs_f64()),
         confirmed_after_seconds: plan.confirmed_after.map(|apart| apart.as_secs_f64()),

@@ -6,8 +6,8 @@ use crate::journal::{
     values_to_json,
 };
 use crate::model::{Action, Change, LedgerRow, Outcome, RowChange, Step, StepResult, Timestamp};
+use crate::output::{self, StepJob};
 use crate::policy::Proves;
-use crate::report::{self, StepJob};
 use crate::spec::QueueSpec;
 use crate::store::{Recorder, StoreError, StoreErrorKind};
 use serde_json::Value;
@@ -87,7 +87,7 @@ impl Record {
 }
 
 /// The parts of a head that a run knows of its queue.
-pub(super) fn target(target: &report::Target, spec: &QueueSpec, identity: Option<String>) -> Target {
+pub(super) fn target(target: &output::Target, spec: &QueueSpec, identity: Option<String>) -> Target {
     Target {
         engine: target.engine.clone(),
         preset: target.preset.clone(),

@@ -1,7 +1,7 @@
 use super::{OpsError, thresholds};
 use crate::model::Claim;
+use crate::output;
 use crate::policy::{Globs, Policy};
-use crate::report;
 use crate::spec::{Liveness, QueueSpec, SilentAfter, did_you_mean};
 use crate::store::Found;
 use std::collections::BTreeSet;
@@ -104,8 +104,8 @@ impl Selection {
     }
 
     /// What documents repeat of it.
-    pub fn filter(&self, policy: &Policy) -> report::Filter {
-        report::Filter {
+    pub fn filter(&self, policy: &Policy) -> output::Filter {
+        output::Filter {
             older_seconds: policy.older.map(|older| older.as_secs_f64()),
             max_runtime_seconds: policy
                 .thresholds

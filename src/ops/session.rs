@@ -2,7 +2,7 @@ use super::OpsError;
 use super::progress::{Progress, Silent};
 use super::stalls::CountStalls;
 use crate::model::{Cell, Engine, Timestamp};
-use crate::report;
+use crate::output;
 use crate::spec::ident::{qualified, quoted};
 use crate::spec::{
     Catalog, LEDGER, LiveIndex, LiveSchema, Place, Preset, QueueSpec, SpecError, Table, Waits, WrittenAt, detect,
@@ -36,7 +36,7 @@ pub struct Snapshot {
     /// The tables as the catalog describes them.
     pub live: LiveSchema,
     /// What documents say about where this was.
-    pub target: report::Target,
+    pub target: output::Target,
     /// What makes working where the database lies unsafe, if anything.
     pub caution: Option<Caution>,
     /// Where the mapping is written, if it is one and no preset of the program.
@@ -66,7 +66,7 @@ impl Session<'_> {
     /// Begins a look at jobs that wait.
     ///
     /// # Errors
-    /// As [`Session::look`]; and where there is no such state, or no such column.
+    /// As [`Session::snapshot`]; and where there is no such state, or no such column.
     pub fn snapshot_of_waiting(&self, waits: &Waits) -> Result<Snapshot, OpsError> {
         self.snapshot_at(Some(waits))
     }
@@ -99,7 +99,7 @@ impl Session<'_> {
             states_are_known(reader.as_mut(), &live, &spec)?;
         }
         let table = spec.tables.get(&spec.claim.lock_table);
-        let target = report::Target {
+        let target = output::Target {
             engine: engine.to_string(),
             preset: spec.preset.clone(),
             variants: spec.variants.clone(),
@@ -107,7 +107,7 @@ impl Session<'_> {
             database: reader.label().unwrap_or(self.store.label()).to_owned(),
             standby: reader
                 .standby()
-                .map(|standby| report::Standby { lag_seconds: standby.lag.map(|lag| lag.as_secs_f64()) }),
+                .map(|standby| output::Standby { lag_seconds: standby.lag.map(|lag| lag.as_secs_f64()) }),
             table: table.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name)),
         };
         let (caution, mapping) = (self.store.caution(), (!preset.built_in).then(|| preset.at("action")));

@@ -1,10 +1,9 @@
 use super::OpsError;
-use super::document::{job, skipped};
 use super::selection::Selection;
 use super::session::Snapshot;
 use super::stalls::explain;
+use crate::output::{Job, RuleCheck, Show, ShownJob, Would};
 use crate::policy::{Draft, Policy, SkipReason, Skipped, draft, judge};
-use crate::report::{RuleCheck, Show, ShownJob, Would};
 use crate::store::Found;
 
 /// Explains jobs one by one: what was read, what it means, what would be done.
@@ -41,7 +40,7 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy) -> ShownJob {
         result: check.result.name().to_owned(),
         detail: check.detail.clone(),
     });
-    let mut job = job(spec, claim, &judgement, &draft);
+    let mut job = Job::of(spec, claim, &judgement, &draft);
     explain(&mut job, claim, policy, &draft);
     let checks = if found.in_flight { checks.collect() } else { Vec::new() };
     if !found.in_flight {
@@ -65,7 +64,7 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy) -> ShownJob {
         },
         skipped: match &draft {
             Draft::Step(_) => None,
-            Draft::Skipped(why) => Some(skipped(why)),
+            Draft::Skipped(why) => Some(why.into()),
         },
         extra: names.zip(claim.extra.iter().cloned()).collect(),
     }

@@ -3,8 +3,8 @@
 use super::OpsError;
 use super::session::Snapshot;
 use crate::model::{Clocks, Timestamp};
+use crate::output::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedSnapshot, SnapshotTarget};
 use crate::policy::{EarlierSnapshot, Seen};
-use crate::report::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedSnapshot, SnapshotTarget};
 use crate::spec::EARLIEST_MICROS;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;

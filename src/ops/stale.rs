@@ -1,12 +1,11 @@
 use super::OpsError;
 use super::diagnoses::Grouping;
-use super::document::{job, order};
 use super::scan::judged;
 use super::selection::Selection;
 use super::session::Snapshot;
 use super::stalls::explain;
+use crate::output::{Job, Spool, Stale, StaleSummary};
 use crate::policy::{Policy, Verdict, draft};
-use crate::report::{Spool, Stale, StaleSummary};
 
 /// Lists the claims that are stuck, and those that nobody can judge, under what is likely to have happened.
 ///
@@ -50,10 +49,10 @@ fn gather(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy, lists
             return Ok(());
         }
         let draft = draft(spec, claim, &judgement, policy);
-        let mut job = job(spec, claim, &judgement, &draft);
+        let mut job = Job::of(spec, claim, &judgement, &draft);
         explain(&mut job, claim, policy, &draft);
         let list = if is_unknown { &mut unknown } else { &mut jobs };
-        Ok(list.push(order(job.last_seen_at), &job)?)
+        Ok(list.push(job.order(), &job)?)
     })?;
     let mut diagnoses = Vec::new();
     summary.alone = summary.stuck;

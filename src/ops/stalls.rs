@@ -3,8 +3,8 @@
 use super::OpsError;
 use super::session::Snapshot;
 use crate::model::Claim;
+use crate::output;
 use crate::policy::{Draft, Policy, why_failed};
-use crate::report;
 
 /// Counts, outside of the rows, how often jobs were lost.
 pub trait CountStalls {
@@ -51,7 +51,7 @@ pub(super) fn must_be_counted(snapshot: &Snapshot, policy: &Policy) -> Result<()
 }
 
 /// Says with a job that its budget fails it.
-pub(super) fn explain(job: &mut report::Job, claim: &Claim, policy: &Policy, draft: &Draft) {
+pub(super) fn explain(job: &mut output::Job, claim: &Claim, policy: &Policy, draft: &Draft) {
     let why = why_failed(claim, policy, draft);
-    job.reasons.extend(why.map(|detail| report::Reason { rule: "max_stalls".to_owned(), proves: None, detail }));
+    job.reasons.extend(why.map(|detail| output::Reason { rule: "max_stalls".to_owned(), proves: None, detail }));
 }

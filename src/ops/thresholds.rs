@@ -3,8 +3,8 @@
 use super::OpsError;
 use super::too_long;
 use crate::model::Timestamp;
+use crate::output::FilterThreshold;
 use crate::policy::{Policy, Threshold};
-use crate::report::FilterThreshold;
 use crate::spec::{QueueSpec, SpecError};
 use crate::store::Cutoffs;
 

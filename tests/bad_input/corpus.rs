@@ -3,7 +3,7 @@
 use super::TRIED;
 use super::inputs::{ALL, screen};
 use crate::support::figures;
-use jobdoctor::render::inert;
+use jobdoctor::output::format::inert;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;

@@ -143,7 +143,7 @@ fn some_of_them_are_accepted() {
     let accepted: [(&str, Accepts); 4] = [
         ("duration", |bytes| jobdoctor::model::parse_duration(&String::from_utf8_lossy(bytes)).is_ok()),
         ("config", |bytes| jobdoctor::cli::check_config("x", &String::from_utf8_lossy(bytes)).is_ok()),
-        ("plan_file", |bytes| serde_json::from_slice::<jobdoctor::report::SavedPlan>(bytes).is_ok()),
+        ("plan_file", |bytes| serde_json::from_slice::<jobdoctor::output::SavedPlan>(bytes).is_ok()),
         ("id_list", |bytes| jobdoctor::cli::parse_id_list(&String::from_utf8_lossy(bytes)).is_ok()),
     ];
     let mut runner = TestRunner::deterministic();

@@ -9,9 +9,9 @@ use crate::support::dice::{Dice, fresh_seed};
 use crate::support::doctor::{CATALOG, limits};
 use crate::support::figures;
 use jobdoctor::ops::{self, Order, Selection, Session};
+use jobdoctor::output::Document;
+use jobdoctor::output::format::json;
 use jobdoctor::policy::Policy;
-use jobdoctor::render::json;
-use jobdoctor::report::Lines;
 use jobdoctor::spec::Place;
 use jobdoctor::store::{Address, open};
 use serde_json::Value;
@@ -109,7 +109,7 @@ fn try_file(dice: &mut Dice) {
 }
 
 /// The document as a script gets it, whole and line by line.
-fn told<D: serde::Serialize + Lines>(document: &D) -> Value {
+fn told<D: Document>(document: &D) -> Value {
     let mut out = Vec::new();
     json(document, &mut out).unwrap();
     let mut lines = Vec::new();

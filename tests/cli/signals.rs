@@ -52,7 +52,7 @@ fn interrupted(signal: Signal, format: &str) -> (Doctor, Ran, u64) {
 fn interrupt_while_applying() {
     let (doctor, ran, moved) = interrupted(Signal::INT, "table");
     assert_eq!(ran.signal, Some(2), "{}", ran.stderr);
-    let grouped = jobdoctor::render::grouped;
+    let grouped = jobdoctor::output::format::grouped;
     assert!(ran.stderr.contains(&format!("recovered {} orphaned jobs", grouped(moved))), "{}", ran.stderr);
     assert!(ran.stderr.contains(&format!("{} not tried", grouped(u64::from(MANY) - moved))), "{}", ran.stderr);
     assert!(ran.stderr.contains("interrupted"), "{}", ran.stderr);

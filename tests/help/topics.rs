@@ -3,7 +3,7 @@
 use super::pages::{TOPICS, code_of_help, commands};
 use crate::support::cli::Doctor;
 use jobdoctor::cli::VARIABLES;
-use jobdoctor::report::SCHEMA_NAMES;
+use jobdoctor::output::SCHEMA_NAMES;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

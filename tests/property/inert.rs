@@ -1,6 +1,6 @@
 //! Text from a database is harmless in a terminal, whatever it is.
 
-use jobdoctor::render::inert;
+use jobdoctor::output::format::inert;
 use proptest::prelude::*;
 use std::borrow::Cow;
 

@@ -1,6 +1,6 @@
 //! A rendered table has one line per row, and none is wider than the screen, whatever the cells are.
 
-use jobdoctor::render::{Align, Cell, Column, Facts, Screen, Table, Tone};
+use jobdoctor::output::format::{Align, Cell, Column, Facts, Screen, Table, Tone};
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
@@ -63,7 +63,7 @@ proptest! {
         prop_assert_eq!(shown.lines().count(), table.rows.len() + 1);
         for (line, row) in shown.lines().skip(1).zip(&table.rows) {
             for cell in row.iter().take(table.columns.len()) {
-                prop_assert!(line.contains(jobdoctor::render::inert(&cell.text).trim_end_matches(' ')), "{line:?}");
+                prop_assert!(line.contains(jobdoctor::output::format::inert(&cell.text).trim_end_matches(' ')), "{line:?}");
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::block::{PAGES, pages, text, text_of};
 use jobdoctor::cli::{VARIABLES, command};
-use jobdoctor::report::SCHEMA_NAMES;
+use jobdoctor::output::SCHEMA_NAMES;
 use jobdoctor::spec::Catalog;
 use jobdoctor::store::FRAMEWORK_WORDS;
 use std::collections::BTreeSet;

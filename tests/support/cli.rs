@@ -370,7 +370,7 @@ pub fn fails(doctor: &Doctor, arguments: &[&str], code: i32) -> Ran {
     is_valid("error", &document);
     assert_eq!(document["code"], code, "{document:#}");
     let message = document["message"].as_str().unwrap();
-    let first = jobdoctor::render::inert(message.lines().next().unwrap_or_default());
+    let first = jobdoctor::output::format::inert(message.lines().next().unwrap_or_default());
     assert!(ran.stderr.contains(first.as_ref()), "{ran:#?} lacks {first}");
     ran
 }

@@ -1,5 +1,5 @@
 use super::LogFormat;
-use crate::render::Format;
+use crate::output::format::Format;
 use clap::{Args, ValueEnum};
 
 /// How to say it, for lists of jobs and owners.

@@ -4,8 +4,8 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
 use crate::ops;
-use crate::render::{Cell, Facts, Format, Tone, json};
-use crate::report::{Check, Severity};
+use crate::output::format::{Cell, Facts, Format, Tone, json};
+use crate::output::{Check, Severity};
 
 /// `jobdoctor check`.
 #[derive(Debug, Clone, clap::Args)]

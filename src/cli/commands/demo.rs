@@ -4,11 +4,11 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::next::shell_word;
-use crate::cli::present::{Present, show};
 use crate::cli::settings::{READING, Settings};
 use crate::ops::{self, Guard, Order, Record, Selection};
+use crate::output::format::{Format, inert};
+use crate::output::{Document, show};
 use crate::policy::{Later, Policy};
-use crate::render::{Format, inert};
 use std::ffi::OsString;
 use std::path::PathBuf;
 

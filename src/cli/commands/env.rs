@@ -3,8 +3,8 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::Settings;
-use crate::render::{Align, Column, Format, Table, json};
-use crate::report::{Env, EnvSetting};
+use crate::output::format::{Align, Column, Format, Table, json};
+use crate::output::{Env, EnvSetting};
 use crate::store::Address;
 
 /// `jobdoctor env`.

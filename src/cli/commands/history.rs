@@ -2,12 +2,11 @@ use crate::cli::args::{ListOutputArgs, StoreArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::present::present;
 use crate::cli::record::journals;
 use crate::cli::settings::{READING, Settings};
 use crate::ops::{self, Records, Snapshot};
-use crate::render::{Format, count, grouped};
-use crate::report::{History, HistoryOne};
+use crate::output::format::{Format, count, grouped};
+use crate::output::{History, HistoryOne};
 use clap::builder::NonEmptyStringValueParser;
 
 /// `jobdoctor history`.
@@ -40,13 +39,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             let document = ops::history(&mut records, args.limit.map(|limit| limit as usize))?;
             drop(snapshot);
             document.warnings.iter().for_each(|warning| context.ui.warn(warning));
-            present(&context.ui, format, &document)?;
+            context.ui.print(format, &document)?;
             say_list(context, format, &document);
         }
         Some(run) => {
             let document = ops::history_run(&mut records, run)?;
             drop(snapshot);
-            present(&context.ui, format, &document)?;
+            context.ui.print(format, &document)?;
             say_one(context, format, &document);
         }
     }
@@ -91,7 +90,7 @@ fn say_list(context: &Context, format: Format, document: &History) {
         (None, Some(ledger)) => format!("in the ledger {ledger}"),
         (None, None) => "(HOME is not set, so there is no place for journals)".to_owned(),
     };
-    let shown = document.runs.len().min(crate::cli::present::ROWS) as u64;
+    let shown = document.runs.len().min(crate::output::ROWS) as u64;
     let more = match document.summary.runs.saturating_sub(shown) {
         0 => String::new(),
         more => format!("; {} older, --limit N shows more", grouped(more)),

@@ -4,7 +4,7 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
 use crate::ops;
-use crate::render::{Format, json};
+use crate::output::format::{Format, json};
 use crate::spec::LEDGER;
 
 /// `jobdoctor init`.

@@ -1,4 +1,4 @@
-//! One file a command: its arguments with their help, one call into `ops`, one presentation.
+//! One file a command: its arguments with their help, one call into `ops`, one document of `output`.
 
 mod check;
 mod completions;
@@ -26,8 +26,8 @@ use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
 use super::help::dressed;
-use super::targets::{self, Several};
-use crate::render::Format;
+use super::targets::{self, Request, Several};
+use crate::output::format::Format;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 
@@ -139,38 +139,13 @@ pub fn plain_command() -> clap::Command {
 /// When it could not do what was asked.
 pub fn run(command: &Command, context: &Context) -> Result<Exit, CliError> {
     match targets::asked(command, context)? {
-        Some(asked) => asked.run(context, alone),
-        None => alone(command, context),
+        Some(asked) => asked.run(context),
+        None => command.run_alone(context),
     }
 }
 
-fn alone(command: &Command, context: &Context) -> Result<Exit, CliError> {
-    match command {
-        Command::Check(args) => check::run(args, context),
-        Command::Completions(args) => completions::run(args, context),
-        Command::Demo(args) => demo::run(args, context),
-        Command::Env(args) => env::run(args, context),
-        Command::Generate(args) => generate::run(args, context),
-        Command::Health(args) => health::run(args, context),
-        Command::Help(args) => help::run(args, context),
-        Command::History(args) => history::run(args, context),
-        Command::Init(args) => init::run(args, context),
-        Command::Man(args) => man::run(args, context),
-        Command::Owners(args) => owners::run(args, context),
-        Command::Presets(args) => presets::run(args, context),
-        Command::Reclaim(args) => reclaim::run(args, context),
-        Command::Schema(args) => schema::run(args, context),
-        Command::Show(args) => show::run(args, context),
-        Command::Stale(args) => stale::run(args, context),
-        Command::Stats(args) => stats::run(args, context),
-        Command::Sweep(args) => sweep::run(args, context),
-        Command::Undo(args) => undo::run(args, context),
-    }
-}
-
-impl Command {
-    /// What is said of targets, by the commands that can ask several.
-    pub fn several(&mut self) -> Option<Several<'_>> {
+impl Request for Command {
+    fn several(&mut self) -> Option<Several<'_>> {
         match self {
             Command::Health(args) => Some(args.several()),
             Command::Owners(args) => Some(args.several()),
@@ -181,6 +156,36 @@ impl Command {
         }
     }
 
+    fn format(&self) -> Format {
+        self.tone().1
+    }
+
+    fn run_alone(&self, context: &Context) -> Result<Exit, CliError> {
+        match self {
+            Command::Check(args) => check::run(args, context),
+            Command::Completions(args) => completions::run(args, context),
+            Command::Demo(args) => demo::run(args, context),
+            Command::Env(args) => env::run(args, context),
+            Command::Generate(args) => generate::run(args, context),
+            Command::Health(args) => health::run(args, context),
+            Command::Help(args) => help::run(args, context),
+            Command::History(args) => history::run(args, context),
+            Command::Init(args) => init::run(args, context),
+            Command::Man(args) => man::run(args, context),
+            Command::Owners(args) => owners::run(args, context),
+            Command::Presets(args) => presets::run(args, context),
+            Command::Reclaim(args) => reclaim::run(args, context),
+            Command::Schema(args) => schema::run(args, context),
+            Command::Show(args) => show::run(args, context),
+            Command::Stale(args) => stale::run(args, context),
+            Command::Stats(args) => stats::run(args, context),
+            Command::Sweep(args) => sweep::run(args, context),
+            Command::Undo(args) => undo::run(args, context),
+        }
+    }
+}
+
+impl Command {
     /// How loud and in which format; commands that print one kind of text only have no say.
     pub fn tone(&self) -> (ToneArgs, Format) {
         match self {

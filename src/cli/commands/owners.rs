@@ -3,10 +3,9 @@ use crate::cli::args::{IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs,
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::present::present;
 use crate::cli::targets::Several;
 use crate::ops;
-use crate::render::{count, grouped};
+use crate::output::format::{count, grouped};
 
 /// `jobdoctor owners`.
 #[derive(Debug, Clone, clap::Args)]
@@ -41,7 +40,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let document = ops::owners(&mut snapshot, &selection, &policy)?;
     drop(snapshot);
     let format = args.output.format();
-    present(&context.ui, format, &document)?;
+    context.ui.print(format, &document)?;
     if !format.is_machine() {
         let summary = &document.summary;
         context.ui.note(&format!(

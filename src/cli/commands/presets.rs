@@ -2,10 +2,9 @@ use crate::cli::args::{OutputArgs, StoreArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::present::presets::{list, people};
 use crate::cli::settings::Settings;
-use crate::ops;
-use crate::render::{Format, json};
+use crate::output::format::{Format, json};
+use crate::output::presets::{self, list, people};
 use crate::spec::Preset;
 use std::path::PathBuf;
 
@@ -85,7 +84,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         (Some(Action::Show(show)), _) if show.toml => as_written(settings.catalog.find(&show.name)?, context)?,
         (None, Some(name)) => as_written(settings.catalog.find(name)?, context)?,
         (Some(Action::Show(show)), _) => {
-            let document = ops::preset_page(settings.catalog.find(&show.name)?)?;
+            let document = presets::preset_page(settings.catalog.find(&show.name)?)?;
             context.ui.report(|out| match how.output.format() {
                 Format::Json => json(&document, out),
                 Format::None => Ok(()),
@@ -93,7 +92,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             })?;
         }
         (None, None) => {
-            let document = ops::presets(&settings.catalog)?;
+            let document = presets::presets(&settings.catalog)?;
             context.ui.report(|out| match how.output.format() {
                 Format::Json => json(&document, out),
                 Format::None => Ok(()),

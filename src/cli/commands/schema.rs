@@ -1,8 +1,8 @@
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::render::json;
-use crate::report::{SCHEMA_NAMES, schema};
+use crate::output::format::json;
+use crate::output::{SCHEMA_NAMES, schema};
 
 /// `jobdoctor schema`.
 #[derive(Debug, Clone, clap::Args)]

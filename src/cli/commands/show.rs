@@ -3,9 +3,9 @@ use crate::cli::args::{OlderArgs, OutputArgs, StoreArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::present::show;
 use crate::ops;
-use crate::render::{Format, json};
+use crate::output::format::{Format, json};
+use crate::output::show;
 
 /// `jobdoctor show`.
 #[derive(Debug, Clone, clap::Args)]

@@ -4,14 +4,13 @@ use crate::cli::beside::Beside;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::present::present;
 use crate::cli::settings::{READING, Settings};
 use crate::cli::targets::Several;
 use crate::cli::watch::Watch;
 use crate::model::parse_duration;
 use crate::ops;
-use crate::render::{Format, count, grouped};
-use crate::report::Stale;
+use crate::output::Stale;
+use crate::output::format::{Format, count, grouped};
 use std::time::Duration;
 
 /// `jobdoctor stale`.
@@ -92,7 +91,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     if document.summary.stuck + document.summary.unknown < there {
         context.ui.note("the other jobs named are not stuck, or not in flight: `jobdoctor show` tells");
     }
-    present(&context.ui, format, &document)?;
+    context.ui.print(format, &document)?;
     if !format.is_machine() {
         summary(context, &document, !args.summary);
     }

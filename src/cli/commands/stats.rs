@@ -3,14 +3,13 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::metrics::{Metrics, ended};
-use crate::cli::present::present;
 use crate::cli::settings::Settings;
 use crate::cli::targets::Several;
 use crate::model::{age, parse_duration};
 use crate::ops::{self, OpsError, Selection};
+use crate::output::format::{Format, count, grouped, inert};
+use crate::output::{Stats, StatsRuntimes};
 use crate::policy::Globs;
-use crate::render::{Format, count, grouped, inert};
-use crate::report::{Stats, StatsRuntimes};
 use clap::builder::NonEmptyStringValueParser;
 use std::time::Duration;
 
@@ -78,7 +77,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         return Ok(Exit::Done);
     };
     kept?;
-    present(&context.ui, format, &document)?;
+    context.ui.print(format, &document)?;
     if !format.is_machine() {
         say(context, &document);
     }
@@ -127,7 +126,7 @@ fn runtimes(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let policy = settings.policy(args.older.older);
     let document = ops::runtimes(&mut snapshot, &selection, &policy, args.since.unwrap_or(SINCE))?;
     drop(snapshot);
-    present(&context.ui, format, &document)?;
+    context.ui.print(format, &document)?;
     if !format.is_machine() {
         say_runtimes(context, &document);
     }

@@ -3,11 +3,10 @@ use crate::cli::args::{ListOutputArgs, ReasonArgs, StoreArgs};
 use crate::cli::context::Context;
 use crate::cli::error::{CliError, exit_of};
 use crate::cli::exit::Exit;
-use crate::cli::present::present;
 use crate::cli::record::{journals, record};
 use crate::cli::settings::{APPLYING, READING, Settings};
 use crate::ops::{self, Guard, Records, UndoOrder, Undone};
-use crate::render::{Format, count, grouped};
+use crate::output::format::{Format, count, grouped};
 use crate::store::StoreErrorKind;
 use clap::builder::NonEmptyStringValueParser;
 
@@ -68,7 +67,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     };
     let done = ops::undo(store.as_ref(), &limits, plan, &order)?;
     let format = args.output.format();
-    present(&context.ui, format, &done.document)?;
+    context.ui.print(format, &done.document)?;
     say(context, format, &done);
     Ok(exit(args, &done))
 }

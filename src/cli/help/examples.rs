@@ -1,7 +1,7 @@
 //! Examples come first: below how a command is called, above its options.
 
 use super::{TOPICS, Topic};
-use crate::render::Screen;
+use crate::output::format::Screen;
 use clap::Command;
 use clap::builder::{Resettable, StyledStr};
 

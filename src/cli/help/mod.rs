@@ -12,7 +12,7 @@ pub use roff::{examples_section, manual};
 
 use super::environment::VARIABLES;
 use super::exit::Exit;
-use crate::report::SCHEMA_NAMES;
+use crate::output::SCHEMA_NAMES;
 use config_keys::KEYS;
 
 /// A page.

@@ -1,4 +1,4 @@
-use crate::render::Screen;
+use crate::output::format::Screen;
 
 /// How wide lists are laid out.
 const WIDTH: usize = 80;

@@ -8,18 +8,33 @@ mod told;
 
 pub use several::Several;
 
-use super::commands::Command;
 use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
 use super::settings::Settings;
+use crate::output::format::Format;
 use several::at;
 use tell::Teller;
 use told::{Tally, Told};
 
+/// A parsed command line that may name several targets.
+pub trait Request: Clone + Sync {
+    /// What it says of targets; `None` for a command that knows one alone.
+    fn several(&mut self) -> Option<Several<'_>>;
+
+    /// The format of its report.
+    fn format(&self) -> Format;
+
+    /// Runs it with the one target that it names.
+    ///
+    /// # Errors
+    /// When the command fails.
+    fn run_alone(&self, context: &Context) -> Result<Exit, CliError>;
+}
+
 /// A command, and the targets that are asked.
-pub struct Asked<'a> {
-    command: &'a Command,
+pub struct Asked<'a, R> {
+    command: &'a R,
     name: &'static str,
     targets: Vec<String>,
 }
@@ -28,7 +43,7 @@ pub struct Asked<'a> {
 ///
 /// # Errors
 /// When there are no such targets, or something was said that makes sense with one alone.
-pub fn asked<'a>(command: &'a Command, context: &Context) -> Result<Option<Asked<'a>>, CliError> {
+pub fn asked<'a, R: Request>(command: &'a R, context: &Context) -> Result<Option<Asked<'a, R>>, CliError> {
     let mut probe = command.clone();
     let Some(several) = probe.several().filter(Several::is_meant) else { return Ok(None) };
     several.must_fit()?;
@@ -37,20 +52,16 @@ pub fn asked<'a>(command: &'a Command, context: &Context) -> Result<Option<Asked
     Ok(Some(Asked { command, name: several.name, targets }))
 }
 
-impl Asked<'_> {
-    /// Asks them all, by `one`, which runs the command with one target.
+impl<R: Request> Asked<'_, R> {
+    /// Asks them all.
     ///
     /// # Errors
     /// When the format has no place for several targets, or the report cannot be written. How the targets ended is in the
     /// report: the worst of it is the end of the whole.
-    pub fn run(
-        &self,
-        context: &Context,
-        one: fn(&Command, &Context) -> Result<Exit, CliError>,
-    ) -> Result<Exit, CliError> {
-        let mut teller = Teller::of(self.command.tone().1, self.name)?;
+    pub fn run(&self, context: &Context) -> Result<Exit, CliError> {
+        let mut teller = Teller::of(self.command.format(), self.name)?;
         let mut tally = Tally::default();
-        let ask = |n: usize| self.targets.get(n).map(|target| self.ask(target, context, one));
+        let ask = |n: usize| self.targets.get(n).map(|target| self.ask(target, context));
         let mut failed = None;
         crew::in_order(self.targets.len(), &ask, |n, came| {
             let Some(target) = self.targets.get(n) else { return };
@@ -71,13 +82,13 @@ impl Asked<'_> {
     }
 
     /// Asks one, with what it says held back until its turn has come.
-    fn ask(&self, target: &str, context: &Context, one: fn(&Command, &Context) -> Result<Exit, CliError>) -> Told {
+    fn ask(&self, target: &str, context: &Context) -> Told {
         let (ui, held) = context.ui.held(target);
         let (command, words) = at(self.command, target, context.words());
         let context = context.with(ui, words);
         let end = match context.interrupt.is_raised() {
             true => Err(CliError::new(Exit::Signal(signal_hook::consts::SIGINT), "interrupted")),
-            false => one(&command, &context),
+            false => command.run_alone(&context),
         };
         let end = end.map_err(|error| error.after(context.caught.signal()));
         Told::new(target, end, &context.ui, held)

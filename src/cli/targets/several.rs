@@ -1,5 +1,5 @@
+use super::Request;
 use crate::cli::args::{StoreArgs, TargetsArgs};
-use crate::cli::commands::Command;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use std::path::{Path, PathBuf};
@@ -92,7 +92,7 @@ impl<'a> Several<'a> {
 }
 
 /// The command, and the words it was said in, as if this target alone had been named.
-pub(super) fn at(command: &Command, target: &str, words: &[String]) -> (Command, Vec<String>) {
+pub(super) fn at<R: Request>(command: &R, target: &str, words: &[String]) -> (R, Vec<String>) {
     let mut command = command.clone();
     let mut words = named(words, target);
     if let Some(several) = command.several() {

@@ -2,8 +2,8 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::streams::Held;
 use crate::cli::ui::Ui;
+use crate::output::{ErrorDocument, TargetsEnding, TargetsSummary};
 use crate::policy::State;
-use crate::report::{ErrorDocument, TargetsEnding, TargetsSummary};
 use std::sync::Arc;
 
 /// What came of one target.

@@ -1,10 +1,10 @@
 //! One picture of a snapshot, no higher and no wider than the terminal.
 
 use super::Seen;
-use crate::cli::present::marked;
 use crate::model::age;
-use crate::render::{Cell, Format, Screen, Tone, count, grouped};
-use crate::report::{Job, Spool};
+use crate::output::format::{Cell, Format, Screen, Tone, count, grouped};
+use crate::output::marked;
+use crate::output::{Job, Spool};
 use std::io;
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ impl Frame {
     pub(super) fn draw(&self, seen: &Seen, failure: Option<&Failure>) -> io::Result<Vec<String>> {
         let document = &seen.followed.document;
         let mut top = self.head(seen, failure);
-        top.extend(lines(&crate::cli::present::diagnoses(&document.diagnoses, &document.summary, &self.screen)));
+        top.extend(lines(&crate::output::diagnoses(&document.diagnoses, &document.summary, &self.screen)));
         // The table has its header, and below it a line that says how many more there are.
         let fixed = 3;
         let room = self.height.saturating_sub(fixed + top.len());

@@ -2,7 +2,7 @@ use super::{Seen, Viewer};
 use crate::cli::error::CliError;
 use crate::cli::secret::masked;
 use crate::cli::ui::Ui;
-use crate::report::{WatchFailed, WatchHead, WatchLine, WatchSnapshot};
+use crate::output::{WatchFailed, WatchHead, WatchLine, WatchSnapshot};
 use std::io::{self, Write};
 use std::time::Duration;
 

@@ -10,9 +10,9 @@ use super::error::CliError;
 use super::exit::Exit;
 use super::settings::Settings;
 use crate::ops::{self, Followed, Selection, Snapshot};
+use crate::output::Stale;
+use crate::output::format::Format;
 use crate::policy::Policy;
-use crate::render::Format;
-use crate::report::Stale;
 use crate::store::Store;
 use std::time::{Duration, Instant};
 

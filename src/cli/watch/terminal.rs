@@ -3,7 +3,7 @@ use super::{Seen, Viewer};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::secret::masked;
-use crate::render::{Format, Screen};
+use crate::output::format::{Format, Screen};
 use std::io;
 use std::time::Duration;
 

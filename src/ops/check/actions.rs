@@ -5,7 +5,7 @@ use crate::model::Action;
 use crate::ops::OpsError;
 use crate::ops::record::Cause;
 use crate::ops::session::Snapshot;
-use crate::report::Severity;
+use crate::output::Severity;
 use crate::spec::{Assignment, Piece, StepSpec};
 use crate::store::{RefusedOf, StoreErrorKind};
 

@@ -1,7 +1,7 @@
 use super::{Findings, name};
 use crate::model::{Cell, Engine};
 use crate::ops::session::Snapshot;
-use crate::report::Severity;
+use crate::output::Severity;
 use crate::spec::ident::{literal, qualified, quoted};
 use crate::spec::{Column, Expr, LiveIndex, LiveTable, Piece, QueueSpec, StateValue, Template};
 use std::collections::BTreeSet;

@@ -3,7 +3,7 @@
 use super::Findings;
 use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
-use crate::report::Severity;
+use crate::output::Severity;
 use crate::store::StoreErrorKind;
 
 /// Counts them, and warns where there are any. Where they cannot be counted that is a warning too: reclaiming does not need them.

@@ -3,7 +3,7 @@ use super::load::{head_of, tells_nothing, time_of};
 use crate::journal::{self, Counts, End, Head};
 use crate::model::Outcome;
 use crate::ops::OpsError;
-use crate::report::{History, HistoryRun, HistorySummary, HistoryTarget, Outcomes};
+use crate::output::{History, HistoryRun, HistorySummary, HistoryTarget, Outcomes};
 use std::collections::BTreeMap;
 
 /// Runs listed from a ledger where no limit is asked for.

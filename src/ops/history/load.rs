@@ -2,7 +2,7 @@ use super::Records;
 use crate::journal::{self, Actor, Counts, Directory, End, Entry, Head, Target, is_run_id, key_from_json};
 use crate::model::{Action, LedgerRow, Outcome, Timestamp};
 use crate::ops::{OpsError, Snapshot};
-use crate::report::Spool;
+use crate::output::Spool;
 use crate::spec::LedgerSpec;
 use crate::store::{StoreError, StoreErrorKind};
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@ use super::load::{Kept, Loaded, load};
 use super::{Records, belongs, now_of};
 use crate::journal::{self, Entry};
 use crate::ops::OpsError;
-use crate::report::{HistoryChange, HistoryOne, HistoryOneSummary, HistoryStep, HistoryUnsure, Spool};
+use crate::output::{HistoryChange, HistoryOne, HistoryOneSummary, HistoryStep, HistoryUnsure, Spool};
 
 /// Steps that are held against the database in one go.
 const COMPARED: usize = 500;

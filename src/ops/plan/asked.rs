@@ -3,8 +3,8 @@ use super::{Plan, plan, plan_again};
 use crate::ops::OpsError;
 use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
+use crate::output::SavedPlan;
 use crate::policy::Policy;
-use crate::report::SavedPlan;
 
 /// What a plan is asked to be about.
 pub enum Asked {

@@ -9,7 +9,6 @@ mod waiting;
 mod warnings;
 
 use super::OpsError;
-use super::document::{job, order, skipped};
 use super::progress::Progress;
 use super::scan::judged;
 use super::selection::Selection;
@@ -17,8 +16,8 @@ use super::session::Snapshot;
 use super::show::not_in_flight;
 use super::stalls::{explain, must_be_counted};
 use crate::model::{Claim, Key, Step, Timestamp};
+use crate::output::{Filter, Job, SavedPlan, SkippedJob, Spool, StepJob, Target};
 use crate::policy::{Digest, Draft, Gauge, Judgement, Policy, draft, judge};
-use crate::report::{Filter, SavedPlan, SkippedJob, Spool, StepJob, Target};
 use crate::spec::QueueSpec;
 pub use asked::Asked;
 use gauge::{Measured, measured};
@@ -274,11 +273,11 @@ impl Drafts {
         policy: &Policy,
         draft: Draft,
     ) -> Result<(), OpsError> {
-        let mut job = job(spec, claim, judgement, &draft);
+        let mut job = Job::of(spec, claim, judgement, &draft);
         explain(&mut job, claim, policy, &draft);
-        let place = order(job.last_seen_at);
+        let place = job.order();
         match draft {
-            Draft::Skipped(why) => self.skipped.push(place, &SkippedJob { job, skipped: skipped(&why) })?,
+            Draft::Skipped(why) => self.skipped.push(place, &SkippedJob { job, skipped: (&why).into() })?,
             Draft::Step(step) => {
                 self.sources.extend(judgement.liveness);
                 self.rests.add(claim, judgement);

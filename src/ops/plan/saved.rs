@@ -3,8 +3,8 @@
 use super::Plan;
 use crate::model::{Action, Key};
 use crate::ops::OpsError;
+use crate::output::{SavedPlan, SavedPolicy, SavedStep, SavedTarget, Target};
 use crate::policy::{Digest, Draft, Policy, Rule, SkipReason, Skipped};
-use crate::report::{SavedPlan, SavedPolicy, SavedStep, SavedTarget, Target};
 use crate::spec::SpecError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

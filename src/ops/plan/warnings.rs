@@ -2,8 +2,8 @@
 
 use super::rests::Rests;
 use crate::model::age;
+use crate::output::{Spool, StepJob};
 use crate::policy::{Policy, Proves};
-use crate::report::{Spool, StepJob};
 use crate::spec::{Fencing, Liveness, QueueSpec, SilentAfter};
 use std::collections::BTreeSet;
 use std::io;

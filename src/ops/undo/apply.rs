@@ -5,7 +5,7 @@ use crate::journal::Entry;
 use crate::model::{Action, Outcome, Restore, RestoreBatch, StepResult};
 use crate::ops::OpsError;
 use crate::ops::record::{Recording, ends};
-use crate::report::{RowError, Spool, UndoStep};
+use crate::output::{RowError, Spool, UndoStep};
 use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
 use std::io;

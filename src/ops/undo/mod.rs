@@ -8,7 +8,7 @@ use super::history::Records;
 use super::record::{About, Record, Recording, target};
 use super::{OpsError, Snapshot};
 use crate::model::Outcome;
-use crate::report::{Outcomes, Undo};
+use crate::output::{Outcomes, Undo};
 use crate::store::{Limits, Store, StoreError, StoreErrorKind};
 use apply::{Applied, apply};
 pub use plan::{UndoPlan, undo_plan};

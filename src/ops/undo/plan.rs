@@ -3,7 +3,7 @@ use crate::journal::Entry;
 use crate::model::{Action, Outcome, Restore, Timestamp};
 use crate::ops::OpsError;
 use crate::ops::history::{Kept, Loaded, Now, Records, belongs, load, now_of, undone_by};
-use crate::report::{Spool, Target, UndoLeft, UndoStep, UndoSummary};
+use crate::output::{Spool, Target, UndoLeft, UndoStep, UndoSummary};
 use crate::spec::{QueueSpec, SpecError};
 
 /// Jobs that are looked at in one go.

@@ -83,7 +83,7 @@ impl<'n> Trial<'n> {
         let mut look = session.snapshot()?;
         let stale = ops::stale(&mut look, &Selection::default(), &Policy::default())?;
         let plan = ops::plan(&mut look, &Selection::default(), &Policy::default())?;
-        let ids = |list: &jobdoctor::report::Spool<jobdoctor::report::Job>| {
+        let ids = |list: &jobdoctor::output::Spool<jobdoctor::output::Job>| {
             list.iter().map(|job| job.unwrap().id).collect::<BTreeSet<_>>()
         };
         let steps = plan.to_save()?.steps.into_iter().map(|step| step.id).collect();

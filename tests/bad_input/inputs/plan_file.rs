@@ -1,8 +1,8 @@
 //! Saved plans: what is read is what is written again, its digest covers every step, and its tokens are not shown.
 
 use super::CANARY;
+use jobdoctor::output::SavedPlan;
 use jobdoctor::policy::Digest;
-use jobdoctor::report::SavedPlan;
 
 /// See the module.
 pub fn holds(bytes: &[u8]) {

@@ -2,7 +2,7 @@
 //! `\u{1e}` separates cells.
 
 use super::eyes::must_be_harmless;
-use jobdoctor::render::{
+use jobdoctor::output::format::{
     Align, Cell, Column, Facts, Family, Plugin, Sample, Screen, Table, Tone, csv, inert, json, prometheus,
 };
 

@@ -4,7 +4,7 @@
 use super::place;
 use jobdoctor::model::Clocks;
 use jobdoctor::ops::{OpsError, SnapshotFile};
-use jobdoctor::report::{SNAPSHOT_SCHEMA, SavedSnapshot};
+use jobdoctor::output::{SNAPSHOT_SCHEMA, SavedSnapshot};
 
 /// See the module.
 pub fn holds(bytes: &[u8]) {

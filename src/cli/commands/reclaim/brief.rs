@@ -9,8 +9,8 @@ use crate::cli::exit::Exit;
 use crate::cli::record::host;
 use crate::cli::secret::masked;
 use crate::ops::Reclaimed;
-use crate::render::{count, grouped, inert};
-use crate::report::{Outcomes, Reclaim};
+use crate::output::format::{count, grouped, inert};
+use crate::output::{Outcomes, Reclaim};
 use std::collections::BTreeMap;
 
 impl Reclaiming<'_> {

@@ -1,9 +1,9 @@
 //! That more jobs than usual had to be moved, and whose they were.
 
 use super::Reclaiming;
+use crate::output::format::{count, grouped};
+use crate::output::{Reason, Reclaim, StepJob};
 use crate::policy::Rule;
-use crate::render::{count, grouped};
-use crate::report::{Reason, Reclaim, StepJob};
 use std::collections::BTreeMap;
 
 /// Owners named.

@@ -7,8 +7,8 @@ use crate::cli::exit::Exit;
 use crate::cli::settings::{APPLYING, READING};
 use crate::model::age;
 use crate::ops::{self, OpsError, Plan, Snapshot};
+use crate::output::format::count;
 use crate::policy::{Policy, Rule};
-use crate::render::count;
 use crate::store::Limits;
 use std::time::Duration;
 

@@ -6,7 +6,7 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::ops::{self, Order, Plan};
-use crate::render::count;
+use crate::output::format::count;
 use crate::store::Limits;
 
 impl Reclaiming<'_> {

@@ -7,9 +7,9 @@ use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
 use crate::model::age;
 use crate::ops::{self, Plan, Reclaimed, Watch};
+use crate::output::Verified;
+use crate::output::format::{Format, grouped};
 use crate::policy::Policy;
-use crate::render::{Format, grouped};
-use crate::report::Verified;
 use crate::store::Store;
 use std::time::Duration;
 

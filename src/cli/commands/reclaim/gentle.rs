@@ -7,8 +7,8 @@ use crate::cli::exit::Exit;
 use crate::cli::record::journals;
 use crate::model::{Action, age};
 use crate::ops::{OpsError, Snapshot};
+use crate::output::Reclaim;
 use crate::policy::Later;
-use crate::report::Reclaim;
 use std::time::Duration;
 
 impl Reclaiming<'_> {

@@ -6,9 +6,9 @@ use crate::cli::commands::selection::no_such_job;
 use crate::cli::context::Context;
 use crate::cli::next::shell_word;
 use crate::ops::{Asked, Reclaimed};
+use crate::output::format::{count, grouped};
+use crate::output::{Outcomes, Reclaim};
 use crate::policy::Digest;
-use crate::render::{count, grouped};
-use crate::report::{Outcomes, Reclaim};
 use std::collections::BTreeMap;
 
 /// Options that say which jobs, and what is done to them: a saved plan has all of that in it.

@@ -3,10 +3,9 @@
 use super::Reclaiming;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
-use crate::cli::present::present;
 use crate::model::Outcome;
 use crate::ops::Reclaimed;
-use crate::report::StepJob;
+use crate::output::StepJob;
 
 impl Reclaiming<'_> {
     /// True if nothing was done, or would be. Where another sweep was faster, it is the other one's news; a job that is locked is
@@ -32,7 +31,7 @@ impl Reclaiming<'_> {
             return if idle { Ok(()) } else { self.tell_briefly(context, done) };
         }
         if !idle || self.format.is_machine() {
-            present(&context.ui, self.format, &done.document)?;
+            context.ui.print(self.format, &done.document)?;
         }
         if !idle {
             self.say(context, done);

@@ -4,8 +4,8 @@ use super::Reclaiming;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::ops::{self, Plan, Snapshot};
+use crate::output::format::grouped;
 use crate::policy::{Policy, RestartScope};
-use crate::render::grouped;
 
 /// Hosts named.
 const SHOWN: usize = 5;

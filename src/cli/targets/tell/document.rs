@@ -2,7 +2,7 @@ use super::unreadable;
 use crate::cli::error::CliError;
 use crate::cli::targets::told::{Tally, Told};
 use crate::cli::ui::Ui;
-use crate::report::TargetsWriter;
+use crate::output::TargetsWriter;
 
 /// One document with those of the targets in it.
 pub(in crate::cli::targets) struct Document {

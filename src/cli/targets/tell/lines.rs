@@ -2,7 +2,7 @@ use super::unreadable;
 use crate::cli::error::CliError;
 use crate::cli::targets::told::{Tally, Told};
 use crate::cli::ui::Ui;
-use crate::report::Targets;
+use crate::output::Targets;
 
 /// Each line of a target under the target's name.
 pub(in crate::cli::targets) struct Lines {

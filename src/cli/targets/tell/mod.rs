@@ -10,7 +10,7 @@ use super::told::{Tally, Told};
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::ui::Ui;
-use crate::render::Format;
+use crate::output::format::Format;
 use document::Document;
 use lines::Lines;
 use plugin::Plugin;

@@ -2,7 +2,7 @@ use super::unreadable;
 use crate::cli::error::CliError;
 use crate::cli::targets::told::{Tally, Told};
 use crate::cli::ui::Ui;
-use crate::render::inert;
+use crate::output::format::inert;
 use std::io::Read;
 
 /// One plugin of all targets: the line that comes first is about the whole, performance data of every target stands behind it

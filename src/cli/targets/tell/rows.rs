@@ -2,7 +2,7 @@ use super::unreadable;
 use crate::cli::error::CliError;
 use crate::cli::targets::told::Told;
 use crate::cli::ui::Ui;
-use crate::render::csv_under;
+use crate::output::format::csv_under;
 
 /// One list of all targets' rows, with the target in the first column.
 #[derive(Default)]

@@ -3,7 +3,7 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::targets::told::{Tally, Told};
 use crate::cli::ui::Ui;
-use crate::render::inert;
+use crate::output::format::inert;
 use std::io;
 
 /// A heading for each target that has a report, and a sentence at the end. Where no target had anything to say there is

@@ -1,0 +1,44 @@
+//! Small drawings of numbers, in signs that every terminal has.
+
+/// From few to many.
+const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// A full cell of a bar.
+const FULL: char = '█';
+/// None at all.
+const EMPTY: char = '·';
+
+/// One sign, as high as that part of the whole; whatever is more than nothing is seen.
+pub(in crate::output) fn level(part: u64, whole: u64) -> char {
+    if part == 0 || whole == 0 {
+        return EMPTY;
+    }
+    let height = (u128::from(part) * LEVELS.len() as u128).div_ceil(u128::from(whole)) as usize;
+    LEVELS.get(height.saturating_sub(1)).copied().unwrap_or(EMPTY)
+}
+
+/// A bar of so many cells, as long as that part of the whole; whatever is more than nothing is seen.
+pub(in crate::output) fn bar(part: f64, whole: f64, cells: usize) -> String {
+    let share = if whole > 0.0 { (part / whole).clamp(0.0, 1.0) } else { 0.0 };
+    let full = (share * cells as f64).ceil() as usize;
+    (0..cells).map(|cell| if cell < full { FULL } else { EMPTY }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_as_long_as_their_part() {
+        let cases = [(0.0, "·····"), (0.001, "█····"), (50.0, "███··"), (100.0, "█████"), (170.0, "█████")];
+        for (part, shown) in cases {
+            assert_eq!(bar(part, 100.0, 5), shown, "{part}");
+        }
+        assert_eq!((bar(0.0, 0.0, 3), bar(1.0, 0.0, 3)), ("···".to_owned(), "···".to_owned()));
+    }
+
+    #[test]
+    fn levels_are_as_high_as_their_part() {
+        let shown: String = [0, 1, 500, 1000].into_iter().map(|part| level(part, 1000)).collect();
+        assert_eq!((shown.as_str(), level(0, 0), level(1, 0)), ("·▁▄█", '·', '·'));
+    }
+}

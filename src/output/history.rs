@@ -1,0 +1,242 @@
+use super::document::{Document, ROWS, csv_of, line};
+use super::format::{Cell, Format, Screen, Table, Tone};
+use super::{Outcomes, columns};
+use crate::model::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Map;
+use std::io::{self, Write};
+
+/// `jobdoctor.history/v1`: the runs that are recorded, newest first.
+#[derive(Serialize, JsonSchema)]
+pub struct History {
+    /// `jobdoctor.history/v1`.
+    pub schema: &'static str,
+    /// The directory with the journals of this host; null where it cannot be told.
+    pub journal: Option<String>,
+    /// The ledger that was read too; null where no database was at hand, or it has none.
+    pub ledger: Option<String>,
+    /// Journals that could not be read, whose runs are not in the list.
+    pub warnings: Vec<String>,
+    /// The counts.
+    pub summary: HistorySummary,
+    /// The runs.
+    pub runs: Vec<HistoryRun>,
+}
+
+/// The counts of a [`History`].
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct HistorySummary {
+    /// Runs that are recorded.
+    pub runs: u64,
+    /// Runs in `runs`.
+    pub returned: u64,
+    /// True if the limit left some out.
+    pub truncated: bool,
+}
+
+/// One run.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct HistoryRun {
+    /// The run.
+    pub run_id: String,
+    /// The store's own time of the snapshot that it rested on; where only the ledger knows it, of its write.
+    #[schemars(with = "String")]
+    pub store_time: Timestamp,
+    /// `reclaim`, `sweep` or `undo`.
+    pub command: String,
+    /// Which queue.
+    pub target: HistoryTarget,
+    /// Who ran it.
+    pub actor: Option<String>,
+    /// On which host.
+    pub host: Option<String>,
+    /// Why, in the words of who ran it.
+    pub reason: Option<String>,
+    /// Steps in its plan; null where only the ledger knows it.
+    pub planned: Option<u64>,
+    /// Jobs that it moved; null where that is not known, because its journal has no end and no ledger has the run.
+    pub moved: Option<u64>,
+    /// Jobs that are recorded as moved.
+    pub moved_at_least: u64,
+    /// How all its steps ended; null where the journal has no end, or only the ledger knows the run.
+    pub outcomes: Option<Outcomes>,
+    /// Jobs whose rows are recorded, so that `undo` could give them back until somebody touches them.
+    pub undoable: u64,
+    /// Jobs that it moved and that no record names, so that `undo` cannot give them back; null where their number is not known.
+    pub unrecorded: Option<u64>,
+    /// The run that this one took back.
+    pub undoes: Option<String>,
+    /// The runs that took this one back.
+    pub undone_by: Vec<String>,
+    /// False if its journal has no end: it was stopped, could not write the journal, or is still at work. Null where only the ledger
+    /// knows it.
+    pub complete: Option<bool>,
+    /// Why it stopped early.
+    pub stop: Option<String>,
+    /// `journal`, `ledger` or both.
+    pub recorded_in: Vec<String>,
+}
+
+/// Which queue a run was on.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct HistoryTarget {
+    /// `postgres` or `sqlite`.
+    pub engine: String,
+    /// The preset or mapping.
+    pub preset: String,
+    /// The target's name in the config file.
+    pub name: Option<String>,
+    /// The database, without its secrets.
+    pub database: String,
+    /// The table whose rows are the jobs.
+    pub table: String,
+}
+
+impl HistoryRun {
+    /// The columns of `csv`, in order; the same names as in JSON.
+    pub const COLUMNS: [&'static str; 15] = [
+        "run_id",
+        "store_time",
+        "command",
+        "preset",
+        "database",
+        "table",
+        "actor",
+        "host",
+        "moved",
+        "moved_at_least",
+        "undoable",
+        "undoes",
+        "undone_by",
+        "recorded_in",
+        "reason",
+    ];
+
+    /// The values of those columns; what is not known is empty.
+    pub fn values(&self) -> Vec<String> {
+        vec![
+            self.run_id.clone(),
+            self.store_time.to_string(),
+            self.command.clone(),
+            self.target.preset.clone(),
+            self.target.database.clone(),
+            self.target.table.clone(),
+            self.actor.clone().unwrap_or_default(),
+            self.host.clone().unwrap_or_default(),
+            self.moved.map(|moved| moved.to_string()).unwrap_or_default(),
+            self.moved_at_least.to_string(),
+            self.undoable.to_string(),
+            self.undoes.clone().unwrap_or_default(),
+            self.undone_by.join(" "),
+            self.recorded_in.join(" "),
+            self.reason.clone().unwrap_or_default(),
+        ]
+    }
+}
+
+impl Document for History {
+    fn table(&self, screen: &Screen, format: Format) -> io::Result<String> {
+        if self.runs.is_empty() {
+            return Ok(String::new());
+        }
+        let wide = format == Format::Wide;
+        let rows = if wide { usize::MAX } else { ROWS };
+        let mut columns = vec![
+            columns::column("run", 0, None),
+            columns::column("when", 4, None),
+            columns::column("command", 1, None),
+            columns::column("table", 3, Some(12)),
+            columns::column("who", 4, Some(10)),
+            columns::right("moved", 0),
+            columns::right("others", 2),
+            columns::column("undo", 1, None),
+            columns::column("reason", 5, Some(16)),
+        ];
+        if wide {
+            columns.extend(["database", "preset", "recorded in"].map(|title| columns::column(title, 9, Some(8))));
+        }
+        let mut table = Table { columns, rows: Vec::new() };
+        for run in self.runs.iter().take(rows) {
+            let mut row = vec![
+                run.run_id.as_str().into(),
+                when(run).into(),
+                command(run).into(),
+                run.target.table.as_str().into(),
+                columns::text(who(run).as_deref()),
+                moved(run).into(),
+                others(run),
+                undo(run),
+                columns::text(run.reason.as_deref()),
+            ];
+            if wide {
+                row.extend([
+                    run.target.database.as_str().into(),
+                    run.target.preset.as_str().into(),
+                    run.recorded_in.join(", ").into(),
+                ]);
+            }
+            table.rows.push(row);
+        }
+        Ok(table.render(screen))
+    }
+
+    fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
+        csv_of(&HistoryRun::COLUMNS, self.runs.iter().map(Ok), |run| run.values(), out)
+    }
+
+    fn names(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.runs.iter().try_for_each(|run| writeln!(out, "{}", run.run_id))
+    }
+
+    fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut fields = Map::new();
+        fields.insert("schema".to_owned(), self.schema.into());
+        fields.insert("journal".to_owned(), serde_json::to_value(&self.journal)?);
+        fields.insert("ledger".to_owned(), serde_json::to_value(&self.ledger)?);
+        fields.insert("warnings".to_owned(), serde_json::to_value(&self.warnings)?);
+        line(out, "head", &fields)?;
+        self.runs.iter().try_for_each(|run| line(out, "run", run))?;
+        line(out, "summary", &self.summary)
+    }
+}
+
+pub(super) fn command(run: &HistoryRun) -> String {
+    run.undoes.as_ref().map_or_else(|| run.command.clone(), |undoes| format!("{} {undoes}", run.command))
+}
+
+/// To the second: more would be noise.
+pub(super) fn when(run: &HistoryRun) -> String {
+    let micros = run.store_time.micros();
+    let second = Timestamp::from_micros(micros - micros.rem_euclid(1_000_000));
+    second.unwrap_or(run.store_time).to_string()
+}
+
+pub(super) fn who(run: &HistoryRun) -> Option<String> {
+    match (&run.actor, &run.host) {
+        (Some(actor), Some(host)) => Some(format!("{actor}@{host}")),
+        (actor, host) => actor.clone().or_else(|| host.as_ref().map(|host| format!("@{host}"))),
+    }
+}
+
+pub(super) fn moved(run: &HistoryRun) -> String {
+    run.moved.map_or_else(|| format!("at least {}", run.moved_at_least), |moved| moved.to_string())
+}
+
+fn others(run: &HistoryRun) -> Cell {
+    let Some(outcomes) = &run.outcomes else { return Cell::new("?", Tone::Dim) };
+    let others =
+        outcomes.changed + outcomes.gone + outcomes.locked + outcomes.refused + outcomes.not_tried + outcomes.unknown;
+    let tone = if outcomes.unknown > 0 { Tone::Warn } else { Tone::Plain };
+    Cell::new(others.to_string(), tone)
+}
+
+pub(super) fn undo(run: &HistoryRun) -> Cell {
+    match (run.undone_by.as_slice(), run.undoable) {
+        ([.., by], _) => Cell::new(format!("taken back by {by}"), Tone::Dim),
+        ([], 0) => Cell::new("no", Tone::Dim),
+        ([], _) if run.moved.is_none() => Cell::new("what is recorded", Tone::Warn),
+        ([], n) if Some(n) < run.moved => Cell::new("in part", Tone::Warn),
+        ([], _) => "yes".into(),
+    }
+}

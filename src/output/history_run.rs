@@ -1,0 +1,235 @@
+use super::document::{Document, ROWS, csv_of, line, list};
+use super::format::{Cell, Facts, Format, Screen, Table, Tone};
+use super::history::{HistoryRun, command, moved, undo, when, who};
+use super::{Spool, columns};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Map;
+use std::io::{self, Write};
+
+/// `jobdoctor.history-run/v1`: one run with its steps.
+#[derive(Serialize, JsonSchema)]
+pub struct HistoryOne {
+    /// `jobdoctor.history-run/v1`.
+    pub schema: &'static str,
+    /// The run.
+    pub run: HistoryRun,
+    /// The counts.
+    pub summary: HistoryOneSummary,
+    /// The steps, as far as they are recorded.
+    pub steps: Spool<HistoryStep>,
+}
+
+/// The counts of a [`HistoryOne`].
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct HistoryOneSummary {
+    /// Steps in `steps`.
+    pub steps: u64,
+    /// What became of the jobs of which the record cannot say it.
+    pub unsure: HistoryUnsure,
+}
+
+/// Jobs whose outcome the record does not know, because it ends before it says so or the answer to a commit was lost, by what
+/// the database says of them now.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct HistoryUnsure {
+    /// Nobody knows: no database was at hand, or it has no row to compare.
+    pub open: u64,
+    /// Moved.
+    pub moved: u64,
+    /// Not moved.
+    pub not_moved: u64,
+    /// Changed or gone since, so that nobody can tell any more.
+    pub changed: u64,
+}
+
+/// One step of a run.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct HistoryStep {
+    /// The job.
+    pub id: String,
+    /// Its queue.
+    pub queue: Option<String>,
+    /// Its kind of work.
+    pub kind: Option<String>,
+    /// Who held it.
+    pub owner: Option<String>,
+    /// What was done; null for a step that did not come to it.
+    pub action: Option<String>,
+    /// Its state before, in the queue's own words.
+    pub state: Option<String>,
+    /// Its state after.
+    pub state_after: Option<String>,
+    /// Its attempts before.
+    pub attempts: Option<i64>,
+    /// Its attempts after.
+    pub attempts_after: Option<i64>,
+    /// The rules that it was judged by.
+    pub rules: Vec<String>,
+    /// How it ended; `unknown` where the record does not say.
+    pub outcome: String,
+    /// Where the outcome is unknown and the database was asked: `moved`, `not_moved`, `changed` or `gone`.
+    pub compared: Option<String>,
+    /// True if its row is recorded, so that `undo` could give it back until somebody touches it.
+    pub undoable: bool,
+    /// The code of the database's error, where it refused the row.
+    pub sqlstate: Option<String>,
+    /// The constraint that was in the way.
+    pub constraint: Option<String>,
+    /// The columns that were assigned; null where they are not recorded.
+    pub changes: Option<Vec<HistoryChange>>,
+}
+
+/// One column before and after; null is SQL's NULL.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct HistoryChange {
+    /// The column.
+    pub column: String,
+    /// The value before.
+    pub before: Option<String>,
+    /// The value after.
+    pub after: Option<String>,
+}
+
+impl HistoryStep {
+    /// The columns of `csv`, in order; the same names as in JSON.
+    pub const COLUMNS: [&'static str; 13] = [
+        "id",
+        "queue",
+        "kind",
+        "owner",
+        "action",
+        "state",
+        "state_after",
+        "attempts",
+        "attempts_after",
+        "rules",
+        "outcome",
+        "compared",
+        "undoable",
+    ];
+
+    /// The values of those columns; what is not known is empty.
+    pub fn values(&self) -> Vec<String> {
+        let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
+        vec![
+            self.id.clone(),
+            self.queue.clone().unwrap_or_default(),
+            self.kind.clone().unwrap_or_default(),
+            self.owner.clone().unwrap_or_default(),
+            self.action.clone().unwrap_or_default(),
+            self.state.clone().unwrap_or_default(),
+            self.state_after.clone().unwrap_or_default(),
+            number(self.attempts),
+            number(self.attempts_after),
+            self.rules.join(" "),
+            self.outcome.clone(),
+            self.compared.clone().unwrap_or_default(),
+            self.undoable.to_string(),
+        ]
+    }
+}
+
+impl Document for HistoryOne {
+    fn table(&self, screen: &Screen, format: Format) -> io::Result<String> {
+        let run = &self.run;
+        let mut facts = Facts::new();
+        facts.add("run", Cell::new(run.run_id.as_str(), Tone::Strong));
+        facts.add("when", when(run));
+        facts.add("command", command(run));
+        facts.add("by", columns::text(who(run).as_deref()));
+        facts.add("reason", columns::text(run.reason.as_deref()));
+        let target = &run.target;
+        facts.add(
+            "queue",
+            format!("{} {}, table {}, preset {}", target.engine, target.database, target.table, target.preset),
+        );
+        facts.add("moved", format!("{} of {}", moved(run), run.planned.map_or("?".to_owned(), |n| n.to_string())));
+        if let Some(jobs) = run.unrecorded.filter(|jobs| *jobs > 0) {
+            let words = format!("{jobs} of them: the journal could not be written then");
+            facts.add("not recorded", Cell::new(words, Tone::Warn));
+        }
+        facts.add("undo", undo(run));
+        facts.add("recorded in", run.recorded_in.join(", "));
+        if run.complete == Some(false) {
+            let words = "not recorded: the run was stopped, could not write its journal, or is still at work";
+            facts.add("end", Cell::new(words, Tone::Warn));
+        }
+        if let Some(stop) = &run.stop {
+            facts.add("stopped", Cell::new(stop.as_str(), Tone::Warn));
+        }
+        let mut text = facts.render(screen);
+        if !self.steps.is_empty() {
+            text.push('\n');
+            let rows = if format == Format::Wide { usize::MAX } else { ROWS };
+            text.push_str(&steps(&self.steps, rows)?.render(screen));
+        }
+        Ok(text)
+    }
+
+    fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
+        csv_of(&HistoryStep::COLUMNS, self.steps.iter(), HistoryStep::values, out)
+    }
+
+    fn names(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.steps.iter().try_for_each(|step| writeln!(out, "{}", step?.id))
+    }
+
+    fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut fields = Map::new();
+        fields.insert("schema".to_owned(), self.schema.into());
+        fields.insert("run".to_owned(), serde_json::to_value(&self.run)?);
+        line(out, "head", &fields)?;
+        list(out, "step", &self.steps)?;
+        line(out, "summary", &self.summary)
+    }
+}
+
+fn steps(list: &Spool<HistoryStep>, rows: usize) -> io::Result<Table> {
+    let columns = vec![
+        columns::column("id", 0, None),
+        columns::column("queue", 6, Some(6)),
+        columns::column("kind", 5, Some(8)),
+        columns::column("owner", 3, Some(10)),
+        columns::column("action", 1, None),
+        columns::column("from", 2, Some(7)),
+        columns::column("to", 2, Some(7)),
+        columns::column("tries", 4, None),
+        columns::column("outcome", 0, None),
+        columns::column("why", 3, Some(12)),
+    ];
+    let mut table = Table { columns, rows: Vec::new() };
+    for step in list.iter().take(rows) {
+        let step = step?;
+        let tries = match (step.attempts, step.attempts_after) {
+            (None, None) => "-".to_owned(),
+            (before, after) => {
+                let word = |n: Option<i64>| n.map_or("-".to_owned(), |n| n.to_string());
+                format!("{} to {}", word(before), word(after))
+            }
+        };
+        table.rows.push(vec![
+            step.id.as_str().into(),
+            columns::text(step.queue.as_deref()),
+            columns::text(step.kind.as_deref()),
+            columns::text(step.owner.as_deref()),
+            columns::text(step.action.as_deref()),
+            columns::text(step.state.as_deref()),
+            columns::text(step.state_after.as_deref()),
+            tries.into(),
+            outcome(&step),
+            columns::text(step.constraint.as_deref().or(step.sqlstate.as_deref()).or(Some(&step.rules.join(", ")))),
+        ]);
+    }
+    Ok(table)
+}
+
+fn outcome(step: &HistoryStep) -> Cell {
+    match (step.outcome.as_str(), step.compared.as_deref()) {
+        ("unknown", Some(now)) => Cell::new(format!("unknown: {}", now.replace('_', " ")), Tone::Warn),
+        ("moved", _) => Cell::new("moved", Tone::Good),
+        ("changed" | "gone", _) => Cell::new(step.outcome.as_str(), Tone::Dim),
+        ("locked" | "not_tried" | "unknown", _) => Cell::new(step.outcome.as_str(), Tone::Warn),
+        (other, _) => Cell::new(other, Tone::Bad),
+    }
+}

@@ -1,0 +1,244 @@
+use crate::model::{self, Action, Claim, Outcome, Timestamp};
+use crate::policy::{self, Draft, Judgement, Verdict};
+use crate::spec::{Liveness, QueueSpec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One job, as every document shows it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Job {
+    /// What identifies it; a key of several columns is joined by slashes.
+    pub id: String,
+    /// Its queue.
+    pub queue: Option<String>,
+    /// Its kind of work.
+    pub kind: Option<String>,
+    /// Its state, in the queue's own words.
+    pub state: String,
+    /// Who holds it.
+    pub owner: Option<String>,
+    /// The host of the owner, where owners name it.
+    pub host: Option<String>,
+    /// When it was claimed.
+    #[schemars(with = "Option<String>")]
+    pub claimed_at: Option<Timestamp>,
+    /// The newest sign of life: the later of heartbeat and claim.
+    #[schemars(with = "Option<String>")]
+    pub last_seen_at: Option<Timestamp>,
+    /// The store's time minus that.
+    pub silence_seconds: Option<f64>,
+    /// When its lease ends or ended.
+    #[schemars(with = "Option<String>")]
+    pub lease_expires_at: Option<Timestamp>,
+    /// Attempts as stored.
+    pub attempts: Option<i64>,
+    /// The most attempts it may have; null is no limit that the table knows.
+    pub max_attempts: Option<i64>,
+    /// How often it was lost before; null where nothing counts that.
+    pub stalls: Option<i64>,
+    /// `healthy`, `stuck` or `unknown`.
+    pub verdict: String,
+    /// What judged: `lease`, `heartbeat`, `owner`, `lock` or `age`; `live_owner_list` for a list of living owners; `change` (of signs of
+    /// life) or `progress` for what has changed between looks.
+    pub liveness: Option<String>,
+    /// Why; for an unknown one, what is missing.
+    pub reasons: Vec<Reason>,
+    /// What `reclaim` would do: `requeue`, `fail` or `cancel`; null if it would leave the job alone.
+    pub action: Option<String>,
+}
+
+/// Why a job is called stuck or unknown.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Reason {
+    /// The rule; `unknown` where something is missing, `max_stalls` where the stall budget fails the job.
+    pub rule: String,
+    /// `death` or `trouble`; null where it proves neither.
+    pub proves: Option<String>,
+    /// In words.
+    pub detail: String,
+}
+
+/// A job that is to be moved, or was.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct StepJob {
+    /// The job.
+    #[serde(flatten)]
+    pub job: Job,
+    /// The state it comes to, in the queue's own words.
+    pub state_after: String,
+    /// Its attempts then.
+    pub attempts_after: Option<i64>,
+    /// How it ended: `moved`, `changed`, `gone`, `locked`, `refused`, `not_tried` or `unknown`; null in a dry run.
+    pub outcome: Option<String>,
+    /// Why the database refused it.
+    pub error: Option<RowError>,
+}
+
+/// Why the database refused a row.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct RowError {
+    /// The SQLSTATE, or SQLite's name for the result code.
+    pub sqlstate: Option<String>,
+    /// The constraint in the way.
+    pub constraint: Option<String>,
+    /// The database's own words.
+    pub message: String,
+}
+
+/// A job that was examined and is not acted on.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct SkippedJob {
+    /// The job.
+    #[serde(flatten)]
+    pub job: Job,
+    /// Why.
+    #[serde(flatten)]
+    pub skipped: Skipped,
+}
+
+/// Why a job is not acted on.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Skipped {
+    /// A word for programs.
+    pub reason: String,
+    /// A sentence for people.
+    pub detail: String,
+}
+
+impl Job {
+    /// What the judge and the plan say of a claim.
+    pub fn of(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, draft: &Draft) -> Job {
+        let lease = spec.liveness.iter().zip(&claim.signs).find(|(source, _)| matches!(source, Liveness::Lease { .. }));
+        Job {
+            id: claim.key.to_string(),
+            queue: claim.queue.clone(),
+            kind: claim.kind.clone(),
+            state: claim.state.clone(),
+            owner: claim.owner.as_ref().map(|owner| owner.name.clone()),
+            host: claim.owner.as_ref().and_then(|owner| owner.host.clone()),
+            claimed_at: claim.claimed_at.at().filter(|_| !spec.waits),
+            last_seen_at: judgement.last_seen_at,
+            silence_seconds: judgement.silence.map(|silence| silence.as_secs_f64()),
+            lease_expires_at: lease.and_then(|(_, sign)| sign.at.at()),
+            attempts: claim.attempts.as_integer(),
+            max_attempts: claim.max_attempts.as_integer(),
+            stalls: claim.stalls,
+            verdict: judgement.verdict.name().to_owned(),
+            liveness: judgement.liveness.map(str::to_owned),
+            reasons: reasons(&judgement.verdict),
+            action: match draft {
+                Draft::Step(step) => Some(step.action.name().to_owned()),
+                Draft::Skipped(_) => None,
+            },
+        }
+    }
+
+    /// Its place in a list: longest silent first, and last those whose silence is unknown.
+    pub fn order(&self) -> i64 {
+        self.last_seen_at.map_or(i64::MAX, Timestamp::micros)
+    }
+
+    /// The columns of `csv`, in order; the same names as in JSON, and the first reason for the list of them.
+    pub const COLUMNS: [&'static str; 18] = [
+        "id",
+        "queue",
+        "kind",
+        "state",
+        "owner",
+        "host",
+        "claimed_at",
+        "last_seen_at",
+        "silence_seconds",
+        "lease_expires_at",
+        "attempts",
+        "max_attempts",
+        "verdict",
+        "liveness",
+        "rule",
+        "detail",
+        "action",
+        "stalls",
+    ];
+
+    /// The values of those columns; what is not known is empty.
+    pub fn values(&self) -> Vec<String> {
+        let time = |time: Option<Timestamp>| time.map(|time| time.to_string()).unwrap_or_default();
+        let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
+        let reason = self.reasons.first();
+        vec![
+            self.id.clone(),
+            self.queue.clone().unwrap_or_default(),
+            self.kind.clone().unwrap_or_default(),
+            self.state.clone(),
+            self.owner.clone().unwrap_or_default(),
+            self.host.clone().unwrap_or_default(),
+            time(self.claimed_at),
+            time(self.last_seen_at),
+            self.silence_seconds.map(|seconds| seconds.to_string()).unwrap_or_default(),
+            time(self.lease_expires_at),
+            number(self.attempts),
+            number(self.max_attempts),
+            self.verdict.clone(),
+            self.liveness.clone().unwrap_or_default(),
+            reason.map(|reason| reason.rule.clone()).unwrap_or_default(),
+            reason.map(|reason| reason.detail.clone()).unwrap_or_default(),
+            self.action.clone().unwrap_or_default(),
+            number(self.stalls),
+        ]
+    }
+}
+
+impl From<&policy::Skipped> for Skipped {
+    fn from(skipped: &policy::Skipped) -> Self {
+        Skipped { reason: skipped.reason.name().to_owned(), detail: skipped.detail.clone() }
+    }
+}
+
+impl From<model::RowError> for RowError {
+    fn from(error: model::RowError) -> Self {
+        RowError { sqlstate: error.sqlstate, constraint: error.constraint, message: error.message }
+    }
+}
+
+impl StepJob {
+    /// The columns of `csv` that come after those of the job.
+    pub const FURTHER_COLUMNS: [&'static str; 4] = ["state_after", "attempts_after", "outcome", "error"];
+
+    /// True for a wake-up, which moves nothing.
+    pub fn is_wake_up(&self) -> bool {
+        self.job.action.as_deref() == Some(Action::Wake.name())
+    }
+
+    /// True if the job was moved.
+    pub fn was_moved(&self) -> bool {
+        self.outcome.as_deref() == Some(Outcome::Moved.name()) && !self.is_wake_up()
+    }
+
+    /// The values of all columns.
+    pub fn values(&self) -> Vec<String> {
+        let mut values = self.job.values();
+        values.push(self.state_after.clone());
+        values.push(self.attempts_after.map(|n| n.to_string()).unwrap_or_default());
+        values.push(self.outcome.clone().unwrap_or_default());
+        values.push(self.error.as_ref().map(|error| error.message.clone()).unwrap_or_default());
+        values
+    }
+}
+
+fn reasons(verdict: &Verdict) -> Vec<Reason> {
+    match verdict {
+        Verdict::Healthy => Vec::new(),
+        Verdict::Stuck(reasons) => reasons
+            .iter()
+            .map(|reason| Reason {
+                rule: reason.rule.name().to_owned(),
+                proves: Some(reason.rule.proves().name().to_owned()),
+                detail: reason.detail.clone(),
+            })
+            .collect(),
+        Verdict::Unknown(lacking) => lacking
+            .iter()
+            .map(|detail| Reason { rule: "unknown".to_owned(), proves: None, detail: detail.clone() })
+            .collect(),
+    }
+}

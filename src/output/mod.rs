@@ -1,0 +1,67 @@
+//! Every document that the program prints: one file each holds its fields, its columns, its table and its JSON lines. This is the
+//! only place where a JSON field name is spelled.
+//!
+//! Rules for all of them: ids are texts; times are RFC 3339 in UTC and end in `_at` (or are `store_time`); durations are
+//! numbers of seconds and end in `_seconds`; what is not known is `null` and never absent; within v1 fields are only added.
+
+mod brake;
+mod check;
+mod columns;
+mod diagnosis;
+mod document;
+mod env;
+mod error;
+pub mod format;
+mod health;
+mod history;
+mod history_run;
+mod init;
+mod job;
+mod log;
+mod measured;
+pub mod metrics;
+mod owners;
+pub mod presets;
+mod reclaim;
+mod runtimes;
+mod saved_plan;
+mod schemas;
+mod show;
+mod snapshot;
+mod spool;
+mod stale;
+mod stats;
+mod target;
+mod targets;
+mod undo;
+mod verified;
+mod watch;
+
+pub use brake::Brake;
+pub use check::{Check, CheckFinding, Severity};
+pub use diagnosis::{Diagnosis, diagnoses};
+pub use document::{Document, ROWS, write};
+pub use env::{Env, EnvSetting};
+pub use error::ErrorDocument;
+pub use health::{Health, HealthCheck, HealthError, HealthQueue, HealthReason, HealthSummary};
+pub use history::{History, HistoryRun, HistorySummary, HistoryTarget};
+pub use history_run::{HistoryChange, HistoryOne, HistoryOneSummary, HistoryStep, HistoryUnsure};
+pub use init::Init;
+pub use job::{Job, Reason, RowError, Skipped, SkippedJob, StepJob};
+pub use log::LogLine;
+pub use measured::{Measured, MeasuredQueue, MeasuredState};
+pub use owners::{OwnerEntry, Owners, OwnersSummary};
+pub use reclaim::{Outcomes, Reclaim, ReclaimSummary};
+pub use runtimes::{KindRuntimes, RuntimeBucket, StatsRuntimes, StatsRuntimesSummary};
+pub use saved_plan::{SavedPlan, SavedPolicy, SavedStep, SavedTarget};
+pub use schemas::{NAMES as SCHEMA_NAMES, schema};
+pub use show::{RuleCheck, Show, ShownJob, Would, show};
+pub use snapshot::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedSnapshot, SnapshotTarget};
+pub use spool::Spool;
+pub use stale::{Stale, StaleSummary, marked};
+pub use stats::{QueueStats, StateCount, Stats, StatsSummary};
+pub use target::{Filter, FilterThreshold, Standby, Target};
+pub use targets::{TargetEnd, Targets, TargetsEnding, TargetsSummary, TargetsWriter};
+pub use undo::{Undo, UndoLeft, UndoStep, UndoSummary};
+pub use verified::Verified;
+pub use watch::{WatchFailed, WatchHead, WatchLine, WatchSnapshot};

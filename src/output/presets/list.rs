@@ -1,0 +1,132 @@
+use crate::output::format::{Align, Cell, Column, Table};
+use crate::spec::{Catalog, Preset, Profile, Shape, SpecError};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// `jobdoctor.presets/v1`: the queues that are known.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Presets {
+    /// `jobdoctor.presets/v1`.
+    pub schema: &'static str,
+    /// The presets and mappings, by name.
+    pub presets: Vec<PresetEntry>,
+}
+
+/// One of them.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PresetEntry {
+    /// Its name, for `--preset`.
+    pub name: String,
+    /// What it is.
+    pub title: String,
+    /// The engines it knows.
+    pub engines: Vec<String>,
+    /// The versions of the library it was checked against.
+    pub checked: Vec<String>,
+    /// How it was checked: `live`, `schema` or `facts`.
+    pub proof: String,
+    /// True if it came with the program; false for a mapping of the config file.
+    pub built_in: bool,
+    /// True if it is recognised without being named.
+    pub detected: bool,
+    /// What tells life from death, best source first: `lease`, `heartbeat`, `owner`, `lock`, `age`. Empty where nothing does.
+    pub liveness: Vec<String>,
+    /// Variants of the queue in which that differs.
+    pub variant_liveness: Vec<PresetVariantLiveness>,
+    /// What can be done: `list`, `requeue`, `fail`, `cancel`.
+    pub can: Vec<String>,
+}
+
+/// What tells life from death in a variant.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PresetVariantLiveness {
+    /// The variant.
+    pub variant: String,
+    /// See [`PresetEntry::liveness`].
+    pub liveness: Vec<String>,
+}
+
+/// All of them, one a line.
+pub fn list(document: &Presets) -> Table {
+    let column = |title, importance, shrinks_to| Column { title, align: Align::Left, importance, shrinks_to };
+    let columns = vec![
+        column("preset", 0, None),
+        column("queue", 1, Some(20)),
+        column("engines", 4, None),
+        column("liveness", 0, Some(16)),
+        column("can", 2, Some(28)),
+        column("proof", 3, None),
+        column("versions", 5, Some(10)),
+    ];
+    let row = |preset: &PresetEntry| cells(preset).into_iter().map(Cell::from).collect();
+    Table { columns, rows: document.presets.iter().map(row).collect() }
+}
+
+/// One of them, in the order of the columns.
+pub(super) fn cells(preset: &PresetEntry) -> [String; 7] {
+    let or_dash = |words: &[String]| if words.is_empty() { "-".to_owned() } else { words.join(", ") };
+    [
+        preset.name.clone(),
+        preset.title.clone(),
+        preset.engines.join(", "),
+        liveness(preset),
+        preset.can.join(", "),
+        preset.proof.clone(),
+        or_dash(&preset.checked),
+    ]
+}
+
+/// Best first; a semicolon before what some variants of the queue have instead.
+fn liveness(preset: &PresetEntry) -> String {
+    let words = |signs: &[String]| match signs {
+        [] => "none".to_owned(),
+        [only] if only == "age" => "age only".to_owned(),
+        several => several.join(", "),
+    };
+    let variants = preset.variant_liveness.iter().map(|variant| variant.liveness.as_slice());
+    [preset.liveness.as_slice()].into_iter().chain(variants).map(words).collect::<Vec<_>>().join("; ")
+}
+
+/// Lists the queues that are known.
+///
+/// # Errors
+/// Never for presets that were read: see [`Preset::shapes`].
+pub fn presets(catalog: &Catalog) -> Result<Presets, SpecError> {
+    let mut presets: Vec<PresetEntry> = catalog.iter().map(entry).collect::<Result<_, _>>()?;
+    presets.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(Presets { schema: "jobdoctor.presets/v1", presets })
+}
+
+fn entry(preset: &Preset) -> Result<PresetEntry, SpecError> {
+    let shapes = preset.shapes()?;
+    // Engines differ in how they spell things, not in what they show: the first one stands for all.
+    let base = shapes.first().and_then(|shape| shape.profile.as_ref());
+    let liveness: Vec<String> = base.map(life_signs).unwrap_or_default();
+    let mut variants: Vec<PresetVariantLiveness> = Vec::new();
+    for Shape { variant, profile, .. } in &shapes {
+        if let (Some(variant), Some(profile)) = (variant, profile) {
+            let own = life_signs(profile);
+            if own != liveness && variants.iter().all(|known| known.liveness != own) {
+                variants.push(PresetVariantLiveness { variant: variant.name.clone(), liveness: own });
+            }
+        }
+    }
+    let actions = base.map(|profile| profile.actions.as_slice()).unwrap_or_default();
+    let can = actions.iter().filter(|action| action.refused.is_none()).map(|action| action.action.name());
+    Ok(PresetEntry {
+        name: preset.name.clone(),
+        title: preset.title.clone(),
+        engines: preset.engines.iter().map(ToString::to_string).collect(),
+        checked: preset.checked.clone(),
+        proof: preset.proof.name().to_owned(),
+        built_in: preset.built_in,
+        detected: preset.is_detectable(),
+        liveness,
+        variant_liveness: variants,
+        can: ["list"].into_iter().chain(can).map(str::to_owned).collect(),
+    })
+}
+
+fn life_signs(profile: &Profile) -> Vec<String> {
+    profile.life_signs().into_iter().map(str::to_owned).collect()
+}

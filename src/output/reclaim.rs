@@ -1,0 +1,233 @@
+use super::document::{Document, ROWS, csv_of, head, line, list};
+use super::format::{Cell, Format, Screen, Table, Tone};
+use super::{Brake, Filter, Job, SkippedJob, Spool, StepJob, Target, Verified, columns};
+use crate::model::{Outcome, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// `jobdoctor.reclaim/v1` and `jobdoctor.sweep/v1`: the plan, and what became of it.
+#[derive(Serialize, JsonSchema)]
+pub struct Reclaim {
+    /// `jobdoctor.reclaim/v1` or `jobdoctor.sweep/v1`.
+    pub schema: &'static str,
+    /// The store's own time of the snapshot that the plan rests on.
+    #[schemars(with = "String")]
+    pub store_time: Timestamp,
+    /// Which queue.
+    pub target: Target,
+    /// What was asked for.
+    pub filter: Filter,
+    /// False for a dry run, and for a plan that was refused.
+    pub applied: bool,
+    /// The run, for the reason that is written with each job; null where none was moved, as in a dry run.
+    pub run_id: Option<String>,
+    /// The fingerprint of the plan.
+    pub digest: String,
+    /// What the brake makes of the plan.
+    pub brake: Brake,
+    /// How much later than the apply jobs that go back may run; null is at once.
+    pub delay_seconds: Option<f64>,
+    /// The window over which they are spread after that; null is none.
+    pub jitter_seconds: Option<f64>,
+    /// How long before this snapshot another one saw exactly the same steps; null if that was not asked, or nothing was to be
+    /// confirmed.
+    pub confirmed_after_seconds: Option<f64>,
+    /// The file with the journal of this run; null where there is none.
+    pub journal: Option<String>,
+    /// True if `undo` could give back every job that was moved, or would be: until somebody touches it.
+    pub undoable: bool,
+    /// The counts.
+    pub summary: ReclaimSummary,
+    /// Why the plan was not applied although that was asked for.
+    pub refused: Option<String>,
+    /// What an operator should know before applying this.
+    pub warnings: Vec<String>,
+    /// What is done, longest silent first.
+    pub steps: Spool<StepJob>,
+    /// What was looked at and is skipped.
+    pub skipped: Spool<SkippedJob>,
+    /// Ids that were named and name no job.
+    pub not_found: Vec<String>,
+    /// What became of the jobs afterwards; null if that was not asked, or could not be seen.
+    pub verified: Option<Verified>,
+}
+
+/// The counts of a [`Reclaim`].
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct ReclaimSummary {
+    /// Claims in the whole queue.
+    pub in_flight: u64,
+    /// Steps in the plan.
+    pub planned: u64,
+    /// How many of them are of jobs that wait, which nobody holds.
+    pub waiting: u64,
+    /// Jobs skipped.
+    pub skipped: u64,
+    /// Stuck jobs beyond `--limit`.
+    pub beyond_limit: u64,
+    /// How the steps ended; null in a dry run. All seven, and they add up to the steps.
+    pub outcomes: Option<Outcomes>,
+}
+
+/// How many steps ended how.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Outcomes {
+    /// The database committed it.
+    pub moved: u64,
+    /// The row was no longer what had been judged.
+    pub changed: u64,
+    /// The row was no longer there.
+    pub gone: u64,
+    /// Another session held it.
+    pub locked: u64,
+    /// The database refused it.
+    pub refused: u64,
+    /// It was not reached.
+    pub not_tried: u64,
+    /// The answer to the commit was lost.
+    pub unknown: u64,
+}
+
+impl Outcomes {
+    /// The counts.
+    pub fn of(counts: &BTreeMap<Outcome, u64>) -> Outcomes {
+        let count = |outcome| counts.get(&outcome).copied().unwrap_or(0);
+        Outcomes {
+            moved: count(Outcome::Moved),
+            changed: count(Outcome::Changed),
+            gone: count(Outcome::Gone),
+            locked: count(Outcome::Locked),
+            refused: count(Outcome::Refused),
+            not_tried: count(Outcome::NotTried),
+            unknown: count(Outcome::Unknown),
+        }
+    }
+}
+
+impl Document for Reclaim {
+    fn table(&self, screen: &Screen, format: Format) -> io::Result<String> {
+        let rows = if format == Format::Wide { usize::MAX } else { ROWS };
+        let mut text = String::new();
+        if !self.steps.is_empty() {
+            text.push_str(&steps(&self.steps, rows, self.applied)?.render(screen));
+        }
+        if !self.skipped.is_empty() {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str("Skipped:\n");
+            text.push_str(&skipped(&self.skipped, rows)?.render(screen));
+        }
+        Ok(text)
+    }
+
+    fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
+        let columns: Vec<&str> = Job::COLUMNS.into_iter().chain(StepJob::FURTHER_COLUMNS).collect();
+        csv_of(&columns, self.steps.iter(), StepJob::values, out)
+    }
+
+    fn names(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.steps.iter().try_for_each(|step| writeln!(out, "{}", step?.job.id))
+    }
+
+    fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
+        let more = [
+            ("filter", serde_json::to_value(&self.filter)?),
+            ("applied", self.applied.into()),
+            ("run_id", serde_json::to_value(&self.run_id)?),
+            ("digest", self.digest.clone().into()),
+            ("brake", serde_json::to_value(&self.brake)?),
+            ("delay_seconds", serde_json::to_value(self.delay_seconds)?),
+            ("jitter_seconds", serde_json::to_value(self.jitter_seconds)?),
+            ("confirmed_after_seconds", self.confirmed_after_seconds.into()),
+            ("journal", serde_json::to_value(&self.journal)?),
+            ("undoable", self.undoable.into()),
+            ("refused", serde_json::to_value(&self.refused)?),
+            ("warnings", serde_json::to_value(&self.warnings)?),
+            ("not_found", serde_json::to_value(&self.not_found)?),
+            ("verified", serde_json::to_value(&self.verified)?),
+        ];
+        head(out, self.schema, self.store_time, &self.target, &more)?;
+        list(out, "step", &self.steps)?;
+        list(out, "skipped", &self.skipped)?;
+        line(out, "summary", &self.summary)
+    }
+}
+
+fn steps(list: &Spool<StepJob>, rows: usize, applied: bool) -> io::Result<Table> {
+    let mut columns = vec![
+        columns::column("id", 0, None),
+        columns::column("queue", 5, Some(6)),
+        columns::column("kind", 4, Some(8)),
+        columns::column("owner", 1, Some(10)),
+        columns::right("silent", 1),
+        columns::column("action", 0, None),
+        columns::column("becomes", 3, None),
+        columns::right("tries", 4),
+    ];
+    if applied {
+        columns.push(columns::column("outcome", 0, None));
+    }
+    columns.push(columns::column("why", 2, Some(20)));
+    let mut table = Table { columns, rows: Vec::new() };
+    for step in list.iter().take(rows) {
+        let step = step?;
+        let job = &step.job;
+        let mut row = vec![
+            job.id.as_str().into(),
+            columns::text(job.queue.as_deref()),
+            columns::text(job.kind.as_deref()),
+            columns::text(job.owner.as_deref()),
+            columns::silence(job),
+            columns::action(job.action.as_deref()),
+            step.state_after.as_str().into(),
+            columns::attempts(step.attempts_after, job.max_attempts).into(),
+        ];
+        if applied {
+            row.push(outcome(&step));
+        }
+        row.push(match &step.error {
+            Some(error) => Cell::new(error.message.as_str(), Tone::Bad),
+            None => columns::reasons(job),
+        });
+        table.rows.push(row);
+    }
+    Ok(table)
+}
+
+fn outcome(step: &StepJob) -> Cell {
+    let outcome = step.outcome.as_deref().unwrap_or("-");
+    let tone = match outcome {
+        "moved" => Tone::Good,
+        "changed" | "gone" => Tone::Dim,
+        "locked" | "not_tried" => Tone::Warn,
+        _ => Tone::Bad,
+    };
+    Cell::new(outcome, tone)
+}
+
+fn skipped(list: &Spool<SkippedJob>, rows: usize) -> io::Result<Table> {
+    let columns = vec![
+        columns::column("id", 0, None),
+        columns::column("kind", 4, Some(8)),
+        columns::column("owner", 2, Some(10)),
+        columns::column("state", 3, Some(7)),
+        columns::column("reason", 1, None),
+        columns::column("why", 0, Some(20)),
+    ];
+    let mut table = Table { columns, rows: Vec::new() };
+    for skipped in list.iter().take(rows) {
+        let SkippedJob { job, skipped } = skipped?;
+        table.rows.push(vec![
+            job.id.as_str().into(),
+            columns::text(job.kind.as_deref()),
+            columns::text(job.owner.as_deref()),
+            job.state.as_str().into(),
+            skipped.reason.as_str().into(),
+            skipped.detail.into(),
+        ]);
+    }
+    Ok(table)
+}

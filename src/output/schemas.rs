@@ -1,0 +1,61 @@
+use super::presets::{Presets, PresetsShow};
+use super::{
+    Check, Env, ErrorDocument, Health, History, HistoryOne, Init, LogLine, Owners, Reclaim, SavedPlan, Show, Stale,
+    Stats, StatsRuntimes, Targets, Undo, WatchLine,
+};
+use schemars::{Schema, schema_for};
+
+/// The documents that have a schema, by the name `jobdoctor schema` knows them under.
+pub const NAMES: [&str; 21] = [
+    "check",
+    "env",
+    "error",
+    "health",
+    "history",
+    "history-run",
+    "init",
+    "log",
+    "owners",
+    "plan",
+    "presets",
+    "presets-show",
+    "reclaim",
+    "show",
+    "stale",
+    "stale-watch",
+    "stats",
+    "stats-runtimes",
+    "sweep",
+    "targets",
+    "undo",
+];
+
+/// The JSON Schema of a document.
+pub fn schema(name: &str) -> Option<Schema> {
+    let mut schema = match name {
+        "check" => schema_for!(Check),
+        "env" => schema_for!(Env),
+        "error" => schema_for!(ErrorDocument),
+        "health" => schema_for!(Health),
+        "history" => schema_for!(History),
+        "history-run" => schema_for!(HistoryOne),
+        "init" => schema_for!(Init),
+        "log" => schema_for!(LogLine),
+        "owners" => schema_for!(Owners),
+        "plan" => schema_for!(SavedPlan),
+        "presets" => schema_for!(Presets),
+        "presets-show" => schema_for!(PresetsShow),
+        // The same document under two names.
+        "reclaim" | "sweep" => schema_for!(Reclaim),
+        "show" => schema_for!(Show),
+        "stale" => schema_for!(Stale),
+        "stats" => schema_for!(Stats),
+        "stats-runtimes" => schema_for!(StatsRuntimes),
+        "stale-watch" => schema_for!(WatchLine<'_>),
+        "targets" => schema_for!(Targets),
+        "undo" => schema_for!(Undo),
+        _ => return None,
+    };
+    schema.insert("title".to_owned(), format!("jobdoctor.{name}/v1").into());
+    Some(schema)
+}

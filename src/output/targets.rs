@@ -1,0 +1,181 @@
+use super::ErrorDocument;
+use super::document::line;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use std::io::{self, BufRead, Seek, Write};
+use tempfile::SpooledTempFile;
+
+/// Up to this size the targets' documents stay in memory; beyond it, they go to a temporary file without a name.
+const IN_MEMORY: usize = 4 << 20;
+
+/// `jobdoctor.targets/v1`: what a command found in several targets. It is printed whatever the ends of the targets are.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Targets {
+    /// `jobdoctor.targets/v1`.
+    pub schema: &'static str,
+    /// The command that every target was asked.
+    pub command: String,
+    /// The targets, in the order of the config file.
+    pub targets: Vec<TargetEnd>,
+    /// How they ended.
+    pub summary: TargetsSummary,
+}
+
+/// One target.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TargetEnd {
+    /// Its name in the config file.
+    pub target: String,
+    /// The exit code that the command has with this target alone.
+    pub exit_code: u8,
+    /// The command's own document; null if there is none.
+    pub document: Option<serde_json::Value>,
+    /// Why there is none; null if nothing went wrong.
+    pub error: Option<ErrorDocument>,
+}
+
+/// The counts of a [`Targets`].
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TargetsSummary {
+    /// How many targets were asked.
+    pub targets: u64,
+    /// How many of them ended in which way, the best first.
+    pub ends: Vec<TargetsEnding>,
+    /// The exit code of the whole: that of the worst.
+    pub exit_code: u8,
+}
+
+/// Targets that ended alike.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TargetsEnding {
+    /// The exit code.
+    pub exit_code: u8,
+    /// Its name.
+    pub kind: String,
+    /// The targets' names.
+    pub targets: Vec<String>,
+}
+
+/// A [`Targets`] in the making, which never has a whole document of a target in memory.
+pub struct TargetsWriter {
+    entries: SpooledTempFile,
+    is_empty: bool,
+}
+
+impl Targets {
+    /// The name of the format.
+    pub const SCHEMA: &'static str = "jobdoctor.targets/v1";
+}
+
+impl Default for TargetsWriter {
+    fn default() -> Self {
+        TargetsWriter { entries: SpooledTempFile::new(IN_MEMORY), is_empty: true }
+    }
+}
+
+impl TargetsWriter {
+    /// Adds the next target. `document` is JSON, and copied as it is.
+    ///
+    /// # Errors
+    /// When the document cannot be read, or the temporary file not be written.
+    pub fn add<R: BufRead>(
+        &mut self,
+        target: &str,
+        exit_code: u8,
+        document: Option<R>,
+        error: Option<&ErrorDocument>,
+    ) -> io::Result<()> {
+        let out = &mut self.entries;
+        let before = if std::mem::replace(&mut self.is_empty, false) { "" } else { "," };
+        write!(out, "{before}\n    {{\n      \"target\": ")?;
+        serde_json::to_writer(&mut *out, target)?;
+        write!(out, ",\n      \"exit_code\": {exit_code},\n      \"document\": ")?;
+        match document {
+            Some(document) => indented(document, "      ", out)?,
+            None => write!(out, "null")?,
+        }
+        write!(out, ",\n      \"error\": ")?;
+        indented(serde_json::to_string_pretty(&error)?.as_bytes(), "      ", out)?;
+        write!(out, "\n    }}")
+    }
+
+    /// Writes the whole.
+    ///
+    /// # Errors
+    /// When the writer fails, or the temporary file cannot be read.
+    pub fn write(mut self, command: &str, summary: &TargetsSummary, out: &mut dyn Write) -> io::Result<()> {
+        write!(out, "{{\n  \"schema\": \"{}\",\n  \"command\": \"{command}\",\n  \"targets\": [", Targets::SCHEMA)?;
+        self.entries.rewind()?;
+        io::copy(&mut self.entries, out)?;
+        write!(out, "\n  ],\n  \"summary\": ")?;
+        indented(serde_json::to_string_pretty(summary)?.as_bytes(), "  ", out)?;
+        writeln!(out, "\n}}")
+    }
+}
+
+/// JSON has line breaks between its words alone, so more blanks behind them change nothing.
+fn indented(json: impl BufRead, indent: &str, out: &mut dyn Write) -> io::Result<()> {
+    for (n, line) in json.split(b'\n').enumerate() {
+        if n > 0 {
+            write!(out, "\n{indent}")?;
+        }
+        out.write_all(&line?)?;
+    }
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct Head<'a> {
+    schema: &'static str,
+    command: &'a str,
+}
+
+#[derive(Serialize)]
+struct TargetLine<'a> {
+    target: &'a str,
+    line: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct TargetLast<'a> {
+    target: &'a str,
+    exit_code: u8,
+    error: Option<&'a ErrorDocument>,
+}
+
+impl Targets {
+    /// The first line of the same document told line by line.
+    ///
+    /// # Errors
+    /// When the writer fails.
+    pub fn first_line(command: &str, out: &mut dyn Write) -> io::Result<()> {
+        line(out, "head", &Head { schema: Targets::SCHEMA, command })
+    }
+
+    /// The lines of one target: each of the command's own lines under the target's name, and how it ended.
+    ///
+    /// # Errors
+    /// When the lines cannot be read or written.
+    pub fn lines_of<R: BufRead>(
+        target: &str,
+        exit_code: u8,
+        lines: Option<R>,
+        error: Option<&ErrorDocument>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        for own in lines.into_iter().flat_map(BufRead::lines) {
+            let own = own?;
+            line(out, "line", &TargetLine { target, line: serde_json::from_str(&own)? })?;
+        }
+        line(out, "target", &TargetLast { target, exit_code, error })
+    }
+
+    /// The last line.
+    ///
+    /// # Errors
+    /// When the writer fails.
+    pub fn last_line(summary: &TargetsSummary, out: &mut dyn Write) -> io::Result<()> {
+        line(out, "summary", summary)
+    }
+}
