@@ -26,9 +26,9 @@ fn a_hundred_targets_keep_their_order() {
 /// The one that is writing finishes its batch, the ones that wait do not begin, and the document says all of it.
 #[test]
 fn an_interrupt_ends_them_all() {
-    const MANY: u32 = 20_000;
-    for _ in 0..5 {
-        let doctor = orphans(MANY);
+    // On a loaded machine the signal may come after the end: then there are more jobs.
+    for many in [20_000, 40_000, 80_000, 160_000] {
+        let doctor = orphans(many);
         let entry = |n: u32| {
             format!("[target.t{n}]\ndb = \"{}\"\n", if n == 0 { "queue.db".to_owned() } else { format!("slow{n}.db") })
         };
@@ -55,7 +55,7 @@ fn an_interrupt_ends_them_all() {
         for target in &targets[1..] {
             assert_eq!((&target["exit_code"], &target["error"]["kind"]), (&143.into(), &"signal".into()), "{target:#}");
         }
-        if moved < u64::from(MANY) {
+        if moved < u64::from(many) {
             assert_eq!((moved % 500, &targets[0]["document"]["applied"]), (0, &true.into()));
             return;
         }
