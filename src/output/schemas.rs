@@ -1,4 +1,4 @@
-use super::presets::{Presets, PresetsShow};
+use super::presets::{PresetPage, Presets};
 use super::{
     Check, Env, ErrorDocument, Health, History, HistoryOne, Init, LogLine, Owners, Reclaim, SavedPlan, Show, Stale,
     Stats, StatsRuntimes, Targets, Undo, WatchLine,
@@ -44,7 +44,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "owners" => schema_for!(Owners),
         "plan" => schema_for!(SavedPlan),
         "presets" => schema_for!(Presets),
-        "presets-show" => schema_for!(PresetsShow),
+        "presets-show" => schema_for!(PresetPage),
         // The same document under two names.
         "reclaim" | "sweep" => schema_for!(Reclaim),
         "show" => schema_for!(Show),

@@ -1,55 +1,62 @@
-//! Moves column by column.
+//! What an action does, column by column.
 
-use super::words::quoted;
-use super::{PresetAction, PresetChange, PresetDelayed, PresetStep};
+use super::page::{PresetFact as Line, name, word};
+use super::words::{code, quoted};
 use crate::model::AttemptsChange;
-use crate::spec::{ActionProfile, Becomes, ColumnChange, StepProfile};
+use crate::spec::{ActionProfile, Becomes, ColumnChange, DelayedProfile, StepProfile};
 
-pub(super) fn action_named(profile: &ActionProfile) -> PresetAction {
-    PresetAction {
-        action: profile.action.name().to_owned(),
-        to: profile.to.clone(),
-        refused: profile.refused.clone(),
-        steps: profile.steps.iter().map(step).collect(),
-        delayed: profile.delayed.as_ref().map(|delayed| PresetDelayed {
-            refused: delayed.refused.clone(),
-            to: delayed.to.clone(),
-            changes: delayed.changes.iter().map(change).collect(),
-        }),
+pub(super) fn action_named(action: &ActionProfile) -> Vec<Line> {
+    if let Some(why) = &action.refused {
+        return vec![word("never", why.as_str())];
     }
-}
-
-fn step(step: &StepProfile) -> PresetStep {
-    match step {
-        StepProfile::Update(changes) => {
-            PresetStep { changes: changes.iter().map(change).collect(), does: None, sql: None }
-        }
-        StepProfile::Sql { does, sql, .. } => {
-            PresetStep { changes: Vec::new(), does: does.clone(), sql: Some(sql.clone()) }
+    let mut lines: Vec<Line> = action.to.iter().map(|to| word("to", code(to))).collect();
+    let is_one = action.steps.len() == 1;
+    for (n, step) in action.steps.iter().enumerate() {
+        let number = format!("step {}", n + 1);
+        match step {
+            StepProfile::Update(changes) => {
+                lines.extend((!is_one).then(|| word(number, "the row is updated:")));
+                lines.extend(changes.iter().map(|change| {
+                    let only = if change.is_optional { " (where the table has it)" } else { "" };
+                    name(change.column.as_str(), format!("{}{only}", becomes(change)))
+                }));
+            }
+            StepProfile::Sql { does, sql, .. } => {
+                lines.push(word(number, does.clone().unwrap_or_else(|| code(sql))));
+            }
         }
     }
+    if action.steps.iter().any(|step| matches!(step, StepProfile::Update(_))) {
+        lines.push(word("all other columns", "stay as they are"));
+    }
+    lines.extend(action.delayed.iter().flat_map(delayed));
+    lines
 }
 
-fn change(change: &ColumnChange) -> PresetChange {
-    let (detail, sql) = match &change.becomes {
-        Becomes::State(state) => (format!("becomes {}", quoted(state)), None),
-        Becomes::Attempts(AttemptsChange::Add(n)) if *n < 0 => (format!("goes down by {}", n.unsigned_abs()), None),
-        Becomes::Attempts(AttemptsChange::Add(n)) => (format!("goes up by {n}"), None),
-        Becomes::Attempts(AttemptsChange::Zero) => ("goes back to 0".to_owned(), None),
-        Becomes::Attempts(AttemptsChange::ToMax) => {
-            ("goes up to its maximum: the job shall not run again".to_owned(), None)
-        }
-        Becomes::Attempts(AttemptsChange::Keep) => ("stays as it is".to_owned(), None),
-        Becomes::Empty => ("is emptied".to_owned(), None),
-        Becomes::Now => ("becomes the current time".to_owned(), None),
-        Becomes::RunAt => {
-            ("becomes the time of its next run: now, or later with --delay and --jitter".to_owned(), None)
-        }
-        Becomes::Reason => ("becomes the reason of the reclaim".to_owned(), None),
-        Becomes::Constant(value) if value.is_empty() => ("becomes the empty text".to_owned(), None),
-        Becomes::Constant(value) => (format!("becomes {}", quoted(value)), None),
-        Becomes::Expression { sql, words: Some(words) } => (words.clone(), Some(sql.clone())),
-        Becomes::Expression { sql, words: None } => (format!("becomes {}", quoted(sql)), Some(sql.clone())),
-    };
-    PresetChange { column: change.column.clone(), optional: change.is_optional, detail, sql }
+/// What is different with `--delay`; nothing where only the time is.
+fn delayed(delayed: &DelayedProfile) -> Option<Line> {
+    let refused = delayed.refused.iter().map(|why| format!("refused: {why}"));
+    let to = delayed.to.iter().map(|to| format!("to {}", code(to)));
+    let changes = delayed.changes.iter().map(|change| format!("{} {}", code(&change.column), becomes(change)));
+    let parts: Vec<String> = refused.chain(to).chain(changes).collect();
+    (!parts.is_empty()).then(|| word("with --delay", parts.join("; ")))
+}
+
+fn becomes(change: &ColumnChange) -> String {
+    match &change.becomes {
+        Becomes::State(state) => format!("becomes {}", quoted(state)),
+        Becomes::Attempts(AttemptsChange::Add(n)) if *n < 0 => format!("goes down by {}", n.unsigned_abs()),
+        Becomes::Attempts(AttemptsChange::Add(n)) => format!("goes up by {n}"),
+        Becomes::Attempts(AttemptsChange::Zero) => "goes back to 0".to_owned(),
+        Becomes::Attempts(AttemptsChange::ToMax) => "goes up to its maximum: the job shall not run again".to_owned(),
+        Becomes::Attempts(AttemptsChange::Keep) => "stays as it is".to_owned(),
+        Becomes::Empty => "is emptied".to_owned(),
+        Becomes::Now => "becomes the current time".to_owned(),
+        Becomes::RunAt => "becomes the time of its next run: now, or later with --delay and --jitter".to_owned(),
+        Becomes::Reason => "becomes the reason of the reclaim".to_owned(),
+        Becomes::Constant(value) if value.is_empty() => "becomes the empty text".to_owned(),
+        Becomes::Constant(value) => format!("becomes {}", quoted(value)),
+        Becomes::Expression { words: Some(words), .. } => words.clone(),
+        Becomes::Expression { sql, words: None } => format!("becomes {}", quoted(sql)),
+    }
 }

@@ -1,33 +1,29 @@
 //! The pages in `docs/presets/`.
 
+use super::Presets;
 use super::list::cells;
-use super::page::page;
-use super::sections::Label;
-use super::{Presets, PresetsShow};
+use super::page::{PresetPage, head};
 
 const MADE: &str = "<!-- Made by the program from the presets: JOBDOCTOR_BLESS=1 cargo test writes it anew. -->";
 
 /// The page of one queue.
-pub fn markdown(document: &PresetsShow) -> String {
-    let page = page(document);
-    let mut text = format!("{MADE}\n\n# {}\n\n{}.\n\n", document.name, plain(&document.title));
-    for line in &page.head {
-        text.push_str(&format!("- **{}**: {}\n", plain(line.label.text()), plain(&line.text)));
+pub fn markdown(page: &PresetPage) -> String {
+    let mut text = format!("{MADE}\n\n# {}\n\n{}.\n\n", page.name, plain(&page.title));
+    for fact in head(page) {
+        text.push_str(&format!("- **{}**: {}\n", plain(&fact.label), plain(&fact.text)));
     }
-    for part in &page.parts {
-        text.push_str(&format!("\n## {}\n\n", part.title));
+    for section in &page.sections {
+        text.push_str(&format!("\n## {}\n\n", section.title));
         let mut above = None;
-        for entry in &part.entries {
-            let label = match &entry.label {
-                Label::Word(word) => format!("**{}**", plain(word)),
-                Label::Name(name) => format!("`{name}`"),
-            };
-            let said = plain(&entry.said());
-            // More about the same goes below it.
-            let bullet =
-                if above == Some(&entry.label) { format!("  - {said}\n") } else { format!("- {label}: {said}\n") };
-            text.push_str(&bullet);
-            above = Some(&entry.label);
+        for fact in &section.facts {
+            let words = plain(&fact.with_engine());
+            // More about what the line above is about goes below it.
+            text.push_str(&match (fact.is_name, &fact.label) {
+                (_, label) if above == Some(label) => format!("  - {words}\n"),
+                (true, label) => format!("- `{label}`: {words}\n"),
+                (false, label) => format!("- **{}**: {words}\n", plain(label)),
+            });
+            above = Some(&fact.label);
         }
     }
     text

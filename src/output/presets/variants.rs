@@ -1,62 +1,59 @@
 //! Variants: how each is recognised, and what it changes, line by line.
 
-use super::page::{Entry, keyed};
-use super::sections::{Label, sections, word};
-use super::{PresetQueue, PresetShape, PresetsShow};
+use super::page::{PresetFact, keyed, word};
+use super::sections::sections;
+use super::words;
+use crate::spec::{Preset, Profile, Shape, VariantProfile};
 
 /// What is said of a variant on each engine that has it.
-type OnEngines<'d> = Vec<(&'d str, Vec<String>)>;
+type OnEngines = Vec<(String, Vec<String>)>;
 
 /// The variants of all engines, in the order of the document. One that is the same on several is told once.
-pub(super) fn variants(document: &PresetsShow) -> Vec<Entry> {
-    let mut told: Vec<(&str, OnEngines<'_>)> = Vec::new();
-    for shape in &document.shapes {
+pub(super) fn variants(preset: &Preset, shapes: &[Shape]) -> Vec<PresetFact> {
+    let mut told: Vec<(&str, OnEngines)> = Vec::new();
+    for shape in shapes {
         let Some(variant) = &shape.variant else { continue };
-        let base = document.shapes.iter().find(|base| base.engine == shape.engine && base.variant.is_none());
-        let words = words(shape, base.and_then(|base| base.queue.as_ref()));
-        match told.iter_mut().find(|(name, _)| name == variant) {
-            Some((_, engines)) => engines.push((&shape.engine, words)),
-            None => told.push((variant, vec![(&shape.engine, words)])),
+        let base = shapes.iter().find(|base| base.engine == shape.engine && base.variant.is_none());
+        let changes = changes(variant, shape.profile.as_ref(), base.and_then(|base| base.profile.as_ref()));
+        match told.iter_mut().find(|(name, _)| *name == variant.name) {
+            Some((_, engines)) => engines.push((shape.engine.to_string(), changes)),
+            None => told.push((&variant.name, vec![(shape.engine.to_string(), changes)])),
         }
     }
-    let mut entries = Vec::new();
-    if !document.exactly_one.is_empty() {
-        let names = document.exactly_one.join("; ");
-        entries.push(Entry::of(word("exactly one of", format!("{names}. A queue with none or several is refused"))));
+    let mut facts = Vec::new();
+    if !preset.exactly_one().is_empty() {
+        let names = preset.exactly_one().join("; ");
+        facts.push(word("exactly one of", format!("{names}. A queue with none or several is refused")));
     }
     for (name, engines) in told {
         let is_alike = engines.iter().all(|(_, words)| Some(words) == engines.first().map(|(_, first)| first));
         for (engine, words) in engines.iter().take(if is_alike { 1 } else { engines.len() }) {
-            let only = (!is_alike).then(|| (*engine).to_owned());
-            entries.extend(words.iter().map(|text| Entry {
-                label: Label::Word(name.to_owned()),
-                text: text.clone(),
-                only: only.clone(),
-            }));
+            let engine = (!is_alike).then(|| engine.clone());
+            facts.extend(words.iter().map(|text| PresetFact { engine: engine.clone(), ..word(name, text.as_str()) }));
         }
     }
-    entries
+    facts
 }
 
-fn words(shape: &PresetShape, base: Option<&PresetQueue>) -> Vec<String> {
-    let mut words = vec![format!("recognised: {}", shape.recognised_by.join("; and "))];
-    words.extend(shape.refused.as_ref().map(|why| format!("refused: {why}")));
-    if let (Some(queue), Some(base)) = (&shape.queue, base) {
-        let before = sections(base);
-        for (section, was) in sections(queue).iter().zip(&before) {
-            let (now, was) = (keyed(&section.lines), keyed(&was.lines));
-            let place = |label: &Label| format!("{}, {}", section.title.to_lowercase(), label.text());
-            for (key, line) in &now {
-                if was.iter().all(|(other, old)| other != key || old.text != line.text) {
-                    words.push(format!("{}: {}", place(&line.label), line.text));
-                }
+/// How a variant is recognised, and what it changes, line by line.
+fn changes(variant: &VariantProfile, profile: Option<&Profile>, base: Option<&Profile>) -> Vec<String> {
+    let conditions: Vec<String> = variant.conditions.iter().map(words::condition).collect();
+    let mut changes = vec![format!("recognised: {}", conditions.join("; and "))];
+    changes.extend(variant.refused.as_ref().map(|why| format!("refused: {why}")));
+    let (Some(profile), Some(base)) = (profile, base) else { return changes };
+    for (section, was) in sections(profile).iter().zip(&sections(base)) {
+        let (now, was) = (keyed(&section.facts), keyed(&was.facts));
+        let place = |fact: &PresetFact| format!("{}, {}", section.title.to_lowercase(), fact.label);
+        for (key, fact) in &now {
+            if was.iter().all(|(other, old)| other != key || old.text != fact.text) {
+                changes.push(format!("{}: {}", place(fact), fact.text));
             }
-            for (key, line) in &was {
-                if now.iter().all(|(other, _)| other != key) {
-                    words.push(format!("{}: not there", place(&line.label)));
-                }
+        }
+        for (key, fact) in &was {
+            if now.iter().all(|(other, _)| other != key) {
+                changes.push(format!("{}: not there", place(fact)));
             }
         }
     }
-    words
+    changes
 }

@@ -3,11 +3,25 @@
 use crate::model::age;
 use crate::spec::{
     Absence, AttemptsProfile, Condition, Counted, Exhausted, Fencing, LifeSign, MaxCounts, OwnerProfile, Preset,
-    Profile, Proof, TableProfile, TableRole, Threshold,
+    Profile, Proof, StateValue, TableProfile, TableRole, Threshold,
 };
 
 pub(super) fn quoted(text: &str) -> String {
     format!("`{text}`")
+}
+
+/// SQL or a value, in backquotes; a backquote in it would end it.
+pub(super) fn code(text: &str) -> String {
+    format!("`{}`", text.replace('`', "'"))
+}
+
+/// States as they are stored, each with its name where that is another one.
+pub(super) fn stored(states: &[StateValue]) -> Vec<String> {
+    let one = |state: &StateValue| match state.stored.to_string() {
+        stored if stored == state.name => stored,
+        stored => format!("{stored} ({})", state.name),
+    };
+    states.iter().map(one).collect()
 }
 
 /// A column, an expression or a number; or the option that stands for it.
@@ -188,12 +202,11 @@ pub(super) fn exhausted(attempts: &AttemptsProfile) -> String {
     format!("a job whose attempts {used_up} fails and is never put back")
 }
 
-/// The word for scripts, and the words for people.
-pub(super) fn fencing(late: Fencing) -> (&'static str, &'static str) {
-    match late {
-        Fencing::Fenced => ("fenced", "it is stopped: the library compares who holds the job"),
-        Fencing::ByState => ("by_state", "it is stopped only if the job is in another state by then"),
-        Fencing::ById => ("by_id", "it overwrites what happened meanwhile"),
-        Fencing::Unknown => ("unknown", "it is not known what it does to the job"),
+pub(super) fn fencing(fencing: Fencing) -> &'static str {
+    match fencing {
+        Fencing::Fenced => "it is stopped: the library compares who holds the job",
+        Fencing::ByState => "it is stopped only if the job is in another state by then",
+        Fencing::ById => "it overwrites what happened meanwhile",
+        Fencing::Unknown => "it is not known what it does to the job",
     }
 }
