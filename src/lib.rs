@@ -41,6 +41,7 @@
 //! `docs/architecture.md` follows one claim and one action through the files.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
 pub mod cli;
 pub mod journal;

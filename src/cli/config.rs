@@ -1,7 +1,7 @@
 //! The config file: targets, and mappings for home-made tables.
 
 use super::args::{parse_between_snapshots, parse_min_interval, parse_pause, parse_wait};
-use super::error::CliError;
+use super::error::{CliError, OrEnd};
 use super::exit::Exit;
 use super::rules::{RuleAction, rules, too_long};
 use super::secret::may_hold_password;
@@ -10,6 +10,7 @@ use crate::model::parse_duration;
 use crate::ops::Keep;
 use crate::policy::{StateLimit, Threshold};
 use crate::spec::{Field, Fields, Node, Preset, SpecError, Value, did_you_mean};
+use anyhow::Context;
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -89,9 +90,7 @@ impl Config {
     /// # Errors
     /// When it cannot be read, is not TOML, or says something unknown; with key, line and suggestion.
     pub fn read(path: &Path) -> Result<Config, CliError> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            CliError::new(Exit::Config, format!("config file {} cannot be read: {error}", path.display()))
-        })?;
+        let text = std::fs::read_to_string(path).with_context(|| unreadable(path)).or_end(Exit::Config)?;
         let config = Config::parse(&format!("config file {}", path.display()), &text)?;
         let holds_password = config.targets.values().filter_map(|target| target.db.as_deref()).any(may_hold_password);
         if holds_password {
@@ -140,11 +139,13 @@ pub fn check(name: &str, text: &str) -> Result<(), String> {
     Config::parse(name, text).map(drop).map_err(|error| CliError::from(error).document().message)
 }
 
+fn unreadable(path: &Path) -> String {
+    format!("config file {} cannot be read", path.display())
+}
+
 /// A password that others can read is none. The rule is libpq's for keys: ours alone; or root's, and then its group may read.
 fn must_be_private(path: &Path) -> Result<(), CliError> {
-    let metadata = std::fs::metadata(path).map_err(|error| {
-        CliError::new(Exit::Config, format!("config file {} cannot be read: {error}", path.display()))
-    })?;
+    let metadata = std::fs::metadata(path).with_context(|| unreadable(path)).or_end(Exit::Config)?;
     let (mode, open) = (metadata.mode() & 0o777, if metadata.uid() == 0 { 0o037 } else { 0o077 });
     if mode & open == 0 {
         return Ok(());

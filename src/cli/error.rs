@@ -54,6 +54,21 @@ impl CliError {
     }
 }
 
+/// Ends the program where an operation on a file or a stream failed: the contexts say which one, and what was tried.
+pub(super) trait OrEnd<T> {
+    /// The value, or an error that ends with this code and names every cause.
+    ///
+    /// # Errors
+    /// When the operation failed.
+    fn or_end(self, exit: Exit) -> Result<T, CliError>;
+}
+
+impl<T> OrEnd<T> for anyhow::Result<T> {
+    fn or_end(self, exit: Exit) -> Result<T, CliError> {
+        self.map_err(|error| CliError::new(exit, format!("{error:#}")))
+    }
+}
+
 /// What a store's error means for the way the program ends.
 pub(super) fn exit_of(kind: StoreErrorKind) -> Exit {
     match kind {

@@ -1,9 +1,10 @@
 //! Saved plans as files. A plan may come from anywhere, so it is read as carefully as any foreign input.
 
-use super::error::CliError;
+use super::error::{CliError, OrEnd};
 use super::exit::Exit;
 use crate::output::SavedPlan;
-use std::fs::{File, OpenOptions};
+use anyhow::Context;
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -20,14 +21,10 @@ const BEGINNING: u64 = 256;
 /// When there is none, or it is not a plan of this format; whether it is one for this queue is found out later.
 pub(super) fn read(path: &Path) -> Result<SavedPlan, CliError> {
     let name = name(path);
-    let cannot = |error: io::Error| {
-        let exit = if error.kind() == io::ErrorKind::NotFound { Exit::NoInput } else { Exit::Config };
-        CliError::new(exit, format!("{name} cannot be read: {error}"))
-    };
-    // A fifo without a writer would otherwise be waited for.
-    let file = OpenOptions::new().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32).open(path);
-    let file = file.map_err(cannot)?;
-    let metadata = file.metadata().map_err(cannot)?;
+    let opened = open(path);
+    let is_missing = opened.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    let exit = if is_missing { Exit::NoInput } else { Exit::Config };
+    let (file, metadata) = opened.with_context(|| format!("{name} cannot be read")).or_end(exit)?;
     if !metadata.is_file() {
         return Err(CliError::new(Exit::Config, format!("{name} is not a file")));
     }
@@ -51,20 +48,31 @@ pub(super) fn read(path: &Path) -> Result<SavedPlan, CliError> {
 /// # Errors
 /// When it cannot be written, or something else is there.
 pub(super) fn write(path: &Path, plan: &SavedPlan) -> Result<(), CliError> {
-    let cannot = |error: io::Error| CliError::new(Exit::Config, format!("{} cannot be written: {error}", name(path)));
     if path.symlink_metadata().is_ok() && !is_plan(path) {
         return Err(CliError::new(Exit::Usage, format!("--save-plan {}: something else is there", path.display()))
             .hint("name a file that is not there yet; only another plan is replaced"));
     }
+    replace(path, plan).with_context(|| format!("{} cannot be written", name(path))).or_end(Exit::Config)
+}
+
+/// Opens a file without waiting for the writer of a fifo.
+fn open(path: &Path) -> io::Result<(File, Metadata)> {
+    let file = OpenOptions::new().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32).open(path)?;
+    let metadata = file.metadata()?;
+    Ok((file, metadata))
+}
+
+fn replace(path: &Path, plan: &SavedPlan) -> anyhow::Result<()> {
     let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Its mode is 0600 from the beginning.
-    let mut file = NamedTempFile::new_in(directory).map_err(cannot)?;
+    let mut file = NamedTempFile::new_in(directory)?;
     let mut out = BufWriter::new(file.as_file_mut());
-    serde_json::to_writer_pretty(&mut out, plan).map_err(|error| cannot(error.into()))?;
-    out.write_all(b"\n").and_then(|()| out.flush()).map_err(cannot)?;
+    serde_json::to_writer_pretty(&mut out, plan)?;
+    out.write_all(b"\n")?;
+    out.flush()?;
     drop(out);
-    file.as_file().sync_all().map_err(cannot)?;
-    file.persist(path).map_err(|error| cannot(error.error))?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
 

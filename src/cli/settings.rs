@@ -4,12 +4,13 @@ use super::args::StoreArgs;
 use super::config::{Config, Target};
 use super::database::Database;
 use super::environment::Environment;
-use super::error::CliError;
+use super::error::{CliError, OrEnd};
 use super::exit::Exit;
 use super::record::state_directory;
 use crate::ops::Session;
 use crate::spec::{Catalog, Place, did_you_mean};
 use crate::store::{Address, Interrupt, Limits, Password, Store, Surroundings};
+use anyhow::Context as _;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -251,9 +252,9 @@ fn where_it_is(args: &StoreArgs, target: &Target, environment: &Environment) -> 
 
 /// The first line of a file. Who may read the file is not judged: secrets are mounted into containers for all to read.
 fn password(path: &Path) -> Result<Password, CliError> {
-    let bytes = std::fs::read(path).map_err(|error| {
-        CliError::new(Exit::Config, format!("password file {} cannot be read: {error}", path.display()))
-    })?;
+    let bytes = std::fs::read(path)
+        .with_context(|| format!("password file {} cannot be read", path.display()))
+        .or_end(Exit::Config)?;
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.is_empty() {

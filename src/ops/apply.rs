@@ -124,7 +124,7 @@ impl Run<'_> {
             *self.applied.outcomes.entry(result.outcome).or_default() += 1;
             job.outcome = Some(result.outcome.name().to_owned());
             job.error = result.error.map(RowError::from);
-            if let Err(error) = self.applied.steps.push(i64::try_from(n).unwrap_or(i64::MAX), &job) {
+            if let Err(error) = self.applied.steps.push(i64::try_from(n).unwrap_or(i64::MAX), job) {
                 self.fail(&error);
             }
         }

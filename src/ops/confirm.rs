@@ -48,8 +48,8 @@ pub fn confirm(
             unconfirmed.remove(&key);
             let place = job.job.order();
             digest.add(&step);
-            steps.push(place, &step)?;
-            jobs.push(place, &job)?;
+            steps.push(place, step)?;
+            jobs.push(place, job)?;
         }
     }
     let mut moved: Vec<(Key, StepJob)> = Vec::new();
@@ -121,7 +121,7 @@ fn with_moved(
     for known in before.iter() {
         let known = known?;
         if ids.binary_search(&known.job.id).is_err() {
-            list.push(known.job.order(), &known)?;
+            list.push(known.job.order(), known)?;
         }
     }
     for some in moved.chunks(LOOKUP) {
@@ -130,7 +130,7 @@ fn with_moved(
         for (key, step) in some {
             let found = found.iter().find(|(claim, _)| claim.key.exact() == key.exact());
             let moved = moved_job(snapshot, step, found, policy, apart);
-            list.push(moved.job.order(), &moved)?;
+            list.push(moved.job.order(), moved)?;
         }
     }
     list.sort();

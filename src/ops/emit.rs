@@ -94,7 +94,7 @@ impl Run<'_> {
     }
 
     fn push(&mut self, part: &str) -> Result<(), OpsError> {
-        Ok(self.emitted.parts.push(0, &part.to_owned())?)
+        Ok(self.emitted.parts.push(0, part.to_owned())?)
     }
 }
 

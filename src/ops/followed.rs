@@ -37,7 +37,7 @@ impl Followed {
             for job in self.findings() {
                 let job = job?;
                 if !seen.contains(&mark(&job)) {
-                    gone.push(0, &job)?;
+                    gone.push(0, job)?;
                 }
             }
         }

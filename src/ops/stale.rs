@@ -52,7 +52,7 @@ fn gather(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy, lists
         let mut job = Job::of(spec, claim, &judgement, &draft);
         explain(&mut job, claim, policy, &draft);
         let list = if is_unknown { &mut unknown } else { &mut jobs };
-        Ok(list.push(job.order(), &job)?)
+        Ok(list.push(job.order(), job)?)
     })?;
     let mut diagnoses = Vec::new();
     summary.alone = summary.stuck;

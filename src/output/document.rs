@@ -93,7 +93,7 @@ pub(super) fn line<T: Serialize>(out: &mut dyn Write, kind: &str, body: &T) -> i
 }
 
 /// Writes a line for each item of a list.
-pub(super) fn list<T: Serialize + DeserializeOwned>(
+pub(super) fn list<T: Clone + Serialize + DeserializeOwned>(
     out: &mut dyn Write,
     kind: &str,
     list: &Spool<T>,

@@ -4,26 +4,91 @@ use serde::ser::{Error as _, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::cell::RefCell;
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::marker::PhantomData;
-use tempfile::SpooledTempFile;
 
-/// Up to this size a list stays in memory; beyond it, it goes to a temporary file without a name.
-const IN_MEMORY: usize = 4 << 20;
-/// Items are written together once they come to this much.
+/// So many items stay in memory; beyond that, all of them go to a temporary file. A thousand jobs take about 1 MB.
+const IN_MEMORY: usize = 4_096;
+/// Spilled items are written together once they come to this many bytes.
 const WRITE: usize = 64 << 10;
 
-/// A list of a document, however long: items are kept as their JSON, outside of memory where there are many, and come back
-/// in the order of the sort key they were given. In memory stay 24 bytes an item.
+/// A list of a document, however long. A long one is kept outside of memory, as JSON, with 24 bytes an item in memory.
 ///
 /// Lists are complete before a document is begun, so that a failure on the way leaves stdout empty.
 pub struct Spool<T> {
-    file: RefCell<SpooledTempFile>,
+    /// The items, each with its order, while they are few.
+    items: Vec<(i64, T)>,
+    spilled: Option<Spilled>,
+}
+
+impl<T> Default for Spool<T> {
+    fn default() -> Self {
+        Spool { items: Vec::new(), spilled: None }
+    }
+}
+
+impl<T: Clone + Serialize + DeserializeOwned> Spool<T> {
+    /// Adds an item. Smaller orders come first; the order of equals is that of adding.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be written.
+    pub fn push(&mut self, order: i64, item: T) -> io::Result<()> {
+        if let Some(spilled) = &mut self.spilled {
+            return spilled.push(order, &item);
+        }
+        self.items.push((order, item));
+        if self.items.len() > IN_MEMORY {
+            let mut spilled = Spilled::new()?;
+            for (order, item) in std::mem::take(&mut self.items) {
+                spilled.push(order, &item)?;
+            }
+            self.spilled = Some(spilled);
+        }
+        Ok(())
+    }
+
+    /// Puts the items in order. Call it once, after the last push.
+    pub fn sort(&mut self) {
+        self.items.sort_by_key(|(order, _)| *order);
+        self.spilled.iter_mut().for_each(|spilled| spilled.index.sort_by_key(|entry| entry.order));
+    }
+
+    /// Keeps the first `limit` items and says how many it dropped.
+    pub fn truncate(&mut self, limit: usize) -> usize {
+        let dropped = self.len().saturating_sub(limit);
+        self.items.truncate(limit);
+        self.spilled.iter_mut().for_each(|spilled| spilled.index.truncate(limit));
+        dropped
+    }
+
+    /// The items in order.
+    pub fn iter(&self) -> impl Iterator<Item = io::Result<T>> {
+        let in_memory = self.items.iter().map(|(_, item)| Ok(item.clone()));
+        let read = |spilled: &Spilled, entry| Ok(serde_json::from_slice(&spilled.read(entry)?)?);
+        let spilled = self.spilled.iter().flat_map(move |spilled| spilled.index.iter().map(move |e| read(spilled, e)));
+        in_memory.chain(spilled)
+    }
+}
+
+impl<T> Spool<T> {
+    /// How many items there are.
+    pub fn len(&self) -> usize {
+        self.spilled.as_ref().map_or(self.items.len(), |spilled| spilled.index.len())
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The items of a long list, in a temporary file without a name.
+struct Spilled {
+    file: RefCell<File>,
     /// What is not written yet: one write for many items.
     pending: RefCell<Vec<u8>>,
     index: Vec<Entry>,
     end: u64,
-    items: PhantomData<T>,
 }
 
 struct Entry {
@@ -32,19 +97,13 @@ struct Entry {
     length: u32,
 }
 
-impl<T> Default for Spool<T> {
-    fn default() -> Self {
-        let file = RefCell::new(SpooledTempFile::new(IN_MEMORY));
-        Spool { file, pending: RefCell::default(), index: Vec::new(), end: 0, items: PhantomData }
+impl Spilled {
+    fn new() -> io::Result<Spilled> {
+        let file = RefCell::new(tempfile::tempfile()?);
+        Ok(Spilled { file, pending: RefCell::default(), index: Vec::new(), end: 0 })
     }
-}
 
-impl<T: Serialize + DeserializeOwned> Spool<T> {
-    /// Adds an item. Smaller orders come first; the order of equals is that of adding.
-    ///
-    /// # Errors
-    /// When the temporary file cannot be written.
-    pub fn push(&mut self, order: i64, item: &T) -> io::Result<()> {
+    fn push<T: Serialize>(&mut self, order: i64, item: &T) -> io::Result<()> {
         let before = self.pending.get_mut().len();
         serde_json::to_writer(self.pending.get_mut(), item)?;
         let length = u32::try_from(self.pending.get_mut().len() - before).map_err(io::Error::other)?;
@@ -53,35 +112,6 @@ impl<T: Serialize + DeserializeOwned> Spool<T> {
         if self.pending.get_mut().len() >= WRITE { self.flush() } else { Ok(()) }
     }
 
-    /// Puts the items in order. Call it once, after the last push.
-    pub fn sort(&mut self) {
-        self.index.sort_by_key(|entry| entry.order);
-    }
-
-    /// Keeps the first `limit` items and says how many it dropped.
-    pub fn truncate(&mut self, limit: usize) -> usize {
-        let dropped = self.index.len().saturating_sub(limit);
-        self.index.truncate(limit);
-        dropped
-    }
-
-    /// How many items there are.
-    pub fn len(&self) -> usize {
-        self.index.len()
-    }
-
-    /// True if there is none.
-    pub fn is_empty(&self) -> bool {
-        self.index.is_empty()
-    }
-
-    /// The items in order.
-    pub fn iter(&self) -> impl Iterator<Item = io::Result<T>> {
-        self.index.iter().map(|entry| Ok(serde_json::from_slice(&self.read(entry)?)?))
-    }
-}
-
-impl<T> Spool<T> {
     fn flush(&self) -> io::Result<()> {
         let mut pending = self.pending.borrow_mut();
         let mut file = self.file.borrow_mut();
@@ -103,12 +133,16 @@ impl<T> Spool<T> {
     }
 }
 
-impl<T> Serialize for Spool<T> {
+/// Each item is JSON of its own, so that an indented document has one item a line.
+impl<T: Serialize> Serialize for Spool<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(Some(self.index.len()))?;
-        for entry in &self.index {
-            let json = self.read(entry).map_err(S::Error::custom)?;
-            let json = String::from_utf8(json).map_err(S::Error::custom)?;
+        let mut list = serializer.serialize_seq(Some(self.len()))?;
+        for (_, item) in &self.items {
+            list.serialize_element(&serde_json::value::to_raw_value(item).map_err(S::Error::custom)?)?;
+        }
+        for (spilled, entry) in self.spilled.iter().flat_map(|spilled| spilled.index.iter().map(move |e| (spilled, e)))
+        {
+            let json = String::from_utf8(spilled.read(entry).map_err(S::Error::custom)?).map_err(S::Error::custom)?;
             list.serialize_element(&RawValue::from_string(json).map_err(S::Error::custom)?)?;
         }
         list.end()
@@ -134,16 +168,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gives_back_in_order_what_went_to_disk() {
-        let mut spool = Spool::<String>::default();
-        for n in 0..20_000_i64 {
-            spool.push(-(n % 100), &format!("{n}: {}", "x".repeat(300))).unwrap();
+    fn items_come_back_in_order_from_memory_and_from_disk() {
+        for count in [200, 20_000_i64] {
+            let mut spool = Spool::<String>::default();
+            for n in 0..count {
+                spool.push(-(n % 100), format!("{n}: {}", "x".repeat(300))).unwrap();
+            }
+            spool.sort();
+            assert_eq!(spool.spilled.is_some(), count > IN_MEMORY as i64);
+            assert_eq!(spool.truncate(150), count as usize - 150);
+            let items: Vec<String> = spool.iter().collect::<io::Result<_>>().unwrap();
+            assert!(items[0].starts_with("99: ") && items[1].starts_with("199: "));
+            let json = serde_json::to_string(&spool).unwrap();
+            assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), items);
         }
-        spool.sort();
-        assert_eq!(spool.truncate(200), 19_800);
-        let items: Vec<String> = spool.iter().collect::<io::Result<_>>().unwrap();
-        assert!(items[0].starts_with("99: ") && items[1].starts_with("199: "));
-        let json = serde_json::to_string(&spool).unwrap();
-        assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), items);
     }
 }

@@ -119,7 +119,7 @@ impl Frame {
         let mut list = Spool::default();
         let mut marks = Vec::new();
         for (n, (mark, job)) in shown.iter().enumerate() {
-            list.push(n as i64, job)?;
+            list.push(n as i64, Job::clone(job))?;
             marks.push(*mark);
         }
         let mut table = lines(&marked(&list, &marks, self.format)?.render(&self.screen));

@@ -110,11 +110,11 @@ fn completed(records: &mut Records<'_>, mut loaded: Loaded) -> Result<Loaded, Op
         if is_gap(&kept) {
             kept.entry = row.flatten();
         }
-        steps.push(0, &kept)?;
+        steps.push(0, kept)?;
     }
     for (id, entries) in known {
         for entry in entries {
-            steps.push(0, &Kept::moved(id.clone(), entry))?;
+            steps.push(0, Kept::moved(id.clone(), entry))?;
         }
     }
     loaded.steps = steps;
@@ -133,13 +133,13 @@ fn of_journal(head: Head, lines: journal::Lines) -> Result<Loaded, OpsError> {
             let outcome = Some(end.outcome).filter(|outcome| *outcome != Outcome::Unknown);
             let (sqlstate, constraint) = (end.sqlstate, end.constraint);
             let kept = Kept { id: end.id, entry: entries.remove(&n), outcome, sqlstate, constraint };
-            steps.push(0, &kept)?;
+            steps.push(0, kept)?;
         }
         // What is left is of a batch that never told how it ended.
         for entry in entries.into_values() {
             *recorded.entry(Outcome::Unknown).or_default() += 1;
             let id = entry.id.clone();
-            steps.push(0, &Kept { id, entry: Some(entry), outcome: None, sqlstate: None, constraint: None })?;
+            steps.push(0, Kept { id, entry: Some(entry), outcome: None, sqlstate: None, constraint: None })?;
         }
         Ok(())
     })?;
@@ -173,7 +173,7 @@ impl Rows {
 
     fn take(&mut self, row: LedgerRow) {
         let taken = match entry(&row) {
-            Some(entry) => self.steps.push(0, &Kept::moved(row.job_id.clone(), Some(entry))).map_err(OpsError::from),
+            Some(entry) => self.steps.push(0, Kept::moved(row.job_id.clone(), Some(entry))).map_err(OpsError::from),
             None => Err(OpsError::usage(
                 format!("the ledger's row of job {} in run {} is not what this program writes", row.job_id, row.run_id),
                 "it was altered, or written by another version of jobdoctor",

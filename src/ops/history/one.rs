@@ -100,7 +100,7 @@ fn told(
                 Some(_) => unsure.changed += 1,
             }
         }
-        shown.push(0, &step(kept, word))?;
+        shown.push(0, step(kept, word))?;
     }
     Ok(())
 }

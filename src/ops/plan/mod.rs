@@ -84,7 +84,7 @@ impl Plan {
         let mut jobs = std::mem::take(&mut self.claims.jobs);
         for (n, part) in self.waiting.iter().enumerate() {
             for job in part.jobs.iter() {
-                jobs.push(n as i64, &job?)?;
+                jobs.push(n as i64, job?)?;
             }
         }
         Ok(jobs)
@@ -277,7 +277,7 @@ impl Drafts {
         explain(&mut job, claim, policy, &draft);
         let place = job.order();
         match draft {
-            Draft::Skipped(why) => self.skipped.push(place, &SkippedJob { job, skipped: (&why).into() })?,
+            Draft::Skipped(why) => self.skipped.push(place, SkippedJob { job, skipped: (&why).into() })?,
             Draft::Step(step) => {
                 self.sources.extend(judgement.liveness);
                 self.rests.add(claim, judgement);
@@ -289,8 +289,8 @@ impl Drafts {
                     outcome: None,
                     error: None,
                 };
-                self.jobs.push(place, &job)?;
-                self.steps.push(place, &step)?;
+                self.jobs.push(place, job)?;
+                self.steps.push(place, *step)?;
             }
         }
         Ok(())

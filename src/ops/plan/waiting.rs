@@ -77,7 +77,7 @@ fn part(
     }
     let Drafts { mut steps, mut jobs, skipped, .. } = drafts;
     for job in skipped.iter() {
-        plan.skipped.push(i64::MAX, &job?)?;
+        plan.skipped.push(i64::MAX, job?)?;
     }
     steps.sort();
     jobs.sort();

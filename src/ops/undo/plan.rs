@@ -107,7 +107,7 @@ impl UndoPlan {
                 // Nothing was changed, so nothing is to be taken back.
                 Some(entry) if entry.action == Action::Wake => {}
                 Some(entry) => recorded.push((kept.outcome, entry)),
-                None => self.left.push(0, &unrecorded(kept.id))?,
+                None => self.left.push(0, unrecorded(kept.id))?,
             }
         }
         let kept = recorded;
@@ -115,7 +115,7 @@ impl UndoPlan {
         let now = now_of(snapshot, &entries)?;
         for ((outcome, entry), now) in kept.into_iter().zip(now) {
             match (now, outcome) {
-                (None, _) => self.left.push(0, &left(&entry))?,
+                (None, _) => self.left.push(0, left(&entry))?,
                 // The batch was never committed: there is nothing to take back.
                 (Some((Now::NotMoved, _)), None) => {}
                 (Some((now, state)), _) => self.add(entry, now, state)?,
@@ -170,8 +170,8 @@ impl UndoPlan {
             was: row.before.clone(),
             values: row.values.iter().map(|value| (value.column.clone(), value.before.clone())).collect(),
         };
-        self.jobs.push(0, &job)?;
-        self.rows.push(0, &(entry.action, restore, entry))?;
+        self.jobs.push(0, job)?;
+        self.rows.push(0, (entry.action, restore, entry))?;
         Ok(())
     }
 }

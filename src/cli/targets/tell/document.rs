@@ -1,4 +1,4 @@
-use super::unreadable;
+use super::read_back;
 use crate::cli::error::CliError;
 use crate::cli::targets::told::{Tally, Told};
 use crate::cli::ui::Ui;
@@ -16,9 +16,9 @@ impl Document {
     }
 
     pub(super) fn tell(&mut self, told: &Told) -> Result<(), CliError> {
-        let document = told.held.out().map_err(unreadable)?;
+        let document = read_back(told.held.out())?;
         let error = told.error_document();
-        self.writer.add(&told.target, told.exit.code(), document, error.as_ref()).map_err(unreadable)
+        read_back(self.writer.add(&told.target, told.exit.code(), document, error.as_ref()))
     }
 
     pub(super) fn end(self, ui: &Ui, tally: &Tally) -> Result<(), CliError> {

@@ -1,4 +1,4 @@
-use super::unreadable;
+use super::read_back;
 use crate::cli::error::CliError;
 use crate::cli::targets::told::{Tally, Told};
 use crate::cli::ui::Ui;
@@ -16,7 +16,7 @@ impl Lines {
     }
 
     pub(super) fn tell(&mut self, ui: &Ui, told: &Told) -> Result<(), CliError> {
-        let lines = told.held.out().map_err(unreadable)?;
+        let lines = read_back(told.held.out())?;
         let error = told.error_document();
         let is_first = !std::mem::replace(&mut self.began, true);
         ui.report(|out| {

@@ -7,10 +7,11 @@ mod rows;
 mod sections;
 
 use super::told::{Tally, Told};
-use crate::cli::error::CliError;
+use crate::cli::error::{CliError, OrEnd};
 use crate::cli::exit::Exit;
 use crate::cli::ui::Ui;
 use crate::output::format::Format;
+use anyhow::Context as _;
 use document::Document;
 use lines::Lines;
 use plugin::Plugin;
@@ -64,7 +65,7 @@ impl Teller {
             Teller::Lines(lines) => lines.tell(ui, &told),
             Teller::Rows(rows) => rows.tell(ui, &told),
         }?;
-        if let Some(said) = told.held.err().map_err(unreadable)? {
+        if let Some(said) = read_back(told.held.err())? {
             ui.pass_on(&told.target, said);
         }
         Ok(())
@@ -86,6 +87,7 @@ impl Teller {
     }
 }
 
-fn unreadable(error: io::Error) -> CliError {
-    CliError::new(Exit::Internal, format!("what a target said cannot be read from its temporary file: {error}"))
+/// What a target said, read back from its temporary file.
+fn read_back<T>(read: io::Result<T>) -> Result<T, CliError> {
+    read.context("what a target said cannot be read from its temporary file").or_end(Exit::Internal)
 }

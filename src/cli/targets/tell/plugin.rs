@@ -1,4 +1,4 @@
-use super::unreadable;
+use super::read_back;
 use crate::cli::error::CliError;
 use crate::cli::targets::told::{Tally, Told};
 use crate::cli::ui::Ui;
@@ -16,8 +16,8 @@ pub(in crate::cli::targets) struct Plugin {
 impl Plugin {
     pub(super) fn tell(&mut self, told: &Told) -> Result<(), CliError> {
         let mut said = String::new();
-        if let Some(mut out) = told.held.out().map_err(unreadable)? {
-            out.read_to_string(&mut said).map_err(unreadable)?;
+        if let Some(mut out) = read_back(told.held.out())? {
+            read_back(out.read_to_string(&mut said))?;
         } else if let Some(error) = &told.error {
             said.clone_from(&error.message);
         }

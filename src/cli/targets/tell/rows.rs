@@ -1,4 +1,4 @@
-use super::unreadable;
+use super::read_back;
 use crate::cli::error::CliError;
 use crate::cli::targets::told::Told;
 use crate::cli::ui::Ui;
@@ -12,7 +12,7 @@ pub(in crate::cli::targets) struct Rows {
 
 impl Rows {
     pub(super) fn tell(&mut self, ui: &Ui, told: &Told) -> Result<(), CliError> {
-        let Some(rows) = told.held.out().map_err(unreadable)? else { return Ok(()) };
+        let Some(rows) = read_back(told.held.out())? else { return Ok(()) };
         let has_header = !std::mem::replace(&mut self.began, true);
         ui.report(|out| csv_under("target", &told.target, has_header, rows, out))
     }

@@ -1,4 +1,4 @@
-use super::unreadable;
+use super::read_back;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::targets::told::{Tally, Told};
@@ -19,7 +19,7 @@ pub(in crate::cli::targets) struct Sections {
 impl Sections {
     pub(super) fn tell(&mut self, ui: &Ui, told: &Told) -> Result<(), CliError> {
         self.spoke |= told.exit != Exit::Done || told.held.has_err();
-        let Some(mut report) = told.held.out().map_err(unreadable)? else { return Ok(()) };
+        let Some(mut report) = read_back(told.held.out())? else { return Ok(()) };
         self.spoke = true;
         let above = if std::mem::replace(&mut self.began, true) { "\n" } else { "" };
         let title = ui.screen().strong(&format!("target {}", inert(&told.target)));
