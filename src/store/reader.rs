@@ -1,13 +1,11 @@
 //! The reader that is the same on every engine: streams of rows, projections into claims.
 
+use super::batch::{images, last_sweep};
 use super::ids::{keys_of, read_by_server};
-use super::rehearse::{Trial, rehearse};
+use super::rehearsal::{Trial, rehearse};
 use super::session::{Session, query_count};
 use super::sql::{self, Statement};
-use super::sweep_lock::last_sweep;
-use super::{
-    Found, Interrupt, Reader, Refusal, Run, Standby, StoreError, StoreErrorKind, Tally, Wanted, WantedRuns, record,
-};
+use super::{Found, Interrupt, Reader, Refusal, Run, Standby, StoreError, StoreErrorKind, Tally, Wanted, WantedRuns};
 use crate::model::{Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Timestamp};
 use crate::spec::{ActionSpec, Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
 use std::collections::{BTreeMap, BTreeSet};
@@ -257,13 +255,13 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         columns: &[&Column],
         keys: &[Key],
     ) -> Result<Vec<Option<RowImage>>, StoreError> {
-        let mut images = Vec::with_capacity(keys.len());
+        let mut rows = Vec::with_capacity(keys.len());
         for chunk in keys.chunks(LOOKUP) {
             let keys: Vec<&Key> = chunk.iter().collect();
-            let mut found = record::images(&mut self.session, spec, columns, &keys, None)?;
-            images.extend((0..keys.len()).map(|n| found.remove(&n)));
+            let mut found = images(&mut self.session, spec, columns, &keys, None)?;
+            rows.extend((0..keys.len()).map(|n| found.remove(&n)));
         }
-        Ok(images)
+        Ok(rows)
     }
 
     fn ledger_runs(&mut self, ledger: &LedgerSpec, limit: u64) -> Result<Vec<LedgerRun>, StoreError> {

@@ -41,6 +41,12 @@ pub(super) trait Session {
     fn rollback(&mut self);
 }
 
+/// What an engine adds to a [`Session`] so that it can be written through.
+pub(super) trait WriteSession: Session {
+    /// Whether other sessions may be writing while our transaction is open; then evidence rows must be locked.
+    fn shares_writes(&self) -> bool;
+}
+
 /// How a commit ended.
 #[derive(Debug)]
 pub(super) enum Commit {

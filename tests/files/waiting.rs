@@ -97,7 +97,7 @@ fn the_other_one_is_killed() {
 fn every_transaction_that_writes_begins_with_the_write_lock() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store");
     let mut begins = Vec::new();
-    for directory in [source.clone(), source.join("sqlite")] {
+    for directory in [source.clone(), source.join("batch"), source.join("sqlite")] {
         for entry in fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_none_or(|extension| extension != "rs") {
@@ -117,19 +117,14 @@ fn every_transaction_that_writes_begins_with_the_write_lock() {
         }
     }
     begins.sort();
-    let apply = "match self.transaction(spec, moved, batch, &way, recorder) {";
-    // It begins through the session, as that one does.
-    let back = "match run.transaction(self, recorder) {";
     let demo = "let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;";
     assert_eq!(
         begins,
         [
-            format!("apply: {apply}"),
             "begin: self.patiently(\"BEGIN IMMEDIATE\")?;".to_owned(),
             "begin_read: self.connection.execute_batch(\"BEGIN\").map_err(|error| self.error(error))?;".to_owned(),
             "create: self.patiently(\"BEGIN IMMEDIATE\")?;".to_owned(),
             format!("make: {demo}"),
-            format!("set_back: {back}"),
         ],
         "a new place that begins a transaction: if it writes, it must take the lock at once"
     );

@@ -17,7 +17,7 @@ mod tls;
 mod trial;
 mod value;
 
-use super::apply::SqlWriter;
+use super::batch::SqlWriter;
 use super::reader::SqlReader;
 use super::{Caution, Limits, PostgresAddress, Reader, Store, StoreError, Writer};
 use crate::model::Engine;

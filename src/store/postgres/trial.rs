@@ -6,7 +6,7 @@
 use super::session::{PATH, PostgresSession};
 use crate::model::{Cell, Timestamp};
 use crate::spec::{ActionSpec, Assignment, QueueSpec};
-use crate::store::rehearse::{RefusedOf, Trial, assignments, is_refusal};
+use crate::store::rehearsal::{RefusedOf, Trial, assignments, is_refusal};
 use crate::store::session::Session;
 use crate::store::sql::{self, Dialect, Param, Postgres, Statement};
 use crate::store::{StoreError, StoreErrorKind};

@@ -13,7 +13,7 @@ mod trial;
 
 pub use demo::{CREATED_BY_DEMO, create_demo_file};
 
-use super::apply::SqlWriter;
+use super::batch::SqlWriter;
 use super::reader::SqlReader;
 use super::{Caution, Limits, Reader, Store, StoreError, StoreErrorKind, Writer};
 use crate::model::Engine;

@@ -4,9 +4,9 @@
 use super::session::{Bound, SqliteSession, watch};
 use crate::model::{Cell, Key, Timestamp};
 use crate::spec::{ActionSpec, QueueSpec, Table};
-use crate::store::acting::nothing_is_left;
+use crate::store::batch::nothing_is_left;
 use crate::store::reader::ReadSession;
-use crate::store::rehearse::{RefusedOf, Trial};
+use crate::store::rehearsal::{RefusedOf, Trial};
 use crate::store::session::Session;
 use crate::store::sql::{self, Dialect, Param, Sqlite, Statement};
 use crate::store::{StoreError, StoreErrorKind};

@@ -1,14 +1,14 @@
 //! Step two of a batch: the statements of an action on rows that are verified and locked.
 
-use super::session::Session;
-use super::spread::Slice;
-use super::sql;
-use super::{StoreError, StoreErrorKind};
+use super::slices::Slice;
 use crate::model::{Cell, Key, RowError, Timestamp};
 use crate::spec::{ActionSpec, QueueSpec, Rows};
+use crate::store::session::Session;
+use crate::store::sql;
+use crate::store::{StoreError, StoreErrorKind};
 
 /// What the statements of an action write of their own.
-pub(super) struct Saying<'a> {
+pub(super) struct ActionContext<'a> {
     /// The transaction's clock.
     pub(super) now: Timestamp,
     /// Why the jobs are moved.
@@ -25,17 +25,17 @@ pub(super) fn act<S: Session>(
     moved: &ActionSpec,
     keys: &[&Key],
     slices: &[Slice<'_>],
-    saying: &Saying<'_>,
+    context: &ActionContext<'_>,
 ) -> Result<(), StoreError> {
     if keys.is_empty() {
         return Ok(());
     }
     let dialect = session.dialect();
     let each = keys.len() as u64;
-    session.begin_acting(saying.again)?;
+    session.begin_acting(context.again)?;
     for slice in slices {
-        let (keys, run_at) = (slice.keys.as_slice(), saying.now.plus(slice.wait));
-        for act in sql::acts(spec, dialect, moved, keys, (saying.now, run_at), saying.reason) {
+        let (keys, run_at) = (slice.keys.as_slice(), context.now.plus(slice.wait));
+        for act in sql::acts(spec, dialect, moved, keys, (context.now, run_at), context.reason) {
             let touched = session.execute(&act.statement).map_err(|error| placed(error, moved))?;
             must_fit(touched, act.rows, keys.len() as u64)?;
         }
@@ -48,7 +48,7 @@ pub(super) fn act<S: Session>(
 }
 
 /// Whether the rows are what they are about to be reported as; `counts` is what [`sql::left_behind`] gives.
-pub(super) fn nothing_is_left(counts: &[Vec<Cell>], state: &str, each: u64) -> Result<(), StoreError> {
+pub(in crate::store) fn nothing_is_left(counts: &[Vec<Cell>], state: &str, each: u64) -> Result<(), StoreError> {
     let message = match counts.first().map(Vec::as_slice) {
         Some([Cell::Integer(0), Cell::Integer(0)]) => return Ok(()),
         Some([Cell::Integer(0), elsewhere]) => format!(

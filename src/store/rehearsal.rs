@@ -146,7 +146,7 @@ impl<S: ReadSession> Rehearsal<'_, S> {
     }
 }
 
-/// Every statement that the writer would send for one batch, see [`SqlWriter`](super::apply::SqlWriter); and whether it is one
+/// Every statement that the writer would send for one batch, see [`SqlWriter`](super::batch::SqlWriter); and whether it is one
 /// that acts.
 fn statements<S: ReadSession>(
     spec: &QueueSpec,

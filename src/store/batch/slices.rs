@@ -1,11 +1,11 @@
 //! Rows that wait equally long are written together: the action's statements run once for each instant at which some of the
 //! batch may run again, all in the batch's one transaction.
 
-use super::StoreError;
-use super::acting::{Saying, act};
-use super::session::Session;
+use super::execute::{ActionContext, act};
 use crate::model::{Batch, Key};
 use crate::spec::{ActionSpec, QueueSpec};
+use crate::store::StoreError;
+use crate::store::session::Session;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -24,10 +24,10 @@ pub(super) fn act_on<S: Session>(
     moved: &ActionSpec,
     batch: &Batch<'_>,
     rows: &[usize],
-    saying: &Saying<'_>,
+    context: &ActionContext<'_>,
 ) -> Result<(), StoreError> {
     let keys: Vec<&Key> = rows.iter().filter_map(|n| batch.steps.get(*n)).map(|step| &step.key).collect();
-    act(session, spec, moved, &keys, &slices(batch, rows), saying)
+    act(session, spec, moved, &keys, &slices(batch, rows), context)
 }
 
 /// The rows by how long they wait, the shortest wait first.

@@ -1,12 +1,11 @@
 //! The sweep lock: one sweeper at a time. What is written is safe without it, because every step proves its precondition; the lock keeps runs
 //! of several hosts from doing the same work at the same time, and from doing it again too soon.
 
-use super::apply::{SqlWriter, WriteSession};
-use super::session::Session;
-use super::sql;
-use super::{StoreError, StoreErrorKind};
 use crate::model::{Cell, Clocks, Timestamp, age};
 use crate::spec::QueueSpec;
+use crate::store::session::{Session, WriteSession};
+use crate::store::sql;
+use crate::store::{StoreError, StoreErrorKind};
 use sha2::{Digest as _, Sha256};
 use std::time::Duration;
 
@@ -46,43 +45,38 @@ pub fn too_soon(table: &str, last: Timestamp, min_interval: Duration, now: Times
     )
 }
 
-impl<S: WriteSession> SqlWriter<S> {
-    /// The first thing in the transaction of a batch.
-    pub(super) fn acquire_sweep_lock(&mut self, spec: &QueueSpec, now: Timestamp) -> Result<(), StoreError> {
-        let Some(sweep_lock) = self.sweep_lock else { return Ok(()) };
-        let table = job_table(spec);
-        // Where only one session can write, the transaction itself is the lock.
-        if self.session.shares_writes() {
-            let key = key(spec);
-            let got = self.session.query(&sql::acquire_sweep_lock(key))?;
-            if got.first().and_then(|row| row.first()) != Some(&Cell::Integer(1)) {
-                // Without time left to ask who has it, another run has it all the same.
-                let who = match self.session.query(&sql::sweep_lock_holder(key)) {
-                    Err(error) if error.kind == StoreErrorKind::TimedOut => Vec::new(),
-                    answer => answer?,
-                };
-                let who = who.first().and_then(|row| row.first()).and_then(Cell::to_text);
-                let who = who.map_or_else(String::new, |who| format!(" ({who})"));
-                let message = format!("another sweep is writing to {table} at this moment{who}; nothing was written");
-                return Err(StoreError::new(StoreErrorKind::SweepLockHeld, message)
-                    .hint("it does the same work; run again later, or let this one wait with --lock-wait 30s"));
-            }
-        }
-        let Some(min_interval) = sweep_lock.min_interval else { return Ok(()) };
-        let last = last_sweep(&mut self.session, spec, now, min_interval)?;
-        last.and_then(|last| too_soon(&table, last, min_interval, now)).map_or(Ok(()), Err)
-    }
-
-    /// After the first batch there is a last sweep within any time: this one.
-    pub(super) fn forget_min_interval(&mut self) {
-        if let Some(sweep_lock) = &mut self.sweep_lock {
-            sweep_lock.min_interval = None;
+/// The first thing in the transaction of a batch.
+pub(super) fn acquire<S: WriteSession>(
+    session: &mut S,
+    spec: &QueueSpec,
+    sweep_lock: SweepLock,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let table = job_table(spec);
+    // Where only one session can write, the transaction itself is the lock.
+    if session.shares_writes() {
+        let key = key(spec);
+        let got = session.query(&sql::acquire_sweep_lock(key))?;
+        if got.first().and_then(|row| row.first()) != Some(&Cell::Integer(1)) {
+            // Without time left to ask who has it, another run has it all the same.
+            let who = match session.query(&sql::sweep_lock_holder(key)) {
+                Err(error) if error.kind == StoreErrorKind::TimedOut => Vec::new(),
+                answer => answer?,
+            };
+            let who = who.first().and_then(|row| row.first()).and_then(Cell::to_text);
+            let who = who.map_or_else(String::new, |who| format!(" ({who})"));
+            let message = format!("another sweep is writing to {table} at this moment{who}; nothing was written");
+            return Err(StoreError::new(StoreErrorKind::SweepLockHeld, message)
+                .hint("it does the same work; run again later, or let this one wait with --lock-wait 30s"));
         }
     }
+    let Some(min_interval) = sweep_lock.min_interval else { return Ok(()) };
+    let last = last_sweep(session, spec, now, min_interval)?;
+    last.and_then(|last| too_soon(&table, last, min_interval, now)).map_or(Ok(()), Err)
 }
 
 /// When a sweep of this queue last moved something, as its ledger tells, if that is no longer ago than so, nor further ahead.
-pub(super) fn last_sweep<S: Session + ?Sized>(
+pub(in crate::store) fn last_sweep<S: Session + ?Sized>(
     session: &mut S,
     spec: &QueueSpec,
     now: Timestamp,

@@ -1,49 +1,32 @@
 //! Setting rows back to what they were, where nobody has touched them since: lock and compare the whole row, one UPDATE,
 //! record, commit.
 
-use super::acting::{is_of_a_row, row_error};
-use super::apply::{Failure, SqlWriter, WriteSession, at_commit, open, set};
-use super::conflict::Conflicts;
+use super::execute::{is_of_a_row, row_error};
+use super::failure::{Aborted, BatchMode, Failure};
 use super::record::{Recorder, changes, images, record};
-use super::session::{Commit, Session};
-use super::sql::{self, Statement};
-use super::{StoreError, StoreErrorKind};
-use crate::model::{BatchReport, Cell, Key, Outcome, Restore, RestoreBatch, RowError, RowImage, StepResult, Timestamp};
+use super::transaction::{Done, in_transaction, settle, stopped};
+use super::verify::{guarded, open, refuse_shared_keys, set};
+use crate::model::{BatchReport, Cell, Key, Outcome, Restore, RestoreBatch, RowImage, StepResult, Timestamp};
 use crate::spec::{Column, QueueSpec};
+use crate::store::session::{Session, WriteSession};
+use crate::store::sql::{self, Statement};
+use crate::store::{StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
 
-impl<S: WriteSession> SqlWriter<S> {
-    /// See [`Writer::restore`](super::Writer::restore).
-    pub(super) fn set_back(
-        &mut self,
-        spec: &QueueSpec,
-        batch: &RestoreBatch<'_>,
-        recorder: &mut dyn Recorder,
-    ) -> BatchReport<StoreError> {
-        let not_tried = || batch.rows.iter().map(|_| StepResult::of(Outcome::NotTried)).collect::<Vec<_>>();
-        let stop = |error| BatchReport { results: not_tried(), stop: Some(error), warnings: Vec::new() };
-        let columns = match columns(spec, batch) {
-            Ok(columns) => columns,
-            Err(error) => return stop(error),
-        };
-        let mut run = Run { spec, batch, columns, alone: false, left_out: BTreeMap::new() };
-        let mut conflicts = Conflicts::default();
-        loop {
-            match run.transaction(self, recorder) {
-                Ok((results, warnings)) => return BatchReport { results, stop: None, warnings },
-                Err(Failure::RowData(_)) if !run.alone => run.alone = true,
-                Err(Failure::Store(error)) if conflicts.may_try_again(&error) => {}
-                // Which row it was is known by now, and it is left out the next time.
-                Err(Failure::Swept(_)) => run.alone = true,
-                Err(Failure::AtCommit(error)) => return at_commit(&error, batch.rows.len()),
-                Err(Failure::RowData(error) | Failure::Store(error)) => return stop(error),
-                Err(Failure::CommitUnknown(end)) => {
-                    let (results, error) = *end;
-                    return BatchReport { results, stop: Some(error), warnings: Vec::new() };
-                }
-            }
-        }
-    }
+/// See [`Writer::restore`](crate::store::Writer::restore).
+pub(super) fn restore<S: WriteSession>(
+    session: &mut S,
+    spec: &QueueSpec,
+    batch: &RestoreBatch<'_>,
+    recorder: &mut dyn Recorder,
+) -> BatchReport<StoreError> {
+    let restoring = match columns(spec, batch) {
+        Ok(columns) => Restoring { spec, batch, columns },
+        Err(error) => return stopped(batch.rows.len(), error),
+    };
+    settle(batch.rows.len(), |mode| {
+        in_transaction(session, &spec.schema, |session, now| restoring.work(session, mode, recorder, now))
+    })
 }
 
 /// The columns that are set back. None but those that the action assigns: what a record says is not believed further than that.
@@ -61,74 +44,40 @@ fn columns<'s>(spec: &'s QueueSpec, batch: &RestoreBatch<'_>) -> Result<Vec<&'s 
     named.iter().map(known).collect()
 }
 
-struct Run<'a> {
+struct Restoring<'a> {
     spec: &'a QueueSpec,
     batch: &'a RestoreBatch<'a>,
     columns: Vec<&'a Column>,
-    /// Each row behind a savepoint, because one of them is refused.
-    alone: bool,
-    /// Rows that make the database give up the whole transaction.
-    left_out: BTreeMap<usize, RowError>,
 }
 
-type Done = (Vec<StepResult>, Vec<String>);
-
-impl Run<'_> {
-    fn transaction<S: WriteSession>(
-        &mut self,
-        writer: &mut SqlWriter<S>,
-        recorder: &mut dyn Recorder,
-    ) -> Result<Done, Failure> {
-        let now = writer.session.begin(&self.spec.schema)?;
-        let (results, warnings) = match self.work(writer, recorder, now) {
-            Ok(done) => done,
-            Err(failure) => {
-                writer.session.rollback();
-                return Err(failure);
-            }
-        };
-        match writer.session.commit() {
-            Commit::Done => Ok((results, warnings)),
-            Commit::Failed(error) => {
-                writer.session.rollback();
-                Err(Failure::of_commit(error))
-            }
-            Commit::Unknown(error) => {
-                let unknown = |result: StepResult| match result.outcome {
-                    Outcome::Moved => StepResult::of(Outcome::Unknown),
-                    _ => result,
-                };
-                Err(Failure::CommitUnknown(Box::new((results.into_iter().map(unknown).collect(), error))))
-            }
-        }
-    }
-
-    fn work<S: WriteSession>(
-        &mut self,
-        writer: &mut SqlWriter<S>,
+impl Restoring<'_> {
+    fn work<S: Session>(
+        &self,
+        session: &mut S,
+        mode: &BatchMode,
         recorder: &mut dyn Recorder,
         now: Timestamp,
     ) -> Result<Done, Failure> {
         let mut results: Vec<Option<StepResult>> = self.batch.rows.iter().map(|_| None).collect();
-        let before = self.lock(&mut writer.session, &mut results)?;
+        let before = self.lock(session, &mut results)?;
         let keys: Vec<&Key> = self.batch.rows.iter().map(|row| &row.key).collect();
-        writer.refuse_shared_keys(self.spec, &keys, &mut results)?;
-        writer.guarded(self.spec, &keys, &mut results)?;
-        for (n, error) in &self.left_out {
-            set(&mut results, *n, StepResult::refused(error.clone()));
-        }
-        let open = open(&results);
-        let after = if self.alone {
-            self.one_by_one(&mut writer.session, &mut results, &open)?
-        } else {
-            self.set_back(&mut writer.session, &open, false)?
+        refuse_shared_keys(session, self.spec, &keys, &mut results)?;
+        guarded(session, self.spec, &keys, &mut results)?;
+        let after = match mode {
+            BatchMode::Together => self.set_back(session, &open(&results), false)?,
+            BatchMode::Savepoints { left_out, .. } => {
+                for (n, error) in left_out {
+                    set(&mut results, *n, StepResult::refused(error.clone()));
+                }
+                self.one_by_one(session, &mut results)?
+            }
         };
-        let moved: Vec<usize> = open.iter().copied().filter(|n| results.get(*n).is_some_and(Option::is_none)).collect();
+        let moved = open(&results);
         let after: BTreeMap<usize, RowImage> =
             moved.iter().enumerate().filter_map(|(at, n)| Some((at, after.get(n)?.clone()))).collect();
         let warnings = self.differing(&moved, &after);
         let changes = changes(&self.columns, &before, &after, &moved);
-        record(&mut writer.session, self.spec, recorder, now, &changes)?;
+        record(session, self.spec, recorder, now, &changes)?;
         let results = results.into_iter().map(|result| result.unwrap_or_else(|| StepResult::of(Outcome::Moved)));
         Ok((results.collect(), warnings))
     }
@@ -206,26 +155,24 @@ impl Run<'_> {
 
     /// Row by row, so that one which is refused does not hold back the others.
     fn one_by_one<S: Session>(
-        &mut self,
+        &self,
         session: &mut S,
         results: &mut [Option<StepResult>],
-        open: &[usize],
     ) -> Result<BTreeMap<usize, RowImage>, Failure> {
         let mut after = BTreeMap::new();
-        for n in open {
+        for n in open(results) {
             session.execute(&Statement::plain("SAVEPOINT jobdoctor_rows"))?;
-            match self.set_back(session, &[*n], true) {
+            match self.set_back(session, &[n], true) {
                 Ok(image) => after.extend(image),
                 Err(Failure::RowData(error)) => {
                     let refused = row_error(&error);
                     if !session.in_transaction() {
-                        self.left_out.insert(*n, refused.clone());
-                        return Err(Failure::Swept(super::apart::Swept::One(*n, refused)));
+                        return Err(Failure::Aborted(Aborted::One(n, refused)));
                     }
                     session.execute(&Statement::plain("ROLLBACK TO SAVEPOINT jobdoctor_rows"))?;
                     let is_held = error.kind == StoreErrorKind::Busy;
                     let result = if is_held { StepResult::of(Outcome::Locked) } else { StepResult::refused(refused) };
-                    set(results, *n, result);
+                    set(results, n, result);
                 }
                 Err(other) => return Err(other),
             }

@@ -1,10 +1,10 @@
 //! Step three of a batch: what was done is recorded, in the transaction that did it and before it commits.
 
-use super::session::Session;
-use super::sql;
-use super::{StoreError, StoreErrorKind};
 use crate::model::{Cell, Change, Fingerprint, Key, LedgerRow, RowChange, RowImage, Timestamp, ValueChange};
 use crate::spec::{Column, LedgerSpec, QueueSpec};
+use crate::store::session::Session;
+use crate::store::sql;
+use crate::store::{StoreError, StoreErrorKind};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ impl Recorder for Unrecorded {
 }
 
 /// Reads the rows of these keys, one by one; by their number.
-pub(super) fn images<S: Session + ?Sized>(
+pub(in crate::store) fn images<S: Session + ?Sized>(
     session: &mut S,
     spec: &QueueSpec,
     columns: &[&Column],
@@ -95,7 +95,7 @@ pub fn fingerprint(columns: &[Column], cells: &[Cell]) -> Fingerprint {
 }
 
 /// What became of the rows, from how they were before and how they are now.
-pub(super) fn changes(
+pub(in crate::store) fn changes(
     columns: &[&Column],
     before: &BTreeMap<usize, RowImage>,
     after: &BTreeMap<usize, RowImage>,
@@ -121,7 +121,7 @@ pub(super) fn changes(
 }
 
 /// Adds the ledger's rows, then tells the recorder: the last thing before the commit.
-pub(super) fn record<S: Session + ?Sized>(
+pub(in crate::store) fn record<S: Session + ?Sized>(
     session: &mut S,
     spec: &QueueSpec,
     recorder: &mut dyn Recorder,

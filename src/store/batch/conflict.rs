@@ -1,6 +1,6 @@
 //! Trying a batch again that got into another transaction's way.
 
-use super::{StoreError, StoreErrorKind};
+use crate::store::{StoreError, StoreErrorKind};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 

@@ -2,36 +2,28 @@
 //! savepoints until what cannot be moved stands alone. One row in 500 takes some twenty tries, not 500, and all that time the
 //! batch's locks stand in the workers' way.
 
-use super::acting::{Saying, is_of_a_row, row_error};
-use super::apply::Failure;
-use super::session::Session;
-use super::spread::act_on;
-use super::sql::Statement;
-use super::{StoreError, StoreErrorKind};
-use crate::model::{Batch, Outcome, RowError, StepResult};
+use super::execute::{ActionContext, is_of_a_row, row_error};
+use super::failure::{Aborted, Failure};
+use super::slices::act_on;
+use crate::model::{Batch, Outcome, StepResult};
 use crate::spec::{ActionSpec, QueueSpec};
+use crate::store::session::Session;
+use crate::store::sql::Statement;
+use crate::store::{StoreError, StoreErrorKind};
 
 /// So many rows alone, all of them for want of a lock and none of them moved: it is no row that is held but a table.
 const HELD: usize = 20;
-
-/// What a transaction was given up for.
-pub(super) enum Swept {
-    /// This row.
-    One(usize, RowError),
-    /// One of several.
-    OneOfMany,
-}
 
 /// The results of those rows that were not moved.
 ///
 /// # Errors
 /// When it is not the rows: all of them meet the same odd error, or nobody gets a lock.
-pub(super) fn apart<S: Session>(
+pub(super) fn with_savepoints<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
     moved: &ActionSpec,
     batch: &Batch<'_>,
-    saying: &Saying<'_>,
+    context: &ActionContext<'_>,
     is_row_by_row: bool,
     rows: Vec<usize>,
 ) -> Result<Vec<(usize, StepResult)>, Failure> {
@@ -40,16 +32,16 @@ pub(super) fn apart<S: Session>(
     let mut results = Vec::new();
     let (mut odd, mut held, mut some_moved) = (Vec::new(), Vec::new(), false);
     while let Some(group) = groups.pop() {
-        let Err(error) = behind_savepoint(session, spec, moved, batch, &group, saying)? else {
+        let Err(error) = behind_savepoint(session, spec, moved, batch, &group, context)? else {
             some_moved = true;
             continue;
         };
-        let is_swept = !session.in_transaction();
+        let is_aborted = !session.in_transaction();
         match group.as_slice() {
             [n] => {
                 let n = *n;
-                if is_swept {
-                    return Err(Failure::Swept(Swept::One(n, row_error(&error))));
+                if is_aborted {
+                    return Err(Failure::Aborted(Aborted::One(n, row_error(&error))));
                 }
                 match error.kind {
                     StoreErrorKind::Busy => held.push(error.clone()),
@@ -64,7 +56,7 @@ pub(super) fn apart<S: Session>(
                     return Err(Failure::Store(error.clone()));
                 }
             }
-            _ if is_swept => return Err(Failure::Swept(Swept::OneOfMany)),
+            _ if is_aborted => return Err(Failure::Aborted(Aborted::OneOfMany)),
             _ => groups.extend(halves(&group)),
         }
     }
@@ -90,10 +82,10 @@ fn behind_savepoint<S: Session>(
     moved: &ActionSpec,
     batch: &Batch<'_>,
     rows: &[usize],
-    saying: &Saying<'_>,
+    context: &ActionContext<'_>,
 ) -> Result<Result<(), StoreError>, StoreError> {
     session.execute(&Statement::plain("SAVEPOINT jobdoctor_rows"))?;
-    match act_on(session, spec, moved, batch, rows, &Saying { again: true, ..*saying }) {
+    match act_on(session, spec, moved, batch, rows, &ActionContext { again: true, ..*context }) {
         Ok(()) => {
             session.execute(&Statement::plain("RELEASE SAVEPOINT jobdoctor_rows"))?;
             Ok(Ok(()))

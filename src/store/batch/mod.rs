@@ -1,0 +1,22 @@
+//! One batch, in one short transaction and the same on every engine: verify and lock, act, record, commit, wake.
+
+mod conflict;
+mod execute;
+mod failure;
+mod record;
+mod restore;
+mod savepoints;
+mod slices;
+mod sweep_lock;
+mod transaction;
+mod verify;
+mod wake;
+mod writer;
+
+pub use record::{Recorder, Unrecorded, fingerprint};
+pub use sweep_lock::{SweepLock, too_soon};
+
+pub(super) use execute::nothing_is_left;
+pub(super) use record::images;
+pub(super) use sweep_lock::last_sweep;
+pub(super) use writer::SqlWriter;

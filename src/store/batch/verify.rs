@@ -1,0 +1,213 @@
+//! Step one of a batch: locks the evidence rows and the jobs, and settles each step whose row is no longer what was judged.
+
+use crate::model::{Batch, Cell, EvidenceRow, Key, Outcome, Precondition, RowError, StepResult};
+use crate::spec::{ActionSpec, OwnerRowSpec, QueueSpec};
+use crate::store::StoreError;
+use crate::store::session::{Session, WriteSession, query_count};
+use crate::store::sql::{self, Statement};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Locks the owners' rows that verdicts rested on, and settles the steps whose evidence row is not what it was.
+pub(super) fn evidence_rows<S: WriteSession>(
+    session: &mut S,
+    spec: &QueueSpec,
+    batch: &Batch<'_>,
+) -> Result<Vec<Option<StepResult>>, StoreError> {
+    let mut results: Vec<Option<StepResult>> = batch.steps.iter().map(|_| None).collect();
+    // Where nobody else can write while we do, the precondition itself, which covers the owner's row, is proof enough.
+    let can_lock = |row: &&OwnerRowSpec| row.can_lock && session.shares_writes();
+    let Some(row) = spec.owner.row.as_ref().filter(can_lock) else { return Ok(results) };
+    let mut keys: BTreeMap<String, Key> = BTreeMap::new();
+    for step in batch.steps {
+        if let EvidenceRow::Row { key, .. } = &step.evidence_row {
+            let key = Key(vec![key.clone()]);
+            keys.insert(key.exact(), key);
+        }
+    }
+    let dialect = session.dialect();
+    let keys: Vec<&Key> = keys.values().collect();
+    let locked = images(session, &sql::evidence_rows(spec, dialect, row, &keys), &keys)?;
+    let missed = keys.iter().any(|key| !locked.contains_key(&key.exact()));
+    let seen = if missed {
+        images(session, &sql::evidence_reread(spec, dialect, row, &keys), &keys)?
+    } else {
+        BTreeMap::new()
+    };
+    let absent = batch.steps.iter().any(|step| step.evidence_row == EvidenceRow::Absent);
+    let returning = absent && query_count(session, &sql::evidence_writers(spec, dialect, row))? > 0;
+    for (n, step) in batch.steps.iter().enumerate() {
+        let outcome = match &step.evidence_row {
+            EvidenceRow::None => None,
+            EvidenceRow::Absent => returning.then_some(Outcome::Locked),
+            EvidenceRow::Row { key, image } => {
+                let key = Key(vec![key.clone()]).exact();
+                match (locked.get(&key), seen.get(&key)) {
+                    (Some(now), _) => (now != image).then_some(Outcome::Changed),
+                    (None, Some(now)) if now == image => Some(Outcome::Locked),
+                    (None, _) => Some(Outcome::Changed),
+                }
+            }
+        };
+        if let Some(outcome) = outcome {
+            set(&mut results, n, StepResult::of(outcome));
+        }
+    }
+    Ok(results)
+}
+
+fn images<S: Session>(
+    session: &mut S,
+    statement: &Statement,
+    keys: &[&Key],
+) -> Result<BTreeMap<String, Precondition>, StoreError> {
+    if keys.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let rows = session.query(statement)?;
+    let pair = |row: Vec<Cell>| match row.as_slice() {
+        [key, image] => Some((Key(vec![key.clone()]).exact(), Precondition(image.to_text().unwrap_or_default()))),
+        _ => None,
+    };
+    Ok(rows.into_iter().filter_map(pair).collect())
+}
+
+/// Locks the rows whose precondition is still equal, and tells apart what does not come back.
+pub(super) fn verify<S: Session>(
+    session: &mut S,
+    spec: &QueueSpec,
+    moved: &ActionSpec,
+    batch: &Batch<'_>,
+    results: &mut [Option<StepResult>],
+) -> Result<(), StoreError> {
+    let open = open(results);
+    if open.is_empty() {
+        return Ok(());
+    }
+    let dialect = session.dialect();
+    let statement = sql::verify(spec, dialect, batch.action, moved.locks_for_update, &wanted(batch, &open));
+    let verified: BTreeSet<usize> = session.query(&statement)?.iter().filter_map(|row| position(row, &open)).collect();
+    let missing: Vec<usize> = open.into_iter().filter(|n| !verified.contains(n)).collect();
+    let standing = standing(session, spec, batch, &missing)?;
+    for n in missing {
+        let outcome = match standing.get(&n) {
+            None => Outcome::Gone,
+            Some(false) => Outcome::Changed,
+            Some(true) => Outcome::Locked,
+        };
+        set(results, n, StepResult::of(outcome));
+    }
+    Ok(())
+}
+
+/// Whether these steps' rows are still what was judged, read without a lock; a row that does not exist is left out.
+fn standing<S: Session>(
+    session: &mut S,
+    spec: &QueueSpec,
+    batch: &Batch<'_>,
+    numbers: &[usize],
+) -> Result<BTreeMap<usize, bool>, StoreError> {
+    let mut standing = BTreeMap::new();
+    if numbers.is_empty() {
+        return Ok(standing);
+    }
+    let statement = sql::reread(spec, session.dialect(), batch.action, &wanted(batch, numbers));
+    for row in session.query(&statement)? {
+        if let Some(n) = position(&row, numbers) {
+            *standing.entry(n).or_default() |= matches!(row.get(1), Some(Cell::Integer(1)));
+        }
+    }
+    Ok(standing)
+}
+
+/// Reads the evidence that cannot be locked again, now that the jobs are locked: an owner's row that did not exist, and signs
+/// of life in a view or a sub-select.
+pub(super) fn read_again<S: WriteSession>(
+    session: &mut S,
+    spec: &QueueSpec,
+    batch: &Batch<'_>,
+    results: &mut [Option<StepResult>],
+) -> Result<(), StoreError> {
+    let open = open(results);
+    let is_absent = |n: &usize| batch.steps.get(*n).is_some_and(|step| step.evidence_row == EvidenceRow::Absent);
+    let is_unlocked = spec.unlocked.is_some() || open.iter().any(is_absent);
+    if !is_unlocked || !session.shares_writes() {
+        return Ok(());
+    }
+    let standing = standing(session, spec, batch, &open)?;
+    for n in open.into_iter().filter(|n| standing.get(n) != Some(&true)) {
+        set(results, n, StepResult::of(Outcome::Changed));
+    }
+    Ok(())
+}
+
+/// Refuses each row whose key is also that of another row or of another step: no statement could tell the two apart.
+pub(super) fn refuse_shared_keys<S: Session>(
+    session: &mut S,
+    spec: &QueueSpec,
+    keys: &[&Key],
+    results: &mut [Option<StepResult>],
+) -> Result<(), StoreError> {
+    let open = open(results);
+    let rows: Vec<(&Key, &str)> = open.iter().filter_map(|n| keys.get(*n)).map(|key| (*key, "")).collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut steps: BTreeMap<String, usize> = BTreeMap::new();
+    keys.iter().for_each(|key| *steps.entry(key.exact()).or_default() += 1);
+    let is_twice = |n: &usize| keys.get(*n).and_then(|key| steps.get(&key.exact())).is_some_and(|count| *count > 1);
+    let mut shared: BTreeSet<usize> = open.iter().copied().filter(is_twice).collect();
+    let statement = sql::shared_keys(spec, session.dialect(), &rows);
+    shared.extend(session.query(&statement)?.iter().filter_map(|row| position(row, &open)));
+    for n in shared {
+        let message = "the key is not unique: it names more than one row or claim".to_owned();
+        set(results, n, StepResult::refused(RowError { sqlstate: None, constraint: None, message }));
+    }
+    Ok(())
+}
+
+/// Asks the preset's guard about each row that is locked and verified by now; where it says no, somebody holds the job.
+pub(super) fn guarded<S: Session>(
+    session: &mut S,
+    spec: &QueueSpec,
+    keys: &[&Key],
+    results: &mut [Option<StepResult>],
+) -> Result<(), StoreError> {
+    let Some(guard) = &spec.claim.guard else { return Ok(()) };
+    let open = open(results);
+    let wanted: Vec<(&Key, &str)> = open.iter().filter_map(|n| keys.get(*n)).map(|key| (*key, "")).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let rows = session.query(&sql::guard(spec, session.dialect(), guard, &wanted))?;
+    let passed = rows.iter().filter(|row| matches!(row.get(1), Some(Cell::Integer(1))));
+    let passed: BTreeSet<usize> = passed.filter_map(|row| position(row, &open)).collect();
+    for n in open.into_iter().filter(|n| !passed.contains(n)) {
+        set(results, n, StepResult::of(Outcome::Locked));
+    }
+    Ok(())
+}
+
+/// These steps' keys and preconditions.
+fn wanted<'b>(batch: &Batch<'b>, numbers: &[usize]) -> Vec<(&'b Key, &'b str)> {
+    let steps = numbers.iter().filter_map(|n| batch.steps.get(*n));
+    steps.map(|step| (&step.key, step.precondition.0.as_str())).collect()
+}
+
+/// The steps that are not settled yet.
+pub(super) fn open(results: &[Option<StepResult>]) -> Vec<usize> {
+    (0..results.len()).filter(|n| results.get(*n).is_some_and(Option::is_none)).collect()
+}
+
+pub(super) fn set(results: &mut [Option<StepResult>], n: usize, result: StepResult) {
+    if let Some(place) = results.get_mut(n) {
+        *place = Some(result);
+    }
+}
+
+/// Which step a verified row is, by the number it was wanted under.
+fn position(row: &[Cell], numbers: &[usize]) -> Option<usize> {
+    match row.first() {
+        Some(Cell::Integer(n)) => usize::try_from(*n).ok().and_then(|n| numbers.get(n.checked_sub(1)?)).copied(),
+        _ => None,
+    }
+}

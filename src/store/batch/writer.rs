@@ -1,0 +1,121 @@
+//! The writer of both engines.
+
+use super::execute::{ActionContext, is_of_a_row};
+use super::failure::{BatchMode, Failure};
+use super::record::{Recorder, changes, images, record};
+use super::restore::restore;
+use super::savepoints::with_savepoints;
+use super::slices::act_on;
+use super::sweep_lock::{SweepLock, acquire};
+use super::transaction::{Done, in_transaction, settle, stopped};
+use super::verify::{evidence_rows, guarded, open, read_again, refuse_shared_keys, set, verify};
+use super::wake::wake;
+use crate::model::{Batch, BatchReport, Key, Outcome, RestoreBatch, StepResult, Timestamp};
+use crate::spec::{ActionSpec, QueueSpec};
+use crate::store::session::WriteSession;
+use crate::store::{StoreError, StoreErrorKind, Writer};
+use std::collections::BTreeMap;
+
+/// A writer on one connection.
+pub(in crate::store) struct SqlWriter<S> {
+    session: S,
+    /// The sweep lock that each batch acquires, if that was asked for.
+    sweep_lock: Option<SweepLock>,
+}
+
+impl<S> SqlWriter<S> {
+    /// A writer without the sweep lock.
+    pub(in crate::store) fn on(session: S) -> SqlWriter<S> {
+        SqlWriter { session, sweep_lock: None }
+    }
+}
+
+impl<S: WriteSession> Writer for SqlWriter<S> {
+    fn apply(&mut self, spec: &QueueSpec, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError> {
+        let Some(action) = spec.actions.get(&batch.action).filter(|action| action.refused.is_none()) else {
+            let message = format!("preset {} has no {}", spec.preset, batch.action);
+            return stopped(batch.steps.len(), StoreError::new(StoreErrorKind::Unfit, message));
+        };
+        let sweep_lock = self.sweep_lock;
+        let mut is_committed = false;
+        let mut report = settle(batch.steps.len(), |mode| {
+            let done = in_transaction(&mut self.session, &spec.schema, |session, now| {
+                if let Some(sweep_lock) = sweep_lock {
+                    acquire(session, spec, sweep_lock, now).map_err(Failure::Store)?;
+                }
+                work(session, spec, action, batch, mode, now, recorder)
+            });
+            is_committed = done.is_ok();
+            done
+        });
+        if is_committed {
+            // From its first commit on, the last sweep within any time is this one.
+            self.sweep_lock.iter_mut().for_each(|sweep_lock| sweep_lock.min_interval = None);
+            report.warnings.extend(wake(&mut self.session, spec, batch, &report.results));
+        }
+        report
+    }
+
+    fn use_sweep_lock(&mut self, sweep_lock: SweepLock) {
+        self.sweep_lock = Some(sweep_lock);
+    }
+
+    fn restore(
+        &mut self,
+        spec: &QueueSpec,
+        batch: &RestoreBatch<'_>,
+        recorder: &mut dyn Recorder,
+    ) -> BatchReport<StoreError> {
+        restore(&mut self.session, spec, batch, recorder)
+    }
+}
+
+fn work<S: WriteSession>(
+    session: &mut S,
+    spec: &QueueSpec,
+    action: &ActionSpec,
+    batch: &Batch<'_>,
+    mode: &BatchMode,
+    now: Timestamp,
+    recorder: &mut dyn Recorder,
+) -> Result<Done, Failure> {
+    let mut results = evidence_rows(session, spec, batch)?;
+    verify(session, spec, action, batch, &mut results)?;
+    read_again(session, spec, batch, &mut results)?;
+    let all: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
+    refuse_shared_keys(session, spec, &all, &mut results)?;
+    guarded(session, spec, &all, &mut results)?;
+    let recorded = spec.recorded(batch.action).filter(|_| recorder.keeps());
+    let before = match &recorded {
+        Some(columns) if !open(&results).is_empty() => images(session, spec, columns, &all, None)?,
+        _ => BTreeMap::new(),
+    };
+    let context = ActionContext { now, reason: batch.reason, again: false };
+    match mode {
+        BatchMode::Together => {
+            let acted = act_on(session, spec, action, batch, &open(&results), &context);
+            acted.map_err(|error| if is_of_a_row(&error) { Failure::RowData(error) } else { error.into() })?;
+        }
+        BatchMode::Savepoints { left_out, is_row_by_row } => {
+            for (n, error) in left_out {
+                set(&mut results, *n, StepResult::refused(error.clone()));
+            }
+            let rows = open(&results);
+            for (n, result) in with_savepoints(session, spec, action, batch, &context, *is_row_by_row, rows)? {
+                set(&mut results, n, result);
+            }
+        }
+    }
+    let moved = open(&results);
+    let after = match &recorded {
+        Some(columns) => {
+            let keys: Vec<&Key> = moved.iter().filter_map(|n| batch.steps.get(*n)).map(|step| &step.key).collect();
+            images(session, spec, columns, &keys, None)?
+        }
+        None => BTreeMap::new(),
+    };
+    let changes = changes(recorded.as_deref().unwrap_or_default(), &before, &after, &moved);
+    record(session, spec, recorder, now, &changes)?;
+    let results = results.into_iter().map(|result| result.unwrap_or_else(|| StepResult::of(Outcome::Moved)));
+    Ok((results.collect(), Vec::new()))
+}
