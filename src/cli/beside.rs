@@ -3,6 +3,7 @@
 use super::args::BesideArgs;
 use super::context::Context;
 use super::error::CliError;
+use super::exit::Exit;
 use super::list::List;
 use super::settings::Settings;
 use crate::ops::{self, Snapshot, SnapshotFile};
@@ -66,6 +67,27 @@ impl Beside {
             }
         }
         Ok((Policy { looks: survey.before.map(Arc::new), ..policy }, survey.wrong_list))
+    }
+}
+
+impl Beside {
+    /// Refuses to act on `--rule no_progress` where it could never fire.
+    ///
+    /// # Errors
+    /// When there is no second snapshot to compare with, or nothing that shows progress.
+    pub fn can_show_progress(&self, snapshot: &Snapshot) -> Result<(), CliError> {
+        if self.snapshot_file.is_none() {
+            return Err(CliError::new(Exit::Usage, "--rule no_progress needs two snapshots to compare")
+                .hint("add --snapshot-file FILE, the same in each run"));
+        }
+        if snapshot.spec.claim.progress.is_empty() {
+            let preset = &snapshot.spec.preset;
+            let message = format!("--rule no_progress: preset {preset} names no columns that show progress");
+            return Err(
+                CliError::new(Exit::Usage, message).hint("name them with `progress` in the [claim] of a mapping")
+            );
+        }
+        Ok(())
     }
 }
 

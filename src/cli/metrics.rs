@@ -6,7 +6,6 @@ use super::error::CliError;
 use super::exit::Exit;
 use super::former::Former;
 use super::textfile::Textfile;
-use crate::model::{Action, Outcome};
 use crate::ops::{self, OpsError, Selection, Snapshot};
 use crate::output::format::prometheus;
 use crate::output::metrics::{Reclaimed, Run, metrics};
@@ -107,10 +106,7 @@ impl Metrics {
         let Some(reclaimed) = reclaimed.as_mut().filter(|_| self.measures && document.applied) else { return };
         // A wake-up moves nothing.
         for step in document.steps.iter().map_while(Result::ok).filter(|step| !step.is_wake_up()) {
-            // Only the words of the contract: they become labels.
-            let action = Action::ALL.into_iter().find(|action| Some(action.name()) == step.job.action.as_deref());
-            let outcome = Outcome::ALL.into_iter().find(|outcome| Some(outcome.name()) == step.outcome.as_deref());
-            if let (Some(action), Some(outcome)) = (action, outcome) {
+            if let (Some(action), Some(outcome)) = (step.job.action, step.outcome) {
                 *reclaimed.entry((step.job.queue, action, outcome.name())).or_default() += 1;
             }
         }

@@ -1,5 +1,6 @@
 //! `--report-file`: what a run would print for machines, kept where the next program looks for it.
 
+use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
 use super::own_file::{Kind, OwnFile};
@@ -34,6 +35,13 @@ impl ReportFile {
     /// When it cannot, or something else than a report is there.
     pub fn at(path: &Path) -> Result<ReportFile, CliError> {
         Ok(ReportFile { file: OwnFile::at(path, &KIND)?, is_written: Cell::new(false) })
+    }
+
+    /// Writes the document of a run that has ended. If that is no longer possible, the run still ends as it would have ended.
+    pub fn keep(&self, context: &Context, document: &impl Serialize) {
+        if let Err(error) = self.write(document) {
+            context.ui.complain(&format!("{}; what the run did is not changed by that", error.message));
+        }
     }
 
     /// Writes the run's document, once: what comes after it cannot take it back.

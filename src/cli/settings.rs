@@ -8,6 +8,7 @@ use super::error::{CliError, OrEnd};
 use super::exit::Exit;
 use super::record::state_directory;
 use crate::ops::Session;
+use crate::output::WarnAbove;
 use crate::spec::{Catalog, Place, did_you_mean};
 use crate::store::{Address, Interrupt, Limits, Password, Store, Surroundings};
 use anyhow::Context as _;
@@ -248,6 +249,20 @@ fn where_it_is(args: &StoreArgs, target: &Target, environment: &Environment) -> 
     let by_parts = ["PGHOST", "PGHOSTADDR", "PGDATABASE", "PGSERVICE"];
     let whole = said.into_iter().flatten().next().map(|(text, source)| Where::Whole(text.to_owned(), source));
     whole.or_else(|| by_parts.iter().any(|name| environment.get(name).is_some()).then_some(Where::Parts))
+}
+
+impl Settings {
+    /// How many jobs a run usually moves at most: by the flag, or by the target.
+    pub fn warn_above(&self, flag: Option<u64>) -> Option<WarnAbove> {
+        match (flag, self.target.warn_above) {
+            (Some(jobs), _) => Some(WarnAbove { jobs, origin: "--warn-above".to_owned() }),
+            (None, Some(jobs)) => {
+                let target = self.target_name.as_deref().unwrap_or("(none)");
+                Some(WarnAbove { jobs, origin: format!("warn_above of target {target}") })
+            }
+            (None, None) => None,
+        }
+    }
 }
 
 /// The first line of a file. Who may read the file is not judged: secrets are mounted into containers for all to read.

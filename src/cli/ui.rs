@@ -8,7 +8,7 @@ use super::secret::masked;
 use super::streams::{Held, Streams};
 use crate::model::Timestamp;
 use crate::output::format::{Format, Screen, inert, json};
-use crate::output::{self, Document, LogLine};
+use crate::output::{self, Document, LogLine, Message};
 use anstyle::{AnsiColor, Style};
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -158,6 +158,15 @@ impl Ui {
             let mut err = io::stderr().lock();
             let _ = write!(err, "\r\x1b[2K{text}").and_then(|()| err.flush());
         }
+    }
+
+    /// Says these sentences on stderr.
+    pub fn say_all(&self, messages: &[Message]) {
+        messages.iter().for_each(|message| match message {
+            Message::Warn(text) => self.warn(text),
+            Message::Note(text) => self.note(text),
+            Message::Hint(text) => self.hint(text),
+        });
     }
 
     /// Writes a document to stdout.

@@ -1,10 +1,11 @@
 use super::{EvidenceRow, Key, Precondition};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
 /// What is done to a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     /// Back to the queue.
@@ -31,6 +32,17 @@ impl Action {
             Action::Cancel => "cancel",
             Action::TimeOut => "time_out",
             Action::Wake => "wake",
+        }
+    }
+
+    /// What was done, for sentences: `requeued 3 jobs`.
+    pub fn past(self) -> &'static str {
+        match self {
+            Action::Requeue => "requeued",
+            Action::Fail => "failed",
+            Action::Cancel => "cancelled",
+            Action::TimeOut => "timed out",
+            Action::Wake => "woke the workers of",
         }
     }
 }
@@ -101,7 +113,7 @@ pub struct Batch<'a> {
 }
 
 /// How one step ended. Losing a race is a normal end, not an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The database committed it.

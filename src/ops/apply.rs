@@ -122,7 +122,7 @@ impl Run<'_> {
         let results = self.results(kind, &steps, &jobs);
         for ((n, mut job), result) in places.into_iter().zip(jobs).zip(results) {
             *self.applied.outcomes.entry(result.outcome).or_default() += 1;
-            job.outcome = Some(result.outcome.name().to_owned());
+            job.outcome = Some(result.outcome);
             job.error = result.error.map(RowError::from);
             if let Err(error) = self.applied.steps.push(i64::try_from(n).unwrap_or(i64::MAX), job) {
                 self.fail(&error);

@@ -43,7 +43,7 @@ impl Watch {
     /// Those that were moved.
     fn moved(&self, steps: &Spool<StepJob>) -> Vec<Key> {
         let keys = self.keys.iter().zip(steps.iter());
-        let is_moved = |step: &StepJob| step.outcome.as_deref() == Some(Outcome::Moved.name());
+        let is_moved = |step: &StepJob| step.outcome == Some(Outcome::Moved);
         keys.filter_map(|(key, step)| key.clone().filter(|_| step.is_ok_and(|step| is_moved(&step)))).collect()
     }
 }

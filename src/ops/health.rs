@@ -112,7 +112,7 @@ fn reasons(measured: &Measured) -> Vec<HealthReason> {
     }
     let reason = |rule: Rule| HealthReason {
         rule: rule.name().to_owned(),
-        proves: rule.proves().name().to_owned(),
+        proves: rule.proves(),
         jobs: counts.get(rule.name()).copied().unwrap_or_default(),
     };
     let mut reasons: Vec<HealthReason> = Rule::ALL.into_iter().map(reason).filter(|reason| reason.jobs > 0).collect();

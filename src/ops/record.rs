@@ -59,8 +59,7 @@ impl Cause {
 
     /// That of a step.
     pub(super) fn of(spec: &QueueSpec, job: &StepJob) -> Cause {
-        let death = Some(Proves::Death.name());
-        match job.job.reasons.iter().any(|reason| reason.proves.as_deref() == death) {
+        match job.job.reasons.iter().any(|reason| reason.proves == Some(Proves::Death)) {
             _ if spec.waits => Cause::Waited,
             true => Cause::Dead,
             false => Cause::Late,

@@ -3,7 +3,7 @@ use super::selection::Selection;
 use super::session::Snapshot;
 use super::stalls::explain;
 use crate::output::{Job, RuleCheck, Show, ShownJob, Would};
-use crate::policy::{Draft, Policy, SkipReason, Skipped, draft, judge};
+use crate::policy::{Draft, Policy, SkipReason, Skipped, VerdictKind, draft, judge};
 use crate::store::Found;
 
 /// Explains jobs one by one: what was read, what it means, what would be done.
@@ -45,7 +45,7 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy) -> ShownJob {
     let checks = if found.in_flight { checks.collect() } else { Vec::new() };
     if !found.in_flight {
         // Nobody holds it, so there is nothing to be stuck.
-        job.verdict = "healthy".to_owned();
+        job.verdict = VerdictKind::Healthy;
         job.reasons = Vec::new();
         job.liveness = None;
     }

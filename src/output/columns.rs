@@ -1,8 +1,9 @@
 //! Columns that every list of jobs shares.
 
-use crate::model::age;
+use crate::model::{Action, age};
 use crate::output::Job;
 use crate::output::format::{Align, Cell, Column, Tone, or_dash};
+use crate::policy::{Proves, VerdictKind};
 use std::time::Duration;
 
 /// Left-aligned columns in the order of importance 0 (never dropped) to 9 (dropped first).
@@ -25,10 +26,10 @@ pub fn text(value: Option<&str>) -> Cell {
 
 /// For how long there was no sign of life.
 pub fn silence(job: &Job) -> Cell {
-    let tone = match job.verdict.as_str() {
-        "stuck" => Tone::Bad,
-        "unknown" => Tone::Warn,
-        _ => Tone::Plain,
+    let tone = match job.verdict {
+        VerdictKind::Stuck => Tone::Bad,
+        VerdictKind::Unknown => Tone::Warn,
+        VerdictKind::Healthy => Tone::Plain,
     };
     match job.silence_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
         Some(silence) => Cell::new(age(silence), tone),
@@ -48,15 +49,15 @@ pub fn attempts(attempts: Option<i64>, max: Option<i64>) -> String {
 /// Why, in the tone of what it proves.
 pub fn reasons(job: &Job) -> Cell {
     let details: Vec<&str> = job.reasons.iter().map(|reason| reason.detail.as_str()).collect();
-    let death = job.reasons.iter().any(|reason| reason.proves.as_deref() == Some("death"));
+    let death = job.reasons.iter().any(|reason| reason.proves == Some(Proves::Death));
     Cell::new(details.join("; "), if death { Tone::Plain } else { Tone::Warn })
 }
 
 /// An action, in its tone.
-pub fn action(action: Option<&str>) -> Cell {
+pub fn action(action: Option<Action>) -> Cell {
     match action {
-        Some("requeue") => Cell::new("requeue", Tone::Good),
-        Some(other) => Cell::new(other, Tone::Warn),
+        Some(Action::Requeue) => Cell::new("requeue", Tone::Good),
+        Some(other) => Cell::new(other.name(), Tone::Warn),
         None => Cell::new("skip", Tone::Dim),
     }
 }

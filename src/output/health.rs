@@ -1,5 +1,6 @@
 use super::{Filter, Target};
 use crate::model::Timestamp;
+use crate::policy::Proves;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -68,8 +69,8 @@ pub struct HealthCheck {
 pub struct HealthReason {
     /// The rule.
     pub rule: String,
-    /// `death` or `trouble`.
-    pub proves: String,
+    /// What it proves.
+    pub proves: Proves,
     /// How many.
     pub jobs: u64,
 }

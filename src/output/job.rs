@@ -1,5 +1,5 @@
 use crate::model::{self, Action, Claim, Outcome, Timestamp};
-use crate::policy::{self, Draft, Judgement, Verdict};
+use crate::policy::{self, Draft, Judgement, Proves, SkipReason, Verdict, VerdictKind};
 use crate::spec::{Liveness, QueueSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,15 +36,15 @@ pub struct Job {
     pub max_attempts: Option<i64>,
     /// How often it was lost before; null where nothing counts that.
     pub stalls: Option<i64>,
-    /// `healthy`, `stuck` or `unknown`.
-    pub verdict: String,
+    /// What the judge says.
+    pub verdict: VerdictKind,
     /// What judged: `lease`, `heartbeat`, `owner`, `lock` or `age`; `live_owner_list` for a list of living owners; `change` (of signs of
     /// life) or `progress` for what has changed between looks.
     pub liveness: Option<String>,
     /// Why; for an unknown one, what is missing.
     pub reasons: Vec<Reason>,
-    /// What `reclaim` would do: `requeue`, `fail` or `cancel`; null if it would leave the job alone.
-    pub action: Option<String>,
+    /// What `reclaim` would do; null if it would skip the job.
+    pub action: Option<Action>,
 }
 
 /// Why a job is called stuck or unknown.
@@ -52,8 +52,8 @@ pub struct Job {
 pub struct Reason {
     /// The rule; `unknown` where something is missing, `max_stalls` where the stall budget fails the job.
     pub rule: String,
-    /// `death` or `trouble`; null where it proves neither.
-    pub proves: Option<String>,
+    /// What it proves; null where it proves neither death nor trouble.
+    pub proves: Option<Proves>,
     /// In words.
     pub detail: String,
 }
@@ -68,8 +68,8 @@ pub struct StepJob {
     pub state_after: String,
     /// Its attempts then.
     pub attempts_after: Option<i64>,
-    /// How it ended: `moved`, `changed`, `gone`, `locked`, `refused`, `not_tried` or `unknown`; null in a dry run.
-    pub outcome: Option<String>,
+    /// How it ended; null in a dry run.
+    pub outcome: Option<Outcome>,
     /// Why the database refused it.
     pub error: Option<RowError>,
 }
@@ -99,8 +99,8 @@ pub struct SkippedJob {
 /// Why a job is not acted on.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {
-    /// A word for programs.
-    pub reason: String,
+    /// Why.
+    pub reason: SkipReason,
     /// A sentence for people.
     pub detail: String,
 }
@@ -123,11 +123,11 @@ impl Job {
             attempts: claim.attempts.as_integer(),
             max_attempts: claim.max_attempts.as_integer(),
             stalls: claim.stalls,
-            verdict: judgement.verdict.name().to_owned(),
+            verdict: judgement.verdict.kind(),
             liveness: judgement.liveness.map(str::to_owned),
             reasons: reasons(&judgement.verdict),
             action: match draft {
-                Draft::Step(step) => Some(step.action.name().to_owned()),
+                Draft::Step(step) => Some(step.action),
                 Draft::Skipped(_) => None,
             },
         }
@@ -178,11 +178,11 @@ impl Job {
             time(self.lease_expires_at),
             number(self.attempts),
             number(self.max_attempts),
-            self.verdict.clone(),
+            self.verdict.name().to_owned(),
             self.liveness.clone().unwrap_or_default(),
             reason.map(|reason| reason.rule.clone()).unwrap_or_default(),
             reason.map(|reason| reason.detail.clone()).unwrap_or_default(),
-            self.action.clone().unwrap_or_default(),
+            self.action.map(|action| action.to_string()).unwrap_or_default(),
             number(self.stalls),
         ]
     }
@@ -190,7 +190,7 @@ impl Job {
 
 impl From<&policy::Skipped> for Skipped {
     fn from(skipped: &policy::Skipped) -> Self {
-        Skipped { reason: skipped.reason.name().to_owned(), detail: skipped.detail.clone() }
+        Skipped { reason: skipped.reason, detail: skipped.detail.clone() }
     }
 }
 
@@ -206,12 +206,12 @@ impl StepJob {
 
     /// True for a wake-up, which moves nothing.
     pub fn is_wake_up(&self) -> bool {
-        self.job.action.as_deref() == Some(Action::Wake.name())
+        self.job.action == Some(Action::Wake)
     }
 
     /// True if the job was moved.
     pub fn was_moved(&self) -> bool {
-        self.outcome.as_deref() == Some(Outcome::Moved.name()) && !self.is_wake_up()
+        self.outcome == Some(Outcome::Moved) && !self.is_wake_up()
     }
 
     /// The values of all columns.
@@ -219,7 +219,7 @@ impl StepJob {
         let mut values = self.job.values();
         values.push(self.state_after.clone());
         values.push(self.attempts_after.map(|n| n.to_string()).unwrap_or_default());
-        values.push(self.outcome.clone().unwrap_or_default());
+        values.push(self.outcome.map(|outcome| outcome.name().to_owned()).unwrap_or_default());
         values.push(self.error.as_ref().map(|error| error.message.clone()).unwrap_or_default());
         values
     }
@@ -232,7 +232,7 @@ fn reasons(verdict: &Verdict) -> Vec<Reason> {
             .iter()
             .map(|reason| Reason {
                 rule: reason.rule.name().to_owned(),
-                proves: Some(reason.rule.proves().name().to_owned()),
+                proves: Some(reason.rule.proves()),
                 detail: reason.detail.clone(),
             })
             .collect(),

@@ -19,6 +19,7 @@ mod init;
 mod job;
 mod log;
 mod measured;
+mod message;
 pub mod metrics;
 mod owners;
 pub mod presets;
@@ -50,8 +51,12 @@ pub use init::Init;
 pub use job::{Job, Reason, RowError, Skipped, SkippedJob, StepJob};
 pub use log::LogLine;
 pub use measured::{Measured, MeasuredQueue, MeasuredState};
+pub use message::{Message, no_such_job};
 pub use owners::{OwnerEntry, Owners, OwnersSummary};
-pub use reclaim::{Outcomes, Reclaim, ReclaimSummary};
+pub use reclaim::{
+    Closing, NextCommands, Outcomes, Reclaim, ReclaimSummary, WarnAbove, closing, left_behind, paragraph, place,
+    skipped_by_reason,
+};
 pub use runtimes::{KindRuntimes, RuntimeBucket, StatsRuntimes, StatsRuntimesSummary};
 pub use saved_plan::{SavedPlan, SavedPolicy, SavedStep, SavedTarget};
 pub use schemas::{NAMES as SCHEMA_NAMES, schema};

@@ -1,6 +1,7 @@
 use super::format::{Cell, Facts, Screen, Table, Tone};
 use super::{Job, Skipped, Target, columns};
 use crate::model::Timestamp;
+use crate::policy::VerdictKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -73,7 +74,7 @@ fn one(shown: &ShownJob, screen: &Screen) -> String {
     let job = &shown.job;
     let mut facts = Facts::new();
     facts.add("job", Cell::new(job.id.as_str(), Tone::Strong));
-    facts.add("verdict", verdict(job.verdict.as_str(), shown.in_flight));
+    facts.add("verdict", verdict(job.verdict, shown.in_flight));
     facts.add("state", job.state.as_str());
     facts.add("queue", columns::text(job.queue.as_deref()));
     facts.add("kind", columns::text(job.kind.as_deref()));
@@ -103,13 +104,14 @@ fn one(shown: &ShownJob, screen: &Screen) -> String {
     text
 }
 
-fn verdict(verdict: &str, in_flight: bool) -> Cell {
-    match verdict {
-        _ if !in_flight => Cell::new("not in flight", Tone::Plain),
-        "stuck" => Cell::new("stuck", Tone::Bad),
-        "unknown" => Cell::new("unknown", Tone::Warn),
-        other => Cell::new(other, Tone::Good),
-    }
+fn verdict(verdict: VerdictKind, in_flight: bool) -> Cell {
+    let tone = match verdict {
+        _ if !in_flight => return "not in flight".into(),
+        VerdictKind::Stuck => Tone::Bad,
+        VerdictKind::Unknown => Tone::Warn,
+        VerdictKind::Healthy => Tone::Good,
+    };
+    Cell::new(verdict.name(), tone)
 }
 
 fn would(shown: &ShownJob) -> Cell {

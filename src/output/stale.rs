@@ -139,7 +139,7 @@ fn stuck(list: &Spool<Job>, rows: usize, format: Format) -> io::Result<Table> {
             columns::text(job.owner.as_deref()),
             columns::silence(&job),
             columns::attempts(job.attempts, job.max_attempts).into(),
-            columns::action(job.action.as_deref()),
+            columns::action(job.action),
             columns::reasons(&job),
         ];
         if wide {

@@ -1,7 +1,7 @@
 use super::document::{Document, ROWS, csv_of, head, line, list};
 use super::format::{Cell, Format, Screen, Table, Tone};
 use super::{Outcomes, RowError, Spool, Target, columns};
-use crate::model::Timestamp;
+use crate::model::{Action, Outcome, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
@@ -71,8 +71,8 @@ pub struct UndoStep {
     pub kind: Option<String>,
     /// Who held it, and will again as far as the row says.
     pub owner: Option<String>,
-    /// The action that is taken back.
-    pub action: String,
+    /// The action that is reverted.
+    pub action: Action,
     /// The state that the run left it in, in the queue's own words.
     pub state: String,
     /// The state that it comes back to.
@@ -87,7 +87,7 @@ pub struct UndoStep {
     /// The state it was in at the snapshot; null where the state is no column.
     pub state_seen: Option<String>,
     /// How it ended; null in a dry run.
-    pub outcome: Option<String>,
+    pub outcome: Option<Outcome>,
     /// Why the database refused it.
     pub error: Option<RowError>,
 }
@@ -97,8 +97,8 @@ pub struct UndoStep {
 pub struct UndoLeft {
     /// The job.
     pub id: String,
-    /// The action that stays; null where nobody has recorded it.
-    pub action: Option<String>,
+    /// The action that stays; null where it is not recorded.
+    pub action: Option<Action>,
     /// The state that the run left it in; null where nobody has recorded it.
     pub state: Option<String>,
     /// Why.
@@ -131,14 +131,14 @@ impl UndoStep {
             self.queue.clone().unwrap_or_default(),
             self.kind.clone().unwrap_or_default(),
             self.owner.clone().unwrap_or_default(),
-            self.action.clone(),
+            self.action.to_string(),
             self.state.clone(),
             self.state_after.clone(),
             number(self.attempts),
             number(self.attempts_after),
             self.seen.clone(),
             self.state_seen.clone().unwrap_or_default(),
-            self.outcome.clone().unwrap_or_default(),
+            self.outcome.map(|outcome| outcome.name().to_owned()).unwrap_or_default(),
             self.error.as_ref().map(|error| error.message.clone()).unwrap_or_default(),
         ]
     }
@@ -210,7 +210,7 @@ fn steps(list: &Spool<UndoStep>, rows: usize, applied: bool) -> io::Result<Table
             columns::text(step.queue.as_deref()),
             columns::text(step.kind.as_deref()),
             columns::text(step.owner.as_deref()),
-            step.action.as_str().into(),
+            step.action.name().into(),
             step.state_after.as_str().into(),
             columns::attempts(step.attempts_after, None).into(),
             seen(&step),
@@ -243,13 +243,13 @@ fn why(step: &UndoStep) -> String {
 }
 
 fn outcome(step: &UndoStep) -> Cell {
-    let outcome = step.outcome.as_deref().unwrap_or("-");
+    let Some(outcome) = step.outcome else { return Cell::new("-", Tone::Dim) };
     let tone = match outcome {
-        "moved" => Tone::Good,
-        "changed" | "gone" | "locked" | "not_tried" => Tone::Warn,
-        _ => Tone::Bad,
+        Outcome::Moved => Tone::Good,
+        Outcome::Changed | Outcome::Gone | Outcome::Locked | Outcome::NotTried => Tone::Warn,
+        Outcome::Refused | Outcome::Unknown => Tone::Bad,
     };
-    Cell::new(outcome, tone)
+    Cell::new(outcome.name(), tone)
 }
 
 fn left(list: &Spool<UndoLeft>, rows: usize) -> io::Result<Table> {
@@ -264,7 +264,7 @@ fn left(list: &Spool<UndoLeft>, rows: usize) -> io::Result<Table> {
         let left = left?;
         table.rows.push(vec![
             left.id.as_str().into(),
-            columns::text(left.action.as_deref()),
+            columns::text(left.action.map(Action::name)),
             columns::text(left.state.as_deref()),
             left.detail.into(),
         ]);

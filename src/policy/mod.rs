@@ -36,4 +36,4 @@ pub use stalls::why_failed;
 pub use stillness::{EarlierSnapshot, Print, Seen, Stood, key_print, seen};
 pub use thresholds::{Allowed, SetBy, Threshold, Thresholds};
 pub use too_long::{StateLimit, TooLong};
-pub use verdict::{Check, CheckResult, Judgement, Proves, Reason, Rule, Verdict};
+pub use verdict::{Check, CheckResult, Judgement, Proves, Reason, Rule, Verdict, VerdictKind};

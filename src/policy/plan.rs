@@ -3,6 +3,8 @@ use super::stalls::spent;
 use super::verdict::{Judgement, Proves, Rule, Verdict};
 use crate::model::{Action, AttemptsChange, Cell, Claim, Step};
 use crate::spec::{ActionSpec, Exhausted, MaxCounts, QueueSpec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// What is to be done about one job.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +25,8 @@ pub struct Skipped {
 }
 
 /// Why a job is not acted on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum SkipReason {
     /// Nobody can tell whether it is stuck.
     Unknown,

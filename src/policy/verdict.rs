@@ -1,5 +1,7 @@
 use super::thresholds::Allowed;
 use crate::model::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
@@ -89,7 +91,8 @@ impl Rule {
 }
 
 /// What a rule proves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Proves {
     /// The worker is gone.
     Death,
@@ -97,13 +100,12 @@ pub enum Proves {
     Trouble,
 }
 
-impl Proves {
-    /// The name used in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
+impl fmt::Display for Proves {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             Proves::Death => "death",
             Proves::Trouble => "trouble",
-        }
+        })
     }
 }
 
@@ -127,13 +129,36 @@ pub enum Verdict {
     Unknown(Vec<String>),
 }
 
-impl Verdict {
+/// A verdict without its reasons, as documents name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VerdictKind {
+    /// It shows life.
+    Healthy,
+    /// It is stuck.
+    Stuck,
+    /// It cannot be judged.
+    Unknown,
+}
+
+impl VerdictKind {
     /// The name used in JSON.
-    pub fn name(&self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
-            Verdict::Healthy => "healthy",
-            Verdict::Stuck(_) => "stuck",
-            Verdict::Unknown(_) => "unknown",
+            VerdictKind::Healthy => "healthy",
+            VerdictKind::Stuck => "stuck",
+            VerdictKind::Unknown => "unknown",
+        }
+    }
+}
+
+impl Verdict {
+    /// The verdict without its reasons.
+    pub fn kind(&self) -> VerdictKind {
+        match self {
+            Verdict::Healthy => VerdictKind::Healthy,
+            Verdict::Stuck(_) => VerdictKind::Stuck,
+            Verdict::Unknown(_) => VerdictKind::Unknown,
         }
     }
 

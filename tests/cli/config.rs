@@ -111,7 +111,7 @@ fn rules_and_warnings_of_a_target() {
     write(&doctor, "[target.app]\ndb = \"queue.db\"\nrules = [\"deadline_passed\"]\nwarn_above = 5\n");
     let ran = doctor.run(&["sweep", "--config", "config.toml", "--apply", "-o", "none"]).exits(0);
     assert_snapshot!(ran.stderr, @r"
-recovered 6 orphaned jobs
+requeued 3 jobs, failed 2 jobs, cancelled 1 job
 warning: that is more than 5: workers die often here (warn_above of target app): web2 lost 3, (no owner) lost 1, media1 lost 1, 1 other 1
 ");
     assert_eq!(doctor.rows("queue.db", "SELECT status FROM jobs WHERE id = 8"), ["FAILED"]);

@@ -33,7 +33,7 @@ fn what_was_to_be_done_is_done() {
     let mut running = doctor.start(&["reclaim", "--db", "queue.db", "--max-jobs", "3000", "--apply", "-o", "csv"]);
     running.first_line();
     let ran = running.wait().exits(0);
-    assert_snapshot!(ran.stderr, @"recovered 3,000 orphaned jobs");
+    assert_snapshot!(ran.stderr, @"requeued 3,000 jobs");
     assert_eq!(doctor.rows("queue.db", "SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2"), ["QUEUED 1 3000"]);
 }
 

@@ -161,7 +161,7 @@ fn a_healthy_one_is_held_though_named() {
 fn more_than_a_batch() {
     let doctor = orphans(1234);
     let ran = doctor.run(&["reclaim", "--db", "queue.db", "--apply", "--max-jobs", "1234"]).exits(0);
-    assert_eq!(ran.stderr.lines().last(), Some("recovered 1,234 orphaned jobs"));
+    assert_eq!(ran.stderr.lines().last(), Some("requeued 1,234 jobs"));
     assert_eq!(ran.stdout.lines().count(), 51);
     assert_eq!(doctor.rows("queue.db", "SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2"), ["QUEUED 1 1234"]);
 }

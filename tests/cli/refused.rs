@@ -66,7 +66,7 @@ fn one_bad_row_among_many_batches() {
     );
     let ran = doctor.run(&["reclaim", "--db", "queue.db", "--max-jobs", "1100", "--apply", "-o", "none"]).exits(3);
     assert_snapshot!(ran.stderr, @r"
-    recovered 1,098 orphaned jobs, 2 refused
+    requeued 1,098 jobs, 2 refused
     warning: refused (no): 700, 7
     ");
     let after = doctor.rows("queue.db", "SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2");

@@ -53,7 +53,7 @@ fn interrupt_while_applying() {
     let (doctor, ran, moved) = interrupted(Signal::INT, "table");
     assert_eq!(ran.signal, Some(2), "{}", ran.stderr);
     let grouped = jobdoctor::output::format::grouped;
-    assert!(ran.stderr.contains(&format!("recovered {} orphaned jobs", grouped(moved))), "{}", ran.stderr);
+    assert!(ran.stderr.contains(&format!("requeued {} jobs", grouped(moved))), "{}", ran.stderr);
     assert!(ran.stderr.contains(&format!("{} not tried", grouped(u64::from(MANY) - moved))), "{}", ran.stderr);
     assert!(ran.stderr.contains("interrupted"), "{}", ran.stderr);
     // The rest is still there for the next run.

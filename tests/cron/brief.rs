@@ -18,10 +18,10 @@ fn what_where_how_many_and_how_to_take_it_back() {
     assert_eq!(ran.stderr, "");
     insta::assert_snapshot!(settled(&ran.stdout), @r"
 sweep on HOST of sqlite queue.db, table main.jobs, preset lease:
-moved 5 of 5 stuck jobs: 3 requeue, 1 cancel, 1 fail.
+moved 5 of 5 stuck jobs: 3 requeue, 1 fail, 1 cancel.
 Skipped: 1 owner_alive, 1 unknown.
 This was run RUN. More: jobdoctor history RUN --db queue.db
-To look at taking it back: jobdoctor undo RUN --db queue.db
+To see what reverting it would do: jobdoctor undo RUN --db queue.db
 ");
 }
 
@@ -116,8 +116,11 @@ fn what_was_refused_is_an_error_in_one_paragraph() {
 #[test]
 fn a_terminal_and_a_format_that_was_asked_for_get_what_they_always_got() {
     let ran = incident().run(&["sweep", "--db", "queue.db", "--apply", "-o", "table"]).exits(0);
-    assert!(ran.stdout.starts_with("ID ") && ran.stderr == "recovered 5 orphaned jobs\n", "{ran:#?}");
+    assert!(
+        ran.stdout.starts_with("ID ") && ran.stderr == "requeued 3 jobs, failed 1 job, cancelled 1 job\n",
+        "{ran:#?}"
+    );
     let doctor: Doctor = incident();
     let (_, seen) = OnTerminal::start(&doctor, &["sweep", "--db", "queue.db", "--apply"], (100, 40), On::Both).end();
-    assert!(seen.contains("OUTCOME") && seen.contains("recovered 5 orphaned jobs"), "{seen}");
+    assert!(seen.contains("OUTCOME") && seen.contains("requeued 3 jobs, failed 1 job, cancelled 1 job"), "{seen}");
 }

@@ -24,7 +24,7 @@ fn every_line_names_the_run() {
     let words = ["sweep", "--db", "queue.db", "--apply", "--json", "--log-format", "json", "-v", "--warn-above", "2"];
     let ran = doctor.run(&words).exits(0);
     let (lines, document) = (lines(&ran), ran.json());
-    assert_eq!(messages(&lines, "info"), ["recovered 5 orphaned jobs"]);
+    assert_eq!(messages(&lines, "info"), ["requeued 3 jobs, failed 1 job, cancelled 1 job"]);
     assert!(messages(&lines, "debug")[0].contains("store time"), "{lines:#?}");
     assert!(messages(&lines, "warning")[0].starts_with("that is more than 2"), "{lines:#?}");
     for line in lines.iter().filter(|line| line["level"] != "debug") {

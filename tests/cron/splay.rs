@@ -40,7 +40,7 @@ fn a_signal_ends_it_and_nothing_was_opened() {
 fn it_is_over_in_time() {
     let doctor = incident();
     let ran = doctor.run(&["sweep", "--apply", "--db", "queue.db", "--splay", "1s", "-o", "none"]).exits(0);
-    assert_eq!(ran.stderr, "recovered 5 orphaned jobs\n", "and without -v nothing is said of it");
+    assert_eq!(ran.stderr, "requeued 3 jobs, failed 1 job, cancelled 1 job\n", "and without -v nothing is said of it");
     for (value, why) in [("61m", "the longest is 1h"), ("0s", "0s"), ("5", "no unit")] {
         let ran = doctor.run(&["sweep", "--db", "queue.db", "--splay", value]).exits(2);
         assert!(ran.stderr.contains(why), "{ran:#?}");

@@ -114,6 +114,6 @@ fn elsewhere() {
         let doctor = prepared("");
         let (ran, ..) = altered(&doctor, APPLY, "queue.db", "wal", sql);
         let ran = ran.exits(0);
-        assert!(ran.stderr.contains("recovered 5 orphaned jobs"), "{sql}: {ran:#?}");
+        assert!(ran.stderr.contains("requeued 3 jobs, failed 1 job, cancelled 1 job"), "{sql}: {ran:#?}");
     }
 }

@@ -10,8 +10,8 @@ use crate::support::shop::Shop;
 const SCENE: Scene = Scene { dead: 998_000, living: 2_000 };
 
 /// What one of them says that it has moved. Documents of a million steps would measure the pipe.
-fn recovered(ran: &Ran) -> u64 {
-    let number = ran.stderr.split("recovered ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or("0");
+fn requeued(ran: &Ran) -> u64 {
+    let number = ran.stderr.split("requeued ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or("0");
     number.replace(',', "").parse().unwrap_or_else(|_| panic!("{ran:#?}"))
 }
 
@@ -24,7 +24,7 @@ fn exactly_one_effect(shop: &Shop) {
     let wrongs = of_the_database(shop, SCENE, &log);
     assert!(wrongs.is_empty(), "{wrongs:#?}");
     assert!(ended.iter().all(|ran| [0, 3, 75].contains(&ran.code)), "{ended:#?}");
-    assert_eq!(ended.iter().map(recovered).sum::<u64>(), u64::from(SCENE.dead), "{ended:#?}");
+    assert_eq!(ended.iter().map(requeued).sum::<u64>(), u64::from(SCENE.dead), "{ended:#?}");
 }
 
 #[test]

@@ -136,7 +136,7 @@ fn ahead() -> Claim {
 }
 
 fn verdict(claim: &Claim, looks: EarlierSnapshot) -> &'static str {
-    judge(lease(), claim, &policy(None, looks), now()).verdict.name()
+    judge(lease(), claim, &policy(None, looks), now()).verdict.kind().name()
 }
 
 /// Thresholds are reached: 5 minutes of looking are 5 minutes of silence at the least.
@@ -207,7 +207,7 @@ fn a_wrong_clock_under_the_threshold_of_its_kind() {
         let entry = Threshold { kind, older: Some(Duration::from_secs(older)), ..Threshold::default() };
         let mut policy = policy(Some(300), stood(&resize(), 600, false));
         policy.thresholds.entries = vec![entry];
-        judge(lease(), &resize(), &policy, now()).verdict.name()
+        judge(lease(), &resize(), &policy, now()).verdict.kind().name()
     };
     assert_eq!(under(500), "stuck");
     assert_eq!(under(18_000), "unknown", "five hours are allowed, and it was looked at for ten minutes");

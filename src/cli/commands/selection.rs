@@ -2,6 +2,7 @@ use crate::cli::args::{ClaimArgs, IdArgs, SelectArgs};
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::ops::{OpsError, Selection};
+use crate::output::no_such_job;
 use crate::policy::Globs;
 
 /// What the arguments select.
@@ -16,11 +17,6 @@ pub(super) fn selection(args: &SelectArgs, ids: &IdArgs) -> Result<Selection, Cl
 /// The error for ids that name no job; `None` if each names one.
 pub(super) fn missing(table: &str, ids: &[String]) -> Option<CliError> {
     (!ids.is_empty()).then(|| CliError::new(Exit::NoInput, no_such_job(table, ids)))
-}
-
-/// Says which ids name no job.
-pub(super) fn no_such_job(table: &str, ids: &[String]) -> String {
-    format!("no such job in {table}: {}", ids.join(", "))
 }
 
 /// The same of commands that take no limit and no names.

@@ -39,10 +39,7 @@ pub(super) fn warnings(
         ));
     }
     if troubled {
-        warnings.push(format!(
-            "some of these jobs show {} only: their workers may still be running",
-            Proves::Trouble.name()
-        ));
+        warnings.push(format!("some of these jobs show {} only: their workers may still be running", Proves::Trouble));
     }
     // What the preset knows of it says more than the bare fact.
     let late = spec.cautions.iter().find(|(name, _)| name == "late").map(|(_, text)| text.as_str());

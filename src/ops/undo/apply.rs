@@ -98,7 +98,7 @@ impl Run<'_> {
         let results = self.results(action, &rows, &entries, &jobs);
         for ((place, mut job), result) in jobs.into_iter().zip(results) {
             *self.applied.outcomes.entry(result.outcome).or_default() += 1;
-            job.outcome = Some(result.outcome.name().to_owned());
+            job.outcome = Some(result.outcome);
             job.error = result.error.map(RowError::from);
             if let Err(error) = self.applied.steps.push(i64::try_from(place).unwrap_or(i64::MAX), job) {
                 self.fail(&error);

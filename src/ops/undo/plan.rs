@@ -153,7 +153,7 @@ impl UndoPlan {
             queue: entry.queue.clone(),
             kind: entry.kind.clone(),
             owner: entry.owner.clone(),
-            action: entry.action.name().to_owned(),
+            action: entry.action,
             state: entry.state_after.clone(),
             state_after: entry.state_before.clone(),
             attempts: entry.attempts_after,
@@ -184,7 +184,7 @@ fn unrecorded(id: String) -> UndoLeft {
 fn left(entry: &Entry) -> UndoLeft {
     UndoLeft {
         id: entry.id.clone(),
-        action: Some(entry.action.name().to_owned()),
+        action: Some(entry.action),
         state: Some(entry.state_after.clone()),
         detail: format!(
             "this {} was more than one UPDATE of one table, or its columns could not be read",

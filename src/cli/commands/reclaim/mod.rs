@@ -1,18 +1,13 @@
-mod brief;
-mod churn;
-mod confirming;
-mod emit;
-mod end;
-mod following;
-mod gentle;
-mod reclaiming;
-mod said;
-mod sweep_lock;
-mod told;
-mod unheard;
-mod waiting;
+mod exit;
+mod follow_up;
+mod next;
+mod options;
+mod run;
 
-pub(super) use reclaiming::{Reclaiming, Unattended, run_id};
+pub(super) use exit::exit;
+pub(super) use next::Next;
+pub(super) use options::Options;
+pub(super) use run::{Run, run_id};
 
 use super::selection::selection;
 use crate::cli::args::{
@@ -23,7 +18,9 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
 use crate::cli::{id_list, plan_file};
-use crate::ops::Asked;
+use crate::ops::{self, Asked};
+use crate::output::{Closing, closing};
+use std::time::Duration;
 
 /// `jobdoctor reclaim`.
 #[derive(Debug, Clone, clap::Args)]
@@ -77,18 +74,50 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         }
         None => Asked::Selection(Box::new(selection)),
     };
-    Reclaiming {
-        name: "reclaim",
-        schema: "jobdoctor.reclaim/v1",
-        act: &args.act,
-        asked,
-        beside: &args.beside,
-        confirm: &args.confirm,
-        format: args.output.format(),
-        settings,
-        unattended: None,
-        save_plan: args.plan.save_plan.as_deref(),
-        metrics: None,
+    let format = args.output.format();
+    let name = ("reclaim", "jobdoctor.reclaim/v1");
+    let options = Options::resolve(name, &args.act, &args.confirm, &settings, Duration::ZERO)?;
+    let run = Run::open(context, &settings, options, &args.beside)?;
+    let mut snapshot = run.snapshot()?;
+    context.say_where(&snapshot);
+    let run_id = run_id(&snapshot);
+    context.ui.is_run(&run_id);
+    let policy = asked.policy(run.policy().with_older(args.older.older))?;
+    let (policy, wrong_list) = run.with_evidence(&mut snapshot, policy, !format.is_machine())?;
+    let plan = asked.plan(&mut snapshot, &policy)?;
+    context.warn_if_blind(&mut snapshot, plan.in_flight())?;
+    // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
+    drop(snapshot);
+    let plan = run.confirmed(plan, &asked, &policy)?;
+    let save_plan = args.plan.save_plan.as_deref();
+    if let Some(path) = save_plan {
+        plan_file::write(path, &plan.to_save()?)?;
     }
-    .run(context, |_, _, policy| policy.with_older(args.older.older))
+    let order = run.order(&plan, run_id, wrong_list, None);
+    if args.act.emit.emit_sql {
+        return run.emit(&plan, &order);
+    }
+    let mut follow_up = run.follow_up(&plan, &policy)?;
+    let mut done = ops::reclaim(run.store.as_ref(), &run.limits, plan, &order)?;
+    follow_up.run_before_report(format, &mut done);
+    let printed = context.ui.print(format, &done.document);
+    if printed.is_ok() {
+        let warn_above = settings.warn_above(None);
+        context.ui.say_all(&closing(
+            &done.document,
+            &Closing {
+                is_machine: format.is_machine(),
+                is_watched: context.ui.is_watched(),
+                after: &done.after,
+                stop: done.stop.as_ref().map(ToString::to_string),
+                warn_above: warn_above.as_ref(),
+                save_plan,
+                next: &Next { context, name: "reclaim", asked: &asked, save_plan },
+            },
+        ));
+    }
+    follow_up.run(&mut done);
+    let exit = exit(&done, &asked).worse(follow_up.exit);
+    // What was done counts, even if it cannot be printed.
+    printed.map(|()| exit).map_err(|error| CliError { exit: error.exit.worse(exit), ..error })
 }

@@ -1,72 +1,79 @@
-//! Sweeps of one queue: one at a time on this host, and one at a time among hosts.
+//! The sweep lock: one sweep of a queue at a time, on this host and among hosts.
 
-use super::Reclaiming;
+use super::Args;
+use super::scope::Scope;
+use crate::cli::commands::reclaim::Run;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
+use crate::cli::metrics::Metrics;
 use crate::cli::record::locks;
+use crate::cli::settings::Settings;
 use crate::journal::{JournalError, LockFile, Locked};
 use crate::model::age;
-use crate::ops::{self, LockOptions, OpsError, Reclaimed, Snapshot};
+use crate::ops::{self, LockOptions, Reclaimed, Snapshot};
 use crate::store::{Limits, StoreError, StoreErrorKind, too_soon};
 use std::time::{Duration, Instant};
 
-/// What a run has taken; it lets go of it as it ends.
-#[derive(Default)]
-pub(super) struct Standing {
-    lock: Option<Locked>,
-    /// What its batches are asked.
-    pub(super) sweep_lock: Option<LockOptions>,
+/// Whether and how a sweep acquires the lock.
+pub(super) struct LockRequest {
+    /// False for a dry run, and for a restart sweep of some owners, because workers must always start.
+    is_wanted: bool,
+    /// True with `--apply`.
+    applies: bool,
+    /// How long it may wait for another sweep.
+    pub(super) wait: Duration,
+    /// The least time since the last sweep.
+    min_interval: Option<Duration>,
 }
 
-impl Reclaiming<'_> {
-    /// How long it may wait for others.
-    pub(super) fn lock_wait(&self) -> Duration {
-        let said = self.unattended.as_ref().filter(|_| self.takes_turns());
-        said.and_then(|said| said.args.lock_wait.or(self.settings.target.lock_wait)).unwrap_or_default()
-    }
+/// What a sweep has acquired; dropping it releases the lock of this host.
+#[derive(Default)]
+pub(super) struct HeldLock {
+    file: Option<Locked>,
+    /// How the batches use the lock among hosts.
+    pub(super) options: Option<LockOptions>,
+}
 
-    /// How long one sweep keeps the next one off. What the target says of that is not meant for restarts.
-    fn min_interval(&self) -> Option<Duration> {
-        let said = self.unattended.as_ref().filter(|said| said.takes_turns)?;
-        said.args.min_interval.or(self.settings.target.min_interval.filter(|_| !said.is_restart))
-    }
-
-    fn takes_turns(&self) -> bool {
+impl LockRequest {
+    pub(super) fn of(args: &Args, scope: &Scope, settings: &Settings) -> LockRequest {
+        let (unattended, target) = (&args.unattended, &settings.target);
+        let takes_turns = !scope.is_of_some_owners();
         // A target that is read-only is refused in its own words.
-        self.act.apply
-            && !self.settings.target.read_only
-            && self.unattended.as_ref().is_some_and(|said| said.takes_turns)
+        let is_wanted = args.act.apply && takes_turns && !target.read_only;
+        // What the target says of the interval is not meant for restarts.
+        let min_interval = unattended.min_interval.or(target.min_interval.filter(|_| !args.restart));
+        LockRequest {
+            is_wanted,
+            applies: args.act.apply,
+            wait: unattended.lock_wait.or(target.lock_wait).filter(|_| is_wanted).unwrap_or_default(),
+            min_interval: min_interval.filter(|_| takes_turns),
+        }
     }
 
-    /// Tells monitoring that all is well, although this run does nothing.
-    fn stands_back(&self) {
-        self.metrics.iter().for_each(|metrics| metrics.stands_back());
-    }
-
-    /// Takes this host's lock on the queue, for as long as what it gives back lives; and says whether another sweep was here
-    /// too short a time ago. The look is a new one if the lock had to be waited for.
+    /// Acquires this host's lock on the queue, and makes sure that the last sweep was long enough ago. The snapshot is a new one
+    /// if the lock had to be waited for.
     ///
     /// # Errors
     /// When another sweep is at work, or was just now. Nothing was written then.
-    pub(super) fn stand_in_line(
+    pub(super) fn acquire(
         &self,
-        context: &Context,
-        limits: &Limits,
+        run: &Run<'_>,
         mut snapshot: Snapshot,
-        next_snapshot: &dyn Fn() -> Result<Snapshot, OpsError>,
-    ) -> Result<(Snapshot, Standing), CliError> {
+        metrics: &Metrics,
+    ) -> Result<(Snapshot, HeldLock), CliError> {
+        let context = run.context;
         // A standby is refused in its own words, too.
         let is_standby = snapshot.target.standby.is_some();
-        if !self.takes_turns() || is_standby {
-            if let Some(min_interval) = self.min_interval().filter(|_| !self.act.apply && !is_standby)
+        if !self.is_wanted || is_standby {
+            if let Some(min_interval) = self.min_interval.filter(|_| !self.applies && !is_standby)
                 && let Some(error) = called_off(context, &mut snapshot, None, min_interval)?
             {
                 context.ui.warn(&format!("with --apply this would end with 75: {}", error.message));
             }
-            return Ok((snapshot, Standing::default()));
+            return Ok((snapshot, HeldLock::default()));
         }
-        let until = Instant::now() + self.lock_wait();
+        let until = Instant::now() + self.wait;
         let tried = lock_file(context, &mut snapshot)?.and_then(|file| file.try_lock().map_err(no_lock));
         let (mut snapshot, mut lock) = match tried {
             Ok(Ok(lock)) => (snapshot, Ok(lock)),
@@ -74,8 +81,8 @@ impl Reclaiming<'_> {
                 let table = snapshot.target.table.clone();
                 // A snapshot must not stay open for so long.
                 drop(snapshot);
-                let lock = wait(file, &table, until, limits).inspect_err(|_| self.stands_back())?;
-                (next_snapshot()?, lock)
+                let lock = wait(file, &table, until, &run.limits).inspect_err(|_| metrics.stands_back())?;
+                (run.snapshot()?, lock)
             }
             Err(why) => (snapshot, Err(why)),
         };
@@ -84,23 +91,23 @@ impl Reclaiming<'_> {
             Ok(Err(error)) => context.ui.detail(&format!("the lock of this host is taken, but not signed: {error}")),
             Err(why) => context.ui.detail(&format!("going on without a lock on this host: {why}")),
         }
-        let min_interval = self.min_interval();
-        if let Some(min_interval) = min_interval
+        if let Some(min_interval) = self.min_interval
             && let Some(error) = called_off(context, &mut snapshot, Some(&lock), min_interval)?
         {
-            self.stands_back();
+            metrics.stands_back();
             return Err(error.into());
         }
-        Ok((snapshot, Standing { lock: lock.ok(), sweep_lock: Some(LockOptions { min_interval, until }) }))
+        let options = LockOptions { min_interval: self.min_interval, until };
+        Ok((snapshot, HeldLock { file: lock.ok(), options: Some(options) }))
     }
 }
 
-impl Standing {
-    /// Takes down for the next run that this one has moved something.
+impl HeldLock {
+    /// Records for the next sweep that this one has moved something.
     pub(super) fn ended(&mut self, context: &Context, done: &Reclaimed) {
         let moved = done.document.steps.iter().flatten().any(|step| step.was_moved());
-        let Some(lock) = self.lock.as_mut().filter(|_| moved) else { return };
-        if let Err(error) = lock.swept(done.document.store_time) {
+        let Some(file) = self.file.as_mut().filter(|_| moved) else { return };
+        if let Err(error) = file.swept(done.document.store_time) {
             context.ui.detail(&format!("the next run on this host will not know of this one: {error}"));
         }
     }

@@ -1,6 +1,5 @@
-//! That a restart sweep names owners that hold nothing: a short host name where owners say the long one, for example.
+//! The warning that a restart sweep names owners that hold nothing: a short host name where owners use the long one, for example.
 
-use super::Reclaiming;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::ops::{self, Plan, Snapshot};
@@ -10,27 +9,28 @@ use crate::policy::{Policy, RestartScope};
 /// Hosts named.
 const SHOWN: usize = 5;
 
-impl Reclaiming<'_> {
-    /// Puts it among the plan's warnings. Most starts of a worker's unit find nothing, and cron must not mail that: on stderr it
-    /// comes for a person, for `--verbose`, and where a host in flight goes by nearly the same name.
-    pub(super) fn say_unheard(
-        &self,
-        context: &Context,
-        snapshot: &mut Snapshot,
-        policy: &Policy,
-        plan: &mut Plan,
-    ) -> Result<(), CliError> {
-        let Some(restart) = &policy.restart else { return Ok(()) };
-        let Some(unheard) = ops::unheard(snapshot, &restart.scope)? else { return Ok(()) };
-        let warning = in_words(matches!(restart.scope, RestartScope::Hosts(_)), &unheard.names, &unheard.hosts);
-        // The warnings of a plan that is shown are said with it.
-        let is_shown = context.ui.is_watched() && !self.act.apply;
-        if !is_shown && (unheard.is_near || context.ui.tells_details()) {
-            context.ui.warn(&warning);
-        }
-        plan.warn(warning);
-        Ok(())
+/// Adds it to the plan's warnings. Most starts of a worker's unit find nothing, and cron must not mail that: stderr gets it for a
+/// person, for `--verbose`, and where a host in flight has nearly the same name.
+///
+/// # Errors
+/// When the store cannot be read.
+pub(super) fn warn(
+    context: &Context,
+    snapshot: &mut Snapshot,
+    policy: &Policy,
+    plan: &mut Plan,
+    applies: bool,
+) -> Result<(), CliError> {
+    let Some(restart) = &policy.restart else { return Ok(()) };
+    let Some(unheard) = ops::unheard(snapshot, &restart.scope)? else { return Ok(()) };
+    let warning = in_words(matches!(restart.scope, RestartScope::Hosts(_)), &unheard.names, &unheard.hosts);
+    // The warnings of a plan that is shown are printed with it.
+    let is_shown = context.ui.is_watched() && !applies;
+    if !is_shown && (unheard.is_near || context.ui.tells_details()) {
+        context.ui.warn(&warning);
     }
+    plan.warn(warning);
+    Ok(())
 }
 
 fn in_words(are_hosts: bool, named: &[String], others: &[String]) -> String {

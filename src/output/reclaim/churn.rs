@@ -1,40 +1,38 @@
-//! That more jobs than usual had to be moved, and whose they were.
+//! The warning that a run moved more jobs than usual, and whose they were.
 
-use super::Reclaiming;
+use super::Reclaim;
 use crate::output::format::{count, grouped};
-use crate::output::{Reason, Reclaim, StepJob};
+use crate::output::{Reason, StepJob};
 use crate::policy::Rule;
 use std::collections::BTreeMap;
 
 /// Owners named.
 const SHOWN: usize = 3;
 
-impl Reclaiming<'_> {
-    /// What to say where more jobs were moved, or would be, than the operator calls usual.
-    pub(super) fn churn(&self, document: &Reclaim) -> Option<String> {
-        let of_target = self.settings.target.warn_above;
-        let flag = self.unattended.as_ref().and_then(|said| said.args.warn_above);
-        let above = flag.or(of_target)?;
-        let moved = document.steps.iter().flatten().filter(is_lost).count() as u64;
-        if moved <= above {
-            return None;
-        }
-        let by = match flag {
-            Some(_) => "--warn-above".to_owned(),
-            None => format!("warn_above of target {}", document.target.name.as_deref().unwrap_or("(none)")),
-        };
-        Some(format!("that is more than {above}: workers die often here ({by}): {}", owners(document, moved)))
-    }
+/// How many jobs a run usually moves at most.
+pub struct WarnAbove {
+    /// So many.
+    pub jobs: u64,
+    /// The flag or setting that gives this number.
+    pub origin: String,
 }
 
-/// Whether a worker lost it. Jobs that waited, and that nobody held, say nothing about workers.
+/// The warning, if more jobs were moved, or would be.
+pub(super) fn churn(document: &Reclaim, usual: Option<&WarnAbove>) -> Option<String> {
+    let WarnAbove { jobs, origin } = usual?;
+    let moved = document.steps.iter().flatten().filter(is_lost).count() as u64;
+    (moved > *jobs)
+        .then(|| format!("that is more than {jobs}: workers die often here ({origin}): {}", owners(document, moved)))
+}
+
+/// Whether a worker lost the job. Jobs that waited without an owner say nothing about workers.
 fn is_lost(step: &StepJob) -> bool {
     let too_long = |reason: &Reason| reason.rule == Rule::TooLong.name();
     let waited = step.job.owner.is_none() && step.job.reasons.iter().all(too_long);
     !waited && (step.outcome.is_none() || step.was_moved())
 }
 
-/// Who lost most of them: hosts, where the preset knows them.
+/// The owners that lost most of them; their hosts, where the preset knows them.
 fn owners(document: &Reclaim, moved: u64) -> String {
     let mut lost: BTreeMap<String, u64> = BTreeMap::new();
     for step in document.steps.iter().flatten() {

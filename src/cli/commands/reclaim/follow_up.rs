@@ -1,61 +1,52 @@
 //! `--verify`: what becomes of the jobs after the run.
 
-use super::Reclaiming;
-use crate::cli::context::Context;
+use super::run::Run;
 use crate::cli::error::{CliError, exit_of};
 use crate::cli::exit::Exit;
-use crate::cli::settings::{READING, Settings};
+use crate::cli::settings::READING;
 use crate::model::age;
 use crate::ops::{self, Plan, Reclaimed, Watch};
 use crate::output::Verified;
 use crate::output::format::{Format, grouped};
 use crate::policy::Policy;
-use crate::store::Store;
 use std::time::Duration;
 
 /// What is still to be watched, if anything.
-pub(super) struct Following<'a> {
-    name: &'static str,
-    settings: &'a Settings,
-    store: &'a dyn Store,
+pub(in crate::cli::commands) struct FollowUp<'a> {
+    run: &'a Run<'a>,
     policy: Policy,
     watch: Option<(Watch, Duration)>,
-    /// How it ended.
-    pub(super) exit: Exit,
+    /// The exit code of what was seen.
+    pub(in crate::cli::commands) exit: Exit,
 }
 
-impl<'s> Reclaiming<'s> {
-    /// Prepares it, before the plan is used up.
-    pub(super) fn following<'a>(
-        &'a self,
-        store: &'a dyn Store,
-        plan: &Plan,
-        policy: &Policy,
-    ) -> Result<Following<'a>, CliError> {
-        let watch = match self.act.verify.verify {
+impl<'a> FollowUp<'a> {
+    pub(super) fn of(run: &'a Run<'a>, plan: &Plan, policy: &Policy) -> Result<FollowUp<'a>, CliError> {
+        let watch = match run.options.act.verify.verify {
             Some(time) => Some((Watch::of(plan)?, time)),
             None => None,
         };
-        // Who takes a job now is judged by the queue's own signs: a restart sweep says only who was dead before it.
+        // Workers that take a job now are judged by the queue's own signs: a restart sweep says only who was dead before it.
         let policy = Policy { restart: None, ..policy.clone() };
-        Ok(Following { name: self.name, settings: &self.settings, store, policy, watch, exit: Exit::Done })
+        Ok(FollowUp { run, policy, watch, exit: Exit::Done })
     }
 
-    /// Whether the report has a place for it. One that has none is printed before: nobody should wait for it.
-    pub(super) fn tells_what_followed(&self) -> bool {
-        matches!(self.format, Format::Json | Format::Jsonl)
+    /// Watches before a report that has a place for the result; any other report is printed first, because it need not wait.
+    pub(in crate::cli::commands) fn run_before_report(&mut self, format: Format, done: &mut Reclaimed) {
+        if matches!(format, Format::Json | Format::Jsonl) {
+            self.run(done);
+        }
     }
-}
 
-impl Following<'_> {
-    /// Watches, once; does nothing if that was not asked, or if nothing was applied.
-    pub(super) fn run(&mut self, context: &Context, done: &mut Reclaimed) {
+    /// Watches, once; does nothing if that was not asked for, or if nothing was applied.
+    pub(in crate::cli::commands) fn run(&mut self, done: &mut Reclaimed) {
         let Some((watch, time)) = self.watch.take().filter(|_| done.document.applied) else { return };
+        let Run { context, settings, options, store, .. } = self.run;
         // Of several servers the one that was written to; the others may be behind.
-        let limits = || self.settings.limits(self.name, READING, &context.interrupt, true);
+        let limits = || settings.limits(options.name, READING, &context.interrupt, true);
         let mut told = |verified: &Verified| context.ui.redraw(&format!("watching: {}", in_words(verified)));
-        let steps = &done.document.steps;
-        let followed = ops::follow(self.store, &limits, &watch, steps, &self.policy, time, &mut told);
+        let followed =
+            ops::follow(store.as_ref(), &limits, &watch, &done.document.steps, &self.policy, time, &mut told);
         context.ui.redraw("");
         match followed {
             Ok(verified) => {

@@ -1,7 +1,15 @@
-use super::document::{Document, ROWS, csv_of, head, line, list};
-use super::format::{Cell, Format, Screen, Table, Tone};
-use super::{Brake, Filter, Job, SkippedJob, Spool, StepJob, Target, Verified, columns};
+mod churn;
+mod closing;
+mod paragraph;
+
+pub use churn::WarnAbove;
+pub use closing::{Closing, NextCommands, closing};
+pub use paragraph::{left_behind, paragraph, place, skipped_by_reason};
+
 use crate::model::{Outcome, Timestamp};
+use crate::output::document::{Document, ROWS, csv_of, head, line, list};
+use crate::output::format::{Cell, Format, Screen, Table, Tone};
+use crate::output::{Brake, Filter, Job, SkippedJob, Spool, StepJob, Target, Verified, columns};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -181,7 +189,7 @@ fn steps(list: &Spool<StepJob>, rows: usize, applied: bool) -> io::Result<Table>
             columns::text(job.kind.as_deref()),
             columns::text(job.owner.as_deref()),
             columns::silence(job),
-            columns::action(job.action.as_deref()),
+            columns::action(job.action),
             step.state_after.as_str().into(),
             columns::attempts(step.attempts_after, job.max_attempts).into(),
         ];
@@ -198,14 +206,14 @@ fn steps(list: &Spool<StepJob>, rows: usize, applied: bool) -> io::Result<Table>
 }
 
 fn outcome(step: &StepJob) -> Cell {
-    let outcome = step.outcome.as_deref().unwrap_or("-");
+    let Some(outcome) = step.outcome else { return Cell::new("-", Tone::Dim) };
     let tone = match outcome {
-        "moved" => Tone::Good,
-        "changed" | "gone" => Tone::Dim,
-        "locked" | "not_tried" => Tone::Warn,
-        _ => Tone::Bad,
+        Outcome::Moved => Tone::Good,
+        Outcome::Changed | Outcome::Gone => Tone::Dim,
+        Outcome::Locked | Outcome::NotTried => Tone::Warn,
+        Outcome::Refused | Outcome::Unknown => Tone::Bad,
     };
-    Cell::new(outcome, tone)
+    Cell::new(outcome.name(), tone)
 }
 
 fn skipped(list: &Spool<SkippedJob>, rows: usize) -> io::Result<Table> {
@@ -225,7 +233,7 @@ fn skipped(list: &Spool<SkippedJob>, rows: usize) -> io::Result<Table> {
             columns::text(job.kind.as_deref()),
             columns::text(job.owner.as_deref()),
             job.state.as_str().into(),
-            skipped.reason.as_str().into(),
+            skipped.reason.name().into(),
             skipped.detail.into(),
         ]);
     }

@@ -1,0 +1,89 @@
+//! Decides whether and how a finished sweep is reported. Cron mails every line, so a sweep that did nothing is silent.
+
+use crate::cli::context::Context;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::record::host;
+use crate::cli::secret::masked;
+use crate::model::Outcome;
+use crate::ops::Reclaimed;
+use crate::output::format::{Format, inert};
+use crate::output::{Closing, Reclaim, StepJob, closing, left_behind, paragraph, place, skipped_by_reason};
+
+/// The report of one sweep.
+pub(super) struct Report<'a> {
+    pub(super) context: &'a Context,
+    pub(super) format: Format,
+    /// True if it is a paragraph for a mail: no person watches, and no format was asked for.
+    pub(super) is_brief: bool,
+    pub(super) closing: Closing<'a>,
+}
+
+impl Report<'_> {
+    /// Prints it, if there is something to tell.
+    ///
+    /// # Errors
+    /// When stdout cannot be written.
+    pub(super) fn print(&self, done: &Reclaimed) -> Result<(), CliError> {
+        let ui = &self.context.ui;
+        let is_idle = self.is_no_news(done) && !ui.is_watched();
+        if is_idle {
+            self.say_skipped(&done.document);
+        }
+        if self.is_brief {
+            return if is_idle { Ok(()) } else { self.print_paragraph(done) };
+        }
+        if !is_idle || self.format.is_machine() {
+            ui.print(self.format, &done.document)?;
+        }
+        if !is_idle {
+            ui.say_all(&closing(&done.document, &self.closing));
+        }
+        Ok(())
+    }
+
+    /// True if nothing was done, or would be. Where another sweep was faster, it reports that itself. A job that is locked is in
+    /// use, or the next run tries it again, and cron needs no report of each. Workers that were woken are woken again until one
+    /// takes the job.
+    fn is_no_news(&self, done: &Reclaimed) -> bool {
+        let passes = |outcome: Outcome| match outcome {
+            Outcome::Changed | Outcome::Gone => true,
+            Outcome::Locked => self.is_brief,
+            _ => false,
+        };
+        let is_none = |step: &StepJob| step.is_wake_up() || step.outcome.is_some_and(passes);
+        let document = &done.document;
+        document.refused.is_none()
+            && done.after.is_empty()
+            && document.steps.iter().flatten().all(|step| is_none(&step))
+    }
+
+    /// Says that jobs may be stuck although the sweep did nothing.
+    fn say_skipped(&self, document: &Reclaim) {
+        let ui = &self.context.ui;
+        document.summary.outcomes.as_ref().and_then(left_behind).iter().for_each(|line| ui.detail(line));
+        if let Some(skipped) = skipped_by_reason(document) {
+            ui.detail(&format!("{skipped} To see why: {}", self.closing.next.explain()));
+        }
+    }
+
+    /// Prints a few plain lines; a plan that was refused is an error.
+    fn print_paragraph(&self, done: &Reclaimed) -> Result<(), CliError> {
+        let (ui, document, host) = (&self.context.ui, &done.document, host());
+        if let Some(why) = &document.refused {
+            let message = format!("{}: refused: {why}; nothing was written", place(document, host.as_deref()));
+            let error = CliError::new(Exit::Refused, inert(&message));
+            let flag = document.brake.lift.as_ref().filter(|_| document.brake.pulled);
+            ui.error(&match flag {
+                Some(flag) => {
+                    error.hint(format!("if they are dead all the same: {}", self.closing.next.override_brake(flag)))
+                }
+                None => error,
+            });
+            return Ok(());
+        }
+        let lines = paragraph(document, host.as_deref(), done.is_recorded, &self.closing);
+        // What a line quotes has no line breaks of its own: it could pass for another line.
+        ui.report(|out| lines.iter().try_for_each(|line| writeln!(out, "{}", inert(&masked(line)))))
+    }
+}

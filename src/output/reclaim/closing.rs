@@ -1,0 +1,221 @@
+//! The sentences that follow a plan, or what became of it.
+
+use super::churn::{WarnAbove, churn};
+use super::{Outcomes, Reclaim};
+use crate::model::{Action, Outcome, age};
+use crate::output::format::{count, grouped};
+use crate::output::{Message, no_such_job};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// Ids named in one line.
+const SHOWN: usize = 10;
+
+/// What the sentences depend on besides the document.
+pub struct Closing<'a> {
+    /// True if a program reads the report, which has the counts.
+    pub is_machine: bool,
+    /// True if a person watches the run.
+    pub is_watched: bool,
+    /// What went wrong after the last commit.
+    pub after: &'a [String],
+    /// What stopped the run early.
+    pub stop: Option<String>,
+    /// How many jobs a run usually moves at most.
+    pub warn_above: Option<&'a WarnAbove>,
+    /// Where the plan was saved.
+    pub save_plan: Option<&'a Path>,
+    /// The command lines to propose.
+    pub next: &'a dyn NextCommands,
+}
+
+/// The command lines that a message proposes. Only the command line itself knows how its user named the queue.
+pub trait NextCommands {
+    /// The run again, with what overrides the brake.
+    fn override_brake(&self, flag: &str) -> String;
+
+    /// Exactly this plan.
+    fn apply_exactly(&self, document: &Reclaim) -> String;
+
+    /// The plan once more, as a table.
+    fn explain(&self) -> String;
+
+    /// The record of a run.
+    fn history(&self, run_id: &str) -> String;
+
+    /// The plan that reverts a run.
+    fn undo(&self, run_id: &str) -> String;
+}
+
+/// The sentences, in order.
+pub fn closing(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
+    let mut messages = Vec::new();
+    let mut warn = |text: String| messages.push(Message::Warn(text));
+    if !document.applied {
+        document.warnings.iter().cloned().for_each(&mut warn);
+    }
+    closing.after.iter().cloned().for_each(&mut warn);
+    if !document.not_found.is_empty() {
+        warn(no_such_job(&document.target.table, &document.not_found));
+    }
+    messages.extend(brake(document, closing));
+    if let Some(stop) = &closing.stop {
+        messages.push(Message::Warn(format!("stopped early: {stop}")));
+    }
+    messages.extend(match &document.summary.outcomes {
+        Some(outcomes) => applied(document, outcomes, closing),
+        None => planned(document, closing),
+    });
+    messages
+}
+
+/// What the brake would do to a plan that is not applied, what it did, and that it was overridden.
+fn brake(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
+    let brake = &document.brake;
+    let why = brake.why.join("; ");
+    let mut messages = Vec::new();
+    match (&brake.lift, &document.refused) {
+        (Some(flag), None) if brake.pulled => {
+            messages.push(Message::Warn(format!("the brake would refuse this: {why}; {flag} overrides it")));
+        }
+        (Some(flag), _) if !brake.pulled && !closing.is_machine => {
+            messages.push(Message::Note(format!("{why}; {flag} overrides the brake")));
+        }
+        _ => {}
+    }
+    if let Some(why) = &document.refused {
+        messages.push(Message::Warn(format!("refused: {why}; nothing was written")));
+        if let Some(flag) = brake.lift.as_ref().filter(|_| brake.pulled) {
+            let next = closing.next.override_brake(flag);
+            messages.push(Message::Hint(format!("if they are dead all the same: {next}")));
+        }
+    }
+    messages
+}
+
+fn planned(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
+    let summary = &document.summary;
+    let mut messages = Vec::new();
+    if !closing.is_machine {
+        let waiting = match summary.waiting {
+            0 => String::new(),
+            waiting => format!(" ({} of them waiting)", grouped(waiting)),
+        };
+        messages.push(Message::Note(format!(
+            "{} to move{waiting}, {} skipped, of {} in flight; nothing was written",
+            count(summary.planned, "job", "jobs"),
+            grouped(summary.skipped),
+            grouped(summary.in_flight)
+        )));
+    }
+    messages.extend(churn(document, closing.warn_above).map(Message::Warn));
+    if summary.planned > 0 && !closing.is_machine {
+        messages.extend(when(document).map(Message::Note));
+    }
+    if summary.beyond_limit > 0 {
+        let more = count(summary.beyond_limit, "more job", "more jobs");
+        messages.push(Message::Note(format!("{more} beyond --limit")));
+    }
+    if let Some(path) = closing.save_plan {
+        messages.push(Message::Note(format!("the plan is in {}", path.display())));
+    }
+    if summary.planned > 0 && document.refused.is_none() && !closing.is_machine {
+        messages.push(Message::Hint(format!("to do exactly this: {}", closing.next.apply_exactly(document))));
+    }
+    messages
+}
+
+fn applied(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Vec<Message> {
+    if document.summary.planned == 0 {
+        let in_flight = grouped(document.summary.in_flight);
+        return vec![Message::Note(format!("nothing to do, of {in_flight} in flight"))];
+    }
+    let mut messages = vec![Message::Note(done(document, outcomes))];
+    if outcomes.moved > 0 {
+        messages.extend(when(document).map(Message::Note));
+    }
+    // Cron has the history.
+    if let (Some(run), true) = (&document.run_id, document.undoable && outcomes.moved > 0 && closing.is_watched) {
+        messages.push(Message::Hint(format!("to see what reverting this run would do: {}", closing.next.undo(run))));
+    }
+    messages.extend(refusals(document).into_iter().map(Message::Warn));
+    messages.extend(churn(document, closing.warn_above).map(Message::Warn));
+    messages.extend(lost_commit(outcomes).map(Message::Warn));
+    messages
+}
+
+/// `requeued 3 jobs, failed 1 job, 2 locked by another session`.
+fn done(document: &Reclaim, outcomes: &Outcomes) -> String {
+    let mut parts: Vec<String> = moved_by_action(document)
+        .into_iter()
+        .map(|(action, jobs)| format!("{} {}", action.past(), count(jobs, "job", "jobs")))
+        .collect();
+    if parts.is_empty() {
+        parts.push("moved no job".to_owned());
+    }
+    parts.extend(not_moved(outcomes).iter().map(|(what, n)| format!("{} {what}", grouped(*n))));
+    parts.join(", ")
+}
+
+/// How many jobs were moved by which action, the most frequent first.
+pub(super) fn moved_by_action(document: &Reclaim) -> Vec<(Action, u64)> {
+    let mut counts: BTreeMap<Action, u64> = BTreeMap::new();
+    for step in document.steps.iter().flatten() {
+        if let (Some(action), Some(Outcome::Moved)) = (step.job.action, step.outcome) {
+            *counts.entry(action).or_default() += 1;
+        }
+    }
+    let mut counts: Vec<(Action, u64)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, jobs)| std::cmp::Reverse(*jobs));
+    counts
+}
+
+/// What became of the jobs that were not moved, as far as there are any.
+pub(super) fn not_moved(outcomes: &Outcomes) -> Vec<(String, u64)> {
+    let others = [
+        (outcomes.changed, "changed meanwhile"),
+        (outcomes.gone, "gone meanwhile"),
+        (outcomes.locked, "locked by another session"),
+        (outcomes.refused, "refused"),
+        (outcomes.not_tried, "not tried"),
+        (outcomes.unknown, "of unknown outcome"),
+    ];
+    others.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| (what.to_owned(), n)).collect()
+}
+
+/// Which jobs were refused, by the constraint or by the database's words: the table may be too long to find them in.
+pub(super) fn refusals(document: &Reclaim) -> Vec<String> {
+    let mut by_cause: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for step in document.steps.iter().flatten() {
+        let Some(error) = step.error else { continue };
+        let cause =
+            error.constraint.map_or(format!("refused ({})", error.message), |name| format!("refused by {name}"));
+        by_cause.entry(cause).or_default().push(step.job.id);
+    }
+    let line = |(cause, ids): (String, Vec<String>)| {
+        let more = ids.len().saturating_sub(SHOWN);
+        let shown = ids.into_iter().take(SHOWN).collect::<Vec<_>>().join(", ");
+        let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
+        format!("{cause}: {shown}{more}")
+    };
+    by_cause.into_iter().map(line).collect()
+}
+
+/// The warning where the answer to a commit was lost.
+pub(super) fn lost_commit(outcomes: &Outcomes) -> Option<String> {
+    (outcomes.unknown > 0).then(|| {
+        "the answer to a commit was lost: look at the jobs of unknown outcome before doing anything else".to_owned()
+    })
+}
+
+/// When the jobs that were requeued may run; `None` if that is at once.
+pub(super) fn when(document: &Reclaim) -> Option<String> {
+    let span = |seconds: Option<f64>| seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).map(age);
+    match (span(document.delay_seconds), span(document.jitter_seconds)) {
+        (None, None) => None,
+        (Some(delay), None) => Some(format!("requeued jobs may run {delay} later")),
+        (None, Some(jitter)) => Some(format!("requeued jobs may run some time within {jitter}")),
+        (Some(delay), Some(jitter)) => Some(format!("requeued jobs may run {delay} later, spread over {jitter}")),
+    }
+}

@@ -1,0 +1,73 @@
+//! What an unattended sweep did, as plain lines for a mail.
+
+use super::churn::churn;
+use super::closing::{Closing, lost_commit, moved_by_action, not_moved, refusals, when};
+use super::{Outcomes, Reclaim};
+use crate::output::format::{count, grouped};
+use std::collections::BTreeMap;
+
+/// The lines; none for a dry run.
+pub fn paragraph(document: &Reclaim, host: Option<&str>, is_recorded: bool, closing: &Closing<'_>) -> Vec<String> {
+    let summary = &document.summary;
+    let Some(outcomes) = &summary.outcomes else { return Vec::new() };
+    let mut lines = vec![format!("{}:", place(document, host))];
+    let moved: Vec<_> = moved_by_action(document).into_iter().map(|(action, n)| (action.to_string(), n)).collect();
+    let jobs = count(summary.planned, "stuck job", "stuck jobs");
+    lines.push(match outcomes.moved {
+        0 => format!("moved none of {jobs}."),
+        n => format!("moved {} of {jobs}: {}.", grouped(n), listed(&moved)),
+    });
+    lines.extend(left_behind(outcomes));
+    lines.extend(refusals(document));
+    lines.extend(lost_commit(outcomes).map(|text| format!("{}.", capital(&text))));
+    lines.extend(closing.stop.as_ref().map(|stop| format!("Stopped early: {stop}.")));
+    lines.extend(skipped_by_reason(document));
+    if summary.beyond_limit > 0 {
+        lines.push(format!("{} beyond --limit.", count(summary.beyond_limit, "more job", "more jobs")));
+    }
+    lines.extend(when(document).filter(|_| outcomes.moved > 0).map(|when| format!("{}.", capital(&when))));
+    lines.extend(churn(document, closing.warn_above).map(|churn| format!("{}.", capital(&churn))));
+    lines.extend(closing.after.iter().map(|warning| format!("{}.", capital(warning))));
+    if let Some(run) = document.run_id.as_ref().filter(|_| is_recorded) {
+        lines.push(format!("This was run {run}. More: {}", closing.next.history(run)));
+        if document.undoable && outcomes.moved > 0 {
+            lines.push(format!("To see what reverting it would do: {}", closing.next.undo(run)));
+        }
+    }
+    lines
+}
+
+/// Which sweep, of which queue, from where.
+pub fn place(document: &Reclaim, host: Option<&str>) -> String {
+    let target = &document.target;
+    let name = target.name.as_ref().map_or_else(String::new, |name| format!("target {name}, "));
+    let host = host.map_or_else(String::new, |host| format!(" on {host}"));
+    format!(
+        "sweep{host} of {name}{} {}, table {}, preset {}",
+        target.engine, target.database, target.table, target.preset
+    )
+}
+
+/// How many jobs were planned for and not moved, by outcome.
+pub fn left_behind(outcomes: &Outcomes) -> Option<String> {
+    let others = not_moved(outcomes);
+    (!others.is_empty()).then(|| format!("Not moved: {}.", listed(&others)))
+}
+
+/// How many jobs were examined and skipped, by reason.
+pub fn skipped_by_reason(document: &Reclaim) -> Option<String> {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    document.skipped.iter().flatten().for_each(|job| *counts.entry(job.skipped.reason.name()).or_default() += 1);
+    let mut counts: Vec<(String, u64)> = counts.into_iter().map(|(reason, n)| (reason.to_owned(), n)).collect();
+    counts.sort_by_key(|(reason, n)| (std::cmp::Reverse(*n), reason.clone()));
+    (!counts.is_empty()).then(|| format!("Skipped: {}.", listed(&counts)))
+}
+
+fn listed(counts: &[(String, u64)]) -> String {
+    counts.iter().map(|(word, n)| format!("{} {word}", grouped(*n))).collect::<Vec<_>>().join(", ")
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
