@@ -1,4 +1,4 @@
-//! Writes the list of the built-in presets: every file in `src/spec/presets/`, by name.
+//! Writes the list of the built-in presets: every file in `src/preset/presets/`, by name.
 
 #![forbid(unsafe_code)]
 
@@ -6,7 +6,7 @@ use std::error::Error;
 use std::path::Path;
 use std::{env, fs};
 
-const FOLDER: &str = "src/spec/presets";
+const FOLDER: &str = "src/preset/presets";
 
 #[allow(clippy::disallowed_methods, reason = "cargo tells a build script in the environment where it may write")]
 fn main() -> Result<(), Box<dyn Error>> {

@@ -44,10 +44,10 @@
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
 pub mod cli;
-pub mod journal;
+pub mod history;
 pub mod model;
 pub mod ops;
 pub mod output;
 pub mod policy;
-pub mod spec;
+pub mod preset;
 pub mod store;

@@ -8,12 +8,12 @@ use std::path::Path;
 /// What each layer may know. `cli` stands on top and may know everything.
 const MAY_KNOW: [(&str, &[&str]); 7] = [
     ("model", &[]),
-    ("spec", &["model"]),
-    ("policy", &["model", "spec"]),
-    ("store", &["model", "spec"]),
-    ("journal", &["model"]),
-    ("output", &["model", "policy", "spec"]),
-    ("ops", &["journal", "model", "output", "policy", "spec", "store"]),
+    ("preset", &["model"]),
+    ("policy", &["model", "preset"]),
+    ("store", &["model", "preset"]),
+    ("history", &["model"]),
+    ("output", &["model", "policy", "preset"]),
+    ("ops", &["history", "model", "output", "policy", "preset", "store"]),
 ];
 
 /// The layers that a source text names after `crate::`, inside braces too.
@@ -85,11 +85,11 @@ fn every_layer_is_held_to_it() {
 fn an_upward_arrow_is_caught() {
     assert_eq!(violations("policy", "use crate::store::Reader;"), ["policy -> store"]);
     assert_eq!(violations("store", "use crate::policy::judge;"), ["store -> policy"]);
-    assert_eq!(violations("model", "fn f(spec: &crate::spec::QueueSpec) {}"), ["model -> spec"]);
+    assert_eq!(violations("model", "fn f(spec: &crate::preset::QueueSpec) {}"), ["model -> preset"]);
     assert_eq!(violations("output", "use crate::{\n    store::Reader,\n    cli::Ui,\n};").len(), 2);
     assert_eq!(violations("ops", "use crate::cli::Ui;"), ["ops -> cli"]);
-    assert_eq!(violations("journal", "use crate::store::Store;"), ["journal -> store"]);
-    assert_eq!(violations("store", "use crate::journal::Head;"), ["store -> journal"]);
+    assert_eq!(violations("history", "use crate::store::Store;"), ["history -> store"]);
+    assert_eq!(violations("store", "use crate::history::Head;"), ["store -> history"]);
     assert!(violations("ops", "// crate::cli is above\nuse crate::model::Cell;").is_empty());
     assert!(violations("report", "use crate::output::Job; use crate::model::Timestamp;").is_empty());
 }

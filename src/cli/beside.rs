@@ -8,7 +8,7 @@ use super::list::List;
 use super::settings::Settings;
 use crate::ops::{self, Snapshot, SnapshotFile};
 use crate::policy::Policy;
-use crate::spec::{Liveness, QueueSpec};
+use crate::preset::{Liveness, QueueSpec};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ use super::thresholds::thresholds;
 use crate::model::parse_duration;
 use crate::ops::Keep;
 use crate::policy::{StateLimit, Threshold};
-use crate::spec::{Field, Fields, Node, Preset, SpecError, Value, did_you_mean};
+use crate::preset::{Field, Fields, Node, Preset, SpecError, Value, did_you_mean};
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;

@@ -1,10 +1,10 @@
 use super::exit::Exit;
 use super::secret::masked;
-use crate::journal::JournalError;
+use crate::history::JournalError;
 use crate::ops::OpsError;
 use crate::output::ErrorDocument;
 use crate::output::format::inert;
-use crate::spec::SpecError;
+use crate::preset::SpecError;
 use crate::store::{AddressError, StoreError, StoreErrorKind};
 use std::io;
 

@@ -4,7 +4,7 @@
 use super::commands::{command, plain_command};
 use super::help::{Examples, TOPICS, examples_section, manual};
 use crate::output::presets::{self, index, markdown};
-use crate::spec::{Catalog, SpecError};
+use crate::preset::{Catalog, SpecError};
 use clap::builder::{Resettable, StyledStr};
 use clap_complete::Shell;
 use clap_mangen::Man;

@@ -2,7 +2,7 @@
 
 use super::config::Target;
 use super::environment::Environment;
-use crate::journal::{Actor, Directory};
+use crate::history::{Actor, Directory};
 use crate::ops::{Keep, Record};
 use nix::unistd::{User, geteuid};
 use std::path::{Path, PathBuf};

@@ -7,7 +7,7 @@ use super::thresholds::{glob, spelled};
 use crate::model::Action;
 use crate::output::EnvSetting;
 use crate::policy::{Proves, Rule, StateLimit, TooLong};
-use crate::spec::{Field, Fields, SpecError, Value};
+use crate::preset::{Field, Fields, SpecError, Value};
 
 /// A rule to act on, and what is done where it fires, if not what is usual.
 pub type RuleAction = (Rule, Option<Action>);

@@ -9,7 +9,7 @@ use super::exit::Exit;
 use super::record::state_directory;
 use crate::ops::Session;
 use crate::output::WarnAbove;
-use crate::spec::{Catalog, Place, did_you_mean};
+use crate::preset::{Catalog, Place, did_you_mean};
 use crate::store::{Address, Interrupt, Limits, Password, Store, Surroundings};
 use anyhow::Context as _;
 use std::ffi::{OsStr, OsString};

@@ -4,7 +4,7 @@ use super::config::duration;
 use super::settings::Settings;
 use crate::output::EnvSetting;
 use crate::policy::{Globs, Policy, Threshold, Thresholds};
-use crate::spec::{Field, Fields, SpecError};
+use crate::preset::{Field, Fields, SpecError};
 use std::time::Duration;
 
 /// Reads the entries of a target.

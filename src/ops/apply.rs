@@ -9,7 +9,7 @@ use super::record::{Cause, Recording, ends, entries};
 use super::sweep_lock::apply_with_lock;
 use crate::model::{Action, Batch, Outcome, Step, StepResult};
 use crate::output::{self, RowError, Spool, StepJob};
-use crate::spec::QueueSpec;
+use crate::preset::QueueSpec;
 use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
 use std::io;

@@ -3,7 +3,7 @@
 use super::OpsError;
 use super::init::reference_schema;
 use crate::model::Engine;
-use crate::spec::Place;
+use crate::preset::Place;
 use crate::store::create_demo_file;
 use std::path::Path;
 

@@ -5,7 +5,7 @@ use super::session::Snapshot;
 use crate::model::Claim;
 use crate::output;
 use crate::policy::{self, Diagnoses, Judgement};
-use crate::spec::QueueSpec;
+use crate::preset::QueueSpec;
 
 /// As many are put into a document; a person reads ten.
 const MOST: usize = 1000;

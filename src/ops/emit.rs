@@ -7,7 +7,7 @@ use super::reclaim::Order;
 use super::record::Cause;
 use crate::model::{Action, Batch, Step};
 use crate::output::Spool;
-use crate::spec::QueueSpec;
+use crate::preset::QueueSpec;
 use crate::store::script::{self, Heading, Place};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
-use crate::journal::JournalError;
+use crate::history::JournalError;
 use crate::policy::ScopeError;
-use crate::spec::{ResolveError, SpecError};
+use crate::preset::{ResolveError, SpecError};
 use crate::store::StoreError;
 use std::io;
 

@@ -5,7 +5,7 @@ use super::plan::Plan;
 use crate::model::{Action, Claim, Key, Outcome};
 use crate::output::{Spool, StepJob, Verified};
 use crate::policy::{Afterwards, Policy, afterwards};
-use crate::spec::QueueSpec;
+use crate::preset::QueueSpec;
 use crate::store::{Limits, Store, StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

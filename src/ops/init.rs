@@ -1,8 +1,8 @@
 use super::{OpsError, Snapshot};
 use crate::model::Engine;
 use crate::output::Init;
-use crate::spec::Place;
-use crate::spec::ident::quoted;
+use crate::preset::Place;
+use crate::preset::ident::quoted;
 use crate::store::{Limits, Store, StoreError, StoreErrorKind, ledger_schema};
 
 /// Creates the reference schema, or says what it would run.

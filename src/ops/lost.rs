@@ -4,9 +4,9 @@ use super::OpsError;
 use super::history::{Records, belongs};
 use super::session::Snapshot;
 use super::stalls::CountStalls;
-use crate::journal::{self, Directory};
+use crate::history::{self, Directory};
 use crate::model::{Action, Claim, Engine, Loss};
-use crate::spec::ident::literal;
+use crate::preset::ident::literal;
 use std::collections::{BTreeSet, HashMap};
 
 impl Snapshot {
@@ -94,7 +94,7 @@ impl CountStalls for Losses {
 fn of_journals(snapshot: &mut Snapshot, journals: &Directory, losses: &mut Losses) -> Result<(), OpsError> {
     let mut heads = Vec::new();
     for run in journals.runs()? {
-        let Some((head, _)) = journal::read(journals, &run)? else { continue };
+        let Some((head, _)) = history::read(journals, &run)? else { continue };
         let is_other = head.target.engine != snapshot.target.engine || head.target.table != snapshot.target.table;
         if !is_other && belongs(snapshot, &run, &head.target).is_ok() {
             heads.push((head.time, run));
@@ -104,13 +104,13 @@ fn of_journals(snapshot: &mut Snapshot, journals: &Directory, losses: &mut Losse
     heads.sort_by(|(a, a_run), (b, b_run)| (a.micros(), a_run).cmp(&(b.micros(), b_run)));
     let mut undoes = BTreeSet::new();
     for (_, run) in heads {
-        let Some((head, lines)) = journal::read(journals, &run)? else { continue };
+        let Some((head, lines)) = history::read(journals, &run)? else { continue };
         // What takes a run back counts against it; what takes that back, for it again.
         let taken_back = head.undoes.as_ref().is_some_and(|undone| !undoes.contains(undone));
         if taken_back {
             undoes.insert(run);
         }
-        journal::batches::<OpsError>(lines, &mut |batch| {
+        history::batches::<OpsError>(lines, &mut |batch| {
             let moved =
                 batch.changes.iter().filter(|entry| batch.may_have_moved(entry) && entry.action == Action::Requeue);
             moved.for_each(|entry| {

@@ -4,7 +4,7 @@ use super::selection::Selection;
 use super::session::Snapshot;
 use crate::output::{Measured, MeasuredState};
 use crate::policy::{Policy, Rule, Verdict, judge};
-use crate::spec::{Liveness, QueueSpec};
+use crate::preset::{Liveness, QueueSpec};
 use crate::store::Wanted;
 use std::collections::BTreeMap;
 

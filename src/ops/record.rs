@@ -1,14 +1,14 @@
 //! What a run does, recorded: the intent of each batch ahead of its commit and the result after it, in the journal of this
 //! host; and where the queue has a ledger, there too.
 
-use crate::journal::{
+use crate::history::{
     Actor, Directory, End, Entry, Head, Intent, JournalError, Line, StepEnd, Target, Writer, key_to_json,
     values_to_json,
 };
 use crate::model::{Action, Change, LedgerRow, Outcome, RowChange, Step, StepResult, Timestamp};
 use crate::output::{self, StepJob};
 use crate::policy::Proves;
-use crate::spec::QueueSpec;
+use crate::preset::QueueSpec;
 use crate::store::{Recorder, StoreError, StoreErrorKind};
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use super::session::Snapshot;
 use super::thresholds::cutoffs;
 use crate::model::{Claim, Key};
 use crate::policy::{Judgement, Policy, Verdict, judge};
-use crate::spec::QueueSpec;
+use crate::preset::QueueSpec;
 use crate::store::{Found, StoreError, Wanted};
 
 /// What is done with a claim that is stuck or unknown; the last is whether it is among those asked for.

@@ -2,7 +2,7 @@ use super::{OpsError, thresholds};
 use crate::model::Claim;
 use crate::output;
 use crate::policy::{Globs, Policy};
-use crate::spec::{Liveness, QueueSpec, SilentAfter, did_you_mean};
+use crate::preset::{Liveness, QueueSpec, SilentAfter, did_you_mean};
 use crate::store::Found;
 use std::collections::BTreeSet;
 

@@ -3,8 +3,8 @@ use super::progress::{Progress, Silent};
 use super::stalls::CountStalls;
 use crate::model::{Cell, Engine, Timestamp};
 use crate::output;
-use crate::spec::ident::{qualified, quoted};
-use crate::spec::{
+use crate::preset::ident::{qualified, quoted};
+use crate::preset::{
     Catalog, LEDGER, LiveIndex, LiveSchema, Place, Preset, QueueSpec, SpecError, Table, Waits, WrittenAt, detect,
     detect_prefixed, resolve, resolve_waiting,
 };

@@ -5,7 +5,7 @@ use super::session::Snapshot;
 use crate::model::{Clocks, Timestamp};
 use crate::output::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedSnapshot, SnapshotTarget};
 use crate::policy::{EarlierSnapshot, Seen};
-use crate::spec::EARLIEST_MICROS;
+use crate::preset::EARLIEST_MICROS;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::process::geteuid;

@@ -3,7 +3,7 @@
 use super::OpsError;
 use super::session::Snapshot;
 use crate::model::{Batch, BatchReport, Timestamp};
-use crate::spec::QueueSpec;
+use crate::preset::QueueSpec;
 use crate::store::{Limits, Recorder, StoreError, StoreErrorKind, SweepLock, Writer, too_soon};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{Duration, Instant};

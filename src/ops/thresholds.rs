@@ -5,7 +5,7 @@ use super::too_long;
 use crate::model::Timestamp;
 use crate::output::FilterThreshold;
 use crate::policy::{Policy, Threshold};
-use crate::spec::{QueueSpec, SpecError};
+use crate::preset::{QueueSpec, SpecError};
 use crate::store::Cutoffs;
 
 /// Where the pre-filter cuts for that policy.

@@ -5,7 +5,7 @@ use super::record::Cause;
 use super::session::Session;
 use crate::model::{Action, Timestamp};
 use crate::policy::{StateLimit, TooLong};
-use crate::spec::{QueueSpec, SpecError, StateSource, StepSpec, Waits, did_you_mean};
+use crate::preset::{QueueSpec, SpecError, StateSource, StepSpec, Waits, did_you_mean};
 use crate::store::{RefusedOf, StoreErrorKind, Wanted};
 
 /// Refuses an entry that could never count here: whoever wrote it relies on it.

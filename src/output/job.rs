@@ -1,6 +1,6 @@
 use crate::model::{self, Action, Claim, Outcome, Timestamp};
 use crate::policy::{self, Draft, Judgement, Proves, SkipReason, Verdict, VerdictKind};
-use crate::spec::{Liveness, QueueSpec};
+use crate::preset::{Liveness, QueueSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

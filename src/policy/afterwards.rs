@@ -2,7 +2,7 @@ use super::judge::judge;
 use super::rules::Policy;
 use super::verdict::Verdict;
 use crate::model::{Claim, Timestamp};
-use crate::spec::{QueueSpec, StateSource, StepSpec, Touch};
+use crate::preset::{QueueSpec, StateSource, StepSpec, Touch};
 
 /// How a job stands that went back to the queue a while ago.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,7 +42,7 @@ pub fn afterwards(spec: &QueueSpec, found: Option<(&Claim, bool)>, policy: &Poli
         },
         Some((claim, false)) => {
             let states = &spec.states;
-            let is = |list: &[crate::spec::StateValue]| list.iter().any(|state| state.name == claim.state);
+            let is = |list: &[crate::preset::StateValue]| list.iter().any(|state| state.name == claim.state);
             match &spec.claim.state {
                 StateSource::Column(_) if is(&states.waiting) => Afterwards::Waiting,
                 StateSource::Column(_) if is(&states.done) => Afterwards::Finished,

@@ -1,6 +1,6 @@
 use super::verdict::{Judgement, Rule, Verdict};
 use crate::model::{Claim, OwnerRow};
-use crate::spec::QueueSpec;
+use crate::preset::QueueSpec;
 
 /// What the ownership data of a claim says that cannot be right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -7,7 +7,7 @@ use super::rules::Policy;
 use super::thresholds::{Allowed, own_word};
 use super::verdict::{Check, CheckResult, Judgement, Reason, Rule, Verdict};
 use crate::model::{Cell, Claim, Clocks, FUTURE_TOLERANCE, LockSign, OwnerRow, Reading, Sign, Timestamp, age};
-use crate::spec::{
+use crate::preset::{
     Absence, EARLIEST_MICROS, Free, LEASE_AHEAD, Liveness, QueueSpec, SilentAfter, TimeColumn, silence_allowed,
 };
 use std::time::Duration;

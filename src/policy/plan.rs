@@ -2,7 +2,7 @@ use super::rules::Policy;
 use super::stalls::spent;
 use super::verdict::{Judgement, Proves, Rule, Verdict};
 use crate::model::{Action, AttemptsChange, Cell, Claim, Step};
-use crate::spec::{ActionSpec, Exhausted, MaxCounts, QueueSpec};
+use crate::preset::{ActionSpec, Exhausted, MaxCounts, QueueSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

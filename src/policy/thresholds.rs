@@ -3,7 +3,7 @@
 use super::rules::Policy;
 use super::scope::Globs;
 use crate::model::{Claim, age};
-use crate::spec::{Liveness, MaxRuntime, QueueSpec, SilentAfter};
+use crate::preset::{Liveness, MaxRuntime, QueueSpec, SilentAfter};
 use std::time::Duration;
 
 /// What the config file says of a target's thresholds. Without a word of it, as by default, each source has its own.

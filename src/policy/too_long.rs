@@ -2,7 +2,7 @@
 
 use super::scope::Globs;
 use crate::model::{Action, Claim};
-use crate::spec::Written;
+use crate::preset::Written;
 use std::time::Duration;
 
 /// `[[target.NAME.too_long]]`, in the order of the file: of those that are about a job, the first counts.

@@ -2,7 +2,7 @@
 
 use crate::model::value::unhex;
 use crate::model::{Cell, Engine, Key};
-use crate::spec::Column;
+use crate::preset::Column;
 
 /// From here on floating point numbers do not hold every integer.
 const EXACT: f64 = 9_007_199_254_740_992.0;

@@ -5,7 +5,7 @@ use crate::model::{
     Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, Reading, RestoreBatch, RowImage,
     Timestamp,
 };
-use crate::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
+use crate::preset::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -7,7 +7,7 @@ use super::session::{Session, query_count};
 use super::sql::{self, Statement};
 use super::{Found, Interrupt, Reader, Refusal, Run, Standby, StoreError, StoreErrorKind, Tally, Wanted, WantedRuns};
 use crate::model::{Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Timestamp};
-use crate::spec::{ActionSpec, Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
+use crate::preset::{ActionSpec, Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::time::Duration;

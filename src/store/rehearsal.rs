@@ -5,7 +5,7 @@ use super::reader::ReadSession;
 use super::sql::{self, Statement};
 use super::{StoreError, StoreErrorKind};
 use crate::model::{Action, Cell, Engine, Key, Timestamp};
-use crate::spec::{ActionSpec, Assignment, QueueSpec, StepSpec, WrittenAt};
+use crate::preset::{ActionSpec, Assignment, QueueSpec, StepSpec, WrittenAt};
 use std::collections::BTreeSet;
 use std::fmt;
 

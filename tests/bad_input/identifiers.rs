@@ -7,7 +7,7 @@ use crate::support::figures;
 use crate::support::shm;
 use jobdoctor::model::Outcome;
 use jobdoctor::policy::Policy;
-use jobdoctor::spec::{Place, Preset, ident::quoted, resolve};
+use jobdoctor::preset::{Place, Preset, ident::quoted, resolve};
 use jobdoctor::store::{Address, open};
 use proptest::prelude::*;
 use proptest::sample::select;

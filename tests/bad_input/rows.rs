@@ -12,7 +12,7 @@ use jobdoctor::ops::{self, Order, Selection, Session};
 use jobdoctor::output::Document;
 use jobdoctor::output::format::json;
 use jobdoctor::policy::Policy;
-use jobdoctor::spec::Place;
+use jobdoctor::preset::Place;
 use jobdoctor::store::{Address, open};
 use serde_json::Value;
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use super::scene::{calm, incident, orphans, simple};
 use crate::support::cli::{Doctor, is_valid};
-use jobdoctor::spec::Catalog;
+use jobdoctor::preset::Catalog;
 use serde_json::Value;
 
 const COUNTS: [&str; 7] = ["moved", "changed", "gone", "locked", "refused", "not_tried", "unknown"];

@@ -101,9 +101,9 @@ fn pages_act_on_no_terminal() {
 #[test]
 fn one_as_it_is_written() {
     for (name, text) in [
-        ("lease", include_str!("../../src/spec/presets/lease.toml")),
-        ("simple", include_str!("../../src/spec/presets/simple.toml")),
-        ("procrastinate", include_str!("../../src/spec/presets/procrastinate.toml")),
+        ("lease", include_str!("../../src/preset/presets/lease.toml")),
+        ("simple", include_str!("../../src/preset/presets/simple.toml")),
+        ("procrastinate", include_str!("../../src/preset/presets/procrastinate.toml")),
     ] {
         assert_eq!(Doctor::new().run(&["presets", name]).exits(0).stdout, text);
         assert_eq!(Doctor::new().run(&["presets", "show", name, "--toml"]).exits(0).stdout, text);

@@ -7,7 +7,7 @@ use crate::support::gate::{Gate, Order};
 use crate::support::labs::{Lab, PostgresLab, SqlLab, store_at};
 use jobdoctor::model::{EvidenceRow, Outcome};
 use jobdoctor::policy::Policy;
-use jobdoctor::spec::{Place, QueueSpec};
+use jobdoctor::preset::{Place, QueueSpec};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where the heartbeat of a worker is read: what it is, how it is made, and the mapping's words for it.

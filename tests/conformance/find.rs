@@ -5,7 +5,7 @@ use crate::support::edit::Value::{Ago, Int, Text};
 use crate::support::edit::insert;
 use crate::support::labs::{Journal, Lab, PostgresLab, SqlLab, SqliteLab, as_in_memory, for_each_sql_store};
 use crate::support::tables::JOBS;
-use jobdoctor::spec::QueueSpec;
+use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::Store;
 
 /// What the store says about these ids, sorted.

@@ -4,7 +4,7 @@ use super::scenarios::{Queue, Scenario, all};
 use crate::support::doctor::{apply, apply_within, limits_waiting, outcomes};
 use crate::support::labs::{Lab, for_each_store};
 use jobdoctor::model::{Outcome, Step};
-use jobdoctor::spec::QueueSpec;
+use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::StoreErrorKind;
 use std::time::Duration;
 

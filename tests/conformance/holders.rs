@@ -6,7 +6,7 @@ use crate::support::edit::{Edit, Value, insert};
 use crate::support::labs::{Lab, as_in_memory, for_each_sql_store, for_each_store};
 use crate::support::tables::{JOBS, ORDERS, ORDERS_MAPPING, PINGS};
 use jobdoctor::model::{Claim, Engine, Owner};
-use jobdoctor::spec::QueueSpec;
+use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::{Wanted, in_flight_by_owner};
 use std::collections::BTreeMap;
 

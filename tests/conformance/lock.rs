@@ -5,7 +5,7 @@ use crate::support::doctor::{apply, fit, mapping, outcomes, scan, steps, try_res
 use crate::support::labs::{Journal, Lab, PostgresLab, Route, SqlLab, SqliteLab};
 use jobdoctor::model::{Outcome, Step};
 use jobdoctor::policy::Policy;
-use jobdoctor::spec::{Place, QueueSpec};
+use jobdoctor::preset::{Place, QueueSpec};
 use jobdoctor::store::Wanted;
 use std::time::Duration;
 

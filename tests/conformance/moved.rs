@@ -6,7 +6,7 @@ use jobdoctor::model::{
     Action, Batch, BatchReport, Change, LedgerRow, Outcome, Restore, RestoreBatch, Step, Timestamp,
 };
 use jobdoctor::policy::Policy;
-use jobdoctor::spec::{Place, QueueSpec};
+use jobdoctor::preset::{Place, QueueSpec};
 use jobdoctor::store::{Recorder, StoreError};
 
 const REFUSED: Outcome = Outcome::Refused;

@@ -5,7 +5,7 @@ use super::scenarios::{Queue, Scenario, all};
 use crate::support::doctor::{apply, outcomes};
 use crate::support::labs::{ALL, Lab, for_each_store};
 use jobdoctor::model::{EvidenceRow, Outcome, Step};
-use jobdoctor::spec::{Expr, QueueSpec, StateSource};
+use jobdoctor::preset::{Expr, QueueSpec, StateSource};
 
 fn name(expr: &Expr) -> &str {
     match expr {

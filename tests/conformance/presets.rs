@@ -4,7 +4,7 @@ use crate::support::doctor::{apply, fit, look, outcomes, steps, verdicts};
 use crate::support::labs::{PostgresLab, SqlLab, for_each_sql_store};
 use jobdoctor::model::{Engine, Outcome};
 use jobdoctor::policy::Policy;
-use jobdoctor::spec::Preset;
+use jobdoctor::preset::Preset;
 use jobdoctor::store::StoreErrorKind;
 use std::fs;
 use std::path::Path;

@@ -10,7 +10,7 @@ use crate::support::tables::JOBS;
 use jobdoctor::model::{
     Action, Batch, BatchReport, Cell, Change, LedgerRow, Outcome, Restore, RestoreBatch, Step, Timestamp,
 };
-use jobdoctor::spec::QueueSpec;
+use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::{Recorder, Store, StoreError, StoreErrorKind};
 
 /// Keeps what it is told, and says no if it is to.

@@ -8,7 +8,7 @@ use crate::support::labs::{SqlLab, for_each_sql_store};
 use crate::support::tables::JOBS;
 use jobdoctor::model::{Action, Outcome, Step, StepResult};
 use jobdoctor::policy::Policy;
-use jobdoctor::spec::QueueSpec;
+use jobdoctor::preset::QueueSpec;
 
 const KINDS: [&str; 3] = ["a", "b", "c"];
 

@@ -7,7 +7,7 @@ use crate::support::labs::{Lab, PostgresLab, Route, as_in_memory, for_each_store
 use crate::support::tables::{JOBS, Kind, ORDERS, ORDERS_MAPPING, PINGS, Table};
 use jobdoctor::model::Claim;
 use jobdoctor::policy::{Policy, Verdict, judge};
-use jobdoctor::spec::{Preset, QueueSpec};
+use jobdoctor::preset::{Preset, QueueSpec};
 use jobdoctor::store::{Limits, StoreErrorKind, Wanted};
 use std::thread;
 use std::time::{Duration, Instant};

@@ -8,7 +8,7 @@ use crate::support::labs::Lab;
 use crate::support::tables::{JOBS, ORDERS, ORDERS_MAPPING, PINGS};
 use jobdoctor::model::{Key, Outcome, Step};
 use jobdoctor::policy::Policy;
-use jobdoctor::spec::QueueSpec;
+use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::Store;
 
 /// Which queue it happens in.

@@ -7,7 +7,7 @@ use crate::support::labs::{Lab, PostgresLab, SqlLab, as_in_memory, for_each_sql_
 use crate::support::tables::{JOBS, RETRY_JOBS};
 use jobdoctor::model::{Engine, Outcome};
 use jobdoctor::policy::Policy;
-use jobdoctor::spec::{Catalog, Place, detect};
+use jobdoctor::preset::{Catalog, Place, detect};
 use jobdoctor::store::{StoreErrorKind, Wanted};
 
 #[test]
@@ -259,9 +259,10 @@ fn a_role_without_rights_is_denied_and_never_sees_an_empty_queue() {
     lab.run(&format!("DROP OWNED BY {role}; DROP ROLE {role}"));
 }
 
-fn solid_queue() -> jobdoctor::spec::Preset {
+fn solid_queue() -> jobdoctor::preset::Preset {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/presets/valid/solid-queue.toml");
-    jobdoctor::spec::Preset::parse("solid-queue.toml", "solid-queue", &std::fs::read_to_string(path).unwrap()).unwrap()
+    jobdoctor::preset::Preset::parse("solid-queue.toml", "solid-queue", &std::fs::read_to_string(path).unwrap())
+        .unwrap()
 }
 
 #[test]
@@ -333,7 +334,7 @@ fn an_owners_table_without_a_unique_name_is_refused() {
         let mapping = "time = { default = 'epoch s' }\nstates = { in_flight = ['working'] }\n[claim]\ntable = 'order_queue'\n\
                        key = 'id'\nstate = 'status'\nliveness = [{ by = 'owner', silent_after = '2m' }]\n[owner]\n\
                        id = 'worker'\ntable = 'worker_pings'\nmatch = { name = 'worker' }\nheartbeat = 'seen_at'\n";
-        let preset = jobdoctor::spec::Preset::parse("the mapping", "orders", mapping).unwrap();
+        let preset = jobdoctor::preset::Preset::parse("the mapping", "orders", mapping).unwrap();
         let refused = || try_resolve(&*lab.store(), &preset, &Place::default()).err().map(|error| error.to_string());
         let said = refused().unwrap_or_default();
         assert!(said.contains("no unique index on name"), "{}: {said}", lab.name());

@@ -5,7 +5,7 @@ use crate::support::edit::Value::{Ago, Int, Null, Text};
 use crate::support::edit::{Edit, Value, insert};
 use crate::support::labs::{Lab, as_in_memory, for_each_store};
 use crate::support::tables::{JOBS, ORDERS, ORDERS_MAPPING, PINGS};
-use jobdoctor::spec::{Finished, QueueSpec, Runs};
+use jobdoctor::preset::{Finished, QueueSpec, Runs};
 use jobdoctor::store::{Reader, WantedRuns};
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use crate::support::doctor::{fit, mapping, try_resolve, verdicts};
 use crate::support::labs::{PostgresLab, SqlLab, for_each_sql_store};
 use jobdoctor::model::Engine;
 use jobdoctor::policy::Policy;
-use jobdoctor::spec::{Place, Preset};
+use jobdoctor::preset::{Place, Preset};
 
 use Ends::{Healthy, Stuck, Unknown};
 

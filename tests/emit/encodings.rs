@@ -4,7 +4,7 @@ use crate::support::cli::Doctor;
 use crate::support::postgres::fresh;
 use crate::support::shells::{psql, sqlite3};
 use jobdoctor::model::{Cell, Reading, Timestamp};
-use jobdoctor::spec::encoding::{Encoding, Encodings};
+use jobdoctor::preset::encoding::{Encoding, Encodings};
 use rusqlite::types::Value;
 use std::fs;
 

@@ -7,7 +7,7 @@ use crate::support::labs::{Lab, as_in_memory, for_each_sql_store};
 use crate::support::tables::JOBS;
 use jobdoctor::model::{Outcome, Step};
 use jobdoctor::policy::Policy;
-use jobdoctor::spec::QueueSpec;
+use jobdoctor::preset::QueueSpec;
 use std::time::Duration;
 
 fn dead(id: i64) -> Edit {

@@ -6,7 +6,7 @@ use crate::support::postgres::fresh;
 use jobdoctor::model::Claim;
 use jobdoctor::ops::{self, Order, Selection, Session, Snapshot};
 use jobdoctor::policy::{Later, Policy};
-use jobdoctor::spec::{Catalog, Place, Preset};
+use jobdoctor::preset::{Catalog, Place, Preset};
 use jobdoctor::store::{Address, Store, Surroundings, open};
 use serde_json::Value;
 

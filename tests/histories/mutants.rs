@@ -14,7 +14,7 @@ use super::world::{World, postgres};
 use crate::support::dice::one_in;
 use crate::support::figures;
 use jobdoctor::model::{BatchReport, Engine, EvidenceRow, Outcome, Step};
-use jobdoctor::spec::{Expr, Piece, QueueSpec, StateSource, StepSpec, Template};
+use jobdoctor::preset::{Expr, Piece, QueueSpec, StateSource, StepSpec, Template};
 use jobdoctor::store::StoreError;
 
 /// Within so many seeds it must be caught.

@@ -192,7 +192,7 @@ fn through(
     cut: &CutOff,
     doctor: Doctor,
     comes_back: bool,
-    spec: &jobdoctor::spec::QueueSpec,
+    spec: &jobdoctor::preset::QueueSpec,
     batch: &Batch<'_>,
 ) -> BatchReport<StoreError> {
     let mut limits = limits(&doctor_name(doctor));

@@ -5,7 +5,7 @@ use super::world::{World, doctor_name, limits};
 use crate::support::doctor::steps_seen;
 use jobdoctor::model::{BatchReport, Step};
 use jobdoctor::policy::Policy;
-use jobdoctor::spec::QueueSpec;
+use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::StoreError;
 use std::rc::Rc;
 

@@ -8,7 +8,7 @@ use super::history::{History, JobAtFirst, WorkerAtFirst};
 use crate::support::doctor::{built_in, mapping};
 use crate::support::tables::Kind::{Id, Int, Text, Time};
 use crate::support::tables::{ORDERS, ORDERS_MAPPING, PINGS, Table};
-use jobdoctor::spec::Preset;
+use jobdoctor::preset::Preset;
 
 /// See the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::specs::named;
 use super::{ORDERS, orders};
 use crate::support::figures;
 use crate::support::labs::{Journal, PostgresLab, SqlLab, SqliteLab};
-use jobdoctor::spec::{Expr, QueueSpec};
+use jobdoctor::preset::{Expr, QueueSpec};
 
 /// The precondition with these columns alone.
 fn only(columns: &'static [&'static str]) -> impl Fn(QueueSpec) -> QueueSpec {

@@ -10,7 +10,7 @@ use crate::support::doctor::{built_in, fit, mapping};
 use crate::support::labs::{Lab, SqlLab};
 use crate::support::tables::{JOBS, ORDERS, ORDERS_MAPPING, PINGS};
 use jobdoctor::model::Engine;
-use jobdoctor::spec::QueueSpec;
+use jobdoctor::preset::QueueSpec;
 use std::path::Path;
 
 /// Plays these orders with doctors that go by the mutant of the queue's specification; gives back what was not as the model has

@@ -6,7 +6,7 @@ use crate::support::doctor::{REASON, limits_waiting, steps};
 use crate::support::labs::{SqlLab, store_at};
 use jobdoctor::model::{Batch, Change, Engine, LedgerRow, Timestamp};
 use jobdoctor::policy::Policy;
-use jobdoctor::spec::QueueSpec;
+use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::{Address, Recorder, Store, StoreError, StoreErrorKind, open};
 use rusqlite::{Connection, ErrorCode};
 use std::sync::mpsc::{Receiver, Sender, channel};

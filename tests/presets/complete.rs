@@ -1,6 +1,6 @@
 //! Nothing is missing of any built-in preset: versions, a page, words, fixtures and scenes.
 
-use jobdoctor::spec::{Becomes, Catalog, Preset, Profile, Proof, StepProfile};
+use jobdoctor::preset::{Becomes, Catalog, Preset, Profile, Proof, StepProfile};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn nothing_is_missing() {
 fn every_file_is_a_preset_of_its_name() {
     let catalog = Catalog::built_in().unwrap();
     let known: BTreeSet<String> = catalog.iter().map(|preset| preset.name.clone()).collect();
-    assert_eq!(known, stems(&root().join("src/spec/presets"), "toml"));
+    assert_eq!(known, stems(&root().join("src/preset/presets"), "toml"));
     assert!(OURS.iter().all(|name| known.contains(*name)));
 }
 

@@ -1,5 +1,5 @@
 use jobdoctor::model::Engine;
-use jobdoctor::spec::{Catalog, Preset};
+use jobdoctor::preset::{Catalog, Preset};
 use std::fs;
 use std::path::Path;
 
@@ -29,7 +29,7 @@ fn malformed_presets_are_refused_with_place_and_advice() {
 #[test]
 fn built_in_presets_are_sound_and_name_their_tables() {
     let catalog = Catalog::built_in().unwrap();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/spec/presets");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/preset/presets");
     let files = fs::read_dir(folder).unwrap().count();
     assert_eq!(catalog.iter().count(), files, "a preset file is not in the list of built-in ones");
     for preset in catalog.iter() {

@@ -1,5 +1,5 @@
 use jobdoctor::model::{Cell, Engine, Key, Timestamp};
-use jobdoctor::spec::{Catalog, LiveColumn, LiveSchema, LiveTable, Place, resolve};
+use jobdoctor::preset::{Catalog, LiveColumn, LiveSchema, LiveTable, Place, resolve};
 use jobdoctor::store::{Cutoffs, Dialect, PostgresDialect, SqliteDialect, statements};
 use std::collections::BTreeMap;
 use std::convert::Infallible;

@@ -6,7 +6,7 @@ use jobdoctor::model::{
 use jobdoctor::policy::{
     EarlierSnapshot, Globs, LiveOwners, Living, Policy, Rule, Seen, Threshold, Verdict, judge, key_print, seen,
 };
-use jobdoctor::spec::QueueSpec;
+use jobdoctor::preset::QueueSpec;
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use crate::support::labs::as_in_memory;
 use crate::support::tables::JOBS;
 use jobdoctor::model::Outcome::{Changed, Moved};
 use jobdoctor::policy::{Policy, Seen, seen};
-use jobdoctor::spec::QueueSpec;
+use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::{Store, Wanted};
 
 const MAPPING: &str = r#"

@@ -3,7 +3,7 @@
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
 use jobdoctor::model::{Cell, Reading, Timestamp};
-use jobdoctor::spec::encoding::{Bound, Encoding, Encodings, Unit, Zone};
+use jobdoctor::preset::encoding::{Bound, Encoding, Encodings, Unit, Zone};
 use proptest::prelude::*;
 use std::cmp::Ordering;
 

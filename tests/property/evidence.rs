@@ -7,7 +7,7 @@ use jobdoctor::model::{Claim, LockSign, OwnerRow, Precondition, Reading, Sign, T
 use jobdoctor::policy::{
     EarlierSnapshot, LiveOwners, Living, Policy, Restart, RestartScope, Rule, Verdict, judge, key_print, seen,
 };
-use jobdoctor::spec::{LiveTable, QueueSpec};
+use jobdoctor::preset::{LiveTable, QueueSpec};
 use std::sync::{Arc, OnceLock};
 
 /// A lease on the row, and a heartbeat and a start on the owner's.

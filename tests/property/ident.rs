@@ -1,5 +1,5 @@
-use jobdoctor::spec::ident::{literal, quoted};
-use jobdoctor::spec::{Piece, Template};
+use jobdoctor::preset::ident::{literal, quoted};
+use jobdoctor::preset::{Piece, Template};
 use proptest::prelude::*;
 
 proptest! {

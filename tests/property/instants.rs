@@ -5,8 +5,8 @@ use super::queue::{resolved, table};
 use crate::support::doctor::mapping;
 use jobdoctor::model::{Claim, LockSign, OwnerRow, Reading, Sign, Timestamp};
 use jobdoctor::policy::{LiveOwners, Living, Policy, Restart, RestartScope, judge};
-use jobdoctor::spec::encoding::{Encoding, Encodings};
-use jobdoctor::spec::{LiveTable, QueueSpec};
+use jobdoctor::preset::encoding::{Encoding, Encodings};
+use jobdoctor::preset::{LiveTable, QueueSpec};
 use std::sync::Arc;
 
 const SECOND: i64 = 1_000_000;

@@ -7,7 +7,7 @@ use crate::support::shm;
 use jobdoctor::model::{Action, Claim};
 use jobdoctor::ops::cutoffs;
 use jobdoctor::policy::{Globs, Policy, StateLimit, Threshold, Thresholds, TooLong, Verdict, judge};
-use jobdoctor::spec::{Fields, Node, Place, Preset, QueueSpec, Written, resolve};
+use jobdoctor::preset::{Fields, Node, Place, Preset, QueueSpec, Written, resolve};
 use jobdoctor::store::{Address, Reader, Store, Wanted, open};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

@@ -2,7 +2,7 @@
 
 use crate::support::doctor::built_in;
 use jobdoctor::model::Engine;
-use jobdoctor::spec::{LiveColumn, LiveSchema, LiveTable, Place, Preset, QueueSpec, resolve};
+use jobdoctor::preset::{LiveColumn, LiveSchema, LiveTable, Place, Preset, QueueSpec, resolve};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::OnceLock;

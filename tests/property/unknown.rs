@@ -5,7 +5,7 @@ use super::prefilter::running;
 use super::queue::lease;
 use jobdoctor::model::{Action, Claim, Reading, Sign};
 use jobdoctor::policy::{EarlierSnapshot, Globs, Policy, StateLimit, TooLong, Verdict, judge, key_print, seen};
-use jobdoctor::spec::{Liveness, QueueSpec, SilentAfter};
+use jobdoctor::preset::{Liveness, QueueSpec, SilentAfter};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;

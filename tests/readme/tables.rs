@@ -3,7 +3,7 @@
 use super::block::{PAGES, pages, text, text_of};
 use jobdoctor::cli::{VARIABLES, command};
 use jobdoctor::output::SCHEMA_NAMES;
-use jobdoctor::spec::Catalog;
+use jobdoctor::preset::Catalog;
 use jobdoctor::store::FRAMEWORK_WORDS;
 use std::collections::BTreeSet;
 use std::fs;

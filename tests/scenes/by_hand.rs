@@ -14,7 +14,7 @@ use crate::support::shells::psql;
 use jobdoctor::model::Action;
 use jobdoctor::ops::{self, Guard, Order, Plan, Selection, Session};
 use jobdoctor::policy::{Lifted, Policy};
-use jobdoctor::spec::Place;
+use jobdoctor::preset::Place;
 use jobdoctor::store::{Address, Store, Surroundings, open};
 use postgres::Client;
 use std::sync::Mutex;

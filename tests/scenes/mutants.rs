@@ -4,7 +4,7 @@
 use super::as_new::AsNew;
 use super::{Stage, name, play, stages};
 use crate::support::dice::one_in;
-use jobdoctor::spec::Preset;
+use jobdoctor::preset::Preset;
 use std::cmp::Reverse;
 use std::fs;
 use std::path::Path;
@@ -91,7 +91,7 @@ fn queues(stages: &[Stage]) -> Vec<String> {
 }
 
 fn mutants(queue: &str) -> Vec<Mutant> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/spec/presets/{queue}.toml"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/preset/presets/{queue}.toml"));
     let whole: Table = fs::read_to_string(&path).unwrap().parse().unwrap();
     let mut places = Vec::new();
     parts(&Value::Table(whole.clone()), &mut Vec::new(), &mut places);

@@ -10,7 +10,7 @@ use crate::support::postgres::TestDatabase;
 use jobdoctor::model::{Action, parse_duration};
 use jobdoctor::ops::{self, Guard, Order, Selection, Session};
 use jobdoctor::policy::{Later, Lifted, Policy, Verdict, judge};
-use jobdoctor::spec::{Catalog, Place, Preset};
+use jobdoctor::preset::{Catalog, Place, Preset};
 use jobdoctor::store::{Address, Surroundings, open};
 use postgres::Client;
 use postgres::fallible_iterator::FallibleIterator;
@@ -189,7 +189,7 @@ pub fn catalog(queue: &str) -> &'static Catalog {
 }
 
 fn presets() -> (Catalog, BTreeMap<String, String>) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/spec/presets");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/preset/presets");
     let (mut catalog, mut broken) = (Catalog::default(), BTreeMap::new());
     for path in super::entries(&folder) {
         let name = super::name(&path);
@@ -208,7 +208,7 @@ fn verdicts(look: &mut ops::Snapshot, scene: &Scene, policy: &Policy) -> BTreeMa
     let mut found = BTreeMap::new();
     let ids: Vec<String> = scene.expected.keys().cloned().collect();
     let judged =
-        |claim: &jobdoctor::model::Claim, spec: &jobdoctor::spec::QueueSpec| match judge(spec, claim, policy, now)
+        |claim: &jobdoctor::model::Claim, spec: &jobdoctor::preset::QueueSpec| match judge(spec, claim, policy, now)
             .verdict
         {
             Verdict::Healthy => "healthy".to_owned(),

@@ -3,7 +3,7 @@
 use jobdoctor::model::{Action, Batch, BatchReport, Claim, Outcome, Step};
 use jobdoctor::ops::cutoffs as cutoffs_of;
 use jobdoctor::policy::{Draft, Policy, Verdict, draft, judge};
-use jobdoctor::spec::{Catalog, Place, Preset, QueueSpec, ResolveError, SpecError, resolve};
+use jobdoctor::preset::{Catalog, Place, Preset, QueueSpec, ResolveError, SpecError, resolve};
 use jobdoctor::store::{Interrupt, Limits, Reader, Store, StoreError, Unrecorded, Wanted};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};

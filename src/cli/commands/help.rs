@@ -3,7 +3,7 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::help::{TOPICS, Topic};
-use crate::spec::did_you_mean;
+use crate::preset::did_you_mean;
 
 /// `jobdoctor help`.
 #[derive(Debug, Clone, clap::Args)]

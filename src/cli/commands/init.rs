@@ -5,7 +5,7 @@ use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
 use crate::ops;
 use crate::output::format::{Format, json};
-use crate::spec::LEDGER;
+use crate::preset::LEDGER;
 
 /// `jobdoctor init`.
 #[derive(Debug, Clone, clap::Args)]

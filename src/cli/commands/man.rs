@@ -2,7 +2,7 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::generate::man_pages;
-use crate::spec::did_you_mean;
+use crate::preset::did_you_mean;
 
 /// `jobdoctor man`.
 #[derive(Debug, Clone, clap::Args)]

@@ -5,7 +5,7 @@ use crate::cli::exit::Exit;
 use crate::cli::settings::Settings;
 use crate::output::format::{Format, json};
 use crate::output::presets::{self, list, people};
-use crate::spec::Preset;
+use crate::preset::Preset;
 use std::path::PathBuf;
 
 /// `jobdoctor presets`.

@@ -6,7 +6,7 @@ use crate::ops::OpsError;
 use crate::ops::record::Cause;
 use crate::ops::session::Snapshot;
 use crate::output::Severity;
-use crate::spec::{Assignment, Piece, StepSpec};
+use crate::preset::{Assignment, Piece, StepSpec};
 use crate::store::{RefusedOf, StoreErrorKind};
 
 /// A run's name, as long as every other one.
@@ -93,7 +93,7 @@ fn cleared(snapshot: &Snapshot) -> Vec<(Action, Assignment)> {
 }
 
 /// The live table whose rows the actions change.
-pub(super) fn claims_table(snapshot: &Snapshot) -> Option<&crate::spec::LiveTable> {
+pub(super) fn claims_table(snapshot: &Snapshot) -> Option<&crate::preset::LiveTable> {
     let table = snapshot.spec.tables.get(&snapshot.spec.claim.lock_table)?;
     snapshot.live.table(Some(&table.schema), &table.name)
 }

@@ -2,8 +2,8 @@ use super::{Findings, name};
 use crate::model::{Cell, Engine};
 use crate::ops::session::Snapshot;
 use crate::output::Severity;
-use crate::spec::ident::{literal, qualified, quoted};
-use crate::spec::{Column, Expr, LiveIndex, LiveTable, Piece, QueueSpec, StateValue, Template};
+use crate::preset::ident::{literal, qualified, quoted};
+use crate::preset::{Column, Expr, LiveIndex, LiveTable, Piece, QueueSpec, StateValue, Template};
 use std::collections::BTreeSet;
 
 /// One condition of several that AND joins, word by word.

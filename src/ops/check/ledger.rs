@@ -1,7 +1,7 @@
 use super::{Findings, Severity};
 use crate::model::Engine;
 use crate::ops::session::Snapshot;
-use crate::spec::ident::{qualified, quoted};
+use crate::preset::ident::{qualified, quoted};
 
 /// Whether there is a ledger, and whether it can be used. Without one nothing is missing; one that is there is written to, so
 /// it must take what is written.

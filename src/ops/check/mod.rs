@@ -9,8 +9,8 @@ use super::session::Snapshot;
 use crate::model::Engine;
 use crate::output::{Check, CheckFinding, Severity};
 use crate::policy::{Policy, Verdict, judge};
-use crate::spec::ident::{qualified, quoted};
-use crate::spec::{LiveTable, QueueSpec, SilentAfter};
+use crate::preset::ident::{qualified, quoted};
+use crate::preset::{LiveTable, QueueSpec, SilentAfter};
 use crate::store::{Cutoffs, StoreErrorKind, Wanted};
 use std::collections::BTreeSet;
 

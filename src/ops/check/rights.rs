@@ -1,8 +1,8 @@
 use super::{Findings, name, tables};
 use crate::model::Engine;
 use crate::ops::session::Snapshot;
-use crate::spec::ident::quoted;
-use crate::spec::{ActionSpec, QueueSpec, StepSpec, Touch};
+use crate::preset::ident::quoted;
+use crate::preset::{ActionSpec, QueueSpec, StepSpec, Touch};
 use std::collections::BTreeSet;
 
 /// What the actions write, and whether this role may. What is done to jobs that wait counts where the config file has it done.

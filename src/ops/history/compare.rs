@@ -1,9 +1,9 @@
 //! A record held against the rows as they are.
 
-use crate::journal::{Entry, Target};
+use crate::history::{Entry, Target};
 use crate::model::{Key, RowImage};
 use crate::ops::{OpsError, Snapshot};
-use crate::spec::{Column, SpecError};
+use crate::preset::{Column, SpecError};
 use std::collections::BTreeMap;
 
 /// What a job's row is now, as the record of a run sees it.

@@ -1,6 +1,6 @@
 use super::Records;
 use super::load::{head_of, tells_nothing, time_of};
-use crate::journal::{self, Counts, End, Head};
+use crate::history::{self, Counts, End, Head};
 use crate::model::Outcome;
 use crate::ops::OpsError;
 use crate::output::{History, HistoryRun, HistorySummary, HistoryTarget, Outcomes};
@@ -18,7 +18,7 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>) -> Result<Histor
     let mut warnings = Vec::new();
     if let Some(journals) = records.journals {
         for run in journals.runs()? {
-            let summary = match journal::summary(journals, &run) {
+            let summary = match history::summary(journals, &run) {
                 Ok(Some(summary)) => summary,
                 Ok(None) => {
                     warnings.push(format!("run {run} is not listed: {}", tells_nothing(journals, &run)));

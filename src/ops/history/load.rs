@@ -1,9 +1,9 @@
 use super::Records;
-use crate::journal::{self, Actor, Counts, Directory, End, Entry, Head, Target, is_run_id, key_from_json};
+use crate::history::{self, Actor, Counts, Directory, End, Entry, Head, Target, is_run_id, key_from_json};
 use crate::model::{Action, LedgerRow, Outcome, Timestamp};
 use crate::ops::{OpsError, Snapshot};
 use crate::output::Spool;
-use crate::spec::LedgerSpec;
+use crate::preset::LedgerSpec;
 use crate::store::{StoreError, StoreErrorKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ pub(in crate::ops) struct Kept {
 /// Reads a run: from the journal of this host, or else from the ledger.
 pub(in crate::ops) fn load(records: &mut Records<'_>, run_id: &str) -> Result<Loaded, OpsError> {
     if let Some(journals) = records.journals
-        && let Some((head, lines)) = journal::read(journals, run_id)?
+        && let Some((head, lines)) = history::read(journals, run_id)?
     {
         let loaded = of_journal(head, lines)?;
         return completed(records, loaded);
@@ -122,9 +122,9 @@ fn completed(records: &mut Records<'_>, mut loaded: Loaded) -> Result<Loaded, Op
     Ok(loaded)
 }
 
-fn of_journal(head: Head, lines: journal::Lines) -> Result<Loaded, OpsError> {
+fn of_journal(head: Head, lines: history::Lines) -> Result<Loaded, OpsError> {
     let (mut steps, mut recorded) = (Spool::default(), Counts::new());
-    let end = journal::batches::<OpsError>(lines, &mut |batch| {
+    let end = history::batches::<OpsError>(lines, &mut |batch| {
         let mut entries: BTreeMap<usize, Entry> =
             batch.changes.iter().map(|entry| (entry.step, entry.clone())).collect();
         let ends = batch.ends.unwrap_or_default();

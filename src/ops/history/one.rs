@@ -1,7 +1,7 @@
 use super::list::run_of;
 use super::load::{Kept, Loaded, load};
 use super::{Records, belongs, now_of};
-use crate::journal::{self, Entry};
+use crate::history::{self, Entry};
 use crate::ops::OpsError;
 use crate::output::{HistoryChange, HistoryOne, HistoryOneSummary, HistoryStep, HistoryUnsure, Spool};
 
@@ -56,7 +56,7 @@ pub(in crate::ops) fn undone_by(records: &Records<'_>, run_id: &str) -> Vec<Stri
     let later = journals.runs().unwrap_or_default();
     let takes_back = |run: &String| {
         // A journal that cannot be read is spoken of where it is asked for.
-        let head = journal::read(journals, run).ok().flatten().map(|(head, _)| head);
+        let head = history::read(journals, run).ok().flatten().map(|(head, _)| head);
         head.and_then(|head| head.undoes).as_deref() == Some(run_id)
     };
     later.into_iter().filter(takes_back).rev().collect()

@@ -1,6 +1,6 @@
-use crate::journal::{Directory, is_run_id};
+use crate::history::{Directory, is_run_id};
 use crate::ops::{OpsError, Snapshot};
-use crate::spec::LedgerSpec;
+use crate::preset::LedgerSpec;
 use crate::store::{StoreError, StoreErrorKind};
 use std::collections::BTreeSet;
 
@@ -35,8 +35,8 @@ impl Records<'_> {
             let role = self.snapshot.as_ref().and_then(|snapshot| snapshot.live.role.clone()).unwrap_or_default();
             let grant = format!(
                 "GRANT SELECT ON {} TO {}",
-                crate::spec::ident::qualified(&ledger.table.schema, &ledger.table.name),
-                crate::spec::ident::quoted(&role)
+                crate::preset::ident::qualified(&ledger.table.schema, &ledger.table.name),
+                crate::preset::ident::quoted(&role)
             );
             let message = format!("may not read the ledger {name}");
             return Err(StoreError::new(StoreErrorKind::Denied, message).hint(grant).into());

@@ -6,7 +6,7 @@ use crate::ops::scan::judged;
 use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
 use crate::policy::{FREE, Gauge, Policy, Up};
-use crate::spec::{Liveness, SilentAfter};
+use crate::preset::{Liveness, SilentAfter};
 use crate::store::in_flight_by_owner;
 use std::time::Duration;
 

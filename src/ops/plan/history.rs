@@ -5,7 +5,7 @@ use crate::model::age;
 use crate::ops::session::Snapshot;
 use crate::ops::stats::run_time;
 use crate::policy::{Policy, SetBy};
-use crate::spec::Finished;
+use crate::preset::Finished;
 use crate::store::WantedRuns;
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -18,7 +18,7 @@ use super::stalls::{explain, must_be_counted};
 use crate::model::{Claim, Key, Step, Timestamp};
 use crate::output::{Filter, Job, SavedPlan, SkippedJob, Spool, StepJob, Target};
 use crate::policy::{Digest, Draft, Gauge, Judgement, Policy, draft, judge};
-use crate::spec::QueueSpec;
+use crate::preset::QueueSpec;
 pub use asked::Asked;
 use gauge::{Measured, measured};
 use rests::Rests;

@@ -5,7 +5,7 @@ use crate::model::{Action, Key};
 use crate::ops::OpsError;
 use crate::output::{SavedPlan, SavedPolicy, SavedStep, SavedTarget, Target};
 use crate::policy::{Digest, Draft, Policy, Rule, SkipReason, Skipped};
-use crate::spec::SpecError;
+use crate::preset::SpecError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 

@@ -4,7 +4,7 @@ use crate::ops::OpsError;
 use crate::ops::selection::hosts_are_named;
 use crate::ops::session::Snapshot;
 use crate::policy::{Globs, Policy, Restart, RestartScope};
-use crate::spec::QueueSpec;
+use crate::preset::QueueSpec;
 use std::collections::BTreeSet;
 
 /// Refuses an action that this queue does not have at all.

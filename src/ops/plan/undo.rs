@@ -1,7 +1,7 @@
 //! What is to be known about taking a plan back, before it is applied.
 
 use crate::model::Action;
-use crate::spec::QueueSpec;
+use crate::preset::QueueSpec;
 use std::collections::BTreeSet;
 
 /// The actions among these that cannot be taken back, each with why.

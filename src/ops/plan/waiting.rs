@@ -9,7 +9,7 @@ use crate::ops::session::{Session, Snapshot};
 use crate::ops::too_long::{self, Group};
 use crate::output::Spool;
 use crate::policy::{Digest, Draft, Policy, StateLimit, Verdict, draft, judge};
-use crate::spec::QueueSpec;
+use crate::preset::QueueSpec;
 use crate::store::Wanted;
 use std::collections::{BTreeSet, HashSet};
 

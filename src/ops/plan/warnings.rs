@@ -4,7 +4,7 @@ use super::rests::Rests;
 use crate::model::age;
 use crate::output::{Spool, StepJob};
 use crate::policy::{Policy, Proves};
-use crate::spec::{Fencing, Liveness, QueueSpec, SilentAfter};
+use crate::preset::{Fencing, Liveness, QueueSpec, SilentAfter};
 use std::collections::BTreeSet;
 use std::io;
 

@@ -4,7 +4,7 @@ use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
 use crate::output::{QueueStats, StateCount, Stats, StatsSummary};
 use crate::policy::{Judgement, Policy, Verdict, judge};
-use crate::spec::{EARLIEST_MICROS, QueueSpec, StateSource, StateValue};
+use crate::preset::{EARLIEST_MICROS, QueueSpec, StateSource, StateValue};
 use crate::store::{Tally, Wanted};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
 use crate::model::{Clocks, FUTURE_TOLERANCE, Reading, Timestamp};
-use crate::spec::EARLIEST_MICROS;
+use crate::preset::EARLIEST_MICROS;
 use crate::store::Run;
 use std::time::Duration;
 

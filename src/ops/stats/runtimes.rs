@@ -6,7 +6,7 @@ use crate::ops::session::Snapshot;
 use crate::ops::{OpsError, thresholds};
 use crate::output::{KindRuntimes, RuntimeBucket, StatsRuntimes, StatsRuntimesSummary};
 use crate::policy::Policy;
-use crate::spec::{Finished, Liveness, QueueSpec, Runs};
+use crate::preset::{Finished, Liveness, QueueSpec, Runs};
 use crate::store::{Run, WantedRuns};
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Gives rows back batch by batch, each a short transaction of its own, as a plan is applied.
 
 use super::UndoPlan;
-use crate::journal::Entry;
+use crate::history::Entry;
 use crate::model::{Action, Outcome, Restore, RestoreBatch, StepResult};
 use crate::ops::OpsError;
 use crate::ops::record::{Recording, ends};

@@ -1,10 +1,10 @@
 use super::snapshot;
-use crate::journal::Entry;
+use crate::history::Entry;
 use crate::model::{Action, Outcome, Restore, Timestamp};
 use crate::ops::OpsError;
 use crate::ops::history::{Kept, Loaded, Now, Records, belongs, load, now_of, undone_by};
 use crate::output::{Spool, Target, UndoLeft, UndoStep, UndoSummary};
-use crate::spec::{QueueSpec, SpecError};
+use crate::preset::{QueueSpec, SpecError};
 
 /// Jobs that are looked at in one go.
 const LOOKED_AT: usize = 500;

@@ -3,7 +3,7 @@
 use super::page::{PresetFact as Line, name, word};
 use super::words::{code, quoted};
 use crate::model::AttemptsChange;
-use crate::spec::{ActionProfile, Becomes, ColumnChange, DelayedProfile, StepProfile};
+use crate::preset::{ActionProfile, Becomes, ColumnChange, DelayedProfile, StepProfile};
 
 pub(super) fn action_named(action: &ActionProfile) -> Vec<Line> {
     if let Some(why) = &action.refused {

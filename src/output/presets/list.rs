@@ -1,5 +1,5 @@
 use crate::output::format::{Align, Cell, Column, Table};
-use crate::spec::{Catalog, Preset, Profile, Shape, SpecError};
+use crate::preset::{Catalog, Preset, Profile, Shape, SpecError};
 use schemars::JsonSchema;
 use serde::Serialize;
 

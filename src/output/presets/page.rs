@@ -3,7 +3,7 @@
 use super::sections::{TABLES, sections};
 use super::variants::variants;
 use super::words::{self, code};
-use crate::spec::{OptionKind, Preset, PresetOption, Shape, SpecError};
+use crate::preset::{OptionKind, Preset, PresetOption, Shape, SpecError};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -4,7 +4,7 @@ use super::actions::action_named;
 use super::page::{PresetFact as Line, PresetSection as Section, name, word};
 use super::words::{self, code, quoted, stored};
 use crate::model::Action;
-use crate::spec::{CheckProfile, FinishedProfile, Profile, SkipProfile, TimeProfile, WakeUp};
+use crate::preset::{CheckProfile, FinishedProfile, Profile, SkipProfile, TimeProfile, WakeUp};
 
 /// Whether anything may be done to a job at all.
 fn is_acted_on(profile: &Profile) -> bool {

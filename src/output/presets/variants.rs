@@ -3,7 +3,7 @@
 use super::page::{PresetFact, keyed, word};
 use super::sections::sections;
 use super::words;
-use crate::spec::{Preset, Profile, Shape, VariantProfile};
+use crate::preset::{Preset, Profile, Shape, VariantProfile};
 
 /// What is said of a variant on each engine that has it.
 type OnEngines = Vec<(String, Vec<String>)>;

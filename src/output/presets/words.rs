@@ -1,7 +1,7 @@
 //! What presets say, in plain words. Names of columns and tables, values and SQL stand in backquotes.
 
 use crate::model::age;
-use crate::spec::{
+use crate::preset::{
     Absence, AttemptsProfile, Condition, Counted, Exhausted, Fencing, LifeSign, MaxCounts, OwnerProfile, Preset,
     Profile, Proof, StateValue, TableProfile, TableRole, Threshold,
 };

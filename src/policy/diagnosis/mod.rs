@@ -12,7 +12,7 @@ pub use kind::{Diagnosis, DiagnosisKind};
 use super::inconsistencies::Inconsistency;
 use super::verdict::{Judgement, Rule, Verdict};
 use crate::model::{Claim, Owner};
-use crate::spec::QueueSpec;
+use crate::preset::QueueSpec;
 use holder::Holder;
 use std::collections::BTreeMap;
 use tally::Tally;

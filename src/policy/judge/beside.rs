@@ -6,7 +6,7 @@ use crate::policy::live_owners::{Living, Standing};
 use crate::policy::rules::Restart;
 use crate::policy::stillness::Stood;
 use crate::policy::verdict::{Check, CheckResult, Proves, Reason, Rule};
-use crate::spec::{EARLIEST_MICROS, Liveness, silence_allowed};
+use crate::preset::{EARLIEST_MICROS, Liveness, silence_allowed};
 use std::time::Duration;
 
 /// What judged, in documents: the list of living owners.
@@ -177,8 +177,8 @@ impl Bench<'_> {
 
     fn progress_columns(&self) -> String {
         let named = self.spec.claim.progress.iter().map(|expr| match expr {
-            crate::spec::Expr::Column(column) => column.to_string(),
-            crate::spec::Expr::Sql(_) => "(expression)".to_owned(),
+            crate::preset::Expr::Column(column) => column.to_string(),
+            crate::preset::Expr::Sql(_) => "(expression)".to_owned(),
         });
         named.collect::<Vec<_>>().join(", ")
     }

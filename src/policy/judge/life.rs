@@ -3,7 +3,7 @@
 use super::{Bench, shown};
 use crate::model::{Clocks, FUTURE_TOLERANCE, OwnerRow, age};
 use crate::policy::verdict::{Check, CheckResult, Rule};
-use crate::spec::Liveness;
+use crate::preset::Liveness;
 
 /// What an owner's restart after the claim means.
 const RESTARTED: &str = "the owner started after the claim was made: it is another process under the same name";

@@ -2,7 +2,7 @@
 
 use super::slices::Slice;
 use crate::model::{Cell, Key, RowError, Timestamp};
-use crate::spec::{ActionSpec, QueueSpec, Rows};
+use crate::preset::{ActionSpec, QueueSpec, Rows};
 use crate::store::session::Session;
 use crate::store::sql;
 use crate::store::{StoreError, StoreErrorKind};

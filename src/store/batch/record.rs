@@ -1,7 +1,7 @@
 //! Step three of a batch: what was done is recorded, in the transaction that did it and before it commits.
 
 use crate::model::{Cell, Change, Fingerprint, Key, LedgerRow, RowChange, RowImage, Timestamp, ValueChange};
-use crate::spec::{Column, LedgerSpec, QueueSpec};
+use crate::preset::{Column, LedgerSpec, QueueSpec};
 use crate::store::session::Session;
 use crate::store::sql;
 use crate::store::{StoreError, StoreErrorKind};

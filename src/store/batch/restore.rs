@@ -7,7 +7,7 @@ use super::record::{Recorder, changes, images, record};
 use super::transaction::{Done, in_transaction, settle, stopped};
 use super::verify::{guarded, open, refuse_shared_keys, set};
 use crate::model::{BatchReport, Cell, Key, Outcome, Restore, RestoreBatch, RowImage, StepResult, Timestamp};
-use crate::spec::{Column, QueueSpec};
+use crate::preset::{Column, QueueSpec};
 use crate::store::session::{Session, WriteSession};
 use crate::store::sql::{self, Statement};
 use crate::store::{StoreError, StoreErrorKind};

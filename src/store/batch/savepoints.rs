@@ -6,7 +6,7 @@ use super::execute::{ActionContext, is_of_a_row, row_error};
 use super::failure::{Aborted, Failure};
 use super::slices::act_on;
 use crate::model::{Batch, Outcome, StepResult};
-use crate::spec::{ActionSpec, QueueSpec};
+use crate::preset::{ActionSpec, QueueSpec};
 use crate::store::session::Session;
 use crate::store::sql::Statement;
 use crate::store::{StoreError, StoreErrorKind};

@@ -3,7 +3,7 @@
 
 use super::execute::{ActionContext, act};
 use crate::model::{Batch, Key};
-use crate::spec::{ActionSpec, QueueSpec};
+use crate::preset::{ActionSpec, QueueSpec};
 use crate::store::StoreError;
 use crate::store::session::Session;
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 //! of several hosts from doing the same work at the same time, and from doing it again too soon.
 
 use crate::model::{Cell, Clocks, Timestamp, age};
-use crate::spec::QueueSpec;
+use crate::preset::QueueSpec;
 use crate::store::session::{Session, WriteSession};
 use crate::store::sql;
 use crate::store::{StoreError, StoreErrorKind};

@@ -1,7 +1,7 @@
 //! Step one of a batch: locks the evidence rows and the jobs, and settles each step whose row is no longer what was judged.
 
 use crate::model::{Batch, Cell, EvidenceRow, Key, Outcome, Precondition, RowError, StepResult};
-use crate::spec::{ActionSpec, OwnerRowSpec, QueueSpec};
+use crate::preset::{ActionSpec, OwnerRowSpec, QueueSpec};
 use crate::store::StoreError;
 use crate::store::session::{Session, WriteSession, query_count};
 use crate::store::sql::{self, Statement};

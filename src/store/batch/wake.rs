@@ -2,7 +2,7 @@
 
 use super::slices::wait;
 use crate::model::{Action, Batch, Outcome, StepResult};
-use crate::spec::QueueSpec;
+use crate::preset::QueueSpec;
 use crate::store::StoreError;
 use crate::store::session::{Commit, Session};
 use crate::store::sql::{self, Statement};

@@ -11,7 +11,7 @@ use super::transaction::{Done, in_transaction, settle, stopped};
 use super::verify::{evidence_rows, guarded, open, read_again, refuse_shared_keys, set, verify};
 use super::wake::wake;
 use crate::model::{Batch, BatchReport, Key, Outcome, RestoreBatch, StepResult, Timestamp};
-use crate::spec::{ActionSpec, QueueSpec};
+use crate::preset::{ActionSpec, QueueSpec};
 use crate::store::session::WriteSession;
 use crate::store::{StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use super::session::PostgresSession;
 use crate::model::{Cell, Engine};
-use crate::spec::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
+use crate::preset::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
 use crate::store::StoreError;
 use crate::store::session::Session;
 use crate::store::sql::{Param, Statement};

@@ -1,4 +1,4 @@
-use crate::spec::ident::quoted;
+use crate::preset::ident::quoted;
 use crate::store::{StoreError, StoreErrorKind};
 use ::postgres::Error;
 use std::error::Error as _;

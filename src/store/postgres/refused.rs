@@ -2,7 +2,7 @@
 
 use super::error::{store_error, with_causes};
 use super::tls;
-use crate::spec::ident::quoted;
+use crate::preset::ident::quoted;
 use crate::store::conninfo::{PostgresAddress, Server, ServerPlace, SslMode};
 use crate::store::{StoreError, StoreErrorKind};
 use ::postgres::Error;

@@ -5,7 +5,7 @@
 
 use super::session::{PATH, PostgresSession};
 use crate::model::{Cell, Timestamp};
-use crate::spec::{ActionSpec, Assignment, QueueSpec};
+use crate::preset::{ActionSpec, Assignment, QueueSpec};
 use crate::store::rehearsal::{RefusedOf, Trial, assignments, is_refusal};
 use crate::store::session::Session;
 use crate::store::sql::{self, Dialect, Param, Postgres, Statement};

@@ -3,7 +3,7 @@
 
 use super::literal::literal;
 use crate::model::{Cell, Engine};
-use crate::spec::encoding::{Encoding, Encodings, Fraction, TextPattern, Unit};
+use crate::preset::encoding::{Encoding, Encodings, Fraction, TextPattern, Unit};
 
 /// Now in the encoding that such a column is written in; without one, a native timestamp.
 ///

@@ -1,8 +1,8 @@
 use super::clock;
 use super::literal::literal;
 use crate::model::{Cell, Engine, Key};
-use crate::spec::encoding::Encodings;
-use crate::spec::{Column, Marker, Table};
+use crate::preset::encoding::Encodings;
+use crate::preset::{Column, Marker, Table};
 use crate::store::sql::{Dialect, Postgres, Sql, Sqlite};
 use std::sync::OnceLock;
 

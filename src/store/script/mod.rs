@@ -16,7 +16,7 @@ mod sqlite;
 
 use super::{StoreError, StoreErrorKind};
 use crate::model::{Batch, Engine, Timestamp};
-use crate::spec::{ActionSpec, QueueSpec};
+use crate::preset::{ActionSpec, QueueSpec};
 use inline::Inline;
 
 /// What stands above the statements, for whoever reads before running.

@@ -3,8 +3,8 @@
 use super::inline::Inline;
 use super::{Place, Work, ended};
 use crate::model::{Action, Batch, Cell, Engine, EvidenceRow, Timestamp};
-use crate::spec::ident::quoted;
-use crate::spec::{ActionSpec, OwnerRowSpec, QueueSpec, Rows};
+use crate::preset::ident::quoted;
+use crate::preset::{ActionSpec, OwnerRowSpec, QueueSpec, Rows};
 use crate::store::StoreError;
 use crate::store::sql::{self, Statement};
 

@@ -3,7 +3,7 @@
 use super::literal::literal;
 use super::{Place, Work, cannot, ended};
 use crate::model::{Batch, Cell, Engine, Timestamp};
-use crate::spec::{ActionSpec, Marker, QueueSpec, Rows, StepSpec};
+use crate::preset::{ActionSpec, Marker, QueueSpec, Rows, StepSpec};
 use crate::store::StoreError;
 use crate::store::sql;
 

@@ -3,8 +3,8 @@
 use super::builder::{Sql, Statement, Values, column_sql, literal_sql};
 use super::dialect::Dialect;
 use crate::model::{Key, Timestamp};
-use crate::spec::ident::quoted;
-use crate::spec::{ActionSpec, Notify, QueueSpec, Rows, StateSource, StepSpec};
+use crate::preset::ident::quoted;
+use crate::preset::{ActionSpec, Notify, QueueSpec, Rows, StateSource, StepSpec};
 
 /// One statement of an action and how many rows it must touch.
 pub struct Act {

@@ -1,8 +1,8 @@
 use super::dialect::Dialect;
 use crate::model::{Cell, Key, Timestamp};
-use crate::spec::encoding::Encodings;
-use crate::spec::ident::{literal, quoted};
-use crate::spec::{Column, Expr, Marker, Piece, QueueSpec, Template};
+use crate::preset::encoding::Encodings;
+use crate::preset::ident::{literal, quoted};
+use crate::preset::{Column, Expr, Marker, Piece, QueueSpec, Template};
 
 /// A statement and the values bound to it.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,7 +116,7 @@ impl<'d> Sql<'d> {
                 self.push(&table);
             }
             // A type or function of the queue's schema.
-            None => self.push(&crate::spec::ident::qualified(&spec.schema, name)),
+            None => self.push(&crate::preset::ident::qualified(&spec.schema, name)),
         }
     }
 
@@ -150,7 +150,7 @@ impl<'d> Sql<'d> {
 
     /// The FROM clause of a claim: the preset's own, and the owner's row beside it.
     pub fn claim_from(&mut self, spec: &QueueSpec) {
-        use crate::spec::JoinOn;
+        use crate::preset::JoinOn;
         let none = Values::default();
         self.template(spec, &spec.claim.from, &none);
         let Some(row) = &spec.owner.row else { return };
@@ -175,7 +175,7 @@ impl<'d> Sql<'d> {
 
     /// What makes a row a claim. With a state: in that one state, so that a partial index serves.
     pub fn in_flight(&mut self, spec: &QueueSpec, state: Option<&Cell>) {
-        use crate::spec::StateSource;
+        use crate::preset::StateSource;
         let mut any = false;
         if let StateSource::Column(column) = &spec.claim.state {
             self.push(&column_sql(column));

@@ -1,7 +1,7 @@
 use super::builder::{Sql, Statement, column_sql};
 use super::dialect::Dialect;
 use super::projection::no_values;
-use crate::spec::{QueueSpec, Template};
+use crate::preset::{QueueSpec, Template};
 
 /// Types that Postgres puts in order but knows no `min` of.
 const WITHOUT_MIN: [&str; 3] = ["boolean", "uuid", "bytea"];
@@ -11,7 +11,7 @@ const WITHOUT_MIN: [&str; 3] = ["boolean", "uuid", "bytea"];
 pub fn states_in_use(spec: &QueueSpec, dialect: &dyn Dialect) -> Option<Statement> {
     let column = spec.claim.own_state()?;
     let table = spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table))?;
-    let (alias, state) = (crate::spec::ident::quoted(&column.alias), column_sql(column));
+    let (alias, state) = (crate::preset::ident::quoted(&column.alias), column_sql(column));
     let state = if WITHOUT_MIN.contains(&column.type_name.as_str()) { dialect.as_text(&state) } else { state };
     Some(Statement::plain(format!(
         "WITH RECURSIVE hop(s) AS (SELECT min({state}) FROM {table} AS {alias} \

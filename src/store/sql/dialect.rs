@@ -1,8 +1,8 @@
 use super::builder::{Param, Sql};
 use crate::model::{Cell, Engine, Key};
-use crate::spec::encoding::Encodings;
-use crate::spec::ident::{literal, qualified, quoted};
-use crate::spec::{Column, Marker, Table};
+use crate::preset::encoding::Encodings;
+use crate::preset::ident::{literal, qualified, quoted};
+use crate::preset::{Column, Marker, Table};
 
 /// How an engine spells what the others spell differently.
 pub trait Dialect: Send + Sync {

@@ -4,9 +4,9 @@
 use super::builder::{Param, Sql, column_sql};
 use super::projection::lock_sql;
 use crate::model::{Cell, FUTURE_TOLERANCE, Timestamp};
-use crate::spec::encoding::{Encoding, Unit};
-use crate::spec::ident::literal;
-use crate::spec::{
+use crate::preset::encoding::{Encoding, Unit};
+use crate::preset::ident::literal;
+use crate::preset::{
     Absence, Column, EARLIEST_MICROS, Free, LEASE_AHEAD, Liveness, MaxRuntime, OwnerRowSpec, QueueSpec, SilentAfter,
     TimeColumn, silence_allowed,
 };

@@ -4,7 +4,7 @@ use super::filter::after;
 use super::projection::{no_values, reading};
 use super::rows::{column_of, rows_from};
 use crate::model::{Cell, Reading};
-use crate::spec::{QueueSpec, Runs, StateSource, TimeColumn};
+use crate::preset::{QueueSpec, Runs, StateSource, TimeColumn};
 use crate::store::{Run, WantedRuns};
 
 /// The runs that have ended well, and what reads them.
@@ -28,7 +28,7 @@ pub fn finished<'s>(
     let mut sql = Sql::new(dialect);
     let end = column_sql(&runs.at.column);
     let mut items = vec![column_sql(&runs.started.column), end.clone()];
-    let mut place = |expr: Option<&crate::spec::Expr>| {
+    let mut place = |expr: Option<&crate::preset::Expr>| {
         items.push(dialect.as_text(&sql.expr_sql(spec, expr?)));
         Some(items.len() - 1)
     };

@@ -1,7 +1,7 @@
 use super::builder::{Sql, Statement};
 use super::dialect::Dialect;
 use crate::model::{Cell, Owner};
-use crate::spec::{Expr, QueueSpec};
+use crate::preset::{Expr, QueueSpec};
 
 /// How many claims each owner holds, in one pass over the claims in flight: id, name and host where they are known, then the
 /// count.

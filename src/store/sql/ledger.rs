@@ -3,8 +3,8 @@
 use super::builder::{Param, Sql, Statement};
 use super::dialect::{Dialect, Postgres, Sqlite};
 use crate::model::{Cell, Engine, LedgerRow, LedgerRun, Loss, Timestamp};
-use crate::spec::ident::quoted;
-use crate::spec::{LEDGER, LEDGER_COLUMNS, LedgerKind, LedgerSpec, Table};
+use crate::preset::ident::quoted;
+use crate::preset::{LEDGER, LEDGER_COLUMNS, LedgerKind, LedgerSpec, Table};
 
 /// Rows an INSERT: engines have limits on the number of bound values.
 const ROWS: usize = 100;

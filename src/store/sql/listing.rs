@@ -3,7 +3,7 @@ use super::dialect::{Dialect, Postgres};
 use super::filter::{Sieve, before, sieves};
 use super::projection::Projection;
 use crate::model::{Cell, Key, Timestamp};
-use crate::spec::{Column, QueueSpec, StateSource};
+use crate::preset::{Column, QueueSpec, StateSource};
 use crate::store::Cutoffs;
 use crate::store::ids::read_by_server;
 

@@ -1,6 +1,6 @@
 use super::builder::{Sql, Values, column_sql};
 use crate::model::{Cell, Claim, EvidenceRow, Key, LockSign, Owner, OwnerRow, Precondition, Reading, Sign, Timestamp};
-use crate::spec::{
+use crate::preset::{
     CancelRequested, Expr, Liveness, Max, MaxRuntime, QueueSpec, SilentAfter, StateSource, Template, TimeColumn,
 };
 use std::time::Duration;

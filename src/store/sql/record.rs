@@ -3,8 +3,8 @@
 use super::builder::{Param, Sql, Statement, column_sql};
 use super::dialect::Dialect;
 use crate::model::{Cell, Engine, Key, Restore};
-use crate::spec::ident::quoted;
-use crate::spec::{Column, QueueSpec};
+use crate::preset::ident::quoted;
+use crate::preset::{Column, QueueSpec};
 
 /// Bound values a statement: engines have limits on their number.
 const VALUES: usize = 10_000;

@@ -2,8 +2,8 @@
 
 use super::builder::Sql;
 use super::projection::no_values;
-use crate::spec::ident::quoted;
-use crate::spec::{Column, Expr, QueueSpec};
+use crate::preset::ident::quoted;
+use crate::preset::{Column, Expr, QueueSpec};
 
 /// The column behind an expression, if it is one.
 pub fn column_of(expr: &Expr) -> Option<&Column> {

@@ -5,7 +5,7 @@ use super::{
     Dialect, Statement, acts, all, count, finished, guard, holders, notifications, question, suspects, tally, verify,
 };
 use crate::model::{Action, Key, Timestamp};
-use crate::spec::{Finished, QueueSpec};
+use crate::preset::{Finished, QueueSpec};
 use crate::store::{Cutoffs, WantedRuns};
 use std::time::Duration;
 

@@ -2,7 +2,7 @@ use super::builder::{Param, Sql, Statement, column_sql, literal_sql};
 use super::dialect::Dialect;
 use super::rows::{column_of, rows_from};
 use crate::model::Cell;
-use crate::spec::{Expr, QueueSpec, StateSource};
+use crate::preset::{Expr, QueueSpec, StateSource};
 use crate::store::Tally;
 
 /// One count of all rows by queue and state, and what reads it.

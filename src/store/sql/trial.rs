@@ -4,8 +4,8 @@
 use super::builder::{Sql, Statement, Values, column_sql};
 use super::dialect::Dialect;
 use crate::model::Timestamp;
-use crate::spec::ident::quoted;
-use crate::spec::{Assignment, Column, QueueSpec};
+use crate::preset::ident::quoted;
+use crate::preset::{Assignment, Column, QueueSpec};
 
 /// The most claims that an action is tried on.
 pub const CLAIMS: usize = 100;

@@ -5,8 +5,8 @@ use super::builder::{Param, Sql, Statement, Values, column_sql};
 use super::dialect::Dialect;
 use super::projection::{owner_image, same_precondition};
 use crate::model::{Action, Cell, Key};
-use crate::spec::ident::quoted;
-use crate::spec::{Expr, OwnerRowSpec, QueueSpec, Template};
+use crate::preset::ident::quoted;
+use crate::preset::{Expr, OwnerRowSpec, QueueSpec, Template};
 
 /// Locks and verifies: gives the numbers (from 1) of the wanted rows that are still what was judged.
 pub fn verify(

@@ -4,7 +4,7 @@ use super::file::{DatabaseFile, ReadMode};
 use super::seen::Seen;
 use super::trial;
 use crate::model::{Cell, Timestamp};
-use crate::spec::{ActionSpec, LiveSchema, QueueSpec};
+use crate::preset::{ActionSpec, LiveSchema, QueueSpec};
 use crate::store::reader::{Each, ReadSession};
 use crate::store::rehearsal::Trial;
 use crate::store::session::WriteSession;

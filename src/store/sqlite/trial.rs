@@ -3,7 +3,7 @@
 
 use super::session::{Bound, SqliteSession, watch};
 use crate::model::{Cell, Key, Timestamp};
-use crate::spec::{ActionSpec, QueueSpec, Table};
+use crate::preset::{ActionSpec, QueueSpec, Table};
 use crate::store::batch::nothing_is_left;
 use crate::store::reader::ReadSession;
 use crate::store::rehearsal::{RefusedOf, Trial};
@@ -114,7 +114,7 @@ fn copy(session: &mut SqliteSession, spec: &QueueSpec) -> Result<Option<(Connect
         return Ok(None);
     }
     let Ok(connection) = empty(session, &declared) else { return Ok(None) };
-    let names: Vec<String> = columns.iter().map(|name| crate::spec::ident::quoted(name)).collect();
+    let names: Vec<String> = columns.iter().map(|name| crate::preset::ident::quoted(name)).collect();
     let places = vec!["?"; columns.len()].join(", ");
     let insert = format!("INSERT INTO {} ({}) VALUES ({places})", Sqlite.table(table), names.join(", "));
     let (mut keys, mut bytes) = (Vec::new(), 0);

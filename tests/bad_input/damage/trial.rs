@@ -8,7 +8,7 @@ use crate::support::files::Frozen;
 use crate::support::shm;
 use jobdoctor::ops::{self, Guard, OpsError, Order, Selection, Session};
 use jobdoctor::policy::{Lifted, Policy};
-use jobdoctor::spec::Place;
+use jobdoctor::preset::Place;
 use jobdoctor::store::{Address, Store, open};
 use serde_json::Value;
 use std::collections::BTreeSet;

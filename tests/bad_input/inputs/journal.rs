@@ -2,7 +2,7 @@
 //! more nor less than the batches do, and every line is written again as it was read.
 
 use super::place;
-use jobdoctor::journal::{Directory, JournalError, Line, batches, read, summary};
+use jobdoctor::history::{Directory, JournalError, Line, batches, read, summary};
 
 const RUN: &str = "20261121181057-a1b2c3";
 

@@ -2,7 +2,7 @@
 //! that it names, and comes to SQL or to another refusal where it meets tables.
 
 use jobdoctor::model::{Cell, Engine, Key, Timestamp};
-use jobdoctor::spec::{LiveColumn, LiveSchema, LiveTable, Place, Preset, resolve};
+use jobdoctor::preset::{LiveColumn, LiveSchema, LiveTable, Place, Preset, resolve};
 use jobdoctor::store::{Cutoffs, Dialect, PostgresDialect, SqliteDialect, statements};
 use std::collections::BTreeMap;
 use std::convert::Infallible;

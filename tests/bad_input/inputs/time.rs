@@ -2,7 +2,7 @@
 //! column may hand out.
 
 use jobdoctor::model::{Cell, Reading, Timestamp};
-use jobdoctor::spec::encoding::{Bound, Encoding, Encodings};
+use jobdoctor::preset::encoding::{Bound, Encoding, Encodings};
 use std::cmp::Ordering;
 use std::mem::discriminant;
 use std::time::Duration;

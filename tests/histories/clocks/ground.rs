@@ -8,7 +8,7 @@ use crate::support::pgbouncer::pooler;
 use crate::support::postgres::fresh;
 use crate::support::shm;
 use jobdoctor::model::Engine;
-use jobdoctor::spec::QueueSpec;
+use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::{Address, Store, Writer, open};
 use rusqlite::Connection;
 use std::any::Any;

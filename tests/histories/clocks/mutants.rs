@@ -10,7 +10,7 @@ use crate::support::figures;
 use crate::support::labs::Journal;
 use jobdoctor::model::{Claim, Key, OwnerRow, Reading, Timestamp};
 use jobdoctor::policy::{Policy, RestartScope};
-use jobdoctor::spec::{Column, Liveness, QueueSpec};
+use jobdoctor::preset::{Column, Liveness, QueueSpec};
 use std::time::Duration;
 
 /// Within so many stories of its kind a mutant must be caught.

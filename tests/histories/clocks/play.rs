@@ -8,7 +8,7 @@ use crate::support::doctor::REASON;
 use jobdoctor::model::{Batch, Claim, Outcome, Step, Timestamp};
 use jobdoctor::ops::cutoffs;
 use jobdoctor::policy::{Draft, Globs, LiveOwners, Living, Policy, Restart, RestartScope, draft, judge};
-use jobdoctor::spec::QueueSpec;
+use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::{Reader, Unrecorded, Wanted};
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -3,7 +3,7 @@
 use crate::support::dice::Dice;
 use crate::support::doctor::{built_in, mapping};
 use jobdoctor::model::Engine;
-use jobdoctor::spec::Preset;
+use jobdoctor::preset::Preset;
 
 /// So many tables there are. Number 0 is the reference schema as `init` creates it.
 pub const SHAPES: usize = 29;

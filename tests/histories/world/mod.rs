@@ -10,7 +10,7 @@ pub use sqlite::sqlite;
 use super::deed::{Doctor, Worker};
 use super::log::{Entry, Rows};
 use super::queue::Queue;
-use jobdoctor::spec::QueueSpec;
+use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::{Interrupt, Limits, Store, Writer};
 use std::time::{Duration, Instant};
 

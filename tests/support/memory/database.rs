@@ -1,7 +1,7 @@
 use crate::support::edit::{Edit, Value};
 use crate::support::tables::{Kind, Table};
 use jobdoctor::model::{Cell, Timestamp};
-use jobdoctor::spec::{LiveColumn, LiveSchema, LiveTable};
+use jobdoctor::preset::{LiveColumn, LiveSchema, LiveTable};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One row, by column.

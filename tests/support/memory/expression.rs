@@ -2,7 +2,7 @@
 //! none.
 
 use jobdoctor::model::Cell;
-use jobdoctor::spec::{Marker, Piece, Template};
+use jobdoctor::preset::{Marker, Piece, Template};
 
 /// What names and markers stand for.
 pub struct Scope<'s> {

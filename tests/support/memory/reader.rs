@@ -2,7 +2,7 @@ use super::database::{Database, Row, now};
 use super::record::{image, key_of};
 use super::row::{Joined, joined};
 use jobdoctor::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Timestamp};
-use jobdoctor::spec::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
+use jobdoctor::preset::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
 use jobdoctor::store::{Found, Reader, Refusal, Run, Standby, StoreError, Tally, Wanted, WantedRuns};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -2,7 +2,7 @@
 
 use super::database::{Database, Row};
 use jobdoctor::model::{Cell, Change, Key, Outcome, RowChange, RowImage, ValueChange};
-use jobdoctor::spec::{Column, QueueSpec};
+use jobdoctor::preset::{Column, QueueSpec};
 use jobdoctor::store::fingerprint;
 
 /// The rows of the claim's table, by key.

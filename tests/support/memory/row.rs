@@ -5,7 +5,7 @@ use super::expression::{Scope, evaluate};
 use jobdoctor::model::{
     Cell, Claim, EvidenceRow, Key, LockSign, Owner, OwnerRow, Precondition, Reading, Sign, Timestamp,
 };
-use jobdoctor::spec::{
+use jobdoctor::preset::{
     CancelRequested, Column, Expr, JoinOn, Liveness, Max, MaxRuntime, OwnerRowSpec, Piece, QueueSpec, Runs,
     SilentAfter, StateSource, TimeColumn,
 };
@@ -95,8 +95,8 @@ impl Joined<'_> {
         }
     }
 
-    fn fragment(&self, template: &jobdoctor::spec::Template) -> Cell {
-        let marker = |marker: &jobdoctor::spec::Marker| panic!("no value for {marker:?} here");
+    fn fragment(&self, template: &jobdoctor::preset::Template) -> Cell {
+        let marker = |marker: &jobdoctor::preset::Marker| panic!("no value for {marker:?} here");
         evaluate(template, &Scope { column: &|alias, name| self.column(alias, name), marker: &marker })
     }
 

@@ -3,7 +3,7 @@ use super::expression::{Scope, evaluate};
 use super::record::{changes, image, rows};
 use super::row::{Joined, joined, owner_image, owner_row};
 use jobdoctor::model::{Batch, BatchReport, Cell, EvidenceRow, Outcome, RestoreBatch, Step, StepResult, Timestamp};
-use jobdoctor::spec::{ActionSpec, Assignment, Column, Marker, QueueSpec, StepSpec};
+use jobdoctor::preset::{ActionSpec, Assignment, Column, Marker, QueueSpec, StepSpec};
 use jobdoctor::store::{Recorder, StoreError, StoreErrorKind, SweepLock, Writer};
 use std::sync::{Arc, Mutex};
 

@@ -9,7 +9,7 @@ use crate::cli::exit::Exit;
 use crate::cli::metrics::Metrics;
 use crate::cli::record::locks;
 use crate::cli::settings::Settings;
-use crate::journal::{JournalError, LockFile, Locked};
+use crate::history::{JournalError, LockFile, Locked};
 use crate::model::age;
 use crate::ops::{self, LockOptions, Reclaimed, Snapshot};
 use crate::store::{Limits, StoreError, StoreErrorKind, too_soon};

@@ -1,0 +1,279 @@
+//! Which queue lives in a database, told from its tables.
+
+use super::SpecError;
+use super::catalog::{Catalog, Detect, Preset};
+use super::document::{ClaimFrom, Document};
+use super::ident::literal;
+use super::live::{LiveSchema, LiveTable};
+use super::probe::{Ask, Tables};
+use super::resolve::{Place, physical_tables};
+use crate::model::Engine;
+use std::collections::BTreeSet;
+
+/// The presets whose tables are there, by name.
+///
+/// # Errors
+/// When none fits or two do: which one is meant must then be said. Nothing is ever guessed or asked.
+pub fn detect<'a>(catalog: &'a Catalog, live: &LiveSchema, place: &Place) -> Result<&'a Preset, SpecError> {
+    let fits: Vec<&Preset> =
+        catalog.iter().filter(|preset| preset.knows(live.engine) && fits(preset, live, place)).collect();
+    match fits.as_slice() {
+        [preset] => Ok(preset),
+        [] => {
+            if let Some(why) = missing(catalog, live, place).or_else(|| on_another_engine(catalog, live, place)) {
+                return Err(SpecError::whole("detection", why));
+            }
+            let mut seen: Vec<String> =
+                live.tables.iter().map(|table| format!("{}.{}", table.schema, table.name)).collect();
+            seen.sort();
+            let seen = if seen.is_empty() {
+                "none of the tables that the known presets use is here".to_owned()
+            } else {
+                format!("tables of interest here: {}", seen.join(", "))
+            };
+            let nearly: Vec<String> = catalog.iter().filter_map(|preset| nearly(preset, live, place)).collect();
+            let nearly = if nearly.is_empty() { String::new() } else { format!("; {}", nearly.join("; ")) };
+            Err(SpecError::whole(
+                "detection",
+                format!(
+                    "no known queue was recognised; {seen}{nearly}. Name a preset or a mapping with --preset (`jobdoctor \
+                     presets` lists them); it then says what it misses"
+                ),
+            ))
+        }
+        several => {
+            let names: Vec<&str> = several.iter().map(|preset| preset.name.as_str()).collect();
+            Err(SpecError::whole(
+                "detection",
+                format!("more than one queue lives here: {}. Say which one with --preset", names.join(", ")),
+            ))
+        }
+    }
+}
+
+/// What the operator named and the database does not have, or has in another place.
+fn missing(catalog: &Catalog, live: &LiveSchema, place: &Place) -> Option<String> {
+    let schemas: BTreeSet<&str> = live.tables.iter().map(|table| table.schema.as_str()).collect();
+    let known = || schemas.iter().copied().collect::<Vec<_>>().join(", ");
+    // Tables of a known name are anybody's; --schema helps only where all of a queue's are.
+    let has_queue = |schema: &&str| {
+        let there = Place { schema: Some((*schema).to_owned()), ..place.clone() };
+        catalog.iter().any(|preset| preset.knows(live.engine) && fits(preset, live, &there))
+    };
+    let queues = || schemas.iter().copied().filter(has_queue).collect::<Vec<_>>();
+    match (&place.table, &place.schema) {
+        (Some(table), _) if live.schemas_of(table).is_empty() => Some(format!("there is no table `{table}`")),
+        (_, Some(schema)) if !schemas.contains(schema.as_str()) && !schemas.is_empty() => {
+            Some(format!("there is no queue that is known in schema `{schema}`; tables of interest are in {}", known()))
+        }
+        (_, None) => match queues() {
+            queues if queues.is_empty() => None,
+            queues => Some(format!(
+                "no queue is on the search path; there is one in {}: say which with --schema",
+                queues.join(", ")
+            )),
+        },
+        _ => None,
+    }
+}
+
+/// The queue whose tables are here and whose preset does not know this engine.
+fn on_another_engine(catalog: &Catalog, live: &LiveSchema, place: &Place) -> Option<String> {
+    let strange = |preset: &&Preset| preset.is_detectable() && !preset.engines.contains(&live.engine);
+    let preset = catalog.iter().filter(strange).find(|preset| fits(preset, live, place))?;
+    let (_, tables) = found(preset, live, place)?;
+    let names: Vec<&str> = preset
+        .detect
+        .tables
+        .iter()
+        .filter_map(|wanted| Some(tables.get(&wanted.table)?.as_ref()?.name.as_str()))
+        .collect();
+    Some(format!(
+        "the tables of {} are here ({}), but {}",
+        preset.name,
+        names.join(", "),
+        no_engine(preset, live.engine)
+    ))
+}
+
+fn no_engine(preset: &Preset, engine: Engine) -> String {
+    let known: Vec<&str> = preset.engines.iter().map(|engine| engine.name()).collect();
+    format!(
+        "preset {name} knows {} only, and this database is {engine}. jobdoctor can do nothing for them here; `jobdoctor \
+         presets show {name}` ends with the library's own remedy",
+        known.join(" and "),
+        name = preset.name
+    )
+}
+
+/// The queue whose tables are here under names of their own, with a prefix: what is to be said where nothing was recognised.
+/// Only names of several words are looked for; `jobs` with something before it is anybody's.
+///
+/// # Errors
+/// When a question fails.
+pub fn detect_prefixed<E>(
+    catalog: &Catalog,
+    live: &LiveSchema,
+    place: &Place,
+    ask: Ask<'_, E>,
+) -> Result<Option<SpecError>, E> {
+    if catalog.iter().any(|preset| preset.knows(live.engine) && fits(preset, live, place)) {
+        // Several were recognised, and that is what is to be said.
+        return Ok(None);
+    }
+    for preset in catalog.iter().filter(|preset| preset.is_detectable()) {
+        let Ok(document) = preset.sketch(preset.engine_or_other(live.engine), &Default::default()) else {
+            continue;
+        };
+        let physical = |wanted: &Detect| {
+            let named = document.tables.iter().find(|(logical, _)| *logical == wanted.table);
+            named.map(|(_, name)| name.clone()).filter(|name| name.trim_start_matches('_').contains('_'))
+        };
+        let Some(names) = preset.detect.tables.iter().map(physical).collect::<Option<Vec<String>>>() else { continue };
+        let Some(sql) = are_there_with_a_prefix(live.engine, &names) else { continue };
+        if !ask(&sql)? {
+            continue;
+        }
+        let what_to_do = if preset.engines.contains(&live.engine) {
+            format!(
+                "preset {name} knows them without a prefix, and --table renames one table only. Make a mapping from \
+                 `jobdoctor presets show {name} --toml`, with your names in its [tables]",
+                name = preset.name
+            )
+        } else {
+            no_engine(preset, live.engine)
+        };
+        let message = format!(
+            "tables are here that are called like those of {} ({}), with a prefix; {what_to_do}",
+            preset.name,
+            names.join(", ")
+        );
+        return Ok(Some(SpecError::whole("detection", message)));
+    }
+    Ok(None)
+}
+
+/// A question for tables with these names behind one prefix, in one schema.
+fn are_there_with_a_prefix(engine: Engine, names: &[String]) -> Option<String> {
+    let (first, others) = names.split_first()?;
+    let (ends, length) = (literal(&format!("_{first}")), first.chars().count());
+    let others = others.iter().map(|other| match engine {
+        Engine::Postgres => format!(
+            " AND EXISTS (SELECT FROM pg_catalog.pg_class AS o WHERE o.relnamespace = c.relnamespace AND o.relkind = c.relkind \
+             AND o.relname::text = pg_catalog.left(c.relname::text, -{length}) || {})",
+            literal(other)
+        ),
+        Engine::Sqlite => format!(
+            " AND EXISTS (SELECT 1 FROM sqlite_schema AS o WHERE o.type = 'table' \
+             AND o.name = substr(c.name, 1, length(c.name) - {length}) || {})",
+            literal(other)
+        ),
+    });
+    let others: String = others.collect();
+    Some(match engine {
+        Engine::Postgres => format!(
+            "SELECT EXISTS (SELECT FROM pg_catalog.pg_class AS c WHERE c.relkind IN ('r', 'p') \
+             AND pg_catalog.right(c.relname::text, {}) = {ends}{others})",
+            length + 1
+        ),
+        Engine::Sqlite => format!(
+            "SELECT EXISTS (SELECT 1 FROM sqlite_schema AS c WHERE c.type = 'table' \
+             AND substr(c.name, -{}) = {ends}{others})",
+            length + 1
+        ),
+    })
+}
+
+fn fits(preset: &Preset, live: &LiveSchema, place: &Place) -> bool {
+    let names = preset.table_names(live.engine, &place.options);
+    if place.table.is_none() && !live.tables.iter().any(|table| names.contains(&table.name)) {
+        return false;
+    }
+    found(preset, live, place).is_some_and(|(document, tables)| {
+        let has_all = preset.detect.tables.iter().all(|wanted| {
+            let table = tables.get(&wanted.table).copied().flatten();
+            table.is_some_and(|table| lacking(wanted, table).is_empty())
+        });
+        has_all && out_of_reach(&document, live, &tables).is_none()
+    })
+}
+
+/// The preset's document and the tables it names that are here, whatever the engine.
+fn found<'a>(preset: &Preset, live: &'a LiveSchema, place: &Place) -> Option<(Document, Tables<'a>)> {
+    let document = preset.sketch(preset.engine_or_other(live.engine), &place.options).ok()?;
+    let (_, tables) = physical_tables(&document, live, place).ok()?;
+    Some((document, tables))
+}
+
+/// Why the state column of a table can hold no state in flight of the preset's.
+fn out_of_reach(document: &Document, live: &LiveSchema, tables: &Tables<'_>) -> Option<String> {
+    let (ClaimFrom::Table(table), Some(state)) = (&document.claim.from, &document.claim.state) else { return None };
+    let table = tables.get(&table.text).copied().flatten()?;
+    let column = table.column(&state.text)?;
+    match live.states_out_of_reach(column, &document.states.in_flight) {
+        lacking if lacking.is_empty() => None,
+        lacking => Some(format!("{} of table {} is an enum without {}", column.name, table.name, lacking.join(", "))),
+    }
+}
+
+impl Preset {
+    /// Refuses tables that lack a column which [detect] asks for and the document does not call optional: the preset fits none
+    /// of them when it is named either.
+    pub(super) fn columns_are_there(&self, document: &Document, tables: &Tables<'_>) -> Result<(), SpecError> {
+        let is_optional = |either: &Vec<String>| either.iter().any(|name| document.claim.optional.contains(name));
+        for wanted in &self.detect.tables {
+            let Some(table) = tables.get(&wanted.table).copied().flatten() else { continue };
+            let needed = wanted.columns.iter().filter(|either| !is_optional(either)).cloned().collect();
+            let needed = Detect { table: wanted.table.clone(), columns: needed };
+            match lacking(&needed, table) {
+                lacking if lacking.is_empty() => {}
+                lacking => {
+                    let lacking = lacking.join(", ");
+                    let message = format!("table {} has no column {lacking}{}", table.name, self.checked_against());
+                    return Err(SpecError::whole(&self.document, message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// True if it can be found by looking at the tables of that engine.
+    fn knows(&self, engine: Engine) -> bool {
+        self.is_detectable() && self.engines.contains(&engine)
+    }
+
+    /// The versions it was checked against, in brackets.
+    fn checked_against(&self) -> String {
+        match self.checked.as_slice() {
+            [] => String::new(),
+            versions => format!(" (checked against {})", versions.join(", ")),
+        }
+    }
+}
+
+/// The columns that a table would have if it were the preset's.
+fn lacking(wanted: &Detect, table: &LiveTable) -> Vec<String> {
+    let is_there = |either: &&Vec<String>| !either.iter().any(|name| table.column(name).is_some());
+    wanted.columns.iter().filter(is_there).map(|either| either.join(" or ")).collect()
+}
+
+/// What keeps tables that have a preset's names from being its: another version, most likely.
+fn nearly(preset: &Preset, live: &LiveSchema, place: &Place) -> Option<String> {
+    if !preset.knows(live.engine) {
+        return None;
+    }
+    let (document, tables) = found(preset, live, place)?;
+    let here = |wanted: &&Detect| tables.get(&wanted.table).copied().flatten().is_some();
+    preset.detect.tables.iter().find(here)?;
+    let mut misses: Vec<String> = (preset.detect.tables.iter())
+        .filter_map(|wanted| match tables.get(&wanted.table).copied().flatten() {
+            None => Some(format!("there is no table for its `{}`", wanted.table)),
+            Some(table) => match lacking(wanted, table) {
+                lacking if lacking.is_empty() => None,
+                lacking => Some(format!("table {} has no column {}", table.name, lacking.join(", "))),
+            },
+        })
+        .collect();
+    misses.extend(out_of_reach(&document, live, &tables));
+    Some(format!("it is not {}{}: {}", preset.name, preset.checked_against(), misses.join(", ")))
+}

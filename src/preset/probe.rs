@@ -1,0 +1,227 @@
+//! Which variants of a preset a database has.
+
+use super::SpecError;
+use super::catalog::Preset;
+use super::document::Document;
+use super::ident::{literal, qualified, quoted};
+use super::live::{LiveColumn, LiveSchema, LiveTable};
+use super::node::Node;
+use super::options::chosen;
+use super::resolve::{Place, ResolveError, physical_tables};
+use super::template::{Piece, Template};
+use super::variant::{Probe, Variant, variants};
+use crate::model::Engine;
+use std::collections::BTreeMap;
+
+/// Asks the database one boolean question; NULL counts as no.
+pub type Ask<'a, E> = &'a mut dyn FnMut(&str) -> Result<bool, E>;
+
+/// The tables of a document: live ones by logical name, absent ones as `None`.
+pub(super) type Tables<'a> = BTreeMap<String, Option<&'a LiveTable>>;
+
+/// The document with the variants that the database has laid over it, and their names. Its options are still to be filled in.
+///
+/// # Errors
+/// A variant that is refused, one that is not known (none or several of `exactly_one`), a question that fails.
+pub(super) fn choose<E>(
+    preset: &Preset,
+    mut node: Node,
+    live: &LiveSchema,
+    place: &Place,
+    ask: Ask<'_, E>,
+) -> Result<(Node, Vec<String>), ResolveError<E>> {
+    // What is asked has the options' values in it; what is laid over may change them.
+    let overlays: Vec<Node> = variants(&preset.document, &node)?.into_iter().map(|variant| variant.overlay).collect();
+    let filled = preset.filled_with(node.clone(), &place.options)?;
+    let variants = variants(&preset.document, &filled)?;
+    let mut base = Document::of(&preset.document, &preset.name, filled)?;
+    for (logical, physical) in variants.iter().flat_map(Variant::tables) {
+        if !base.tables.iter().any(|(known, _)| *known == logical) {
+            base.tables.push((logical, physical));
+        }
+    }
+    let (schema, tables) = physical_tables(&base, live, place)?;
+    let options = chosen(&preset.document, &preset.options, &place.options)?;
+    let options = options.into_iter().map(|(name, value)| (name, value.to_string())).collect();
+    let names = base.tables.into_iter().collect();
+    let probing = Probing { live, schema, tables, names, options };
+    let mut held = Vec::new();
+    for (variant, overlay) in variants.iter().zip(overlays) {
+        if probing.holds(variant, ask).map_err(ResolveError::Ask)? {
+            if let Some(why) = &variant.refuse {
+                let message = format!("variant `{}` is refused: {why}", variant.name);
+                return Err(SpecError::whole(&preset.document, message).into());
+            }
+            node.overlay(overlay);
+            held.push(variant.name.clone());
+        }
+    }
+    probing.is_known(preset, &variants, &held)?;
+    Ok((node, held))
+}
+
+struct Probing<'a> {
+    live: &'a LiveSchema,
+    schema: String,
+    tables: Tables<'a>,
+    /// What the tables are called where they are not there.
+    names: BTreeMap<String, String>,
+    options: BTreeMap<String, String>,
+}
+
+impl Probing<'_> {
+    /// True if every condition of the variant holds.
+    fn holds<E>(&self, variant: &Variant, ask: Ask<'_, E>) -> Result<bool, E> {
+        for probe in &variant.when {
+            let holds = match (probe, self.seen(probe)) {
+                (_, Some(seen)) => seen,
+                (Probe::Function(name, there), None) => ask(&self.function_sql(name))? == *there,
+                (Probe::Sql(sql), None) => ask(&self.probe_sql(sql))?,
+                (_, None) => false,
+            };
+            if !holds {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether a condition holds, where that can be told without a question.
+    fn seen(&self, probe: &Probe) -> Option<bool> {
+        Some(match probe {
+            Probe::Engine(engine) => self.live.engine == *engine,
+            Probe::Table(table, there) => self.table(table).is_some() == *there,
+            Probe::Column(table, column, there) => self.column(table, column).is_some() == *there,
+            Probe::Type(table, column, types) => {
+                self.column(table, column).is_some_and(|column| types.contains(&column.type_name))
+            }
+            Probe::Label(type_name, label) => {
+                self.live.enums.get(type_name).is_some_and(|labels| labels.contains(label))
+            }
+            Probe::Option(name, value) => self.options.get(name) == Some(value),
+            Probe::Function(_, there) if self.live.engine == Engine::Sqlite => !*there,
+            // What is not there cannot be asked.
+            Probe::Sql(sql) if self.absent(sql).is_some() => false,
+            Probe::Function(..) | Probe::Sql(_) => return None,
+        })
+    }
+
+    fn table(&self, logical: &str) -> Option<&LiveTable> {
+        self.tables.get(logical).copied().flatten()
+    }
+
+    /// A table that a question names and the database does not have.
+    fn absent<'t>(&self, sql: &'t Template) -> Option<&'t str> {
+        sql.0.iter().find_map(|piece| match piece {
+            Piece::Name(name) if self.tables.get(name).is_some_and(Option::is_none) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    /// A table's name in the database.
+    fn named<'s>(&'s self, logical: &'s str) -> &'s str {
+        match self.table(logical) {
+            Some(table) => &table.name,
+            None => self.names.get(logical).map_or(logical, String::as_str),
+        }
+    }
+
+    fn column(&self, table: &str, column: &str) -> Option<&LiveColumn> {
+        self.table(table)?.column(column)
+    }
+
+    fn function_sql(&self, name: &str) -> String {
+        format!(
+            "SELECT EXISTS (SELECT FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n \
+             ON n.oid = p.pronamespace WHERE p.proname = {} AND n.nspname = {})",
+            literal(name),
+            literal(&self.schema)
+        )
+    }
+
+    fn probe_sql(&self, sql: &Template) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Name(name) => match self.table(name) {
+                Some(table) => qualified(&table.schema, &table.name),
+                None => quoted(name),
+            },
+            _ => String::new(),
+        };
+        sql.0.iter().map(piece).collect()
+    }
+
+    /// Refuses tables that no known version has: what is not understood is not touched.
+    fn is_known(&self, preset: &Preset, variants: &[Variant], held: &[String]) -> Result<(), SpecError> {
+        let exactly_one = &preset.detect.exactly_one;
+        let fits: Vec<&str> = exactly_one.iter().filter(|name| held.contains(name)).map(String::as_str).collect();
+        // Where a table is missing altogether, that is what is to be said.
+        let is_missing = preset.detect.tables.iter().any(|wanted| self.table(&wanted.table).is_none());
+        if exactly_one.is_empty() || fits.len() == 1 || is_missing {
+            return Ok(());
+        }
+        let checked = format!("checked against {}", preset.checked.join(", "));
+        let message = if fits.is_empty() {
+            let wanted: Vec<String> = (variants.iter())
+                .filter(|variant| exactly_one.contains(&variant.name))
+                .map(|variant| format!("`{}` wants {}", variant.name, self.wants(variant)))
+                .collect();
+            format!(
+                "these tables are of no version that is known ({checked}): {}; {}",
+                wanted.join("; "),
+                self.columns(variants)
+            )
+        } else {
+            let fits = fits.join("` and `");
+            format!(
+                "these tables fit `{fits}` at once, and can be only one of them ({checked}); {}",
+                self.columns(variants)
+            )
+        };
+        Err(SpecError::whole(&preset.document, message))
+    }
+
+    /// What a variant asks for and is not so.
+    fn wants(&self, variant: &Variant) -> String {
+        let unmet: Vec<String> = (variant.when.iter())
+            .filter(|probe| self.seen(probe) != Some(true))
+            .map(|probe| match probe {
+                Probe::Engine(engine) => engine.to_string(),
+                Probe::Table(table, true) => format!("table {}", self.named(table)),
+                Probe::Table(table, false) => format!("no table {}", self.named(table)),
+                Probe::Column(table, column, true) => format!("column {}.{column}", self.named(table)),
+                Probe::Column(table, column, false) => format!("no column {}.{column}", self.named(table)),
+                Probe::Type(table, column, types) => {
+                    format!("{}.{column} to be {}", self.named(table), types.join(" or "))
+                }
+                Probe::Label(type_name, label) => format!("label {label} in type {type_name}"),
+                Probe::Function(name, true) => format!("function {name}"),
+                Probe::Function(name, false) => format!("no function {name}"),
+                Probe::Option(name, value) => format!("--option {name}={value}"),
+                Probe::Sql(sql) => match self.absent(sql) {
+                    Some(table) => format!("table {}", self.named(table)),
+                    None => "something that its probe did not find".to_owned(),
+                },
+            })
+            .collect();
+        unmet.join(" and ")
+    }
+
+    /// The columns of the tables that the variants ask about.
+    fn columns(&self, variants: &[Variant]) -> String {
+        let asked = variants.iter().flat_map(|variant| &variant.when).filter_map(|probe| match probe {
+            Probe::Column(table, ..) | Probe::Type(table, ..) => Some(table.as_str()),
+            _ => None,
+        });
+        let mut seen: Vec<String> = Vec::new();
+        for table in asked.filter_map(|table| self.table(table)) {
+            let columns: Vec<String> =
+                table.columns.iter().map(|column| format!("{} {}", column.name, column.type_name)).collect();
+            let line = format!("{}.{} has {}", table.schema, table.name, columns.join(", "));
+            if !seen.contains(&line) {
+                seen.push(line);
+            }
+        }
+        seen.join("; ")
+    }
+}

@@ -1,0 +1,194 @@
+//! What may be done to a job: the statements of each action, with the state and the attempts that authors do not write.
+
+use super::Binder;
+use super::fragments::Within;
+use crate::model::{Action, AttemptsChange, Cell};
+use crate::preset::document::{ActionDoc, AttemptsWord, StepDoc};
+use crate::preset::encoding::Encodings;
+use crate::preset::fields::Written;
+use crate::preset::queue::*;
+use crate::preset::template::{Marker, Piece, Template};
+use crate::preset::{SpecError, WrittenAt, did_you_mean};
+use std::collections::BTreeMap;
+
+impl Binder<'_> {
+    pub(super) fn actions(
+        &self,
+        claim: &ClaimSpec,
+        attempts: &Attempts,
+    ) -> Result<BTreeMap<Action, ActionSpec>, SpecError> {
+        let mut actions = BTreeMap::new();
+        for (action, doc) in &self.document.actions {
+            let delayed = self.delayed(*action, doc, claim, attempts)?.map(Box::new);
+            actions.insert(*action, ActionSpec { delayed, ..self.action_named(doc, claim, attempts)? });
+        }
+        self.losses_are_counted(&actions, attempts)?;
+        Ok(actions)
+    }
+
+    /// What is done to jobs that wait: one that never ran has lost no attempt.
+    pub(super) fn waiting(
+        &self,
+        claim: &ClaimSpec,
+        attempts: &Attempts,
+    ) -> Result<BTreeMap<Action, ActionSpec>, SpecError> {
+        let of_one = |(action, doc): &(Action, ActionDoc)| {
+            let attempts_word = doc.attempts.or(Some(AttemptsWord::Keep));
+            let doc = ActionDoc { attempts: attempts_word, ..doc.clone() };
+            Ok((*action, self.action_named(&doc, claim, attempts)?))
+        };
+        self.document.waiting.iter().map(of_one).collect()
+    }
+
+    pub(super) fn action_named(
+        &self,
+        doc: &ActionDoc,
+        claim: &ClaimSpec,
+        attempts: &Attempts,
+    ) -> Result<ActionSpec, SpecError> {
+        let to = match &doc.to {
+            None => StateValue { name: String::new(), stored: Cell::Null },
+            Some(to) => match (&claim.state, self.document.states.all().find(|state| state.name == to.text)) {
+                (_, Some(state)) => state.clone(),
+                (StateSource::Place(_), None) => {
+                    StateValue { name: to.text.clone(), stored: Cell::Text(to.text.clone()) }
+                }
+                (StateSource::Column(_), None) => {
+                    let known: Vec<&str> = self.document.states.all().map(|state| state.name.as_str()).collect();
+                    let hint = did_you_mean(&to.text, known.iter().copied());
+                    return Err(to.error(format!("`{}` is not one of the [states]{hint}", to.text)));
+                }
+            },
+        };
+        let change = match doc.attempts {
+            None => attempts.counted.change(),
+            Some(AttemptsWord::Keep) => AttemptsChange::Keep,
+            Some(AttemptsWord::Add(n)) => AttemptsChange::Add(n),
+            Some(AttemptsWord::Zero) => AttemptsChange::Zero,
+            Some(AttemptsWord::Max) => AttemptsChange::ToMax,
+        };
+        let mut locks_for_update = false;
+        let mut steps = Vec::new();
+        // What authors do not write out goes into the first UPDATE of the row.
+        let to_at = doc.to.as_ref().map_or_else(|| doc.at.clone(), Written::at);
+        let mut implied = self.implied((&to, to_at), (change, &doc.at), claim, attempts)?;
+        for step in &doc.steps {
+            match step {
+                StepDoc::Sql { sql, written, rows, .. } => {
+                    let sql = self.expand(written, sql, Within::Step)?;
+                    self.columns_are_there(written, &sql)?;
+                    // Whatever it does to the locked row, the stronger lock is enough.
+                    locks_for_update = true;
+                    let encodings = self.now_encodings(written, &sql)?;
+                    steps.push(StepSpec::Sql { sql, rows: *rows, encodings, at: written.at() });
+                }
+                StepDoc::Update { clear, stamp, set } => {
+                    let mut assignments = std::mem::take(&mut implied);
+                    let null = Template(vec![Piece::Text("NULL".to_owned())]);
+                    let now = Template(vec![Piece::Marker(Marker::Now(None))]);
+                    for (list, value) in [(clear, &null), (stamp, &now)] {
+                        for written in list {
+                            self.assign(&mut assignments, written, &written.text, value)?;
+                        }
+                    }
+                    for (column, written, value) in set {
+                        self.assign(&mut assignments, written, column, value)?;
+                    }
+                    let keys = &self.tables.get(&self.lock_table).map(|table| &table.key_columns);
+                    locks_for_update |=
+                        assignments.iter().any(|a| keys.is_some_and(|keys| keys.contains(&a.column.name)));
+                    // Columns that this table lacks may have been all of it.
+                    if !assignments.is_empty() {
+                        steps.push(StepSpec::Update(assignments));
+                    }
+                }
+            }
+        }
+        if let (true, None, Some(to)) = (steps.is_empty(), &doc.refused, &doc.to) {
+            return Err(to.error(
+                "the action writes nothing, so that its jobs would stay as they are: it needs `clear`, `stamp`, `set` or a \
+                 `step`",
+            ));
+        }
+        let (refused, at) = (doc.refused.clone(), doc.at.clone());
+        Ok(ActionSpec { to, attempts: change, steps, refused, locks_for_update, delayed: None, at })
+    }
+
+    /// The state and the attempts, which authors do not write out.
+    fn implied(
+        &self,
+        (to, to_at): (&StateValue, WrittenAt),
+        (change, at): (AttemptsChange, &WrittenAt),
+        claim: &ClaimSpec,
+        attempts: &Attempts,
+    ) -> Result<Vec<Assignment>, SpecError> {
+        let mut assignments = Vec::new();
+        if let Some(column) = claim.own_state() {
+            let value = Template(vec![Piece::Literal(to.stored.clone())]);
+            assignments.push(Assignment { column: column.clone(), value, encodings: None, at: to_at });
+        }
+        let value = match (change, &attempts.column) {
+            (AttemptsChange::Keep, _) | (_, None) => return Ok(assignments),
+            (_, Some(Expr::Sql(_))) => {
+                return Err(SpecError::whole(
+                    self.name,
+                    "attempts that are an expression cannot be changed: say `attempts = \"keep\"` in the action",
+                ));
+            }
+            (AttemptsChange::Zero, Some(Expr::Column(column))) => (column, vec![Piece::Text("0".to_owned())]),
+            (AttemptsChange::ToMax, Some(Expr::Column(column))) => match &attempts.max {
+                Some(Max::Expr(Expr::Column(max))) => (column, vec![Piece::Column(max.clone())]),
+                Some(Max::Number(max)) => (column, vec![Piece::Text(max.to_string())]),
+                _ => return Err(SpecError::whole(self.name, "`attempts = \"max\"` needs a `max` in [attempts]")),
+            },
+            (AttemptsChange::Add(n), Some(Expr::Column(column))) => (
+                column,
+                vec![
+                    Piece::Text("coalesce(".to_owned()),
+                    Piece::Column(column.clone()),
+                    Piece::Text(format!(", 0) + ({n})")),
+                ],
+            ),
+        };
+        let (column, pieces) = value;
+        let value = Template(pieces);
+        assignments.push(Assignment { column: column.clone(), value, encodings: None, at: at.clone() });
+        Ok(assignments)
+    }
+
+    fn assign(
+        &self,
+        assignments: &mut Vec<Assignment>,
+        written: &Written,
+        column: &str,
+        value: &Template,
+    ) -> Result<(), SpecError> {
+        let column = self.name_of(&self.lock, column);
+        let Some(bound) = self.lookup(&self.lock, &column) else {
+            if self.is_optional(&column) {
+                return Ok(());
+            }
+            return Err(self.no_column(written, &self.lock, &column));
+        };
+        let value = self.expand(written, value, Within::Assignment)?;
+        let timed = value.markers().any(|marker| matches!(marker, Marker::Now(None) | Marker::RunAt(None)));
+        let encodings = if timed { Some(self.encodings(written, &bound)?) } else { None };
+        assignments.push(Assignment { column: bound, value, encodings, at: written.at() });
+        Ok(())
+    }
+
+    fn now_encodings(&self, written: &Written, sql: &Template) -> Result<BTreeMap<String, Encodings>, SpecError> {
+        let mut encodings = BTreeMap::new();
+        for marker in sql.markers() {
+            if let Marker::Now(Some(column)) | Marker::RunAt(Some(column)) = marker {
+                let times = &self.document.time;
+                let found = times.columns.get(column).or(times.default.as_ref()).cloned().or_else(|| self.natural());
+                let found = found.ok_or_else(|| {
+                    written.error(format!("`{marker}`: [time] does not say how `{column}` is spelled"))
+                })?;
+                encodings.insert(column.clone(), found);
+            }
+        }
+        Ok(encodings)
+    }
+}

@@ -1,0 +1,193 @@
+//! Names looked up in the catalog, and how time columns are spelled.
+
+use super::Binder;
+use super::fragments::Within;
+use crate::model::Engine;
+use crate::preset::encoding::{Encoding, Encodings};
+use crate::preset::fields::Written;
+use crate::preset::queue::*;
+use crate::preset::template::{Template, is_name};
+use crate::preset::{SpecError, did_you_mean};
+
+impl Binder<'_> {
+    pub(super) fn natural(&self) -> Option<Encodings> {
+        (self.live.engine == Engine::Postgres).then(|| Encodings::new(Encoding::Native(None), Vec::new()))
+    }
+
+    pub(super) fn optional_time(
+        &self,
+        written: &Option<Written>,
+        alias: &str,
+    ) -> Result<Option<TimeColumn>, SpecError> {
+        let Some(written) = written else { return Ok(None) };
+        match self.expr(written, alias)? {
+            None => Ok(None),
+            Some(Expr::Sql(_)) => Err(written
+                .error("a time must be a column: no index serves an expression, and no encoding is known for it")),
+            Some(Expr::Column(column)) => {
+                let encodings = self.encodings(written, &column)?;
+                let sentinels = self.document.time.sentinels.get(&column.name).cloned().unwrap_or_default();
+                Ok(Some(TimeColumn { column, encodings, sentinels }))
+            }
+        }
+    }
+
+    pub(super) fn encodings(&self, written: &Written, column: &Column) -> Result<Encodings, SpecError> {
+        let times = &self.document.time;
+        let found = times
+            .columns
+            .get(&format!("{}.{}", column.alias, column.name))
+            .or_else(|| times.columns.get(&column.name))
+            .or(times.default.as_ref())
+            .cloned()
+            .or_else(|| self.natural())
+            .ok_or_else(|| written.error(format!("[time] does not say how `{}` is spelled", column.name)))?;
+        if self.live.engine == Engine::Postgres
+            && let Some(why) = misfit(&found, &column.type_name)
+        {
+            return Err(
+                written.error(format!("`{}` is {}, and [time] says {found}: {why}", column.name, column.type_name))
+            );
+        }
+        if column.type_name.contains("with time zone") {
+            // A zone is a declaration for zone-less columns; this one knows its instants.
+            return Ok(Encodings::new(Encoding::Native(None), Vec::new()));
+        }
+        Ok(found)
+    }
+
+    pub(super) fn optional_expr(&self, written: &Option<Written>) -> Result<Option<Expr>, SpecError> {
+        match written {
+            Some(written) => self.expr(written, &self.lock),
+            None => Ok(None),
+        }
+    }
+
+    /// A column or an expression; `None` for an optional column that this table lacks.
+    pub(super) fn expr(&self, written: &Written, alias: &str) -> Result<Option<Expr>, SpecError> {
+        if self.column_of(&written.text, alias).is_some() {
+            return Ok(self.column(written, alias)?.map(Expr::Column));
+        }
+        let template = Template::parse(&written.text).map_err(|why| written.error(why.0))?;
+        self.expand(written, &template, Within::Snapshot).map(|sql| Some(Expr::Sql(sql)))
+    }
+
+    pub(super) fn column(&self, written: &Written, alias: &str) -> Result<Option<Column>, SpecError> {
+        let Some((alias, name)) = self.column_of(&written.text, alias) else {
+            return Err(written.error(format!("must be a column, and `{}` is an expression", written.text)));
+        };
+        match self.lookup(&alias, &name) {
+            Some(column) => Ok(Some(column)),
+            None if self.is_optional(&name) => Ok(None),
+            None => Err(self.no_column(written, &alias, &name)),
+        }
+    }
+
+    /// A column that holds a number of seconds.
+    pub(super) fn seconds(&self, written: &Written) -> Result<Option<Column>, SpecError> {
+        let column = self.column(written, &self.lock)?;
+        let is_number =
+            |type_name: &str| is_integer(type_name) || ["", "real", "double precision"].contains(&type_name);
+        match column {
+            Some(column) if self.live.engine == Engine::Postgres && !is_number(&column.type_name) => {
+                Err(written.error(format!("must be a number of seconds, and is {}", column.type_name)))
+            }
+            column => Ok(column),
+        }
+    }
+
+    /// Alias and name, if the text is a column and not an expression: a plain name, the exact name of a column of the alias's
+    /// table whatever characters it has, or a name in double quotes as SQL has it; each with another alias and a dot before it.
+    fn column_of(&self, text: &str, alias: &str) -> Option<(String, String)> {
+        if !["true", "false", "null"].contains(&text.to_lowercase().as_str())
+            && (is_name(text) || self.has_column(alias, text))
+        {
+            return Some((alias.to_owned(), text.to_owned()));
+        }
+        if let Some(name) = unquoted(text) {
+            return Some((alias.to_owned(), name));
+        }
+        let (alias, name) = text.split_once('.')?;
+        let alias = unquoted(alias).or_else(|| is_name(alias).then(|| alias.to_owned()))?;
+        let is_plain = is_name(name) || self.has_column(&alias, name);
+        let name = if is_plain { name.to_owned() } else { unquoted(name)? };
+        Some((alias, name))
+    }
+
+    fn has_column(&self, alias: &str, name: &str) -> bool {
+        self.aliases.get(alias).copied().flatten().is_some_and(|table| table.column(name).is_some())
+    }
+
+    /// A column's name where only a column of that alias can be meant: as it stands, or in double quotes.
+    pub(super) fn name_of(&self, alias: &str, text: &str) -> String {
+        let quoted = || unquoted(text).filter(|_| !self.has_column(alias, text));
+        quoted().unwrap_or_else(|| text.to_owned())
+    }
+
+    pub(super) fn is_optional(&self, column: &str) -> bool {
+        self.document.claim.optional.iter().any(|optional| optional == column)
+    }
+
+    pub(super) fn lookup(&self, alias: &str, name: &str) -> Option<Column> {
+        let type_name = match self.aliases.get(alias)? {
+            Some(table) => table.column(name)?.type_name.clone(),
+            None => String::new(),
+        };
+        Some(Column { alias: alias.to_owned(), name: name.to_owned(), type_name })
+    }
+
+    pub(super) fn no_column(&self, written: &Written, alias: &str, name: &str) -> SpecError {
+        match self.aliases.get(alias).copied().flatten() {
+            Some(table) => {
+                let hint = did_you_mean(name, table.columns.iter().map(|column| column.name.as_str()));
+                written.error(format!("table {} has no column `{name}`{hint}", table.name))
+            }
+            None => written.error(format!("`{alias}.{name}`: there is no such alias")),
+        }
+    }
+}
+
+/// A quoted literal's text, if the whole of it is one.
+pub(super) fn literal(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('\'')?.strip_suffix('\'')?;
+    (!inner.contains('\'')).then_some(inner)
+}
+
+/// The name in double quotes, if the whole of the text is one.
+fn unquoted(text: &str) -> Option<String> {
+    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
+    let is_one = !inner.is_empty() && !inner.replace("\"\"", "").contains('"');
+    is_one.then(|| inner.replace("\"\"", "\""))
+}
+
+/// Whether a Postgres column of that type holds whole numbers and nothing else.
+pub(super) fn is_integer(type_name: &str) -> bool {
+    let without_fraction = || type_name.strip_prefix("numeric(").is_some_and(|sizes| sizes.ends_with(",0)"));
+    ["smallint", "integer", "bigint"].contains(&type_name) || without_fraction()
+}
+
+/// Why a Postgres column of that type cannot be spelled like that, if so. Unknown types are left to the reading.
+fn misfit(encodings: &Encodings, type_name: &str) -> Option<&'static str> {
+    let base = type_name.split('(').next().unwrap_or_default();
+    let zoned = type_name.contains("with time zone");
+    let zoneless = type_name.contains("without time zone");
+    let integer = is_integer(type_name);
+    // Four bytes hold the seconds of these days in steps of two minutes.
+    let float = ["double precision", "numeric"].contains(&base);
+    let text = ["text", "character varying", "character"].contains(&base);
+    if !(zoned || zoneless || integer || float || text) {
+        return (!type_name.is_empty()).then_some("that type holds no instants");
+    }
+    let fits = encodings.iter().any(|encoding| match encoding {
+        Encoding::Native(None) => zoned,
+        Encoding::Native(Some(_)) => zoned || zoneless,
+        Encoding::Epoch(_) => integer,
+        Encoding::EpochFloat => float || integer,
+        Encoding::Text(_) => text,
+    });
+    match (fits, zoneless) {
+        (true, _) => None,
+        (false, true) => Some("name the zone that its times are in, such as `native utc`"),
+        (false, false) => Some("the two do not fit"),
+    }
+}

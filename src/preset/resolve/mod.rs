@@ -1,0 +1,264 @@
+//! Holds a preset against the live tables: picks the engine's values and the variants, looks up every column, derives what
+//! authors do not write, and refuses what does not fit.
+
+mod actions;
+mod aliases;
+mod claim;
+mod columns;
+mod delayed;
+mod finished;
+mod fragments;
+mod ledger;
+mod place;
+mod stalls;
+mod written_out;
+
+pub(super) use aliases::aliases_of;
+pub(super) use place::physical_tables;
+
+use super::SpecError;
+use super::catalog::Preset;
+use super::document::{ClaimFrom, Document, NotifyDoc};
+use super::live::{LiveSchema, LiveTable};
+use super::probe::{Ask, Tables, choose};
+use super::queue::*;
+use super::template::{Piece, Template};
+use super::waits::Waits;
+use fragments::Within;
+use place::missing_table;
+use std::collections::BTreeMap;
+
+/// What the operator says about the queue: where it lives, and what the database does not tell.
+#[derive(Debug, Clone, Default)]
+pub struct Place {
+    /// `--schema`.
+    pub schema: Option<String>,
+    /// `--table`: another name for the claim's own table.
+    pub table: Option<String>,
+    /// `--option`: what only the operator knows, by the preset's names for it.
+    pub options: BTreeMap<String, String>,
+}
+
+/// Why a preset could not be resolved.
+#[derive(Debug)]
+pub enum ResolveError<E> {
+    /// The preset or the tables are at fault.
+    Spec(SpecError),
+    /// A probe could not be asked.
+    Ask(E),
+}
+
+impl<E> From<SpecError> for ResolveError<E> {
+    fn from(error: SpecError) -> Self {
+        ResolveError::Spec(error)
+    }
+}
+
+/// Resolves a preset against the live tables.
+///
+/// # Errors
+/// When a table or column is missing, a type does not fit its declaration, a variant is refused, or a probe fails.
+pub fn resolve<E>(
+    preset: &Preset,
+    live: &LiveSchema,
+    place: &Place,
+    ask: Ask<'_, E>,
+) -> Result<QueueSpec, ResolveError<E>> {
+    resolved(preset, live, place, None, ask)
+}
+
+/// The same for jobs that wait.
+///
+/// # Errors
+/// As [`resolve`]; and when the queue has no such waiting state.
+pub fn resolve_waiting<E>(
+    preset: &Preset,
+    live: &LiveSchema,
+    place: &Place,
+    waits: &Waits,
+    ask: Ask<'_, E>,
+) -> Result<QueueSpec, ResolveError<E>> {
+    resolved(preset, live, place, Some(waits), ask).map(Waits::complete)
+}
+
+fn resolved<E>(
+    preset: &Preset,
+    live: &LiveSchema,
+    place: &Place,
+    waits: Option<&Waits>,
+    ask: Ask<'_, E>,
+) -> Result<QueueSpec, ResolveError<E>> {
+    let (node, variants) = choose(preset, preset.for_engine(live.engine)?, live, place, ask)?;
+    let node = preset.filled_with(node, &place.options)?;
+    let mut document = Document::of(&preset.document, &preset.name, node)?;
+    if let Some(waits) = waits {
+        waits.turn(&mut document)?;
+    }
+    let (schema, tables) = physical_tables(&document, live, place)?;
+    let within = (!schema.is_empty()).then_some(schema.as_str());
+    if let Some(table) = place.table.as_deref().filter(|table| live.table(within, table).is_none()) {
+        return Err(missing_table(&preset.document, table, live, &schema).into());
+    }
+    let spec = Binder::new(&preset.document, &document, live, schema, tables.clone())?.bind(variants)?;
+    preset.columns_are_there(&document, &tables)?;
+    Ok(spec)
+}
+
+struct Binder<'a> {
+    name: &'a str,
+    document: &'a Document,
+    live: &'a LiveSchema,
+    schema: String,
+    tables: BTreeMap<String, &'a LiveTable>,
+    /// The claim's aliases; one without a table belongs to a sub-select, whose columns the catalog does not know.
+    aliases: BTreeMap<String, Option<&'a LiveTable>>,
+    lock: String,
+    lock_table: String,
+    from: Template,
+}
+impl<'a> Binder<'a> {
+    fn new(
+        name: &'a str,
+        document: &'a Document,
+        live: &'a LiveSchema,
+        schema: String,
+        found: Tables<'a>,
+    ) -> Result<Binder<'a>, SpecError> {
+        let mut tables = BTreeMap::new();
+        for (logical, table) in found {
+            let named = document.tables.iter().find(|(known, _)| *known == logical).map_or(&logical, |(_, name)| name);
+            match table {
+                Some(table) => {
+                    tables.insert(logical, table);
+                }
+                None => return Err(missing_table(name, named, live, &schema)),
+            }
+        }
+        let (from, aliases) = match &document.claim.from {
+            ClaimFrom::Table(table) => {
+                let pieces = vec![Piece::Name(table.text.clone()), Piece::Text(" AS j".to_owned())];
+                (Template(pieces), vec![("j".to_owned(), Some(table.text.clone()))])
+            }
+            ClaimFrom::From(written, template) => {
+                let aliases = aliases_of(template);
+                if aliases.first().is_none_or(|(_, table)| table.is_none()) {
+                    return Err(written.error("must begin with `{table} AS alias`: the row's own table comes first"));
+                }
+                (template.clone(), aliases)
+            }
+        };
+        let lock = match &document.claim.lock {
+            Some(lock) if !aliases.iter().any(|(alias, _)| *alias == lock.text) => {
+                return Err(lock.error(format!("`{}` is not an alias of `from`", lock.text)));
+            }
+            Some(lock) => lock.text.clone(),
+            None => aliases.first().map(|(alias, _)| alias.clone()).unwrap_or_default(),
+        };
+        let lock_table = aliases.iter().find(|(alias, _)| *alias == lock).and_then(|(_, table)| table.clone());
+        let lock_table = lock_table.ok_or_else(|| SpecError::whole(name, "the locked alias has no table"))?;
+        let mut by_alias = BTreeMap::new();
+        for (alias, logical) in aliases {
+            let table = match logical {
+                Some(logical) => Some(*tables.get(&logical).ok_or_else(|| {
+                    SpecError::whole(name, format!("`{{{logical}}}` is not one of the tables in [tables]"))
+                })?),
+                None => None,
+            };
+            by_alias.insert(alias, table);
+        }
+        if let Some(owner) = &document.owner.table {
+            by_alias.insert("o".to_owned(), tables.get(&owner.text).copied());
+        }
+        Ok(Binder { name, document, live, schema, tables, aliases: by_alias, lock, lock_table, from })
+    }
+
+    fn bind(&self, variants: Vec<String>) -> Result<QueueSpec, SpecError> {
+        let document = self.document;
+        let owner = self.owner()?;
+        let liveness = self.liveness()?;
+        let attempts = self.attempts()?;
+        let rules = self.rules()?;
+        let mut claim = self.claim()?;
+        claim.precondition = self.precondition(&claim, &owner, &liveness, &attempts, &rules)?;
+        if liveness.iter().any(|source| matches!(source, Liveness::Owner { .. })) && owner.row.is_none() {
+            return Err(SpecError::whole(self.name, "liveness by `owner` needs an [owner] `table`"));
+        }
+        Ok(QueueSpec {
+            preset: document.name.clone(),
+            variants,
+            fencing: document.fencing,
+            engine: self.live.engine,
+            schema: self.schema.clone(),
+            tables: self
+                .tables
+                .iter()
+                .map(|(logical, table)| {
+                    (logical.clone(), Table { schema: table.schema.clone(), name: table.name.clone() })
+                })
+                .collect(),
+            finished: self.finished(&claim)?,
+            actions: self.actions(&claim, &attempts)?,
+            waiting: self.waiting(&claim, &attempts)?,
+            states: document.states.clone(),
+            waits: false,
+            unlocked: self.unlocked(&liveness)?,
+            claim,
+            owner,
+            liveness,
+            attempts,
+            rules,
+            skips: document
+                .skips
+                .iter()
+                .map(|skip| {
+                    Ok(Skip {
+                        name: skip.name.clone(),
+                        condition: self.expand(&skip.condition.0, &skip.condition.1, Within::Snapshot)?,
+                        actions: skip.actions.clone(),
+                        reason: skip.reason.clone(),
+                    })
+                })
+                .collect::<Result<_, SpecError>>()?,
+            checks: document
+                .checks
+                .iter()
+                .map(|check| {
+                    Ok(CheckSpec {
+                        name: check.name.clone(),
+                        sql: self.expand(&check.sql.0, &check.sql.1, Within::Snapshot)?,
+                        finds: check.finds.clone(),
+                        remedy: check.remedy.clone(),
+                    })
+                })
+                .collect::<Result<_, SpecError>>()?,
+            notify: document
+                .notify
+                .iter()
+                .map(|notify| {
+                    Ok(match notify {
+                        NotifyDoc::Channel { channel, payload } => Notify::Channel {
+                            channel: self.expand(&channel.0, &channel.1, Within::WakeUp)?,
+                            payload: self.expand(&payload.0, &payload.1, Within::WakeUp)?,
+                            at: channel.0.at(),
+                        },
+                        NotifyDoc::Sql((written, sql)) => {
+                            Notify::Sql { sql: self.expand(written, sql, Within::WakeUp)?, at: written.at() }
+                        }
+                    })
+                })
+                .collect::<Result<_, SpecError>>()?,
+            cautions: document.cautions.clone(),
+            show: document
+                .show
+                .iter()
+                .filter_map(|(name, written)| match self.expr(written, &self.lock) {
+                    Ok(Some(expr)) => Some(Ok((name.clone(), expr))),
+                    Ok(None) => None,
+                    Err(error) => Some(Err(error)),
+                })
+                .collect::<Result<_, SpecError>>()?,
+            row: self.row(),
+            ledger: self.ledger(),
+        })
+    }
+}

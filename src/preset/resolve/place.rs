@@ -1,0 +1,61 @@
+//! Where a queue's tables are.
+
+use super::Place;
+use crate::preset::SpecError;
+use crate::preset::document::{ClaimFrom, Document};
+use crate::preset::live::LiveSchema;
+use crate::preset::probe::Tables;
+use crate::preset::template::Piece;
+
+/// The schema the queue lives in, and each logical table's live counterpart.
+pub(in crate::preset) fn physical_tables<'a>(
+    document: &Document,
+    live: &'a LiveSchema,
+    place: &Place,
+) -> Result<(String, Tables<'a>), SpecError> {
+    let main = match &document.claim.from {
+        ClaimFrom::Table(table) => Some(table.text.clone()),
+        ClaimFrom::From(_, from) => from.0.iter().find_map(|piece| match piece {
+            Piece::Name(name) => Some(name.clone()),
+            _ => None,
+        }),
+    };
+    let physical = |logical: &str, physical: &str| match (&place.table, &main) {
+        (Some(table), Some(main)) if main == logical => table.clone(),
+        _ => physical.to_owned(),
+    };
+    let explicit = place.schema.as_deref().or(document.schema.as_deref());
+    // Without a word about the schema, the claim's own table decides: the others live where it does.
+    let schema = match (explicit, &main) {
+        (Some(schema), _) => schema.to_owned(),
+        (None, Some(main)) => {
+            let named = document.tables.iter().find(|(logical, _)| logical == main);
+            let name = named.map_or_else(|| main.clone(), |(logical, name)| physical(logical, name));
+            live.table(None, &name).map_or_else(String::new, |table| table.schema.clone())
+        }
+        (None, None) => String::new(),
+    };
+    let within = (!schema.is_empty()).then_some(schema.as_str());
+    let tables = document
+        .tables
+        .iter()
+        .map(|(logical, name)| (logical.clone(), live.table(within, &physical(logical, name))))
+        .collect();
+    Ok((schema, tables))
+}
+
+pub(super) fn missing_table(document: &str, name: &str, live: &LiveSchema, schema: &str) -> SpecError {
+    let elsewhere = live.schemas_of(name);
+    let message = match (elsewhere.as_slice(), schema) {
+        ([], "") => format!("there is no table `{name}` in this database"),
+        ([], schema) => format!("there is no table `{name}` in schema `{schema}`"),
+        (found, "") => format!(
+            "table `{name}` is not on the search path; it is in schema {}: say which with --schema",
+            found.join(", ")
+        ),
+        (found, schema) => {
+            format!("there is no table `{name}` in schema `{schema}`; there is one in schema {}", found.join(", "))
+        }
+    };
+    SpecError::whole(document, message)
+}
