@@ -4,7 +4,7 @@ use super::args::StoreArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
-use super::former::Former;
+use super::previous_metrics::PreviousMetrics;
 use super::textfile::Textfile;
 use crate::ops::{self, OpsError, Selection, Snapshot};
 use crate::output::format::prometheus;
@@ -117,7 +117,7 @@ impl Metrics {
     /// # Errors
     /// Never in practice: the text is written to memory.
     pub fn text(&self) -> io::Result<String> {
-        self.render(Exit::Done, Former::default())
+        self.render(Exit::Done, PreviousMetrics::default())
     }
 
     /// Ends the run: writes the file, if one was asked for. How the run itself has ended is not changed by that.
@@ -142,12 +142,12 @@ impl Metrics {
         result
     }
 
-    fn render(&self, exit: Exit, former: Former) -> io::Result<String> {
+    fn render(&self, exit: Exit, former: PreviousMetrics) -> io::Result<String> {
         // Of a run that did not get as far as its settings, the file knows best whose it is.
         let known = self.target.borrow().clone();
         let target = known.or_else(|| former.target.clone()).unwrap_or_else(|| NO_TARGET.to_owned());
         // A file that was another target's says nothing about this one.
-        let former = if former.target.as_ref() == Some(&target) { former } else { Former::default() };
+        let former = if former.target.as_ref() == Some(&target) { former } else { PreviousMetrics::default() };
         prometheus(&metrics(&Run {
             command: self.command,
             target: &target,

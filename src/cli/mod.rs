@@ -1,40 +1,40 @@
 //! The edge: arguments, config, environment, terminal, signals, exit codes. Nothing below knows of any of them.
 
 mod args;
-mod beside;
-mod boot;
+mod atomic_file;
+mod boot_time;
+mod clap_messages;
 mod commands;
 mod config;
 mod context;
 mod database;
 mod environment;
 mod error;
+mod evidence_files;
 mod exit;
-mod former;
 mod generate;
 mod help;
 mod id_list;
 mod input;
-mod list;
+mod live_owner_list;
 mod metrics;
-mod next;
-mod own_file;
+mod next_command;
 mod plan_file;
 mod plugin;
+mod previous_metrics;
 mod progress;
-mod record;
 mod report_file;
 mod rules;
 mod secret;
 mod settings;
-mod shown;
+mod settings_view;
 mod signal;
 mod splay;
+mod state_directory;
 mod streams;
 mod targets;
 mod textfile;
 mod thresholds;
-mod typed;
 mod ui;
 mod watch;
 
@@ -134,7 +134,8 @@ fn not_parsed(arguments: &[OsString], error: &clap::Error) -> Exit {
     if json {
         ui::Ui::for_machines().error(&CliError::new(Exit::Usage, message()).hint("see --help"));
     } else {
-        let _ = write!(anstream::stderr(), "{}", typed::harmless(&hide(error.render().ansi().to_string()), &typed));
+        let _ =
+            write!(anstream::stderr(), "{}", clap_messages::harmless(&hide(error.render().ansi().to_string()), &typed));
     }
     Exit::Usage
 }

@@ -1,9 +1,9 @@
 //! `--report-file`: what a run would print for machines, kept where the next program looks for it.
 
+use super::atomic_file::{AtomicFile, Kind};
 use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
-use super::own_file::{Kind, OwnFile};
 use crate::output::format::json;
 use serde::Serialize;
 use std::cell::Cell;
@@ -24,7 +24,7 @@ static KIND: Kind = Kind {
 
 /// The file of one run.
 pub struct ReportFile {
-    file: OwnFile,
+    file: AtomicFile,
     is_written: Cell<bool>,
 }
 
@@ -34,7 +34,7 @@ impl ReportFile {
     /// # Errors
     /// When it cannot, or something else than a report is there.
     pub fn at(path: &Path) -> Result<ReportFile, CliError> {
-        Ok(ReportFile { file: OwnFile::at(path, &KIND)?, is_written: Cell::new(false) })
+        Ok(ReportFile { file: AtomicFile::at(path, &KIND)?, is_written: Cell::new(false) })
     }
 
     /// Writes the document of a run that has ended. If that is no longer possible, the run still ends as it would have ended.

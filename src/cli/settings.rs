@@ -6,7 +6,7 @@ use super::database::Database;
 use super::environment::Environment;
 use super::error::{CliError, OrEnd};
 use super::exit::Exit;
-use super::record::state_directory;
+use super::state_directory::state_directory;
 use crate::ops::Session;
 use crate::output::WarnAbove;
 use crate::preset::{Catalog, Place, did_you_mean};

@@ -1,8 +1,8 @@
 //! The file that node_exporter's textfile collector reads: replaced whole or not at all, readable by everybody.
 
+use super::atomic_file::{AtomicFile, Kind};
 use super::error::CliError;
-use super::former::Former;
-use super::own_file::{Kind, OwnFile};
+use super::previous_metrics::PreviousMetrics;
 use std::path::Path;
 
 /// The collector runs as another user, whatever our umask.
@@ -16,7 +16,7 @@ static KIND: Kind = Kind {
 };
 
 /// See the module.
-pub struct Textfile(OwnFile);
+pub struct Textfile(AtomicFile);
 
 impl Textfile {
     /// Makes sure that it can be written, while nothing has been done yet.
@@ -24,12 +24,12 @@ impl Textfile {
     /// # Errors
     /// When it cannot, or something else is there.
     pub fn at(path: &Path) -> Result<Textfile, CliError> {
-        OwnFile::at(path, &KIND).map(Textfile)
+        AtomicFile::at(path, &KIND).map(Textfile)
     }
 
     /// What it says now. A file that cannot be read says nothing.
-    pub fn former(&self, command: &str) -> Former {
-        self.0.text().map(|text| Former::read(&text, command)).unwrap_or_default()
+    pub fn former(&self, command: &str) -> PreviousMetrics {
+        self.0.text().map(|text| PreviousMetrics::read(&text, command)).unwrap_or_default()
     }
 
     /// Replaces it.

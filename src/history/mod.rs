@@ -3,7 +3,7 @@
 //! leaves behind: only the database knows what became of it. A journal without a last line says what the run did at least: the run
 //! was stopped, could not write it, or is still at work. A file without a whole line says nothing.
 //!
-//! Beside the journals are the locks of this host, one a queue.
+//! The same directory holds the lock files of this host, one a queue.
 //!
 //! Knows nouns only: no database, no queue.
 

@@ -1,10 +1,10 @@
 //! Executes a plan. The only place that ever asks a store for a writer.
 
 use super::OpsError;
-use super::later::Waits;
+use super::delay::Waits;
 use super::plan::Plan;
 use super::progress::{UnderWay, Work};
-use super::reclaim::Order;
+use super::reclaim::ApplyOptions;
 use super::record::{Cause, Recording, ends, entries};
 use super::sweep_lock::apply_with_lock;
 use crate::model::{Action, Batch, Outcome, Step, StepResult};
@@ -41,7 +41,7 @@ pub(super) fn apply(
     store: &dyn Store,
     limits: &Limits,
     plan: &Plan,
-    order: &Order<'_>,
+    order: &ApplyOptions<'_>,
     recording: &mut Recording,
 ) -> Result<Applied, OpsError> {
     let mut run = Run {
@@ -86,7 +86,7 @@ struct Run<'a> {
     plan: &'a Plan,
     /// That of the part which is carried out.
     spec: &'a QueueSpec,
-    order: &'a Order<'a>,
+    order: &'a ApplyOptions<'a>,
     waits: Waits,
     recording: &'a mut Recording,
     limits: &'a Limits,

@@ -1,7 +1,7 @@
 //! A second snapshot, so that only what stood still in between is acted on.
 
 use super::OpsError;
-use super::plan::{Asked, Plan};
+use super::plan::{Plan, PlanSource};
 use super::session::Snapshot;
 use super::show::not_in_flight;
 use crate::model::{Claim, Key, Step, age};
@@ -29,7 +29,7 @@ pub fn confirm(
     next_snapshot: &dyn Fn() -> Result<Snapshot, OpsError>,
     limits: &Limits,
     first: Plan,
-    asked: &Asked,
+    asked: &PlanSource,
     policy: &Policy,
     after: Duration,
 ) -> Result<Plan, OpsError> {

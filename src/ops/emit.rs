@@ -3,7 +3,7 @@
 use super::OpsError;
 use super::apply::BATCH;
 use super::plan::{Part, Plan};
-use super::reclaim::Order;
+use super::reclaim::ApplyOptions;
 use super::record::Cause;
 use crate::model::{Action, Batch, Step};
 use crate::output::Spool;
@@ -27,7 +27,7 @@ pub struct Emitted {
 ///
 /// # Errors
 /// When a guard refuses it that somebody else's ticket is no way around, when it cannot be said in SQL alone, or on an interrupt.
-pub fn emit(limits: &Limits, plan: &Plan, order: &Order<'_>, foreign_keys: bool) -> Result<Emitted, OpsError> {
+pub fn emit(limits: &Limits, plan: &Plan, order: &ApplyOptions<'_>, foreign_keys: bool) -> Result<Emitted, OpsError> {
     if let Some(why) = order.guard.refusal_of_script(plan) {
         return Err(StoreError::new(StoreErrorKind::Refused, format!("{why}; there is no script of it")).into());
     }
@@ -57,7 +57,7 @@ pub fn emit(limits: &Limits, plan: &Plan, order: &Order<'_>, foreign_keys: bool)
 }
 
 struct Run<'a> {
-    order: &'a Order<'a>,
+    order: &'a ApplyOptions<'a>,
     limits: &'a Limits,
     emitted: Emitted,
 }

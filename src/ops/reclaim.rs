@@ -6,11 +6,11 @@ use super::record::{About, Cause, Record, Recording, target};
 use super::sweep_lock::LockOptions;
 use crate::model::Outcome;
 use crate::output::{self, Reclaim, ReclaimSummary};
-use crate::policy::Later;
+use crate::policy::Delay;
 use crate::store::{Limits, Store, StoreError, StoreErrorKind};
 
 /// What is asked about a plan: to look at it, or to execute it, and within which bounds.
-pub struct Order<'a> {
+pub struct ApplyOptions<'a> {
     /// The document's name: `jobdoctor.reclaim/v1` or `jobdoctor.sweep/v1`.
     pub schema: &'static str,
     /// False for a dry run.
@@ -20,14 +20,14 @@ pub struct Order<'a> {
     /// The run's id, which goes into the reason written with each job.
     pub run_id: String,
     /// How much later than now the jobs that go back may run.
-    pub later: Later,
+    pub later: Delay,
     /// How it uses the sweep lock, if it does.
     pub sweep_lock: Option<LockOptions>,
     /// Who runs it, why, and where that is kept.
     pub record: Record,
 }
 
-impl Order<'_> {
+impl ApplyOptions<'_> {
     /// What is written with each job.
     pub(super) fn reason(&self, cause: Cause) -> String {
         self.record.words(cause, &self.run_id)
@@ -50,7 +50,12 @@ pub struct Reclaimed {
 ///
 /// # Errors
 /// When the plan could not be begun; nothing was written then.
-pub fn reclaim(store: &dyn Store, limits: &Limits, mut plan: Plan, order: &Order<'_>) -> Result<Reclaimed, OpsError> {
+pub fn reclaim(
+    store: &dyn Store,
+    limits: &Limits,
+    mut plan: Plan,
+    order: &ApplyOptions<'_>,
+) -> Result<Reclaimed, OpsError> {
     let brake = order.guard.brake(&plan);
     let mut refused = if order.apply { order.guard.refusal(&plan, &brake) } else { None };
     if order.apply && refused.is_none() {

@@ -4,7 +4,7 @@ use super::OpsError;
 use super::session::Snapshot;
 use crate::model::{Clocks, Timestamp};
 use crate::output::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedSnapshot, SnapshotTarget};
-use crate::policy::{EarlierSnapshot, Seen};
+use crate::policy::{EarlierSnapshot, SeenClaim};
 use crate::preset::EARLIEST_MICROS;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -100,7 +100,7 @@ impl SnapshotFile {
             return Err(wrong(&self.path, &why).hint("keep one snapshot file for each queue"));
         }
         let seen = before.claims.iter().map(|claim| {
-            let seen = Seen {
+            let seen = SeenClaim {
                 values: claim.values.0,
                 since: claim.since_at,
                 moved: claim.moved,
@@ -146,7 +146,7 @@ impl SnapshotFile {
     }
 }
 
-fn saved(key: &[u8; 16], seen: &Seen) -> SavedClaim {
+fn saved(key: &[u8; 16], seen: &SeenClaim) -> SavedClaim {
     SavedClaim {
         key: Fingerprint(*key),
         values: Fingerprint(seen.values),

@@ -1,4 +1,4 @@
-mod beside;
+mod external;
 mod life;
 mod restart;
 mod trouble;
@@ -18,26 +18,26 @@ use std::time::Duration;
 /// unknown, whichever source it belongs to; rules about trouble are asked beside it. A running lease or a fresh heartbeat on
 /// the claim's own row outranks a live-owner list and an owner's restart: beside one of these the verdict is unknown.
 pub fn judge(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
-    let mut bench = Bench::new(spec, claim, policy, now);
+    let mut evaluation = Evaluation::new(spec, claim, policy, now);
     if claim.key.0.iter().any(Cell::is_null) {
-        bench.lack("its key is NULL, so it cannot be told from others".to_owned());
+        evaluation.lack("its key is NULL, so it cannot be told from others".to_owned());
     }
     if spec.waits {
-        bench.waiting();
+        evaluation.waiting();
     } else if policy.restart.is_some() {
-        bench.restart();
+        evaluation.restart();
     } else {
-        bench.live_owners();
-        bench.liveness();
-        bench.owner_restarted();
-        bench.trouble();
-        bench.too_long();
-        bench.no_progress();
+        evaluation.live_owners();
+        evaluation.liveness();
+        evaluation.owner_restarted();
+        evaluation.trouble();
+        evaluation.too_long();
+        evaluation.no_progress();
     }
-    bench.judgement()
+    evaluation.judgement()
 }
 
-struct Bench<'a> {
+struct Evaluation<'a> {
     spec: &'a QueueSpec,
     claim: &'a Claim,
     policy: &'a Policy,
@@ -63,10 +63,10 @@ enum Opinion {
     Lost(String),
 }
 
-impl<'a> Bench<'a> {
-    fn new(spec: &'a QueueSpec, claim: &'a Claim, policy: &'a Policy, now: Timestamp) -> Bench<'a> {
+impl<'a> Evaluation<'a> {
+    fn new(spec: &'a QueueSpec, claim: &'a Claim, policy: &'a Policy, now: Timestamp) -> Evaluation<'a> {
         let last_seen_at = Timestamp::newest(claim.heartbeat.at(), claim.claimed_at.at());
-        Bench {
+        Evaluation {
             spec,
             claim,
             policy,

@@ -1,8 +1,8 @@
 use super::live_owners::Living;
 use super::scope::RestartScope;
-use super::stillness::EarlierSnapshot;
 use super::thresholds::Thresholds;
 use super::too_long::TooLong;
+use super::unchanged::EarlierSnapshot;
 use super::verdict::Rule;
 use crate::model::{Action, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};

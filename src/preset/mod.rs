@@ -18,11 +18,11 @@ mod profile;
 mod qualified;
 mod queue;
 mod resolve;
+mod statement_tables;
 mod template;
 mod threshold;
-mod touches;
 mod variant;
-mod waits;
+mod waiting;
 
 pub use catalog::{Catalog, Preset};
 pub use detect::{detect, detect_prefixed};
@@ -39,7 +39,7 @@ pub use profile::{
 };
 pub use queue::*;
 pub use resolve::{Place, ResolveError, resolve, resolve_waiting};
+pub use statement_tables::Touch;
 pub use template::{Marker, Piece, Template, TemplateError, is_name};
 pub use threshold::{EARLIEST_MICROS, LEASE_AHEAD, silence_allowed};
-pub use touches::Touch;
-pub use waits::Waits;
+pub use waiting::Waits;

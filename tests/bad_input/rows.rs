@@ -8,7 +8,7 @@ use crate::support::cli::Doctor;
 use crate::support::dice::{Dice, fresh_seed};
 use crate::support::doctor::{CATALOG, limits};
 use crate::support::figures;
-use jobdoctor::ops::{self, Order, Selection, Session};
+use jobdoctor::ops::{self, ApplyOptions, Selection, Session};
 use jobdoctor::output::Document;
 use jobdoctor::output::format::json;
 use jobdoctor::policy::Policy;
@@ -142,7 +142,7 @@ fn through_the_library(path: &Path) {
     let plan = ops::plan(&mut look, &Selection::default(), &policy).unwrap();
     serde_json::to_string(&plan.to_save().unwrap()).unwrap();
     drop(look);
-    let order = Order {
+    let order = ApplyOptions {
         schema: "jobdoctor.reclaim/v1",
         apply: false,
         guard: Default::default(),

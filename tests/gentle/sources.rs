@@ -4,8 +4,8 @@ use crate::support::cli::{Doctor, fails, is_valid};
 use crate::support::doctor::limits;
 use crate::support::postgres::fresh;
 use jobdoctor::model::Claim;
-use jobdoctor::ops::{self, Order, Selection, Session, Snapshot};
-use jobdoctor::policy::{Later, Policy};
+use jobdoctor::ops::{self, ApplyOptions, Selection, Session, Snapshot};
+use jobdoctor::policy::{Delay, Policy};
 use jobdoctor::preset::{Catalog, Place, Preset};
 use jobdoctor::store::{Address, Store, Surroundings, open};
 use serde_json::Value;
@@ -129,14 +129,14 @@ fn look(store: &dyn Store, catalog: &Catalog, preset: &str) -> Snapshot {
 }
 
 fn apply(store: &dyn Store, plan: ops::Plan) -> Value {
-    let order = Order {
+    let order = ApplyOptions {
         sweep_lock: None,
         record: Default::default(),
         schema: "jobdoctor.reclaim/v1",
         apply: true,
         guard: Default::default(),
         run_id: "RUN".to_owned(),
-        later: Later::default(),
+        later: Delay::default(),
     };
     let done = ops::reclaim(store, &limits(), plan, &order).unwrap();
     serde_json::to_value(&done.document).unwrap()

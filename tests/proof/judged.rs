@@ -4,7 +4,7 @@ use jobdoctor::model::{
     Cell, Claim, Clocks, EvidenceRow, Key, LockSign, Owner, OwnerRow, Precondition, Reading, Sign, Timestamp,
 };
 use jobdoctor::policy::{
-    EarlierSnapshot, Globs, LiveOwners, Living, Policy, Rule, Seen, Threshold, Verdict, judge, key_print, seen,
+    EarlierSnapshot, Globs, LiveOwners, Living, Policy, Rule, SeenClaim, Threshold, Verdict, judge, key_print, seen,
 };
 use jobdoctor::preset::QueueSpec;
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn with_progress() -> QueueSpec {
 
 /// A snapshot `last` seconds ago that had seen the claim as it is for `still` seconds then.
 fn stood(claim: &Claim, still: i64, moved: bool) -> EarlierSnapshot {
-    let seen = Seen { moved, ..seen(None, claim, ago(still)) };
+    let seen = SeenClaim { moved, ..seen(None, claim, ago(still)) };
     EarlierSnapshot { taken_at: ago(still.min(5)), seen: HashMap::from([(key_print(claim), seen)]) }
 }
 

@@ -12,7 +12,7 @@ use crate::support::doctor::limits;
 use crate::support::postgres::TestDatabase;
 use crate::support::shells::psql;
 use jobdoctor::model::Action;
-use jobdoctor::ops::{self, Guard, Order, Plan, Selection, Session};
+use jobdoctor::ops::{self, ApplyOptions, Guard, Plan, Selection, Session};
 use jobdoctor::policy::{Lifted, Policy};
 use jobdoctor::preset::Place;
 use jobdoctor::store::{Address, Store, Surroundings, open};
@@ -94,7 +94,7 @@ fn played(
     tables: &mut AsNew,
     stage: &Stage,
     scene: &Scene,
-    act: impl FnOnce(&TestDatabase, &dyn Store, Plan, &Order<'_>) -> Result<(), String>,
+    act: impl FnOnce(&TestDatabase, &dyn Store, Plan, &ApplyOptions<'_>) -> Result<(), String>,
 ) -> Result<Vec<String>, String> {
     let mut client = tables.with(&stage.schema);
     let database = &tables.database;
@@ -118,7 +118,7 @@ fn played(
     let plan = ops::plan(&mut look, &Selection::default(), &policy).map_err(|error| error.to_string())?;
     drop(look);
     run(&mut client, &scene.meanwhile);
-    let order = Order {
+    let order = ApplyOptions {
         sweep_lock: None,
         record: Default::default(),
         schema: "jobdoctor.reclaim/v1",

@@ -8,8 +8,8 @@ use super::times::{span, told};
 use crate::support::doctor::limits;
 use crate::support::postgres::TestDatabase;
 use jobdoctor::model::{Action, parse_duration};
-use jobdoctor::ops::{self, Guard, Order, Selection, Session};
-use jobdoctor::policy::{Later, Lifted, Policy, Verdict, judge};
+use jobdoctor::ops::{self, ApplyOptions, Guard, Selection, Session};
+use jobdoctor::policy::{Delay, Lifted, Policy, Verdict, judge};
 use jobdoctor::preset::{Catalog, Place, Preset};
 use jobdoctor::store::{Address, Surroundings, open};
 use postgres::Client;
@@ -51,7 +51,7 @@ pub fn play(tables: &mut AsNew, catalog: &Catalog, schema: &str, scene: &Scene) 
         to: scene.to.as_deref().map(|to| Action::ALL.into_iter().find(|known| known.name() == to).unwrap()),
         ..Policy::default()
     };
-    let later = Later { delay: scene.delay.as_deref().map(|delay| parse_duration(delay).unwrap()), jitter: None };
+    let later = Delay { delay: scene.delay.as_deref().map(|delay| parse_duration(delay).unwrap()), jitter: None };
     let looked = looking.snapshot().and_then(|mut look| look.return_later(&later).map(|()| look));
     let mut look = match (looked, scene.expected.get("refusal")) {
         (Ok(look), None) => look,
@@ -66,7 +66,7 @@ pub fn play(tables: &mut AsNew, catalog: &Catalog, schema: &str, scene: &Scene) 
     let plan = ops::plan(&mut look, &Selection::default(), &policy).unwrap_or_else(|error| panic!("{error}"));
     drop(look);
     run(&mut client, &scene.meanwhile);
-    let order = Order {
+    let order = ApplyOptions {
         schema: "jobdoctor.reclaim/v1",
         apply: true,
         guard: Guard { lifted: Some(Lifted::Target), ..Guard::default() },

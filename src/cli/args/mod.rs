@@ -2,11 +2,11 @@
 
 mod act;
 mod alerts;
+mod confirm;
+mod delay;
 mod emit;
-mod gentle;
 mod output;
 mod plan;
-mod proof;
 mod reason;
 mod select;
 mod store;
@@ -17,11 +17,11 @@ mod verify;
 
 pub use act::ActArgs;
 pub use alerts::AlertArgs;
+pub use confirm::{ConfirmArgs, EvidenceArgs, parse_between_snapshots};
+pub use delay::{GentleArgs, parse_wait};
 pub use emit::EmitArgs;
-pub use gentle::{GentleArgs, parse_wait};
 pub use output::{ColorArg, ListOutputArgs, OutputArgs, StatsOutputArgs, ToneArgs};
 pub use plan::PlanArgs;
-pub use proof::{BesideArgs, ConfirmArgs, parse_between_snapshots};
 pub use reason::ReasonArgs;
 pub use select::{ClaimArgs, IdArgs, OlderArgs, SelectArgs};
 pub use store::StoreArgs;

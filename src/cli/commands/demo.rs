@@ -3,12 +3,12 @@ use crate::cli::args::ToneArgs;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::next::shell_word;
+use crate::cli::next_command::shell_word;
 use crate::cli::settings::{READING, Settings};
-use crate::ops::{self, Guard, Order, Record, Selection};
+use crate::ops::{self, ApplyOptions, Guard, Record, Selection};
 use crate::output::format::{Format, inert};
 use crate::output::{Document, show};
-use crate::policy::{Later, Policy};
+use crate::policy::{Delay, Policy};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -42,12 +42,12 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let shown = ops::show(&mut snapshot, &["5".to_owned()], &policy)?;
     let plan = ops::plan(&mut snapshot, &selection, &policy)?;
     drop(snapshot);
-    let order = Order {
+    let order = ApplyOptions {
         schema: "jobdoctor.reclaim/v1",
         apply: false,
         guard: Guard::default(),
         run_id: String::new(),
-        later: Later::default(),
+        later: Delay::default(),
         sweep_lock: None,
         record: Record::default(),
     };

@@ -1,8 +1,8 @@
 use super::selection::{missing, selection};
-use crate::cli::args::{BesideArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs, TargetsArgs};
-use crate::cli::beside::Beside;
+use crate::cli::args::{EvidenceArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs, TargetsArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
+use crate::cli::evidence_files::EvidenceFiles;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
 use crate::cli::targets::Several;
@@ -40,7 +40,7 @@ pub struct Args {
     #[arg(long)]
     exit_code: bool,
     #[command(flatten)]
-    beside: BesideArgs,
+    beside: EvidenceArgs,
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         return Watch { settings, selection, policy, interval, summary: args.summary, format }.run(context);
     }
     let settings = Settings::resolve(&args.store, &context.environment)?;
-    let beside = Beside::read(&args.beside, &settings, context, READING)?;
+    let beside = EvidenceFiles::read(&args.beside, &settings, context, READING)?;
     let mut snapshot = context.snapshot_with(&settings, "stale")?;
     let policy = settings.policy(args.older.older);
     let (policy, wrong_list) = beside.judge(&mut snapshot, policy, context, !format.is_machine())?;

@@ -1,10 +1,10 @@
 //! Several targets at once: each is asked as if it alone were named, a few at a time, and told of in the config file's order.
 //! What fails in one does not stop the others.
 
-mod crew;
+mod report;
 mod several;
-mod tell;
-mod told;
+mod target_result;
+mod worker_pool;
 
 pub use several::Several;
 
@@ -13,9 +13,9 @@ use super::error::CliError;
 use super::exit::Exit;
 use super::settings::Settings;
 use crate::output::format::Format;
+use report::Teller;
 use several::at;
-use tell::Teller;
-use told::{Tally, Told};
+use target_result::{Tally, TargetResult};
 
 /// A parsed command line that may name several targets.
 pub trait Request: Clone + Sync {
@@ -33,7 +33,7 @@ pub trait Request: Clone + Sync {
 }
 
 /// A command, and the targets that are asked.
-pub struct Asked<'a, R> {
+pub struct EachTarget<'a, R> {
     command: &'a R,
     name: &'static str,
     targets: Vec<String>,
@@ -43,16 +43,16 @@ pub struct Asked<'a, R> {
 ///
 /// # Errors
 /// When there are no such targets, or something was said that makes sense with one alone.
-pub fn asked<'a, R: Request>(command: &'a R, context: &Context) -> Result<Option<Asked<'a, R>>, CliError> {
+pub fn asked<'a, R: Request>(command: &'a R, context: &Context) -> Result<Option<EachTarget<'a, R>>, CliError> {
     let mut probe = command.clone();
     let Some(several) = probe.several().filter(Several::is_meant) else { return Ok(None) };
     several.must_fit()?;
     let targets = Settings::targets(several.store, &context.environment)?;
     several.must_name_files(&targets)?;
-    Ok(Some(Asked { command, name: several.name, targets }))
+    Ok(Some(EachTarget { command, name: several.name, targets }))
 }
 
-impl<R: Request> Asked<'_, R> {
+impl<R: Request> EachTarget<'_, R> {
     /// Asks them all.
     ///
     /// # Errors
@@ -63,12 +63,12 @@ impl<R: Request> Asked<'_, R> {
         let mut tally = Tally::default();
         let ask = |n: usize| self.targets.get(n).map(|target| self.ask(target, context));
         let mut failed = None;
-        crew::in_order(self.targets.len(), &ask, |n, came| {
+        worker_pool::in_order(self.targets.len(), &ask, |n, came| {
             let Some(target) = self.targets.get(n) else { return };
-            let told = came.ok().flatten().unwrap_or_else(|| Told::defect(target));
+            let told = came.ok().flatten().unwrap_or_else(|| TargetResult::defect(target));
             tally.add(target, told.exit);
             context.ui.redraw("");
-            if let Err(error) = teller.tell(&context.ui, told) {
+            if let Err(error) = teller.report(&context.ui, told) {
                 // What cannot be told is done all the same; the others must not suffer.
                 failed.get_or_insert(error);
             }
@@ -82,7 +82,7 @@ impl<R: Request> Asked<'_, R> {
     }
 
     /// Asks one, with what it says held back until its turn has come.
-    fn ask(&self, target: &str, context: &Context) -> Told {
+    fn ask(&self, target: &str, context: &Context) -> TargetResult {
         let (ui, held) = context.ui.held(target);
         let (command, words) = at(self.command, target, context.words());
         let context = context.with(ui, words);
@@ -91,6 +91,6 @@ impl<R: Request> Asked<'_, R> {
             false => command.run_alone(&context),
         };
         let end = end.map_err(|error| error.after(context.caught.signal()));
-        Told::new(target, end, &context.ui, held)
+        TargetResult::new(target, end, &context.ui, held)
     }
 }

@@ -1,6 +1,6 @@
 //! One picture of a snapshot, no higher and no wider than the terminal.
 
-use super::Seen;
+use super::LastSnapshot;
 use crate::model::age;
 use crate::output::format::{Cell, Format, Screen, Tone, count, grouped};
 use crate::output::marked;
@@ -37,8 +37,8 @@ pub(super) struct Failure {
 
 impl Frame {
     /// The picture's lines, without line breaks.
-    pub(super) fn draw(&self, seen: &Seen, failure: Option<&Failure>) -> io::Result<Vec<String>> {
-        let document = &seen.followed.document;
+    pub(super) fn draw(&self, seen: &LastSnapshot, failure: Option<&Failure>) -> io::Result<Vec<String>> {
+        let document = &seen.diff.document;
         let mut top = self.head(seen, failure);
         top.extend(lines(&crate::output::diagnoses(&document.diagnoses, &document.summary, &self.screen)));
         // The table has its header, and below it a line that says how many more there are.
@@ -55,8 +55,8 @@ impl Frame {
     }
 
     /// What was looked at, when, and whether this is still so.
-    fn head(&self, seen: &Seen, failure: Option<&Failure>) -> Vec<String> {
-        let document = &seen.followed.document;
+    fn head(&self, seen: &LastSnapshot, failure: Option<&Failure>) -> Vec<String> {
+        let document = &seen.diff.document;
         let summary = &document.summary;
         let unknown =
             if summary.unknown > 0 { format!(", {} unknown", grouped(summary.unknown)) } else { String::new() };
@@ -95,16 +95,16 @@ impl Frame {
     }
 
     /// What is gone, what is new, then the rest, in so many rows.
-    fn table(&self, seen: &Seen, rows: usize) -> io::Result<Vec<String>> {
-        let followed = &seen.followed;
+    fn table(&self, seen: &LastSnapshot, rows: usize) -> io::Result<Vec<String>> {
+        let diff = &seen.diff;
         let mut shown: Vec<(&str, Job)> = Vec::new();
-        for job in followed.gone.iter().take(GONE.min(rows)) {
+        for job in diff.gone.iter().take(GONE.min(rows)) {
             shown.push(("-", job?));
         }
         let (mut new, mut rest) = (Vec::new(), Vec::new());
-        for job in followed.findings() {
+        for job in diff.findings() {
             let job = job?;
-            let is_new = self.compares && followed.is_new(&job);
+            let is_new = self.compares && diff.is_new(&job);
             let list = if is_new { &mut new } else { &mut rest };
             if list.len() < rows {
                 list.push((if is_new { "+" } else { "" }, job));
@@ -112,7 +112,7 @@ impl Frame {
         }
         shown.extend(new.into_iter().chain(rest));
         shown.truncate(rows);
-        let total = followed.gone.len() + followed.document.jobs.len() + followed.document.unknown.len();
+        let total = diff.gone.len() + diff.document.jobs.len() + diff.document.unknown.len();
         if shown.is_empty() && total == 0 {
             return Ok(Vec::new());
         }

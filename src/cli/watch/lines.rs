@@ -1,4 +1,4 @@
-use super::{Seen, Viewer};
+use super::{LastSnapshot, Viewer};
 use crate::cli::error::CliError;
 use crate::cli::secret::masked;
 use crate::cli::ui::Ui;
@@ -18,8 +18,8 @@ impl Lines<'_> {
         Lines { ui, interval, begun: false }
     }
 
-    fn write(&self, seen: &Seen, out: &mut dyn Write) -> io::Result<()> {
-        let document = &seen.followed.document;
+    fn write(&self, seen: &LastSnapshot, out: &mut dyn Write) -> io::Result<()> {
+        let document = &seen.diff.document;
         if !self.begun {
             let head = WatchHead {
                 schema: "jobdoctor.stale-watch/v1",
@@ -30,18 +30,18 @@ impl Lines<'_> {
             WatchLine::Head(head).write(out)?;
         }
         let mut appeared = 0;
-        for job in seen.followed.findings() {
+        for job in seen.diff.findings() {
             let job = job?;
-            if seen.followed.is_new(&job) {
+            if seen.diff.is_new(&job) {
                 appeared += 1;
                 WatchLine::Appeared(&job).write(out)?;
             }
         }
-        seen.followed.gone.iter().try_for_each(|job| WatchLine::Gone(&job?).write(out))?;
+        seen.diff.gone.iter().try_for_each(|job| WatchLine::Gone(&job?).write(out))?;
         let snapshot = WatchSnapshot {
             store_time: document.store_time,
             appeared,
-            gone: seen.followed.gone.len() as u64,
+            gone: seen.diff.gone.len() as u64,
             summary: &document.summary,
             diagnoses: &document.diagnoses,
             warnings: &seen.warnings,
@@ -51,18 +51,18 @@ impl Lines<'_> {
 }
 
 impl Viewer for Lines<'_> {
-    fn snapshot(&mut self, seen: &Seen) -> Result<bool, CliError> {
+    fn snapshot(&mut self, seen: &LastSnapshot) -> Result<bool, CliError> {
         let listens = self.ui.report_on(|out| self.write(seen, out))?;
         self.begun = true;
         Ok(listens)
     }
 
-    fn failed(&mut self, last: &Seen, error: &CliError) -> Result<bool, CliError> {
+    fn failed(&mut self, last: &LastSnapshot, error: &CliError) -> Result<bool, CliError> {
         let failed = WatchFailed {
             code: error.exit.code(),
             kind: error.exit.name().to_owned(),
             message: masked(&error.message),
-            last_snapshot_at: Some(last.followed.document.store_time),
+            last_snapshot_at: Some(last.diff.document.store_time),
             without_snapshot_seconds: last.at.elapsed().as_secs_f64(),
         };
         self.ui.report_on(|out| WatchLine::Failed(failed).write(out))

@@ -9,7 +9,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
 use super::settings::Settings;
-use crate::ops::{self, Followed, Selection, Snapshot};
+use crate::ops::{self, Selection, Snapshot, SnapshotDiff};
 use crate::output::Stale;
 use crate::output::format::Format;
 use crate::policy::Policy;
@@ -38,8 +38,8 @@ pub struct Watch<'a> {
 }
 
 /// What a snapshot that succeeded has to say.
-struct Seen {
-    followed: Followed,
+struct LastSnapshot {
+    diff: SnapshotDiff,
     /// What keeps it from being trusted whole.
     warnings: Vec<String>,
     at: Instant,
@@ -48,13 +48,13 @@ struct Seen {
 /// Who is told.
 trait Viewer {
     /// A snapshot succeeded. False if nobody listens any more.
-    fn snapshot(&mut self, seen: &Seen) -> Result<bool, CliError>;
+    fn snapshot(&mut self, seen: &LastSnapshot) -> Result<bool, CliError>;
 
     /// A snapshot failed, and will be tried again. False if nobody listens any more.
-    fn failed(&mut self, last: &Seen, error: &CliError) -> Result<bool, CliError>;
+    fn failed(&mut self, last: &LastSnapshot, error: &CliError) -> Result<bool, CliError>;
 
     /// Time passes.
-    fn tick(&mut self, _last: &Seen) -> Result<bool, CliError> {
+    fn tick(&mut self, _last: &LastSnapshot) -> Result<bool, CliError> {
         Ok(true)
     }
 }
@@ -89,7 +89,7 @@ impl Watch<'_> {
         // Which jobs are new cannot be told of a list that was cut.
         let rows = self.selection.limit.take();
         let (document, warnings) = self.snapshot(context, store.as_ref(), true)?;
-        let mut last = Seen { followed: Followed::first(document)?, warnings, at: Instant::now() };
+        let mut last = LastSnapshot { diff: SnapshotDiff::first(document)?, warnings, at: Instant::now() };
         let mut viewer: Box<dyn Viewer> = match self.format {
             Format::Jsonl => Box::new(lines::Lines::begin(&context.ui, self.interval)),
             format => Box::new(terminal::Terminal::begin(context, self.interval, rows, format)),
@@ -98,7 +98,7 @@ impl Watch<'_> {
         while listens && self.pause(context, viewer.as_mut(), &last)? {
             listens = match self.snapshot(context, store.as_ref(), false) {
                 Ok((document, warnings)) => {
-                    last = Seen { followed: last.followed.then(document)?, warnings, at: Instant::now() };
+                    last = LastSnapshot { diff: last.diff.then(document)?, warnings, at: Instant::now() };
                     viewer.snapshot(&last)?
                 }
                 Err(_) if context.interrupt.is_raised() => break,
@@ -123,7 +123,7 @@ impl Watch<'_> {
     }
 
     /// False if it is time to end.
-    fn pause(&self, context: &Context, viewer: &mut dyn Viewer, last: &Seen) -> Result<bool, CliError> {
+    fn pause(&self, context: &Context, viewer: &mut dyn Viewer, last: &LastSnapshot) -> Result<bool, CliError> {
         let until = Instant::now() + self.interval;
         loop {
             let left = until.saturating_duration_since(Instant::now());

@@ -1,5 +1,5 @@
 use super::frame::{Failure, Frame};
-use super::{Seen, Viewer};
+use super::{LastSnapshot, Viewer};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::secret::masked;
@@ -29,7 +29,7 @@ impl<'a> Terminal<'a> {
         Terminal { context, interval, rows, format, looks: 0, failure: None, size: size(context) }
     }
 
-    fn draw(&mut self, seen: &Seen) -> Result<bool, CliError> {
+    fn draw(&mut self, seen: &LastSnapshot) -> Result<bool, CliError> {
         self.size = size(self.context);
         let (width, height) = self.size;
         let color = self.context.ui.screen().color;
@@ -53,18 +53,18 @@ impl<'a> Terminal<'a> {
 }
 
 impl Viewer for Terminal<'_> {
-    fn snapshot(&mut self, seen: &Seen) -> Result<bool, CliError> {
+    fn snapshot(&mut self, seen: &LastSnapshot) -> Result<bool, CliError> {
         self.looks += 1;
         self.failure = None;
         self.draw(seen)
     }
 
-    fn failed(&mut self, last: &Seen, error: &CliError) -> Result<bool, CliError> {
+    fn failed(&mut self, last: &LastSnapshot, error: &CliError) -> Result<bool, CliError> {
         self.failure = Some(Failure { message: masked(&error.message) });
         self.draw(last)
     }
 
-    fn tick(&mut self, last: &Seen) -> Result<bool, CliError> {
+    fn tick(&mut self, last: &LastSnapshot) -> Result<bool, CliError> {
         if size(self.context) == self.size { Ok(true) } else { self.draw(last) }
     }
 }

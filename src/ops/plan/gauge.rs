@@ -1,6 +1,6 @@
 //! What the brake goes by, measured in the snapshot that the plan rests on.
 
-use super::rests::Rests;
+use super::thresholds_used::ThresholdsUsed;
 use crate::ops::OpsError;
 use crate::ops::scan::judged;
 use crate::ops::selection::Selection;
@@ -30,7 +30,7 @@ pub(super) fn measured(
     policy: &Policy,
     gauge: Option<Gauge>,
     steps: usize,
-    rests: &Rests,
+    thresholds_used: &ThresholdsUsed,
 ) -> Result<Measured, OpsError> {
     let is_scoped = policy.restart.as_ref().is_some_and(|restart| restart.scope.is_of_certain_owners());
     if is_scoped || steps as u64 <= FREE {
@@ -41,7 +41,7 @@ pub(super) fn measured(
         None => suspects(snapshot, policy)?,
     };
     let owners = in_flight_by_owner(snapshot.reader.as_mut(), &snapshot.spec)?;
-    Ok(Measured { gauge: Some(gauge.with_owners(owners)), up: up(snapshot, policy, rests)?, is_scoped })
+    Ok(Measured { gauge: Some(gauge.with_owners(owners)), up: up(snapshot, policy, thresholds_used)?, is_scoped })
 }
 
 fn suspects(snapshot: &mut Snapshot, policy: &Policy) -> Result<Gauge, OpsError> {
@@ -54,17 +54,17 @@ fn suspects(snapshot: &mut Snapshot, policy: &Policy) -> Result<Gauge, OpsError>
 }
 
 /// Where the steps rest on what workers write again and again, a server that was down has kept them from writing.
-fn up(snapshot: &mut Snapshot, policy: &Policy, rests: &Rests) -> Result<Option<Up>, OpsError> {
+fn up(snapshot: &mut Snapshot, policy: &Policy, thresholds_used: &ThresholdsUsed) -> Result<Option<Up>, OpsError> {
     const RENEWED: [&str; 3] = ["lease", "heartbeat", "owner"];
     let is_renewed = |source: &&Liveness| RENEWED.contains(&source.name());
-    if policy.restart.is_some() || !RENEWED.iter().any(|source| rests.has(source)) {
+    if policy.restart.is_some() || !RENEWED.iter().any(|source| thresholds_used.has(source)) {
         return Ok(None);
     }
     let spans = snapshot.spec.liveness.iter().filter(is_renewed).filter_map(|source| match source.silent_after() {
         Some(SilentAfter::Span(span)) => Some(*span),
         _ => None,
     });
-    let threshold = rests.longest_silence(&RENEWED).or(policy.older).or(spans.max()).unwrap_or(LEASE);
+    let threshold = thresholds_used.longest_silence(&RENEWED).or(policy.older).or(spans.max()).unwrap_or(LEASE);
     let since = snapshot.reader.up_since()?;
     Ok(since.map(|since| Up { time: snapshot.reader.now().since(since), threshold }))
 }

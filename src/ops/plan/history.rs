@@ -1,6 +1,6 @@
 //! What finished jobs say about the thresholds that a plan rests on.
 
-use super::rests::Rests;
+use super::thresholds_used::ThresholdsUsed;
 use crate::model::age;
 use crate::ops::session::Snapshot;
 use crate::ops::stats::run_time;
@@ -19,10 +19,10 @@ const SHOWN: usize = 10;
 
 /// Warns of steps that rest on how long a job runs, where more than one in a hundred finished jobs of its kind ran for longer
 /// than that. A warning is all that it is: where the table does not tell, or does not tell in time, there is none.
-pub(super) fn warnings(snapshot: &mut Snapshot, policy: &Policy, rests: &Rests) -> Vec<String> {
+pub(super) fn warnings(snapshot: &mut Snapshot, policy: &Policy, thresholds_used: &ThresholdsUsed) -> Vec<String> {
     let spec = &snapshot.spec;
     let by_kind = spec.claim.kind.is_some();
-    let limits = rests.limits(by_kind);
+    let limits = thresholds_used.limits(by_kind);
     let Finished::Kept(runs) = &spec.finished else { return Vec::new() };
     if limits.is_empty() {
         return Vec::new();

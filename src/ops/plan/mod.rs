@@ -1,9 +1,9 @@
-mod asked;
 mod gauge;
 mod history;
-mod rests;
 mod saved;
 mod scope;
+mod source;
+mod thresholds_used;
 mod undo;
 mod waiting;
 mod warnings;
@@ -19,13 +19,13 @@ use crate::model::{Claim, Key, Step, Timestamp};
 use crate::output::{Filter, Job, SavedPlan, SkippedJob, Spool, StepJob, Target};
 use crate::policy::{Digest, Draft, Gauge, Judgement, Policy, draft, judge};
 use crate::preset::QueueSpec;
-pub use asked::Asked;
 use gauge::{Measured, measured};
-use rests::Rests;
 use scope::{action_is_offered, claims_have_times, scope_is_sound};
+pub use source::PlanSource;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
+use thresholds_used::ThresholdsUsed;
 pub use waiting::plan_waiting;
 use warnings::{lost_before, warnings};
 
@@ -190,12 +190,12 @@ fn finish(
     not_found: Vec<String>,
 ) -> Result<Plan, OpsError> {
     let in_flight = snapshot.reader.in_flight(&snapshot.spec)?;
-    let Drafts { mut steps, mut jobs, mut skipped, sources, rests, troubled } = drafts;
+    let Drafts { mut steps, mut jobs, mut skipped, sources, thresholds_used, troubled } = drafts;
     steps.sort();
     jobs.sort();
     skipped.sort();
     let beyond_limit = selection.limit.map_or(0, |limit| steps.truncate(limit).min(jobs.truncate(limit)));
-    let measured = measured(snapshot, policy, gauge, steps.len(), &rests)?;
+    let measured = measured(snapshot, policy, gauge, steps.len(), &thresholds_used)?;
     let mut digest = Digest::default();
     let mut actions = BTreeSet::new();
     for step in steps.iter() {
@@ -203,9 +203,12 @@ fn finish(
         actions.insert(step.action);
         digest.add(&step);
     }
-    let mut warnings =
-        if steps.is_empty() { Vec::new() } else { warnings(&snapshot.spec, policy, &sources, &rests, troubled) };
-    warnings.extend(history::warnings(snapshot, policy, &rests));
+    let mut warnings = if steps.is_empty() {
+        Vec::new()
+    } else {
+        warnings(&snapshot.spec, policy, &sources, &thresholds_used, troubled)
+    };
+    warnings.extend(history::warnings(snapshot, policy, &thresholds_used));
     warnings.extend(lost_before(&jobs)?);
     let final_actions = undo::final_actions(&snapshot.spec, &actions);
     warnings.extend(final_actions.iter().cloned());
@@ -259,7 +262,7 @@ struct Drafts {
     /// Which sources of liveness the steps rest on.
     sources: BTreeSet<&'static str>,
     /// By which thresholds the steps were judged.
-    rests: Rests,
+    thresholds_used: ThresholdsUsed,
     /// Whether a step rests on trouble alone.
     troubled: bool,
 }
@@ -280,7 +283,7 @@ impl Drafts {
             Draft::Skipped(why) => self.skipped.push(place, SkippedJob { job, skipped: (&why).into() })?,
             Draft::Step(step) => {
                 self.sources.extend(judgement.liveness);
-                self.rests.add(claim, judgement);
+                self.thresholds_used.add(claim, judgement);
                 self.troubled |= !judgement.verdict.is_death();
                 let job = StepJob {
                     job,

@@ -1,6 +1,6 @@
 //! What an operator should know before applying a plan.
 
-use super::rests::Rests;
+use super::thresholds_used::ThresholdsUsed;
 use crate::model::age;
 use crate::output::{Spool, StepJob};
 use crate::policy::{Policy, Proves};
@@ -13,14 +13,14 @@ pub(super) fn warnings(
     spec: &QueueSpec,
     policy: &Policy,
     sources: &BTreeSet<&'static str>,
-    rests: &Rests,
+    thresholds_used: &ThresholdsUsed,
     troubled: bool,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut named = BTreeSet::new();
     for source in &spec.liveness {
         let Some(SilentAfter::Span(own)) = source.silent_after() else { continue };
-        for allowed in rests.silences(source.name()).filter(|allowed| allowed.span < *own) {
+        for allowed in thresholds_used.silences(source.name()).filter(|allowed| allowed.span < *own) {
             // Each threshold once, against the best source that it falls short of.
             if named.insert(allowed) {
                 let name = policy.names(&spec.preset, allowed, "older");

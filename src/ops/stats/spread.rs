@@ -114,7 +114,7 @@ mod tests {
             sorted.sort_unstable();
             let rank = (sorted.len() as u64 * of_hundred).div_ceil(100).max(1) as usize;
             let (exact, told) = (sorted[rank - 1] as f64, spread.percentile(of_hundred).unwrap().as_secs_f64() * 1e6);
-            // Beside the percent, a microsecond for what is that short.
+            // Tolerance: 1 %, or 1 us for shorter times.
             prop_assert!((told - exact).abs() <= exact * 0.01 + 1.0, "{told} for {exact}");
             prop_assert_eq!(spread.longest(), sorted.last().map(|micros| Duration::from_micros(*micros)));
             prop_assert_eq!(spread.buckets().map(|(_, count)| count).sum::<u64>(), sorted.len() as u64);

@@ -1,6 +1,6 @@
 //! What is inferred about an owner, and the life on the claim's own row that outranks it.
 
-use super::{Bench, shown};
+use super::{Evaluation, shown};
 use crate::model::{Clocks, FUTURE_TOLERANCE, OwnerRow, age};
 use crate::policy::verdict::{Check, CheckResult, Rule};
 use crate::preset::Liveness;
@@ -8,7 +8,7 @@ use crate::preset::Liveness;
 /// What an owner's restart after the claim means.
 const RESTARTED: &str = "the owner started after the claim was made: it is another process under the same name";
 
-impl Bench<'_> {
+impl Evaluation<'_> {
     /// What shows of the claim itself that its worker lives, in words: a running lease, a fresh heartbeat, or a lock that a
     /// session holds.
     pub(super) fn sign_of_life(&self) -> Option<String> {

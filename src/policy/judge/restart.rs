@@ -1,12 +1,12 @@
 //! Restart sweeps: somebody says which owners are dead, and what the rows show does not count.
 
-use super::Bench;
+use super::Evaluation;
 use crate::model::{Clocks, FUTURE_TOLERANCE, Timestamp};
 use crate::policy::rules::Restart;
 use crate::policy::scope::RestartScope;
 use crate::policy::verdict::Rule;
 
-impl Bench<'_> {
+impl Evaluation<'_> {
     pub(super) fn restart(&mut self) {
         let Some(restart) = &self.policy.restart else { return };
         if let RestartScope::NotListed(living) = &restart.scope {

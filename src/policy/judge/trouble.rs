@@ -1,10 +1,10 @@
 //! Rules about jobs whose worker may be alive: a deadline, a longest run time, a limit for a state.
 
-use super::{Bench, Opinion, shown};
+use super::{Evaluation, Opinion, shown};
 use crate::model::{Clocks, Reading, age};
 use crate::policy::verdict::{Check, CheckResult, Rule};
 
-impl Bench<'_> {
+impl Evaluation<'_> {
     pub(super) fn trouble(&mut self) {
         if let Some(column) = &self.spec.rules.deadline {
             let implausible = self.must_be_plausible(column, &self.claim.deadline, None);

@@ -1,8 +1,8 @@
 //! Fragments as text again, with the tables' real names in them.
 
 use crate::preset::document::Document;
+use crate::preset::statement_tables::Touch;
 use crate::preset::template::{Marker, Piece, Template};
-use crate::preset::touches::Touch;
 
 /// The text of a fragment on one line: other fragments put in, tables by their names in the database.
 pub(super) fn sql(document: &Document, template: &Template) -> String {

@@ -5,7 +5,7 @@
 //! pooler it may be doing somebody else's work by then.
 
 use super::connect::{Connected, connect};
-use super::line::until;
+use super::connection_thread::until;
 use crate::store::Limits;
 use crate::store::conninfo::{PostgresAddress, Server};
 use ::postgres::types::Type;

@@ -1,7 +1,7 @@
 //! Finding a server that answers, lets us in and will do: libpq's way through hosts, addresses and TLS modes.
 
-use super::knock::Knock;
-use super::line::Line;
+use super::attempt::Attempt;
+use super::connection_thread::ConnectionThread;
 use super::tls::{self, Tls};
 use crate::store::conninfo::{PostgresAddress, Server, ServerPlace, SslMode, TargetAttributes};
 use crate::store::{Limits, StoreError, StoreErrorKind};
@@ -11,7 +11,7 @@ use std::hash::BuildHasher;
 /// A connection that stands.
 pub(super) struct Connected {
     /// The line to the server.
-    pub(super) line: Line,
+    pub(super) line: ConnectionThread,
     /// The server.
     pub(super) server: Server,
     /// What to call the server in messages: user, host and database.
@@ -45,8 +45,8 @@ fn first(address: &PostgresAddress, tls: Option<&Tls>, limits: &Limits) -> Resul
     let mut failures = Vec::new();
     for wanted in passes(address, limits) {
         for server in order(address) {
-            let knock = Knock { address, server, tls, limits, wanted };
-            match knock.at_each_address() {
+            let attempt = Attempt { address, server, tls, limits, wanted };
+            match attempt.at_each_address() {
                 Ok(connected) => return Ok(connected),
                 // Whoever is refused by one server is not tried on the next: that is how accounts get locked.
                 Err(failure) if failure.is_final => return Err(failure.error),

@@ -1,19 +1,19 @@
 //! Postgres, over the synchronous `postgres` crate. Works through poolers in transaction mode: no named statements, no
 //! session state, every setting made inside its transaction.
 
+mod attempt;
 mod cancel;
 mod catalog;
 mod connect;
+mod connect_error;
+mod connection_thread;
 mod error;
 mod identity;
-mod knock;
-mod line;
-mod lost;
-mod offer;
-mod refused;
+mod lost_commit;
 mod session;
 mod standby;
 mod tls;
+mod tls_negotiation;
 mod trial;
 mod value;
 

@@ -1,10 +1,10 @@
 use super::cancel::Cancel;
 use super::catalog;
 use super::connect::{Connected, connect};
+use super::connection_thread::{ConnectionThread, until};
 use super::error::store_error;
 use super::identity;
-use super::line::{Line, until};
-use super::lost::is_an_answer;
+use super::lost_commit::is_an_answer;
 use super::standby;
 use super::trial;
 use super::value::{Bound, Raw};
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 /// One connection to a server.
 pub(super) struct PostgresSession {
-    pub(super) line: Line,
+    pub(super) line: ConnectionThread,
     cancel: Cancel,
     pub(super) address: PostgresAddress,
     /// User, the server that answered, and database.

@@ -7,7 +7,7 @@ mod file;
 mod locks;
 mod network;
 mod owner;
-mod seen;
+mod schema_seen;
 mod session;
 mod trial;
 
@@ -18,7 +18,7 @@ use super::reader::SqlReader;
 use super::{Caution, Limits, Reader, Store, StoreError, StoreErrorKind, Writer};
 use crate::model::Engine;
 use file::DatabaseFile;
-use seen::Seen;
+use schema_seen::SchemaSeen;
 use session::SqliteSession;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ pub(super) struct SqliteStore {
     foreign_keys: bool,
     /// Which of the file systems that locks cannot be relied on a path is on, if any.
     network: fn(&Path) -> Option<&'static str>,
-    seen: Seen,
+    seen: SchemaSeen,
 }
 
 impl SqliteStore {
@@ -44,7 +44,7 @@ impl SqliteStore {
             network_files,
             foreign_keys,
             network: network::beneath,
-            seen: Seen::default(),
+            seen: SchemaSeen::default(),
         }
     }
 

@@ -1,7 +1,7 @@
 use super::catalog;
 use super::error::{half_written, locked, store_error};
 use super::file::{DatabaseFile, ReadMode};
-use super::seen::Seen;
+use super::schema_seen::SchemaSeen;
 use super::trial;
 use crate::model::{Cell, Timestamp};
 use crate::preset::{ActionSpec, LiveSchema, QueueSpec};
@@ -24,7 +24,7 @@ pub(super) struct SqliteSession {
     pub(super) connection: Connection,
     pub(super) file: DatabaseFile,
     pub(super) limits: Limits,
-    seen: Seen,
+    seen: SchemaSeen,
 }
 
 /// How long SQLite itself waits for a lock before it asks us whether to go on, if the limits allow so much.
@@ -37,7 +37,7 @@ impl SqliteSession {
     pub(super) fn for_reading(
         path: &Path,
         limits: &Limits,
-        seen: &Seen,
+        seen: &SchemaSeen,
         foreign_keys: bool,
     ) -> Result<SqliteSession, StoreError> {
         let file = DatabaseFile::existing(path)?;
@@ -72,7 +72,7 @@ impl SqliteSession {
     pub(super) fn for_writing(
         path: &Path,
         limits: &Limits,
-        seen: &Seen,
+        seen: &SchemaSeen,
         foreign_keys: bool,
     ) -> Result<SqliteSession, StoreError> {
         let file = DatabaseFile::existing(path)?;
@@ -97,7 +97,7 @@ impl SqliteSession {
     pub(super) fn for_creating(path: &Path, limits: &Limits) -> Result<SqliteSession, StoreError> {
         let file = DatabaseFile::existing_or_new(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        SqliteSession::open(file, flags, limits, &Seen::default(), false)
+        SqliteSession::open(file, flags, limits, &SchemaSeen::default(), false)
     }
 
     /// A reader gives up in the middle of a statement when it is interrupted; a writer finishes its batch.
@@ -105,7 +105,7 @@ impl SqliteSession {
         file: DatabaseFile,
         flags: OpenFlags,
         limits: &Limits,
-        seen: &Seen,
+        seen: &SchemaSeen,
         reading: bool,
     ) -> Result<SqliteSession, StoreError> {
         let (deadline, interrupt) = (limits.deadline, limits.interrupt.clone());

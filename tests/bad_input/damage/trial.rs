@@ -6,7 +6,7 @@ use crate::support::cli::Doctor;
 use crate::support::doctor::{CATALOG, limits};
 use crate::support::files::Frozen;
 use crate::support::shm;
-use jobdoctor::ops::{self, Guard, OpsError, Order, Selection, Session};
+use jobdoctor::ops::{self, ApplyOptions, Guard, OpsError, Selection, Session};
 use jobdoctor::policy::{Lifted, Policy};
 use jobdoctor::preset::Place;
 use jobdoctor::store::{Address, Store, open};
@@ -123,7 +123,7 @@ impl<'n> Trial<'n> {
         }
         let (_, _, plan) = self.planned(&*store).ok()?;
         let before = oracle::read(&Files::of(&self.path()));
-        let order = Order {
+        let order = ApplyOptions {
             schema: "jobdoctor.reclaim/v1",
             apply: true,
             guard: Guard { lifted: Some(Lifted::Target), ..Guard::default() },

@@ -4,7 +4,7 @@ use super::line::{Line, Word};
 use super::quote;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::next::quoted;
+use crate::cli::next_command::quoted;
 
 /// The longest command that every cron takes.
 const LONGEST: usize = 990;

@@ -3,7 +3,7 @@ use super::line::{Line, Word};
 use super::quote;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::next::quoted;
+use crate::cli::next_command::quoted;
 use crate::store::{Address, ServerPlace};
 use clap::builder::NonEmptyStringValueParser;
 

@@ -89,7 +89,7 @@ fn service(user: &str, line: &Line) -> String {
 /// Nothing but its state and the file of a SQLite queue can be written, and sockets can be reached.
 fn hardening(line: &Line) -> String {
     let writes: Vec<PathBuf> = match &line.address {
-        // Beside the file lie its journal and its log.
+        // Next to the file lie its journal and its log.
         Address::Sqlite { path, .. } => {
             let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
             path.parent().map(Path::to_owned).into_iter().collect()

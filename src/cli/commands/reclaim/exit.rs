@@ -2,11 +2,11 @@
 
 use crate::cli::error::exit_of;
 use crate::cli::exit::Exit;
-use crate::ops::{Asked, Reclaimed};
+use crate::ops::{PlanSource, Reclaimed};
 use crate::store::StoreErrorKind;
 
 /// The exit code of a run about these jobs.
-pub(in crate::cli::commands) fn exit(done: &Reclaimed, asked: &Asked) -> Exit {
+pub(in crate::cli::commands) fn exit(done: &Reclaimed, asked: &PlanSource) -> Exit {
     let document = &done.document;
     let mut exit = if document.refused.is_some() { Exit::Refused } else { Exit::Done };
     let Some(outcomes) = &document.summary.outcomes else {
@@ -16,7 +16,7 @@ pub(in crate::cli::commands) fn exit(done: &Reclaimed, asked: &Asked) -> Exit {
         exit = exit.worse(Exit::Unknown);
     }
     let mut as_they_were = outcomes.locked + outcomes.refused + outcomes.not_tried;
-    if matches!(asked, Asked::Saved(..)) {
+    if matches!(asked, PlanSource::Saved(..)) {
         // What a plan named and is not done is still as it was.
         as_they_were += document.summary.skipped;
     }

@@ -5,7 +5,7 @@ use crate::cli::error::{CliError, exit_of};
 use crate::cli::exit::Exit;
 use crate::cli::settings::READING;
 use crate::model::age;
-use crate::ops::{self, Plan, Reclaimed, Watch};
+use crate::ops::{self, Plan, Reclaimed, RequeuedJobs};
 use crate::output::Verified;
 use crate::output::format::{Format, grouped};
 use crate::policy::Policy;
@@ -15,7 +15,7 @@ use std::time::Duration;
 pub(in crate::cli::commands) struct FollowUp<'a> {
     run: &'a Run<'a>,
     policy: Policy,
-    watch: Option<(Watch, Duration)>,
+    watch: Option<(RequeuedJobs, Duration)>,
     /// The exit code of what was seen.
     pub(in crate::cli::commands) exit: Exit,
 }
@@ -23,7 +23,7 @@ pub(in crate::cli::commands) struct FollowUp<'a> {
 impl<'a> FollowUp<'a> {
     pub(super) fn of(run: &'a Run<'a>, plan: &Plan, policy: &Policy) -> Result<FollowUp<'a>, CliError> {
         let watch = match run.options.act.verify.verify {
-            Some(time) => Some((Watch::of(plan)?, time)),
+            Some(time) => Some((RequeuedJobs::of(plan)?, time)),
             None => None,
         };
         // Workers that take a job now are judged by the queue's own signs: a restart sweep says only who was dead before it.

@@ -11,14 +11,14 @@ pub(super) use run::{Run, run_id};
 
 use super::selection::selection;
 use crate::cli::args::{
-    ActArgs, BesideArgs, ConfirmArgs, IdArgs, ListOutputArgs, OlderArgs, PlanArgs, SelectArgs, StoreArgs,
+    ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, ListOutputArgs, OlderArgs, PlanArgs, SelectArgs, StoreArgs,
 };
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
 use crate::cli::{id_list, plan_file};
-use crate::ops::{self, Asked};
+use crate::ops::{self, PlanSource};
 use crate::output::{Closing, closing};
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ pub struct Args {
     #[command(flatten)]
     plan: PlanArgs,
     #[command(flatten)]
-    beside: BesideArgs,
+    beside: EvidenceArgs,
     #[command(flatten)]
     confirm: ConfirmArgs,
     #[command(flatten)]
@@ -70,9 +70,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             let saved = plan_file::read(path)?;
             // What a plan was made with is what it is carried out with.
             settings.preset.get_or_insert_with(|| saved.target.preset.clone());
-            Asked::Saved(plan_file::name(path), Box::new(saved))
+            PlanSource::Saved(plan_file::name(path), Box::new(saved))
         }
-        None => Asked::Selection(Box::new(selection)),
+        None => PlanSource::Selection(Box::new(selection)),
     };
     let format = args.output.format();
     let name = ("reclaim", "jobdoctor.reclaim/v1");

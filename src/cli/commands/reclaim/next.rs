@@ -1,8 +1,8 @@
 //! The command lines that go on from a plan or a run.
 
 use crate::cli::context::Context;
-use crate::cli::next::shell_word;
-use crate::ops::Asked;
+use crate::cli::next_command::shell_word;
+use crate::ops::PlanSource;
 use crate::output::{NextCommands, Reclaim};
 use crate::policy::Digest;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub(in crate::cli::commands) struct Next<'a> {
     /// The command.
     pub(in crate::cli::commands) name: &'static str,
     /// What the plan is about.
-    pub(in crate::cli::commands) asked: &'a Asked,
+    pub(in crate::cli::commands) asked: &'a PlanSource,
     /// Where it was saved.
     pub(in crate::cli::commands) save_plan: Option<&'a Path>,
 }
@@ -33,8 +33,8 @@ impl NextCommands for Next<'_> {
                 let path = shell_word(&path.display().to_string());
                 self.context.next_command_without(self.name, &SELECTING, &["--plan", &path, "--apply"])
             }
-            (None, Asked::Saved(..)) => self.context.next_command(self.name, &["--apply"]),
-            (None, Asked::Selection(_)) => {
+            (None, PlanSource::Saved(..)) => self.context.next_command(self.name, &["--apply"]),
+            (None, PlanSource::Selection(_)) => {
                 let digest = document.digest.get(..Digest::SHORT).unwrap_or(&document.digest);
                 self.context.next_command(self.name, &["--expect", digest, "--apply"])
             }

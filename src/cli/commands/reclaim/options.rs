@@ -5,7 +5,7 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{APPLYING, READING, Settings};
 use crate::model::{Action, age};
-use crate::policy::{Later, Lifted};
+use crate::policy::{Delay, Lifted};
 use std::time::Duration;
 
 /// The options of one run.
@@ -17,7 +17,7 @@ pub(in crate::cli::commands) struct Options<'a> {
     /// The command line.
     pub(in crate::cli::commands) act: &'a ActArgs,
     /// How much later than now requeued jobs may run.
-    pub(super) later: Later,
+    pub(super) later: Delay,
     /// After how many losses a job is failed.
     pub(super) max_stalls: Option<u32>,
     /// How long before the plan a second snapshot is taken, if it is.
@@ -41,9 +41,9 @@ impl<'a> Options<'a> {
         let target = &settings.target;
         let later = match act.to {
             // The target's delay is about jobs that are requeued; here none is.
-            Some(Action::Fail | Action::Cancel | Action::TimeOut | Action::Wake) => Later::default(),
+            Some(Action::Fail | Action::Cancel | Action::TimeOut | Action::Wake) => Delay::default(),
             Some(Action::Requeue) | None => {
-                Later { delay: act.gentle.delay.or(target.delay), jitter: act.gentle.jitter.or(target.jitter) }
+                Delay { delay: act.gentle.delay.or(target.delay), jitter: act.gentle.jitter.or(target.jitter) }
             }
         };
         requeues_something(act)?;

@@ -2,15 +2,15 @@
 
 use super::follow_up::FollowUp;
 use super::options::Options;
-use crate::cli::args::BesideArgs;
-use crate::cli::beside::Beside;
+use crate::cli::args::EvidenceArgs;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
+use crate::cli::evidence_files::EvidenceFiles;
 use crate::cli::exit::Exit;
-use crate::cli::record::{journals, record};
 use crate::cli::settings::Settings;
+use crate::cli::state_directory::{journals, record};
 use crate::model::age;
-use crate::ops::{self, Asked, Guard, LockOptions, OpsError, Order, Plan, Snapshot};
+use crate::ops::{self, ApplyOptions, Guard, LockOptions, OpsError, Plan, PlanSource, Snapshot};
 use crate::output::format::count;
 use crate::output::no_such_job;
 use crate::policy::{Policy, Rule};
@@ -23,7 +23,7 @@ pub(in crate::cli::commands) struct Run<'a> {
     pub(in crate::cli::commands) settings: &'a Settings,
     pub(in crate::cli::commands) options: Options<'a>,
     /// The evidence that is given in files.
-    pub(in crate::cli::commands) beside: Beside,
+    pub(in crate::cli::commands) beside: EvidenceFiles,
     pub(in crate::cli::commands) store: Box<dyn Store>,
     pub(in crate::cli::commands) limits: Limits,
 }
@@ -37,9 +37,9 @@ impl<'a> Run<'a> {
         context: &'a Context,
         settings: &'a Settings,
         options: Options<'a>,
-        beside: &BesideArgs,
+        beside: &EvidenceArgs,
     ) -> Result<Run<'a>, CliError> {
-        let beside = Beside::read(beside, settings, context, options.time)?;
+        let beside = EvidenceFiles::read(beside, settings, context, options.time)?;
         let database = settings.database()?;
         context.say_setup(&database);
         let store = database.store()?;
@@ -96,7 +96,7 @@ impl<'a> Run<'a> {
     pub(in crate::cli::commands) fn confirmed(
         &self,
         plan: Plan,
-        asked: &Asked,
+        asked: &PlanSource,
         policy: &Policy,
     ) -> Result<Plan, CliError> {
         let Some(after) = self.options.confirm_after.filter(|_| !plan.is_empty()) else { return Ok(plan) };
@@ -115,9 +115,9 @@ impl<'a> Run<'a> {
         run_id: String,
         wrong_list: Option<String>,
         sweep_lock: Option<LockOptions>,
-    ) -> Order<'_> {
+    ) -> ApplyOptions<'_> {
         let (Options { act, .. }, settings) = (&self.options, self.settings);
-        Order {
+        ApplyOptions {
             schema: self.options.schema,
             apply: act.apply,
             guard: Guard {
@@ -139,7 +139,7 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// When there is none, or stdout cannot be written.
-    pub(in crate::cli::commands) fn emit(&self, plan: &Plan, order: &Order<'_>) -> Result<Exit, CliError> {
+    pub(in crate::cli::commands) fn emit(&self, plan: &Plan, order: &ApplyOptions<'_>) -> Result<Exit, CliError> {
         let ui = &self.context.ui;
         let emitted = ops::emit(&self.limits, plan, order, self.settings.foreign_keys())?;
         ui.report(|out| emitted.parts.iter().try_for_each(|part| out.write_all(part?.as_bytes())))?;

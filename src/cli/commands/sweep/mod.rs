@@ -6,19 +6,19 @@ mod unknown_hosts;
 use super::reclaim::{Next, Options, Run, exit, run_id};
 use super::selection::selection;
 use crate::cli::args::{
-    ActArgs, BesideArgs, ConfirmArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs, TargetsArgs,
+    ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs, TargetsArgs,
     TextfileArgs, ToneArgs, UnattendedArgs,
 };
+use crate::cli::atomic_file;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::metrics::Metrics;
-use crate::cli::own_file;
 use crate::cli::report_file::ReportFile;
 use crate::cli::settings::Settings;
 use crate::cli::splay;
 use crate::cli::targets::Several;
-use crate::ops::{self, Asked};
+use crate::ops::{self, PlanSource};
 use crate::output::Closing;
 use lock::LockRequest;
 use report::Report;
@@ -56,7 +56,7 @@ pub struct Args {
     #[command(flatten)]
     select: SelectArgs,
     #[command(flatten)]
-    beside: BesideArgs,
+    beside: EvidenceArgs,
     #[command(flatten)]
     confirm: ConfirmArgs,
     #[command(flatten)]
@@ -91,7 +91,7 @@ impl Args {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let (report, textfile) = (args.unattended.report_file.as_deref(), args.textfile.textfile.as_deref());
     if let (Some(report), Some(textfile)) = (report, textfile)
-        && own_file::is_same(report, textfile)
+        && atomic_file::is_same(report, textfile)
     {
         let message = format!("--report-file {} and --textfile are the same file", report.display());
         return Err(CliError::new(Exit::Usage, message).hint("name two: each replaces its own as a whole"));
@@ -151,14 +151,14 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     let (policy, wrong_list) =
         run.with_evidence(&mut snapshot, policy, !format.is_machine() && context.ui.is_watched())?;
     metrics.measure(&mut snapshot, &selection, &policy)?;
-    let asked = Asked::Selection(Box::new(selection));
+    let asked = PlanSource::Selection(Box::new(selection));
     let mut plan = asked.plan(&mut snapshot, &policy)?;
     unknown_hosts::warn(context, &mut snapshot, &policy, &mut plan, args.act.apply)?;
     context.warn_if_blind(&mut snapshot, plan.in_flight())?;
     // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
     drop(snapshot);
     let mut plan = run.confirmed(plan, &asked, &policy)?;
-    if let (Asked::Selection(selection), None) = (&asked, &policy.restart) {
+    if let (PlanSource::Selection(selection), None) = (&asked, &policy.restart) {
         // A restart sweep is about owners, and a job that waits has none.
         ops::plan_waiting(&settings.session(run.store.as_ref(), &run.limits), &mut plan, selection, &policy)?;
     }

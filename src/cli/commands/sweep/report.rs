@@ -3,8 +3,8 @@
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::record::host;
 use crate::cli::secret::masked;
+use crate::cli::state_directory::host;
 use crate::model::Outcome;
 use crate::ops::Reclaimed;
 use crate::output::format::{Format, inert};

@@ -2,10 +2,10 @@
 
 use super::Args;
 use crate::cli::args::UnattendedArgs;
-use crate::cli::boot::Boot;
+use crate::cli::boot_time::Boot;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::list::List;
+use crate::cli::live_owner_list::LiveOwnerList;
 use crate::model::Timestamp;
 use crate::ops::{Selection, Snapshot};
 use crate::policy::{EarlierSnapshot, Policy, Restart, RestartScope};
@@ -79,7 +79,7 @@ impl Scope {
         &self,
         policy: Policy,
         snapshot: &Snapshot,
-        list: Option<&List>,
+        list: Option<&LiveOwnerList>,
         began: Timestamp,
         first: Option<Arc<EarlierSnapshot>>,
     ) -> Policy {

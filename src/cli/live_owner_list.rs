@@ -18,7 +18,7 @@ const SHOWN: usize = 5;
 const OLD: Duration = Duration::from_secs(600);
 
 /// A list, and when it was made by the machine's own clock: the claims that count are those made before.
-pub struct List {
+pub struct LiveOwnerList {
     live_owners: Arc<LiveOwners>,
     /// When reading it began.
     began: Instant,
@@ -26,13 +26,13 @@ pub struct List {
     age: Duration,
 }
 
-impl List {
+impl LiveOwnerList {
     /// Reads it. A pipe is waited for until it ends, the time limit runs out, or a signal comes.
     ///
     /// # Errors
     /// When it cannot be read, is too long, no UTF-8, or empty: an empty pipe is far more likely a command that failed than a
     /// fleet that died.
-    pub fn read(path: &Path, interrupt: &Interrupt, patience: Duration) -> Result<List, CliError> {
+    pub fn read(path: &Path, interrupt: &Interrupt, patience: Duration) -> Result<LiveOwnerList, CliError> {
         let source = Source { what: "the list of living owners", flag: "--alive-from", path };
         let Input { text, began, age } = source.read(interrupt, patience)?;
         let wrong = |exit: Exit, why: &str| CliError::new(exit, format!("{} {why}", source.name()));
@@ -46,7 +46,7 @@ impl List {
                 LiveOwnersError::Titles => wrong.hint("write names alone, as in: kubectl get pods -o name"),
             }
         })?;
-        Ok(List { live_owners: Arc::new(live_owners), began, age })
+        Ok(LiveOwnerList { live_owners: Arc::new(live_owners), began, age })
     }
 
     /// The list as a snapshot may use it. Only the store's clock counts, so the time since it was made is taken off the snapshot's.

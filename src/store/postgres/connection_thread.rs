@@ -17,7 +17,7 @@ const FAREWELL: Duration = Duration::from_millis(300);
 type Task = Box<dyn FnOnce(&mut Client) + Send>;
 
 /// See the module.
-pub(super) struct Line {
+pub(super) struct ConnectionThread {
     tasks: Option<mpsc::Sender<Task>>,
     closed: mpsc::Receiver<()>,
 }
@@ -25,9 +25,9 @@ pub(super) struct Line {
 /// The server did not answer, and nobody wanted to wait any longer. What became of what it was told is not known.
 pub(super) struct Silence;
 
-impl Line {
+impl ConnectionThread {
     /// A line over a connection that stands.
-    pub(super) fn over(mut client: Client) -> Line {
+    pub(super) fn over(mut client: Client) -> ConnectionThread {
         let (tasks, received) = mpsc::channel::<Task>();
         let (say, closed) = mpsc::channel();
         thread::spawn(move || {
@@ -38,7 +38,7 @@ impl Line {
             // Nobody may be listening any more.
             let _ = say.send(());
         });
-        Line { tasks: Some(tasks), closed }
+        ConnectionThread { tasks: Some(tasks), closed }
     }
 
     /// Does something with the connection, and waits for the end of it for as long as `goes_on` says. A line that was
@@ -63,7 +63,7 @@ impl Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for ConnectionThread {
     fn drop(&mut self) {
         if self.tasks.take().is_some() {
             // A server that does not hear the good-bye notices by itself.

@@ -1,7 +1,7 @@
 use super::read_back;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::targets::told::{Tally, Told};
+use crate::cli::targets::target_result::{Tally, TargetResult};
 use crate::cli::ui::Ui;
 use crate::output::format::inert;
 use std::io;
@@ -17,7 +17,7 @@ pub(in crate::cli::targets) struct Sections {
 }
 
 impl Sections {
-    pub(super) fn tell(&mut self, ui: &Ui, told: &Told) -> Result<(), CliError> {
+    pub(super) fn report(&mut self, ui: &Ui, told: &TargetResult) -> Result<(), CliError> {
         self.spoke |= told.exit != Exit::Done || told.held.has_err();
         let Some(mut report) = read_back(told.held.out())? else { return Ok(()) };
         self.spoke = true;

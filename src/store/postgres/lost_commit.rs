@@ -1,7 +1,7 @@
 //! What became of a commit whose answer was lost: the server is asked, on a new connection, and only if it is the same one.
 
 use super::connect::{Connected, connect};
-use super::line::until;
+use super::connection_thread::until;
 use super::session::PostgresSession;
 use crate::model::Cell;
 use crate::store::StoreError;

@@ -1,6 +1,6 @@
 use super::read_back;
 use crate::cli::error::CliError;
-use crate::cli::targets::told::{Tally, Told};
+use crate::cli::targets::target_result::{Tally, TargetResult};
 use crate::cli::ui::Ui;
 use crate::output::Targets;
 
@@ -15,7 +15,7 @@ impl Lines {
         Lines { command, began: false }
     }
 
-    pub(super) fn tell(&mut self, ui: &Ui, told: &Told) -> Result<(), CliError> {
+    pub(super) fn report(&mut self, ui: &Ui, told: &TargetResult) -> Result<(), CliError> {
         let lines = read_back(told.held.out())?;
         let error = told.error_document();
         let is_first = !std::mem::replace(&mut self.began, true);

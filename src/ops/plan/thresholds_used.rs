@@ -8,7 +8,7 @@ const MOST_KINDS: usize = 100;
 
 /// By which thresholds steps were judged, and which kinds they touch with them.
 #[derive(Default)]
-pub(super) struct Rests {
+pub(super) struct ThresholdsUsed {
     /// Sources of liveness, and how long they were allowed to be silent.
     silences: BTreeSet<(&'static str, Allowed)>,
     /// Sources of liveness, whether they have a threshold or, as a lease, none.
@@ -39,7 +39,7 @@ impl Limit {
     }
 }
 
-impl Rests {
+impl ThresholdsUsed {
     /// Takes the judgement of a step in.
     pub(super) fn add(&mut self, claim: &Claim, judgement: &Judgement) {
         self.sources.extend(judgement.liveness);

@@ -1,10 +1,10 @@
 //! What is known beside the rows: a list of living owners, and a saved snapshot.
 
-use super::args::BesideArgs;
+use super::args::EvidenceArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
-use super::list::List;
+use super::live_owner_list::LiveOwnerList;
 use super::settings::Settings;
 use crate::ops::{self, Snapshot, SnapshotFile};
 use crate::policy::Policy;
@@ -13,25 +13,34 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// See the module.
-pub struct Beside {
+pub struct EvidenceFiles {
     /// The list.
-    pub list: Option<List>,
+    pub list: Option<LiveOwnerList>,
     snapshot_file: Option<SnapshotFile>,
 }
 
-impl Beside {
+impl EvidenceFiles {
     /// Reads both, ahead of the database: what is wrong with them is said before anything is looked at.
     ///
     /// # Errors
     /// When one of them cannot be used.
-    pub fn read(args: &BesideArgs, settings: &Settings, context: &Context, time: Duration) -> Result<Beside, CliError> {
+    pub fn read(
+        args: &EvidenceArgs,
+        settings: &Settings,
+        context: &Context,
+        time: Duration,
+    ) -> Result<EvidenceFiles, CliError> {
         let snapshot_file = args.snapshot_file.as_deref().map(SnapshotFile::read).transpose()?;
         let patience = settings.stated_timeout().unwrap_or(time);
-        let list = args.alive_from.as_deref().map(|path| List::read(path, &context.interrupt, patience)).transpose()?;
-        for warning in list.iter().flat_map(List::warnings) {
+        let list = args
+            .alive_from
+            .as_deref()
+            .map(|path| LiveOwnerList::read(path, &context.interrupt, patience))
+            .transpose()?;
+        for warning in list.iter().flat_map(LiveOwnerList::warnings) {
             context.ui.warn_about_setup(&warning);
         }
-        Ok(Beside { list, snapshot_file })
+        Ok(EvidenceFiles { list, snapshot_file })
     }
 
     /// Adds them to a policy, saves this snapshot, and says why the list may be the wrong one. `speaks` is false where nothing is
@@ -70,7 +79,7 @@ impl Beside {
     }
 }
 
-impl Beside {
+impl EvidenceFiles {
     /// Refuses to act on `--rule no_progress` where it could never fire.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ const LABELS: [&str; 7] = ["target", "command", "queue", "state", "reason", "act
 
 /// See the module. Anything that is not as this program writes it counts as not there.
 #[derive(Debug, Default, PartialEq)]
-pub struct Former {
+pub struct PreviousMetrics {
     /// What its target was called.
     pub target: Option<String>,
     /// When the last run of the same command that ended with 0 did so, in seconds since 1970.
@@ -17,12 +17,12 @@ pub struct Former {
     pub found: Vec<Family>,
 }
 
-impl Former {
+impl PreviousMetrics {
     /// Reads the text of a file.
-    pub(super) fn read(text: &str, command: &str) -> Former {
+    pub(super) fn read(text: &str, command: &str) -> PreviousMetrics {
         let (target, last_success_at) = last_success(text, command);
         let Some(own) = target.clone().map(|target| [("target", target), ("command", command.to_owned())]) else {
-            return Former::default();
+            return PreviousMetrics::default();
         };
         let family = |(name, help): (&'static str, &'static str)| {
             let samples = text.lines().filter_map(|line| sample(line.strip_prefix(name)?));
@@ -31,7 +31,7 @@ impl Former {
         let mut reclaimed = family(RECLAIMED);
         reclaimed.samples.iter_mut().for_each(|sample| sample.value = 0.0);
         let found = FOUND.into_iter().map(family).chain([reclaimed]).collect();
-        Former { target, last_success_at, found }
+        PreviousMetrics { target, last_success_at, found }
     }
 }
 
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn an_instant_is_read_strictly() {
         let read = |text: &str, command| {
-            let former = Former::read(text, command);
+            let former = PreviousMetrics::read(text, command);
             (former.target, former.last_success_at)
         };
         assert_eq!(read(GOOD, "sweep"), (target(), Some(1_795_168_800.25)));
@@ -110,14 +110,14 @@ mod tests {
             format!("{name}{{target=\"a"),
             format!("{name}{{target=\"a\\"),
         ] {
-            assert_eq!(Former::read(&none, "sweep"), Former::default(), "{none}");
+            assert_eq!(PreviousMetrics::read(&none, "sweep"), PreviousMetrics::default(), "{none}");
         }
     }
 
     #[test]
     fn what_was_found_is_kept_and_what_was_moved_is_over() {
         let filled = |text: &str, command| -> Vec<(&str, Vec<Sample>)> {
-            let found = Former::read(text, command).found;
+            let found = PreviousMetrics::read(text, command).found;
             found.into_iter().map(|family| (family.name, family.samples)).filter(|(_, s)| !s.is_empty()).collect()
         };
         let found = filled(GOOD, "sweep");

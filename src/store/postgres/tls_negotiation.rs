@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// See the module.
 #[derive(Clone)]
-pub(super) struct Offer<T> {
+pub(super) struct TlsNegotiation<T> {
     tls: T,
     taken: Arc<AtomicBool>,
 }
 
-impl<T> Offer<T> {
+impl<T> TlsNegotiation<T> {
     /// An offer that nobody has taken yet.
-    pub(super) fn of(tls: T) -> Offer<T> {
-        Offer { tls, taken: Arc::default() }
+    pub(super) fn of(tls: T) -> TlsNegotiation<T> {
+        TlsNegotiation { tls, taken: Arc::default() }
     }
 
     /// True if a server took it, so that a handshake was begun.
@@ -24,7 +24,7 @@ impl<T> Offer<T> {
     }
 }
 
-impl<T: MakeTlsConnect<Socket>> MakeTlsConnect<Socket> for Offer<T> {
+impl<T: MakeTlsConnect<Socket>> MakeTlsConnect<Socket> for TlsNegotiation<T> {
     type Stream = T::Stream;
     type TlsConnect = Taken<T::TlsConnect>;
     type Error = T::Error;

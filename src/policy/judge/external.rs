@@ -1,10 +1,10 @@
 //! What is known beside the row: a list of living owners, and what earlier looks saw.
 
-use super::{Bench, Opinion};
+use super::{Evaluation, Opinion};
 use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, Reading, Timestamp, age};
 use crate::policy::live_owners::{Living, Standing};
 use crate::policy::rules::Restart;
-use crate::policy::stillness::Stood;
+use crate::policy::unchanged::Unchanged;
 use crate::policy::verdict::{Check, CheckResult, Proves, Reason, Rule};
 use crate::preset::{EARLIEST_MICROS, Liveness, silence_allowed};
 use std::time::Duration;
@@ -16,7 +16,7 @@ const CHANGE: &str = "change";
 /// What judged, in documents: whether the columns that show progress have changed between looks.
 const PROGRESS: &str = "progress";
 
-impl Bench<'_> {
+impl Evaluation<'_> {
     /// Asked first: an owner that is not on the list is dead, unless the claim's own row shows life.
     pub(super) fn live_owners(&mut self) {
         let Some(living) = &self.policy.living else { return };
@@ -61,23 +61,23 @@ impl Bench<'_> {
 
     /// Where a heartbeat's clock cannot be right, its value says nothing, but its change does. True if that has judged.
     pub(super) fn judged_by_change(&mut self) -> bool {
-        let (None, Some(stood)) = (self.liveness, self.stood()) else { return false };
+        let (None, Some(unchanged)) = (self.liveness, self.unchanged()) else { return false };
         let Some(allowed) = self.clock_is_wrong() else { return false };
-        let dead = stood.still >= allowed;
-        let detail = match (dead, stood.moved) {
-            (true, _) => format!("nothing changed for {} of looking, allowed {}", age(stood.still), age(allowed)),
-            (false, true) if stood.still.is_zero() => {
-                format!("its clock is wrong, but it showed life since the snapshot {} ago", age(stood.snapshot_age))
+        let dead = unchanged.still >= allowed;
+        let detail = match (dead, unchanged.moved) {
+            (true, _) => format!("nothing changed for {} of looking, allowed {}", age(unchanged.still), age(allowed)),
+            (false, true) if unchanged.still.is_zero() => {
+                format!("its clock is wrong, but it showed life since the snapshot {} ago", age(unchanged.snapshot_age))
             }
-            (false, true) => format!("its clock is wrong, but it was seen to show life {} ago", age(stood.still)),
+            (false, true) => format!("its clock is wrong, but it was seen to show life {} ago", age(unchanged.still)),
             (false, false) => {
-                let so_far = format!("nothing changed for {} of looking so far", age(stood.still));
+                let so_far = format!("nothing changed for {} of looking so far", age(unchanged.still));
                 self.note(Rule::StoodStill, "all signs of life", "-".to_owned(), CheckResult::NoValue, so_far);
                 return false;
             }
         };
         self.liveness = Some(CHANGE);
-        self.ask(Rule::StoodStill, "all signs of life", age(stood.still), dead, detail);
+        self.ask(Rule::StoodStill, "all signs of life", age(unchanged.still), dead, detail);
         true
     }
 
@@ -92,11 +92,11 @@ impl Bench<'_> {
             self.liveness = Some(LIVE_OWNER_LIST);
             return;
         }
-        let Some(stood) = self.stood() else { return };
-        let (Some(still), Some(allowed)) = (stood.progress, allowed) else { return };
+        let Some(unchanged) = self.unchanged() else { return };
+        let (Some(still), Some(allowed)) = (unchanged.progress, allowed) else { return };
         let dead = still >= allowed;
         let detail = match still.is_zero() {
-            true => format!("it made progress since the snapshot {} ago", age(stood.snapshot_age)),
+            true => format!("it made progress since the snapshot {} ago", age(unchanged.snapshot_age)),
             false => format!("no progress for {} of looking, allowed {}", age(still), age(allowed)),
         };
         self.liveness = Some(PROGRESS);
@@ -105,7 +105,7 @@ impl Bench<'_> {
 
     /// A living owner whose job does not get on.
     pub(super) fn no_progress(&mut self) {
-        let Some(still) = self.stood().and_then(|stood| stood.progress) else { return };
+        let Some(still) = self.unchanged().and_then(|unchanged| unchanged.progress) else { return };
         // Age shows no life, and progress has been asked already.
         let owner_lives = self.liveness.is_some_and(|by| by != "age" && by != PROGRESS)
             && self.reasons.iter().all(|reason| reason.rule.proves() == Proves::Trouble);
@@ -114,8 +114,8 @@ impl Bench<'_> {
         self.ask(Rule::NoProgress, &self.progress_columns(), age(still), still >= allowed, detail);
     }
 
-    fn stood(&self) -> Option<Stood> {
-        self.policy.looks.as_ref()?.stood(self.claim, self.now)
+    fn unchanged(&self) -> Option<Unchanged> {
+        self.policy.looks.as_ref()?.unchanged(self.claim, self.now)
     }
 
     /// The threshold of the heartbeat, if there is one, and it or the claim time cannot be right by the store's clock, and

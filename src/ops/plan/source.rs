@@ -7,22 +7,22 @@ use crate::output::SavedPlan;
 use crate::policy::Policy;
 
 /// What a plan is asked to be about.
-pub enum Asked {
+pub enum PlanSource {
     /// The claims of a selection.
     Selection(Box<Selection>),
     /// The jobs of a plan in a file; and what to call that file.
     Saved(String, Box<SavedPlan>),
 }
 
-impl Asked {
+impl PlanSource {
     /// Drafts the plan.
     ///
     /// # Errors
     /// See [`plan`] and [`plan_again`].
     pub fn plan(&self, snapshot: &mut Snapshot, policy: &Policy) -> Result<Plan, OpsError> {
         match self {
-            Asked::Selection(selection) => plan(snapshot, selection, policy),
-            Asked::Saved(name, saved) => plan_again(snapshot, name, saved, policy),
+            PlanSource::Selection(selection) => plan(snapshot, selection, policy),
+            PlanSource::Saved(name, saved) => plan_again(snapshot, name, saved, policy),
         }
     }
 
@@ -34,8 +34,10 @@ impl Asked {
         policy: &Policy,
     ) -> Result<Plan, OpsError> {
         match self {
-            Asked::Selection(selection) => plan(snapshot, &Selection { limit: None, ..(**selection).clone() }, policy),
-            Asked::Saved(..) => self.plan(snapshot, policy),
+            PlanSource::Selection(selection) => {
+                plan(snapshot, &Selection { limit: None, ..(**selection).clone() }, policy)
+            }
+            PlanSource::Saved(..) => self.plan(snapshot, policy),
         }
     }
 
@@ -45,16 +47,16 @@ impl Asked {
     /// When what the file says of it makes no sense.
     pub fn policy(&self, policy: Policy) -> Result<Policy, OpsError> {
         match self {
-            Asked::Selection(_) => Ok(policy),
-            Asked::Saved(name, saved) => saved_policy(name, &saved.policy, policy),
+            PlanSource::Selection(_) => Ok(policy),
+            PlanSource::Saved(name, saved) => saved_policy(name, &saved.policy, policy),
         }
     }
 
     /// True if jobs were named, each of which somebody waits to hear of.
     pub fn is_by_name(&self) -> bool {
         match self {
-            Asked::Selection(selection) => selection.is_by_name(),
-            Asked::Saved(..) => true,
+            PlanSource::Selection(selection) => selection.is_by_name(),
+            PlanSource::Saved(..) => true,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::policy::State;
 use std::sync::Arc;
 
 /// What came of one target.
-pub(super) struct Told {
+pub(super) struct TargetResult {
     /// Its name.
     pub(super) target: String,
     /// How it ended.
@@ -18,9 +18,9 @@ pub(super) struct Told {
     pub(super) held: Arc<Held>,
 }
 
-impl Told {
+impl TargetResult {
     /// A run that came to its end.
-    pub(super) fn new(target: &str, end: Result<Exit, CliError>, ui: &Ui, held: Arc<Held>) -> Told {
+    pub(super) fn new(target: &str, end: Result<Exit, CliError>, ui: &Ui, held: Arc<Held>) -> TargetResult {
         let (exit, error) = match end {
             Ok(exit) => (exit, None),
             Err(error) => (error.exit, Some(error)),
@@ -28,13 +28,13 @@ impl Told {
         if let Some(error) = error.as_ref().filter(|_| !ui.is_for_machines()) {
             ui.error(error);
         }
-        Told { target: target.to_owned(), exit, error, held }
+        TargetResult { target: target.to_owned(), exit, error, held }
     }
 
     /// One that did not: where, the program has said.
-    pub(super) fn defect(target: &str) -> Told {
+    pub(super) fn defect(target: &str) -> TargetResult {
         let error = CliError::new(Exit::Internal, format!("jobdoctor has a defect: target {target} was given up"));
-        Told { target: target.to_owned(), exit: Exit::Internal, error: Some(error), held: Arc::default() }
+        TargetResult { target: target.to_owned(), exit: Exit::Internal, error: Some(error), held: Arc::default() }
     }
 
     /// Why it has no report, for machines.

@@ -1,6 +1,6 @@
 use super::read_back;
 use crate::cli::error::CliError;
-use crate::cli::targets::told::{Tally, Told};
+use crate::cli::targets::target_result::{Tally, TargetResult};
 use crate::cli::ui::Ui;
 use crate::output::format::inert;
 use std::io::Read;
@@ -14,7 +14,7 @@ pub(in crate::cli::targets) struct Plugin {
 }
 
 impl Plugin {
-    pub(super) fn tell(&mut self, told: &Told) -> Result<(), CliError> {
+    pub(super) fn report(&mut self, told: &TargetResult) -> Result<(), CliError> {
         let mut said = String::new();
         if let Some(mut out) = read_back(told.held.out())? {
             read_back(out.read_to_string(&mut said))?;

@@ -7,14 +7,14 @@ const SLICES: usize = 50;
 /// How much later than now jobs that go back may run: all of them by `delay`, and each by a share of `jitter` beside, so that
 /// they do not fall upon the workers at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Later {
+pub struct Delay {
     /// By so long for all; up to 7 days.
     pub delay: Option<Duration>,
     /// The window over which they are spread; up to 7 days.
     pub jitter: Option<Duration>,
 }
 
-impl Later {
+impl Delay {
     /// True if anything was asked for.
     pub fn is_asked(&self) -> bool {
         self.delay.is_some() || self.jitter.is_some()
@@ -52,18 +52,18 @@ mod tests {
 
     #[test]
     fn nothing_asked_is_no_wait_at_all() {
-        assert!(Later::default().waits(0, 10, 10, || 0.5).is_empty());
+        assert!(Delay::default().waits(0, 10, 10, || 0.5).is_empty());
     }
 
     #[test]
     fn a_delay_alone_is_the_same_for_all() {
-        let later = Later { delay: seconds(30), jitter: None };
+        let later = Delay { delay: seconds(30), jitter: None };
         assert_eq!(later.waits(0, 700, 700, || 0.99), vec![Duration::from_secs(30); 700]);
     }
 
     #[test]
     fn each_of_a_few_rows_has_an_instant_of_its_own_part_of_the_window() {
-        let later = Later { delay: seconds(10), jitter: seconds(100) };
+        let later = Delay { delay: seconds(10), jitter: seconds(100) };
         for chance in [0.0, 0.25, 0.999] {
             let waits = later.waits(0, 50, 50, || chance);
             for (n, wait) in waits.iter().enumerate() {
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_batch_has_at_most_fifty_instants_and_they_never_go_back() {
-        let later = Later { delay: None, jitter: seconds(1000) };
+        let later = Delay { delay: None, jitter: seconds(1000) };
         for count in [1, 49, 50, 51, 99, 499, 500, 501] {
             let waits = later.waits(0, count, count, || 0.5);
             let instants: BTreeSet<Duration> = waits.iter().copied().collect();
@@ -89,7 +89,7 @@ mod tests {
     /// The second batch goes on where the first one ended: one window for the whole run.
     #[test]
     fn the_whole_run_shares_one_window() {
-        let later = Later { delay: seconds(5), jitter: seconds(90) };
+        let later = Delay { delay: seconds(5), jitter: seconds(90) };
         let batches = [
             later.waits(0, 500, 1500, || 0.9),
             later.waits(500, 500, 1500, || 0.0),

@@ -8,7 +8,7 @@ pub type Print = [u8; 16];
 
 /// What was seen of one claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seen {
+pub struct SeenClaim {
     /// Of all that shows life, and of which claim of the job it is: the precondition and the owner's row.
     pub values: Print,
     /// Since when they have been so, by the store's clock: when they were first seen so.
@@ -27,12 +27,12 @@ pub struct EarlierSnapshot {
     /// When the last of them was taken, by the store's clock.
     pub taken_at: Timestamp,
     /// The claims that were in flight then.
-    pub seen: HashMap<Print, Seen>,
+    pub seen: HashMap<Print, SeenClaim>,
 }
 
 /// How a claim stands since the earlier looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stood {
+pub struct Unchanged {
     /// For how long all that shows life has stood still, at the least.
     pub still: Duration,
     /// Whether it was seen to move.
@@ -50,11 +50,11 @@ impl EarlierSnapshot {
     }
 
     /// How a claim stands; `None` if no earlier snapshot saw it.
-    pub fn stood(&self, claim: &Claim, now: Timestamp) -> Option<Stood> {
+    pub fn unchanged(&self, claim: &Claim, now: Timestamp) -> Option<Unchanged> {
         let before = self.seen.get(&key_print(claim))?;
         let seen = seen(Some(before), claim, now);
         let same_progress = before.progress.is_some() && before.progress == seen.progress;
-        Some(Stood {
+        Some(Unchanged {
             still: if seen.values == before.values { now.since(seen.since) } else { Duration::ZERO },
             moved: seen.moved,
             progress: seen
@@ -66,13 +66,13 @@ impl EarlierSnapshot {
 }
 
 /// What is to be kept of a claim, given what the snapshot before saw of it.
-pub fn seen(before: Option<&Seen>, claim: &Claim, now: Timestamp) -> Seen {
+pub fn seen(before: Option<&SeenClaim>, claim: &Claim, now: Timestamp) -> SeenClaim {
     let (values, progress) = (values_print(claim), progress_print(claim));
     let still = before.filter(|before| before.values == values);
     let same_progress = before.filter(|before| before.progress == progress);
     // The store's clock may have been put back since.
     let earlier = |at: Timestamp| now.minus(now.since(at));
-    Seen {
+    SeenClaim {
         values,
         since: still.map_or(now, |before| earlier(before.since)),
         moved: still.map_or(before.is_some(), |before| before.moved),

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 ///
 /// A finding is a job and its claim: one that was requeued, claimed again and is stuck again has gone and come. In memory
 /// stay some 50 bytes a finding.
-pub struct Followed {
+pub struct SnapshotDiff {
     /// What this snapshot found.
     pub document: Stale,
     /// What the snapshot before it found and this one did not, as it was then. What became of it nobody looked for.
@@ -16,21 +16,21 @@ pub struct Followed {
     before: HashSet<u64>,
 }
 
-impl Followed {
+impl SnapshotDiff {
     /// The first snapshot: everything in it is new.
     ///
     /// # Errors
     /// When the temporary file of a long list fails.
-    pub fn first(document: Stale) -> Result<Followed, OpsError> {
+    pub fn first(document: Stale) -> Result<SnapshotDiff, OpsError> {
         let seen = seen(&document)?;
-        Ok(Followed { document, gone: Spool::default(), seen, before: HashSet::new() })
+        Ok(SnapshotDiff { document, gone: Spool::default(), seen, before: HashSet::new() })
     }
 
     /// The look after it.
     ///
     /// # Errors
     /// When the temporary file of a long list fails.
-    pub fn then(self, document: Stale) -> Result<Followed, OpsError> {
+    pub fn then(self, document: Stale) -> Result<SnapshotDiff, OpsError> {
         let seen = seen(&document)?;
         let mut gone = Spool::default();
         if self.seen.iter().any(|mark| !seen.contains(mark)) {
@@ -41,7 +41,7 @@ impl Followed {
                 }
             }
         }
-        Ok(Followed { document, gone, seen, before: self.seen })
+        Ok(SnapshotDiff { document, gone, seen, before: self.seen })
     }
 
     /// Everything that this snapshot found: what is stuck, longest silent first, then what nobody can judge.

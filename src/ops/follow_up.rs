@@ -21,23 +21,23 @@ const LOOKUP: usize = 1000;
 const NAMED: usize = 1000;
 
 /// The jobs of a plan that are to be watched once it is applied.
-pub struct Watch {
+pub struct RequeuedJobs {
     spec: QueueSpec,
     /// By their place in the plan; `None` for a job that does not go back to the queue.
     keys: Vec<Option<Key>>,
 }
 
-impl Watch {
+impl RequeuedJobs {
     /// Remembers the keys of the jobs that the plan requeues. A document only has their ids, which are for people.
     ///
     /// # Errors
     /// When the temporary file of a long plan cannot be read.
-    pub fn of(plan: &Plan) -> Result<Watch, OpsError> {
+    pub fn of(plan: &Plan) -> Result<RequeuedJobs, OpsError> {
         let keys = plan.claims.steps.iter().map(|step| {
             let step = step?;
             Ok((step.action == Action::Requeue).then_some(step.key))
         });
-        Ok(Watch { spec: plan.claims.spec.clone(), keys: keys.collect::<Result<_, OpsError>>()? })
+        Ok(RequeuedJobs { spec: plan.claims.spec.clone(), keys: keys.collect::<Result<_, OpsError>>()? })
     }
 
     /// Those that were moved.
@@ -56,7 +56,7 @@ impl Watch {
 pub fn follow(
     store: &dyn Store,
     limits: &dyn Fn() -> Limits,
-    watch: &Watch,
+    watch: &RequeuedJobs,
     steps: &Spool<StepJob>,
     policy: &Policy,
     time: Duration,
@@ -94,7 +94,7 @@ struct Job {
 fn snapshot(
     store: &dyn Store,
     limits: &Limits,
-    watch: &Watch,
+    watch: &RequeuedJobs,
     policy: &Policy,
     jobs: &mut [Job],
 ) -> Result<(), StoreError> {

@@ -3,7 +3,7 @@
 use super::OpsError;
 use super::session::Snapshot;
 use crate::model::{Action, Step};
-use crate::policy::Later;
+use crate::policy::Delay;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::time::Duration;
@@ -13,7 +13,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// A usage error where a job of this queue would run at once all the same, or never.
-    pub fn return_later(&mut self, later: &Later) -> Result<(), OpsError> {
+    pub fn return_later(&mut self, later: &Delay) -> Result<(), OpsError> {
         if !later.is_asked() {
             return Ok(());
         }
@@ -31,7 +31,7 @@ impl Snapshot {
 
 /// Deals out the waits of a run, batch by batch.
 pub(super) struct Waits {
-    later: Later,
+    later: Delay,
     /// Jobs that go back in the whole run, and those that have been dealt with.
     of: usize,
     dealt: usize,
@@ -39,7 +39,7 @@ pub(super) struct Waits {
 
 impl Waits {
     /// For a run of these steps.
-    pub(super) fn new(later: Later, steps: impl Iterator<Item = io::Result<Step>>) -> io::Result<Waits> {
+    pub(super) fn new(later: Delay, steps: impl Iterator<Item = io::Result<Step>>) -> io::Result<Waits> {
         let mut of = 0;
         if later.is_asked() {
             for step in steps {

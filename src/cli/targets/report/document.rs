@@ -1,6 +1,6 @@
 use super::read_back;
 use crate::cli::error::CliError;
-use crate::cli::targets::told::{Tally, Told};
+use crate::cli::targets::target_result::{Tally, TargetResult};
 use crate::cli::ui::Ui;
 use crate::output::TargetsWriter;
 
@@ -15,7 +15,7 @@ impl Document {
         Document { command, writer: TargetsWriter::default() }
     }
 
-    pub(super) fn tell(&mut self, told: &Told) -> Result<(), CliError> {
+    pub(super) fn report(&mut self, told: &TargetResult) -> Result<(), CliError> {
         let document = read_back(told.held.out())?;
         let error = told.error_document();
         read_back(self.writer.add(&told.target, told.exit.code(), document, error.as_ref()))

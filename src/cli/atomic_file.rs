@@ -39,18 +39,18 @@ pub struct Kind {
 }
 
 /// See the module.
-pub struct OwnFile {
+pub struct AtomicFile {
     path: PathBuf,
     kind: &'static Kind,
 }
 
-impl OwnFile {
+impl AtomicFile {
     /// Makes sure that it can be written, while nothing has been done yet.
     ///
     /// # Errors
     /// When it cannot, or something else is there.
-    pub fn at(path: &Path, kind: &'static Kind) -> Result<OwnFile, CliError> {
-        let file = OwnFile { path: path.to_owned(), kind };
+    pub fn at(path: &Path, kind: &'static Kind) -> Result<AtomicFile, CliError> {
+        let file = AtomicFile { path: path.to_owned(), kind };
         file.must_be_free()?;
         file.temporary().and_then(|_| file.may_be_replaced()).map_err(|error| file.cannot(&error))?;
         Ok(file)
@@ -175,7 +175,7 @@ mod tests {
     };
 
     fn write(path: &Path, text: &str) -> Result<(), Exit> {
-        OwnFile::at(path, &KIND).and_then(|file| file.write(text.as_bytes())).map_err(|error| error.exit)
+        AtomicFile::at(path, &KIND).and_then(|file| file.write(text.as_bytes())).map_err(|error| error.exit)
     }
 
     #[test]
@@ -201,7 +201,7 @@ mod tests {
     fn what_comes_there_meanwhile_stays() {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("a");
-        let file = OwnFile::at(&path, &KIND).unwrap();
+        let file = AtomicFile::at(&path, &KIND).unwrap();
         assert!(!path.exists(), "looking leaves nothing behind");
         fs::write(&path, "somebody else's").unwrap();
         assert_eq!(file.write(b"x").map_err(|error| error.exit), Err(Exit::Usage));
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn what_the_system_said_is_what_is_said() {
-        let file = OwnFile { path: PathBuf::from("metrics/a"), kind: &KIND };
+        let file = AtomicFile { path: PathBuf::from("metrics/a"), kind: &KIND };
         for (kind, exit, message, hint) in [
             (io::ErrorKind::StorageFull, Exit::Config, "no storage space", "file system that holds"),
             (io::ErrorKind::NotFound, Exit::Config, "entity not found", "there must be a directory metrics"),

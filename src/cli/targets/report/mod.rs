@@ -6,7 +6,7 @@ mod plugin;
 mod rows;
 mod sections;
 
-use super::told::{Tally, Told};
+use super::target_result::{Tally, TargetResult};
 use crate::cli::error::{CliError, OrEnd};
 use crate::cli::exit::Exit;
 use crate::cli::ui::Ui;
@@ -57,13 +57,13 @@ impl Teller {
     ///
     /// # Errors
     /// When what it said cannot be read, or the report not be written.
-    pub(super) fn tell(&mut self, ui: &Ui, told: Told) -> Result<(), CliError> {
+    pub(super) fn report(&mut self, ui: &Ui, told: TargetResult) -> Result<(), CliError> {
         match self {
-            Teller::Sections(sections) => sections.tell(ui, &told),
-            Teller::Plugin(plugin) => plugin.tell(&told),
-            Teller::Document(document) => document.tell(&told),
-            Teller::Lines(lines) => lines.tell(ui, &told),
-            Teller::Rows(rows) => rows.tell(ui, &told),
+            Teller::Sections(sections) => sections.report(ui, &told),
+            Teller::Plugin(plugin) => plugin.report(&told),
+            Teller::Document(document) => document.report(&told),
+            Teller::Lines(lines) => lines.report(ui, &told),
+            Teller::Rows(rows) => rows.report(ui, &told),
         }?;
         if let Some(said) = read_back(told.held.err())? {
             ui.pass_on(&told.target, said);

@@ -9,7 +9,7 @@ const BETWEEN_LOOKS: (Duration, Duration) = (Duration::from_secs(3), Duration::f
 /// What proves death or life beside the rows themselves.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Proof beyond age")]
-pub struct BesideArgs {
+pub struct EvidenceArgs {
     /// A list of the living owners, one a line: hosts, host:pid, exact ids, or what `kubectl get pods -o name` says; - is
     /// standard input. Every other owner is dead as of then. Reads every claim in flight
     #[arg(long, value_name = "FILE")]

@@ -1,10 +1,10 @@
 //! Knocking at one server: at each address that its name stands for, in each TLS mode that may be tried.
 
 use super::connect::{Connected, together};
-use super::line::{Line, aside, until};
-use super::offer::Offer;
-use super::refused::{Attempt, io_error, is_about_the_way_in};
+use super::connect_error::{FailedAttempt, io_error, is_about_the_way_in};
+use super::connection_thread::{ConnectionThread, aside, until};
 use super::tls::{self, Tls};
+use super::tls_negotiation::TlsNegotiation;
 use crate::store::conninfo::{self, PostgresAddress, Server, ServerPlace, SslMode, TargetAttributes};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use ::postgres::config::{ChannelBinding, SslMode as Driver, SslNegotiation};
@@ -25,7 +25,7 @@ impl From<StoreError> for Failed {
 }
 
 /// One server that is tried.
-pub(super) struct Knock<'k> {
+pub(super) struct Attempt<'k> {
     pub(super) address: &'k PostgresAddress,
     pub(super) server: &'k Server,
     pub(super) tls: Option<&'k Tls>,
@@ -33,7 +33,7 @@ pub(super) struct Knock<'k> {
     pub(super) wanted: TargetAttributes,
 }
 
-impl Knock<'_> {
+impl Attempt<'_> {
     /// Tries the addresses that a host's name stands for, one after the other.
     pub(super) fn at_each_address(&self) -> Result<Connected, Failed> {
         let mut failures = Vec::new();
@@ -92,7 +92,7 @@ impl Knock<'_> {
         let (connected, had_tls) = match self.tls.filter(|_| mode != Driver::Disable) {
             None => (self.patiently(move || config.connect(NoTls)), false),
             Some(tls) => {
-                let offer = Offer::of(tls.clone());
+                let offer = TlsNegotiation::of(tls.clone());
                 let ours = offer.clone();
                 (self.patiently(move || config.connect(ours)), offer.was_taken())
             }
@@ -109,14 +109,14 @@ impl Knock<'_> {
             }
             Err(error) => return Err(Tried { failed: error.into(), had_tls, refused: false }),
         };
-        match self.checked(Line::over(client)) {
+        match self.checked(ConnectionThread::over(client)) {
             Ok(line) => Ok(Connected { line, server: self.server.clone(), label: self.label() }),
             Err(error) => Err(Tried { failed: error.into(), had_tls, refused: false }),
         }
     }
 
     /// Whether the server is of the kind that was asked for.
-    fn checked(&self, mut line: Line) -> Result<Line, StoreError> {
+    fn checked(&self, mut line: ConnectionThread) -> Result<ConnectionThread, StoreError> {
         let (wanted, label) = (self.wanted, self.label());
         if wanted == TargetAttributes::Any {
             return Ok(line);
@@ -215,7 +215,7 @@ impl Knock<'_> {
     }
 
     fn error(&self, error: &Error, had_tls: bool) -> StoreError {
-        Attempt { address: self.address, server: self.server, label: &self.label(), had_tls }.error(error)
+        FailedAttempt { address: self.address, server: self.server, label: &self.label(), had_tls }.error(error)
     }
 }
 

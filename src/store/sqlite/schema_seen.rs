@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a store's readers have seen, for its writers to compare.
 #[derive(Clone, Default)]
-pub(super) struct Seen(Arc<Mutex<Option<Definitions>>>);
+pub(super) struct SchemaSeen(Arc<Mutex<Option<Definitions>>>);
 
 /// How tables, and the triggers on them, are defined. Indexes are left out: they come and go without changing what a
 /// statement means.
@@ -22,7 +22,7 @@ struct Definitions {
     texts: Vec<Vec<Cell>>,
 }
 
-impl Seen {
+impl SchemaSeen {
     /// Remembers the tables of these names as they are.
     pub(super) fn remember(&self, session: &mut SqliteSession, names: &[String]) -> Result<(), StoreError> {
         let definitions = Definitions::read(session, names)?;

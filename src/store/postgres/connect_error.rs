@@ -11,7 +11,7 @@ use std::error::Error as _;
 use std::io;
 
 /// One attempt to connect.
-pub(super) struct Attempt<'a> {
+pub(super) struct FailedAttempt<'a> {
     /// What was to be reached.
     pub(super) address: &'a PostgresAddress,
     /// The server of it that was tried.
@@ -22,7 +22,7 @@ pub(super) struct Attempt<'a> {
     pub(super) had_tls: bool,
 }
 
-impl Attempt<'_> {
+impl FailedAttempt<'_> {
     /// What its failure means for the operator.
     pub(super) fn error(&self, error: &Error) -> StoreError {
         if let Some(db) = error.as_db_error() {
