@@ -39,3 +39,24 @@ fn sources(directory: &Path) -> Vec<PathBuf> {
     }
     found
 }
+
+/// A page that sends a reader to a file that has moved is worse than none.
+#[test]
+fn every_path_that_a_page_for_contributors_names_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut missing = Vec::new();
+    for page in ["CONTRIBUTING.md", "docs/architecture.md", "tests/README.md", "tests/mutants/run", "src/lib.rs"] {
+        let text = fs::read_to_string(root.join(page)).unwrap();
+        let is_of_a_path = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+        let words = text.split(|c: char| !is_of_a_path(c)).map(|word| word.trim_end_matches('.'));
+        let roots = ["src/", "tests/", "fixtures/", "docs/", "benches/", "fuzz/"];
+        let paths = words.filter(|word| roots.iter().any(|root| word.starts_with(root)));
+        // NAME and QUEUE stand for what the reader adds.
+        for path in paths.filter(|path| !path.contains(|c: char| c.is_ascii_uppercase())) {
+            if !root.join(path).exists() {
+                missing.push(format!("{page}: {path}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}

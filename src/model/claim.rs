@@ -76,9 +76,10 @@ impl HostSpelling {
         kept.map(|c| self.dot.filter(|_| c == '.').unwrap_or(c)).collect()
     }
 
-    /// True if owners cut that name, so that those on another host that begins alike look the same.
+    /// True if a longer host name may be stored as this one is. A name of exactly the longest length is stored whole, but so is
+    /// the beginning of every longer one.
     pub fn cuts(self, host: &str) -> bool {
-        self.longest.is_some_and(|longest| host.len() > longest)
+        self.longest.is_some_and(|longest| host.len() >= longest)
     }
 }
 

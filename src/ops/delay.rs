@@ -4,6 +4,7 @@ use super::OpsError;
 use super::session::Snapshot;
 use crate::model::{Action, Step};
 use crate::policy::Delay;
+use crate::preset::{ActionSpec, QueueSpec};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::time::Duration;
@@ -14,19 +15,25 @@ impl Snapshot {
     /// # Errors
     /// A usage error where a job of this queue would run at once all the same, or never.
     pub fn return_later(&mut self, later: &Delay) -> Result<(), OpsError> {
-        if !later.is_asked() {
-            return Ok(());
+        if let Some(delayed) = can_return_later(&self.spec, later)? {
+            self.spec.actions.insert(Action::Requeue, delayed);
         }
-        let flag = if later.delay.is_some() { "--delay" } else { "--jitter" };
-        let delayed = self.spec.delayed_requeue().map_err(|why| {
-            OpsError::usage(
-                format!("{flag}: a job of preset {} cannot be given back for later: {why}", self.spec.preset),
-                "leave --delay and --jitter out, in the config file too; --limit N gives back a few at a time",
-            )
-        })?;
-        self.spec.actions.insert(Action::Requeue, delayed);
         Ok(())
     }
+}
+
+/// The requeue that waits, where one is asked for.
+pub(super) fn can_return_later(spec: &QueueSpec, later: &Delay) -> Result<Option<ActionSpec>, OpsError> {
+    if !later.is_asked() {
+        return Ok(None);
+    }
+    let flag = if later.delay.is_some() { "--delay" } else { "--jitter" };
+    spec.delayed_requeue().map(Some).map_err(|why| {
+        OpsError::usage(
+            format!("{flag}: a job of preset {} cannot be given back for later: {why}", spec.preset),
+            "leave --delay and --jitter out, in the config file too; --limit N gives back a few at a time",
+        )
+    })
 }
 
 /// Deals out the waits of a run, batch by batch.

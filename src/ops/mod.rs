@@ -60,7 +60,7 @@ pub use show::show;
 pub use snapshot_diff::SnapshotDiff;
 pub use snapshot_file::SnapshotFile;
 pub use stale::{stale, stale_diagnoses};
-pub use stalls::CountStalls;
+pub use stalls::{CountStalls, unfit_for_target};
 pub use stats::{runtimes, stats};
 pub use survey::{Survey, in_flight, survey};
 pub use sweep_lock::{LockOptions, WAITED, called_off, pause, untold};

@@ -39,8 +39,10 @@ pub struct Snapshot {
     pub target: output::Target,
     /// What makes working where the database lies unsafe, if anything.
     pub caution: Option<Caution>,
-    /// Where the mapping is written, if it is one and no preset of the program.
+    /// Where the actions of the mapping are written, if it is one and no preset of the program.
     pub mapping: Option<WrittenAt>,
+    /// Where its states are written.
+    pub states_at: Option<WrittenAt>,
     /// What counts how often its claims were lost before, where the rows do not.
     pub stalls: Option<Box<dyn CountStalls>>,
     /// Who is told how far it is; nobody, unless somebody is put here.
@@ -110,8 +112,19 @@ impl Session<'_> {
                 .map(|standby| output::Standby { lag_seconds: standby.lag.map(|lag| lag.as_secs_f64()) }),
             table: table.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name)),
         };
-        let (caution, mapping) = (self.store.caution(), (!preset.built_in).then(|| preset.at("action")));
-        Ok(Snapshot { reader, spec, live, target, caution, mapping, stalls: None, progress: Rc::new(Silent) })
+        let at = |key: &str| (!preset.built_in).then(|| preset.at(key));
+        let (caution, mapping, states_at) = (self.store.caution(), at("action"), at("states"));
+        Ok(Snapshot {
+            reader,
+            spec,
+            live,
+            target,
+            caution,
+            mapping,
+            states_at,
+            stalls: None,
+            progress: Rc::new(Silent),
+        })
     }
 
     /// The tables of the preset that was named, or of all that could be detected.

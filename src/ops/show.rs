@@ -72,5 +72,5 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy) -> ShownJob {
 
 /// A job that nobody holds.
 pub(super) fn not_in_flight(state: &str) -> Draft {
-    Draft::Skipped(Skipped { reason: SkipReason::NotInFlight, detail: format!("it is {state}, so nobody holds it") })
+    Draft::Skipped(Skipped { reason: SkipReason::NotInFlight, detail: format!("it is {state}, not in flight") })
 }

@@ -1,10 +1,11 @@
 //! How often a job was lost before: counted in a column of its row, or by a source outside of it.
 
 use super::OpsError;
+use super::delay::can_return_later;
 use super::session::Snapshot;
 use crate::model::Claim;
 use crate::output;
-use crate::policy::{Draft, Policy, why_failed};
+use crate::policy::{Delay, Draft, Policy, why_failed};
 
 /// Counts, outside of the rows, how often jobs were lost.
 pub trait CountStalls {
@@ -39,8 +40,8 @@ impl Snapshot {
 }
 
 /// Refuses a budget that nothing counts, which would never be spent.
-pub(super) fn must_be_counted(snapshot: &Snapshot, policy: &Policy) -> Result<(), OpsError> {
-    match policy.max_stalls {
+pub(super) fn must_be_counted(snapshot: &Snapshot, max_stalls: Option<u32>) -> Result<(), OpsError> {
+    match max_stalls {
         Some(_) if !snapshot.counts_stalls() => Err(OpsError::usage(
             format!("--max-stalls: nothing counts how often a job of preset {} was lost before", snapshot.spec.preset),
             "leave it out, in the config file too; a mapping can name a column that its requeue counts up: \
@@ -48,6 +49,13 @@ pub(super) fn must_be_counted(snapshot: &Snapshot, policy: &Policy) -> Result<()
         )),
         _ => Ok(()),
     }
+}
+
+/// What the target asks of every run and this queue cannot do: it would refuse each. With the word for programs.
+pub fn unfit_for_target(snapshot: &Snapshot, max_stalls: Option<u32>, delay: &Delay) -> Vec<(&'static str, String)> {
+    let budget = must_be_counted(snapshot, max_stalls).err().map(|error| ("max_stalls", error.to_string()));
+    let delay = can_return_later(&snapshot.spec, delay).err().map(|error| ("delay", error.to_string()));
+    budget.into_iter().chain(delay).collect()
 }
 
 /// Says with a job that its budget fails it.

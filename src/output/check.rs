@@ -1,4 +1,4 @@
-use super::Target;
+use super::{ErrorDocument, Target};
 use crate::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,11 +8,11 @@ use serde::Serialize;
 pub struct Check {
     /// `jobdoctor.check/v1`.
     pub schema: &'static str,
-    /// The store's own time of this snapshot.
-    #[schemars(with = "String")]
-    pub store_time: Timestamp,
-    /// Which queue.
-    pub target: Target,
+    /// The database's time of this snapshot; null where none could be made.
+    #[schemars(with = "Option<String>")]
+    pub store_time: Option<Timestamp>,
+    /// Which queue; null where none could be opened.
+    pub target: Option<Target>,
     /// True if listing would work.
     pub can_list: bool,
     /// True if reclaiming would work.
@@ -21,6 +21,22 @@ pub struct Check {
     pub findings: Vec<CheckFinding>,
     /// What only a write can tell: nothing of it was looked at. Empty where nothing can be reclaimed.
     pub unverified: Vec<String>,
+}
+
+impl Check {
+    /// The document where nothing could be examined: the queue cannot be opened or read, or no preset fits it.
+    pub fn failed(error: ErrorDocument) -> Check {
+        let fix = Some(error.hints.join("; ")).filter(|fix| !fix.is_empty());
+        Check {
+            schema: "jobdoctor.check/v1",
+            store_time: None,
+            target: None,
+            can_list: false,
+            can_reclaim: false,
+            findings: vec![CheckFinding { id: error.kind, severity: Severity::Error, detail: error.message, fix }],
+            unverified: Vec::new(),
+        }
+    }
 }
 
 /// One thing that was looked at.

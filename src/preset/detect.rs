@@ -212,7 +212,7 @@ fn out_of_reach(document: &Document, live: &LiveSchema, tables: &Tables<'_>) -> 
     let column = table.column(&state.text)?;
     match live.states_out_of_reach(column, &document.states.in_flight) {
         lacking if lacking.is_empty() => None,
-        lacking => Some(format!("{} of table {} is an enum without {}", column.name, table.name, lacking.join(", "))),
+        lacking => Some(format!("{} of table {} is {}", column.name, table.name, live.type_without(column, &lacking))),
     }
 }
 

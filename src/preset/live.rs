@@ -42,7 +42,7 @@ pub struct LiveTable {
     /// True for a view that is more than some rows and columns of one table (DISTINCT, GROUP BY, window functions, joins): its
     /// rows cannot be locked.
     pub is_derived: bool,
-    /// True for a materialized view, which is as old as its last refresh.
+    /// True for a materialized view, which is as old as its last refresh, and for a view of one.
     pub is_materialized: bool,
     /// Its indexes.
     pub indexes: Vec<LiveIndex>,
@@ -106,15 +106,40 @@ impl LiveSchema {
         self.enums.get(name).map(Vec::as_slice)
     }
 
-    /// Those of these states that a column can never hold, because its type is an enum without them.
+    /// Those of these states that a column can never hold, because its type is an enum without them, or a number, say.
     pub fn states_out_of_reach<'s>(&self, column: &LiveColumn, states: &'s [StateValue]) -> Vec<&'s str> {
-        let Some(labels) = self.labels(column) else { return Vec::new() };
-        let lacks = |state: &&StateValue| !labels.contains(&state.stored.to_string());
-        states.iter().filter(lacks).map(|state| state.name.as_str()).collect()
+        let holds = |state: &&StateValue| match self.labels(column) {
+            Some(labels) => labels.contains(&state.stored.to_string()),
+            None => self.engine == Engine::Sqlite || has_text_of(&column.type_name, &state.stored.to_string()),
+        };
+        states.iter().filter(|state| !holds(state)).map(|state| state.name.as_str()).collect()
+    }
+
+    /// A column's type where it cannot hold these states, in words.
+    pub fn type_without(&self, column: &LiveColumn, lacking: &[&str]) -> String {
+        let lacking = lacking.join(", ");
+        match self.labels(column) {
+            Some(_) => format!("the enum {} without {lacking}", column.type_name),
+            None => format!("of type {}, which cannot hold {lacking}", column.type_name),
+        }
     }
 
     /// The schemas that hold a table of that name.
     pub fn schemas_of(&self, name: &str) -> Vec<&str> {
         self.tables.iter().filter(|table| table.name == name).map(|table| table.schema.as_str()).collect()
+    }
+}
+
+/// Whether Postgres reads that text as a value of a type, as far as the type shows it.
+fn has_text_of(type_name: &str, text: &str) -> bool {
+    match type_name.split('(').next().unwrap_or_default() {
+        array if array.ends_with("[]") => text.starts_with('{'),
+        "smallint" | "integer" | "bigint" | "numeric" | "real" | "double precision" => {
+            text.trim().parse::<f64>().is_ok()
+        }
+        "boolean" => ["t", "f", "true", "false"].contains(&text.to_ascii_lowercase().as_str()),
+        "json" | "jsonb" => serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(),
+        "uuid" => text.chars().filter(char::is_ascii_hexdigit).count() == 32,
+        _ => true,
     }
 }

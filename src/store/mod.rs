@@ -32,6 +32,8 @@ pub use limits::{Interrupt, Limits};
 pub use open::open;
 pub use port::{Caution, Found, Reader, Run, Standby, Store, Tally, Writer, in_flight_by_owner};
 pub use rehearsal::{Refusal, RefusedOf};
-pub use sql::{Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, ledger_schema, statements};
+pub use sql::{
+    CLAIMS_TRIED, Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, ledger_schema, statements,
+};
 pub use sqlite::{CREATED_BY_DEMO, create_demo_file};
 pub use wanted::{Cutoffs, Wanted, WantedRuns};

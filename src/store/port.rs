@@ -290,7 +290,7 @@ pub struct Found {
 pub trait Writer {
     /// Has every batch from here on acquire the sweep lock, where other sessions may write at the same time. A batch that does not
     /// get it, or comes too soon after another run, ends before it does anything, with
-    /// [`StoreErrorKind::SweepLockHeld`] or [`StoreErrorKind::Busy`].
+    /// [`StoreErrorKind::SweepLockHeld`](super::StoreErrorKind::SweepLockHeld) or [`StoreErrorKind::Busy`](super::StoreErrorKind::Busy).
     fn use_sweep_lock(&mut self, sweep_lock: SweepLock);
 
     /// Executes one batch in one short transaction: lock and verify, act, record, commit. Gives exactly one result a step,

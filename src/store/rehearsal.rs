@@ -77,7 +77,10 @@ pub(super) fn rehearse<S: ReadSession>(
             // Only a run that gives jobs back later needs the right to write what a wait writes.
             let later = rehearsal.refusals.split_off(before);
             let lasting = later.into_iter().filter(|refusal| refusal.error.kind != StoreErrorKind::Denied);
-            rehearsal.refusals.extend(lasting);
+            rehearsal.refusals.extend(lasting.map(|refusal| match refusal.of {
+                RefusedOf::EveryTried => Refusal { of: RefusedOf::SomeTried, ..refusal },
+                _ => refusal,
+            }));
         }
     }
     rehearsal.wake_ups()?;

@@ -174,6 +174,16 @@ fn a_materialized_view_shows_no_life() {
     let owner = &sources()[0];
     let lab = owner.set_up();
     lab.run("DROP VIEW workers; CREATE MATERIALIZED VIEW workers AS SELECT name, max(beat) AS beat FROM beats GROUP BY name");
+    refuses(&lab);
+    lab.run(
+        "ALTER MATERIALIZED VIEW workers RENAME TO kept; CREATE VIEW inner_one AS SELECT * FROM kept; \
+         CREATE VIEW workers AS SELECT name, beat FROM inner_one",
+    );
+    refuses(&lab);
+}
+
+fn refuses(lab: &PostgresLab) {
+    let owner = &sources()[0];
     let joined = &sources()[5];
     let selected = &sources()[4];
     let in_place_of = |source: &Source, table: &str| source.mapping().replace(&format!("= '{table}'"), "= 'workers'");

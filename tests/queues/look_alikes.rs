@@ -58,9 +58,26 @@ fn an_enum_without_a_state_in_flight_makes_no_lease() {
     let database = with("CREATE TYPE job_status AS ENUM ('QUEUED', 'CLAIMED', 'SUCCEEDED');
          CREATE TABLE jobs (id bigint PRIMARY KEY, status job_status, owner_id text, heartbeat_at timestamptz, attempts integer)");
     let seen = said(&database, &[]);
-    assert!(seen.contains("it is not lease: status of table jobs is an enum without RUNNING"), "{seen}");
+    assert!(
+        seen.contains("it is not lease: status of table jobs is the enum public.job_status without RUNNING"),
+        "{seen}"
+    );
     let named = said(&database, &["--preset", "lease"]);
     assert!(named.contains("key `claim.state`: `status` is the enum public.job_status without RUNNING"), "{named}");
+}
+
+#[test]
+fn a_state_that_is_no_text_makes_no_lease() {
+    for of_type in ["integer", "boolean", "jsonb", "text[]", "numeric(4,0)"] {
+        let database = with(&format!(
+            "CREATE TABLE jobs (id bigint PRIMARY KEY, status {of_type}, owner_id text, heartbeat_at timestamptz, attempts integer)"
+        ));
+        let lacking = format!("of type {of_type}, which cannot hold CLAIMED, RUNNING");
+        let seen = said(&database, &[]);
+        assert!(seen.contains(&format!("it is not lease: status of table jobs is {lacking}")), "{seen}");
+        let named = said(&database, &["--preset", "lease"]);
+        assert!(named.contains(&format!("key `claim.state`: `status` is {lacking}")), "{named}");
+    }
 }
 
 /// Reading every row of a big table to tell one queue from another is more than a snapshot may cost.
@@ -254,9 +271,12 @@ fn a_host_whose_name_is_cut_is_declared_dead_by_its_owner_only() {
     let (host, kept) = (format!("{}-aa", "w".repeat(59)), "w".repeat(59) + "-");
     let database = river_job(&kept);
     let url = database.url();
-    let ran = Doctor::new().run(&["sweep", "--restart", "--host", &host, "--apply", "--db", &url]).exits(2);
-    assert!(ran.stderr.contains("keep only the first 60 bytes of a host's name"), "{}", ran.whole());
-    assert!(ran.stderr.contains("--owner"), "{}", ran.whole());
+    // A name of 60 bytes is stored whole, and so is the beginning of a longer one.
+    for host in [&host, &kept] {
+        let ran = Doctor::new().run(&["sweep", "--restart", "--host", host, "--apply", "--db", &url]).exits(2);
+        assert!(ran.stderr.contains("keep only the first 60 bytes of a host's name"), "{}", ran.whole());
+        assert!(ran.stderr.contains("--owner"), "{}", ran.whole());
+    }
     let listed = ["stale", "--older", "1m", "--host", &host, "-o", "name", "--db", &url];
     assert_eq!(Doctor::new().run(&listed).exits(0).stdout, "1\n");
 }

@@ -63,7 +63,11 @@ fn what_an_apply_would_meet_is_found() {
             "line 20, key `action.requeue.to`",
             "value for domain public.word violates check constraint",
         ),
-        (("status", "text CHECK (status <> 'new' OR worker IS NOT NULL)"), requeue, "refuses 2 of 2 claims in flight"),
+        (
+            ("status", "text CHECK (status <> 'new' OR worker IS NOT NULL)"),
+            requeue,
+            "refuses 2 of the 2 claims that it was tried on",
+        ),
     ] {
         let (_database, doctor) = with_claims(column);
         finds(&doctor, 78, &["error", place, says]);
@@ -80,6 +84,26 @@ fn a_generated_column_is_no_matter_of_rights() {
     let (_database, doctor) = with_claims(("note", "text GENERATED ALWAYS AS (worker) STORED"));
     let found = findings(&doctor, 78).join("\n");
     assert!(!found.contains("GRANT"), "{found}");
+}
+
+/// A value that is NULL only for the claims that there are, and conditions that a partition or a child adds to its parent's.
+#[test]
+fn conditions_that_stand_elsewhere_than_in_a_check_of_the_table() {
+    let computed = ("to = \"new\"", "to = \"new\"\nset = { worker = \"nullif(j.worker, j.worker)\" }");
+    let (database, doctor) = with_claims(("worker", "text NOT NULL"));
+    let cleared = ("[\"worker\", \"started\", \"pinged\"]", "[\"started\", \"pinged\"]");
+    configure(&doctor, &database.url(), "native", &[cleared, computed]);
+    finds(&doctor, 78, &["error: requeue", "NOT NULL of column worker of public.q refuses 2 of the 2 claims"]);
+    let (database, doctor) = with_claims(("", ""));
+    let child = "CREATE TABLE child (CHECK (status <> 'new')) INHERITS (q);
+         WITH moved AS (DELETE FROM q RETURNING *) INSERT INTO child SELECT * FROM moved;
+         INSERT INTO q (id, status) SELECT id + 100, status FROM child";
+    database.client().batch_execute(child).unwrap();
+    let found = findings(&doctor, 0).join("\n");
+    assert!(
+        found.contains("warning: requeue") && found.contains("of public.child refuses 2 of the 4 claims"),
+        "{found}"
+    );
 }
 
 /// A trigger may put in what is missing, so nothing is certain then.

@@ -1,5 +1,6 @@
 use super::{configure, findings, finds, run};
-use crate::support::cli::Doctor;
+use crate::support::cli::{Doctor, is_valid};
+use serde_json::Value;
 
 const COLUMNS: [(&str, &str); 7] = [
     ("id", "integer primary key"),
@@ -123,7 +124,10 @@ fn one_claim_of_several_that_is_refused_is_a_warning() {
     // Both actions count an attempt.
     let found = findings(&doctor, 0);
     assert!(found.len() == 2 && found.iter().all(|one| one.starts_with("warning: ")), "{found:#?}");
-    assert!(found[0].contains("requeue (") && found[0].contains("of 1 of 2 claims in flight"), "{found:#?}");
+    assert!(
+        found[0].contains("requeue (") && found[0].contains("1 of the 2 claims that it was tried on"),
+        "{found:#?}"
+    );
 }
 
 /// What is tried is tried in memory: neither the table's triggers nor its unique keys are asked, and large rows are not copied
@@ -157,7 +161,7 @@ fn attempts_in_a_column_of_reals_are_counted() {
 fn mappings_that_leave_something_out() {
     let doctor = with_claims(&[], &[]);
     doctor.sql("u.db", "INSERT INTO q (id, status) VALUES (9, 'paused')");
-    finds(&doctor, 78, &["error: rows are in states", "paused", "config.toml, mapping m"]);
+    finds(&doctor, 78, &["key `states`: rows are in states", "paused", "config.toml, mapping m"]);
     let actions = "[mapping.m.action.requeue]\nto = \"new\"\nclear = [\"worker\", \"started\", \"pinged\"]\n[mapping.m.action.fail]\nto = \"dead\"\nset = { note = \":reason\" }\n";
     let doctor = with_claims(&[], &[(actions, "")]);
     finds(&doctor, 78, &["error", "config.toml, mapping m", "neither a requeue nor a fail"]);
@@ -211,4 +215,57 @@ fn an_action_that_leaves_its_job_where_it_was() {
         ],
     );
     finds(&doctor, 78, &["error: fail", "still in flight after the action"]);
+}
+
+/// SQLite makes a text of each number that is put into such a column, so that no job's attempts could be read.
+#[test]
+fn attempts_in_a_column_of_texts() {
+    for declared in ["text default 0", "varchar(9)"] {
+        let doctor = with_claims(&[("tries", declared)], &[]);
+        let ran = doctor.run(&["check", "--config", "config.toml"]).exits(78);
+        assert!(
+            ran.stderr.contains("line 6, key `attempts.column`") && ran.stderr.contains("must be an integer"),
+            "{ran:#?}"
+        );
+    }
+}
+
+/// What the target asks of each run is refused by each run.
+#[test]
+fn a_budget_and_a_delay_of_the_target_that_the_queue_cannot_have() {
+    for (setting, says) in [("max_stalls = 2", "nothing counts how often"), ("delay = \"30s\"", "cannot be given back")]
+    {
+        let target = format!("preset = \"m\"\n{setting}");
+        let uncounted =
+            ("attempts = { column = \"tries\", max = 5, counted = \"at reclaim\", exhausted = \"fail\" }", "");
+        let doctor = with_claims(&[], &[("preset = \"m\"", target.as_str()), uncounted]);
+        finds(&doctor, 78, &["error", says]);
+        assert_eq!(doctor.run(&["reclaim", "--config", "config.toml"]).code, 2, "{setting}");
+    }
+}
+
+/// Rows that are no matter of the queue are named as such, and no more is said of them.
+#[test]
+fn states_that_are_ignored() {
+    let states = ("failed = [\"dead\"]", "failed = [\"dead\"]\nignored = [\"template\"]");
+    for (changes, code) in [(vec![], 78), (vec![states], 0)] {
+        let doctor = with_claims(&[], &changes);
+        doctor.sql("u.db", "INSERT INTO q (id, status) VALUES (7, 'template')");
+        let found = findings(&doctor, code).join("\n");
+        assert_eq!(
+            found.contains("line 7, key `states`: rows are in states that it does not name: template"),
+            code == 78,
+            "{found}"
+        );
+    }
+}
+
+/// A program that reads the document finds it at every end after start-up.
+#[test]
+fn there_is_a_document_where_nothing_fits() {
+    let doctor = with_claims(&[("status", "")], &[("column = \"pinged\"", "column = \"punged\"")]);
+    let document = run(&doctor, &["check"], 78);
+    is_valid("check", &document);
+    assert!(document["findings"][0]["detail"].as_str().unwrap().contains("punged"), "{document:#}");
+    assert_eq!((&document["can_list"], &document["target"]), (&Value::Bool(false), &Value::Null));
 }

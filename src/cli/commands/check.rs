@@ -1,11 +1,13 @@
 use crate::cli::args::{OutputArgs, StoreArgs};
 use crate::cli::context::Context;
+use crate::cli::database::Database;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
-use crate::ops;
+use crate::ops::{self, Checked};
 use crate::output::format::{Cell, Facts, Format, Tone, json};
 use crate::output::{Check, Severity};
+use crate::policy::Delay;
 
 /// `jobdoctor check`.
 #[derive(Debug, Clone, clap::Args)]
@@ -23,15 +25,20 @@ pub struct Args {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let settings = Settings::resolve(&args.store, &context.environment)?;
     let database = settings.database()?;
-    let mut snapshot = context.snapshot_at(&settings, &database, "check")?;
-    let setup: Vec<String> = database.warnings().iter().cloned().chain(database.dropped()).collect();
-    let limits = settings.limits("check", READING, &context.interrupt, false);
-    let store = database.store()?;
-    let with_waiting = settings.too_long().entries.iter().any(|entry| entry.since.is_some());
-    let unfit = ops::unfit_limits(&settings.session(store.as_ref(), &limits), &snapshot.spec, &settings.too_long())?;
-    let checked = ops::check(&mut snapshot, &setup, &unfit, with_waiting)?;
+    let format = args.output.format();
+    let checked = match examine(context, &settings, &database) {
+        Ok(checked) => checked,
+        Err(error) => {
+            // People read the same on stderr.
+            if format == Format::Json {
+                let ended = error.clone().after(context.caught.signal());
+                context.ui.report(|out| json(&Check::failed(ended.document()), out))?;
+            }
+            return Err(error);
+        }
+    };
     let document = &checked.document;
-    context.ui.report(|out| match args.output.format() {
+    context.ui.report(|out| match format {
         Format::Json => json(document, out),
         Format::None => Ok(()),
         _ => out.write_all(facts(document).render(&context.ui.screen()).as_bytes()),
@@ -45,6 +52,19 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         false => "jobdoctor can list and advise here; nothing can be reclaimed in such a queue",
     });
     Ok(Exit::Done)
+}
+
+fn examine(context: &Context, settings: &Settings, database: &Database) -> Result<Checked, CliError> {
+    let mut snapshot = context.snapshot_at(settings, database, "check")?;
+    let setup: Vec<String> = database.warnings().iter().cloned().chain(database.dropped()).collect();
+    let limits = settings.limits("check", READING, &context.interrupt, false);
+    let store = database.store()?;
+    let with_waiting = settings.too_long().entries.iter().any(|entry| entry.since.is_some());
+    let too_long = ops::unfit_limits(&settings.session(store.as_ref(), &limits), &snapshot.spec, &settings.too_long())?;
+    let delay = Delay { delay: settings.target.delay, jitter: settings.target.jitter };
+    let mut unfit = ops::unfit_for_target(&snapshot, settings.target.max_stalls, &delay);
+    unfit.extend(too_long.into_iter().map(|why| ("too_long", why)));
+    Ok(ops::check(&mut snapshot, &setup, &unfit, with_waiting)?)
 }
 
 fn facts(document: &Check) -> Facts {

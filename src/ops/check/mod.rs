@@ -7,11 +7,12 @@ mod unlisted;
 use super::OpsError;
 use super::session::Snapshot;
 use crate::model::Engine;
+use crate::output::format::count;
 use crate::output::{Check, CheckFinding, Severity};
 use crate::policy::{Policy, Verdict, judge};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{LiveTable, QueueSpec, SilentAfter};
-use crate::store::{Cutoffs, StoreErrorKind, Wanted};
+use crate::store::{CLAIMS_TRIED, Cutoffs, StoreErrorKind, Wanted};
 use std::collections::BTreeSet;
 
 /// The document, and whether what is missing is a right or a fit.
@@ -33,15 +34,15 @@ pub struct Checked {
 pub fn check(
     snapshot: &mut Snapshot,
     setup: &[String],
-    unfit: &[String],
+    unfit: &[(&str, String)],
     with_waiting: bool,
 ) -> Result<Checked, OpsError> {
     let mut findings = Findings { list: Vec::new(), denied: false, untried: Vec::new() };
     for warning in setup {
         findings.add(Severity::Warning, "setup", warning.clone(), None);
     }
-    for why in unfit {
-        findings.add(Severity::Error, "too_long", why.clone(), None);
+    for (id, why) in unfit {
+        findings.add(Severity::Error, id, why.clone(), None);
     }
     if snapshot.target.standby.is_some() {
         let fix = "name its primary, or several hosts and target_session_attrs=read-write".to_owned();
@@ -64,14 +65,19 @@ pub fn check(
             // A mapping is the operator's own: each state of the table can be named in it.
             if snapshot.mapping.is_some() { Severity::Error } else { Severity::Warning },
             "unfamiliar_states",
-            format!(
-                "rows are in states that preset {} does not have and never looks at: {}",
-                snapshot.spec.preset,
-                states.join(", ")
-            ),
-            Some(match &snapshot.mapping {
-                Some(at) => {
-                    format!("name each of them in [states] of {}: waiting, in_flight, done or failed", at.document)
+            match &snapshot.states_at {
+                Some(at) => format!("{at}: rows are in states that it does not name: {}", states.join(", ")),
+                None => format!(
+                    "rows are in states that preset {} does not have and never looks at: {}",
+                    snapshot.spec.preset,
+                    states.join(", ")
+                ),
+            },
+            Some(match &snapshot.states_at {
+                Some(_) => {
+                    "name each of them there: waiting, in_flight, done, failed or cancelled; or ignored, for those \
+                            that are no matter of the queue"
+                        .to_owned()
                 }
                 None => {
                     "if some of them mean that a worker holds the job, this is another preset, or a mapping is needed"
@@ -120,8 +126,8 @@ pub fn check(
     Ok(Checked {
         document: Check {
             schema: "jobdoctor.check/v1",
-            store_time: snapshot.now(),
-            target: snapshot.target.clone(),
+            store_time: Some(snapshot.now()),
+            target: Some(snapshot.target.clone()),
             can_list,
             can_reclaim: is_fit && is_moved,
             findings: findings.list,
@@ -268,15 +274,29 @@ fn unverified(snapshot: &mut Snapshot, can_list: bool) -> Result<Vec<String>, Op
         "foreign keys: whether the row that an action refers to is there".to_owned(),
     ];
     let triggers: Vec<&str> = tables(snapshot).iter().flat_map(|table| &table.triggers).map(String::as_str).collect();
+    if snapshot.mapping.is_some() && snapshot.spec.claim.may_repeat {
+        list.push("keys: whether a join gives a job in flight two rows; its action is refused then".to_owned());
+    }
     if !triggers.is_empty() {
         list.push(format!("triggers: what they do to what an action writes ({})", triggers.join(", ")));
     }
     if is_postgres {
         list.push("row-level security: which rows its policies let this role write".to_owned());
+    }
+    // SQLite tries it on a copy of the claims' table alone.
+    if is_postgres || snapshot.spec.state_stands_elsewhere() {
         list.push("the state after an action: whether the condition that finds claims no longer holds".to_owned());
     }
-    if can_list && snapshot.reader.in_flight(&snapshot.spec)? == 0 {
-        list.push("CHECK constraints: no claim is in flight to try an action on".to_owned());
+    if actions::claims_table(snapshot).is_some_and(|table| table.is_view) {
+        list.push("NOT NULL and CHECK constraints of the tables behind the view".to_owned());
+    }
+    match if can_list { Some(snapshot.reader.in_flight(&snapshot.spec)?) } else { None } {
+        Some(0) => list.push("CHECK constraints: no claim is in flight to try an action on".to_owned()),
+        Some(claims) if claims > CLAIMS_TRIED => {
+            let untried = "NOT NULL and CHECK constraints: actions were tried on";
+            list.push(format!("{untried} {CLAIMS_TRIED} of {} in flight", count(claims, "claim", "claims")));
+        }
+        _ => {}
     }
     Ok(list)
 }

@@ -136,7 +136,7 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
         claims_have_times(&snapshot.spec, restart)?;
     }
     action_is_offered(&snapshot.spec, policy)?;
-    must_be_counted(snapshot, policy)?;
+    must_be_counted(snapshot, policy.max_stalls)?;
     let mut drafts = Drafts::default();
     if selection.is_by_name() {
         selection.check(&snapshot.spec, policy)?;
@@ -166,7 +166,7 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
 pub fn plan_again(snapshot: &mut Snapshot, name: &str, saved: &SavedPlan, policy: &Policy) -> Result<Plan, OpsError> {
     saved::fits(name, saved, &snapshot.target)?;
     action_is_offered(&snapshot.spec, policy)?;
-    must_be_counted(snapshot, policy)?;
+    must_be_counted(snapshot, policy.max_stalls)?;
     let ids = saved.steps.iter().map(|step| step.id.clone()).collect();
     let selection = Selection { ids, from_list: true, ..Selection::default() };
     selection.check(&snapshot.spec, policy)?;

@@ -79,6 +79,7 @@ fn in_flight(profile: &Profile) -> Vec<Line> {
         ("done", &states.done),
         ("failed", &states.failed),
         ("cancelled", &states.cancelled),
+        ("ignored", &states.ignored),
     ] {
         if !states.is_empty() {
             lines.push(word(label, stored(states).iter().map(|state| code(state)).collect::<Vec<_>>().join(", ")));

@@ -12,6 +12,7 @@ pub(super) fn states(mut fields: Fields<'_>) -> Result<States, SpecError> {
         done: take("done")?,
         failed: take("failed")?,
         cancelled: take("cancelled")?,
+        ignored: take("ignored")?,
     };
     fields.finish()?;
     Ok(states)

@@ -10,6 +10,8 @@ pub struct ClaimSpec {
     pub lock: String,
     /// The table behind that alias, by its logical name.
     pub lock_table: String,
+    /// True where a join may give one job several rows: no unique index says that the joined table has one for each.
+    pub may_repeat: bool,
     /// What identifies a job.
     pub key: Vec<Column>,
     /// Where the state is read.

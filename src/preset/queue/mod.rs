@@ -85,6 +85,11 @@ pub struct QueueSpec {
 }
 
 impl QueueSpec {
+    /// True where the state is a column of another table than the claim's own.
+    pub fn state_stands_elsewhere(&self) -> bool {
+        matches!(self.claim.state, StateSource::Column(_)) && self.claim.own_state().is_none()
+    }
+
     /// Why nothing can ever be done to a job here: then this queue is listed, and advice is all there is.
     pub fn advice_only(&self) -> Option<&str> {
         let all = self.actions.values().all(|moved| moved.refused.is_some());

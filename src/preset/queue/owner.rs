@@ -26,6 +26,8 @@ pub struct OwnerRowSpec {
     pub on: JoinOn,
     /// A column of it that is never NULL.
     pub key: Column,
+    /// True where a unique index says that no owner has two rows.
+    pub is_unique: bool,
     /// False for a view whose rows the database cannot lock.
     pub can_lock: bool,
     /// Its heartbeat.

@@ -22,12 +22,15 @@ pub struct States {
     pub failed: Vec<StateValue>,
     /// Ended because somebody asked.
     pub cancelled: Vec<StateValue>,
+    /// Rows that are no matter of the queue: known, and never looked at.
+    pub ignored: Vec<StateValue>,
 }
 
 impl States {
     /// Every state.
     pub fn all(&self) -> impl Iterator<Item = &StateValue> {
-        [&self.waiting, &self.in_flight, &self.done, &self.failed, &self.cancelled].into_iter().flatten()
+        let all = [&self.waiting, &self.in_flight, &self.done, &self.failed, &self.cancelled, &self.ignored];
+        all.into_iter().flatten()
     }
 
     /// Whether a stored value is that of a state, spelled as the preset spells it.

@@ -2,7 +2,7 @@
 
 use super::Binder;
 use super::aliases::sub_selects_read;
-use super::columns::{is_integer, literal};
+use super::columns::{literal, may_hold_integers};
 use super::fragments::Within;
 use crate::model::Engine;
 use crate::preset::SpecError;
@@ -41,6 +41,7 @@ impl Binder<'_> {
             },
             lock: self.lock.clone(),
             lock_table: self.lock_table.clone(),
+            may_repeat: matches!(claim.from, ClaimFrom::From(..)),
             key,
             state,
             filter: claim
@@ -60,16 +61,14 @@ impl Binder<'_> {
         })
     }
 
-    /// Refuses an enum that has no label for a state in flight: no comparison with such a state is valid.
+    /// Refuses a type that cannot hold a state in flight: no comparison with such a state is valid.
     fn holds_the_states(&self, written: &Written, column: &Column) -> Result<(), SpecError> {
         let live = self.aliases.get(&column.alias).copied().flatten().and_then(|table| table.column(&column.name));
-        let in_flight = &self.document.states.in_flight;
-        let lacking = live.map(|live| self.live.states_out_of_reach(live, in_flight)).unwrap_or_default();
-        if lacking.is_empty() {
-            return Ok(());
+        let Some(live) = live else { return Ok(()) };
+        match self.live.states_out_of_reach(live, &self.document.states.in_flight) {
+            lacking if lacking.is_empty() => Ok(()),
+            lacking => Err(written.error(format!("`{}` is {}", column.name, self.live.type_without(live, &lacking)))),
         }
-        let message = format!("`{}` is the enum {} without {}", column.name, column.type_name, lacking.join(", "));
-        Err(written.error(message))
     }
 
     /// A fragment about locks that sessions hold, which only one of the engines has.
@@ -92,6 +91,8 @@ impl Binder<'_> {
                     matches.push((column, equals.ok_or_else(|| written.error("a matched column cannot be optional"))?));
                 }
                 let matched: Vec<&str> = matches.iter().map(|(column, _)| column.name.as_str()).collect();
+                let is_unique =
+                    owner.on.is_none() && self.tables.get(&table.text).is_some_and(|live| live.is_unique(&matched));
                 let live = self.tables.get(&table.text).filter(|live| !live.is_view && owner.on.is_none());
                 if let Some(live) = live.filter(|live| !live.is_unique(&matched)) {
                     // Two rows would be two heartbeats of one owner, and the older one would kill what the newer keeps alive.
@@ -114,6 +115,7 @@ impl Binder<'_> {
                         None => JoinOn::Match(matches),
                     },
                     key,
+                    is_unique,
                     can_lock: !self.tables.get(&table.text).is_some_and(|live| live.is_derived),
                     heartbeat: self.optional_time(&owner.heartbeat, "o")?,
                     started: self
@@ -240,13 +242,17 @@ impl Binder<'_> {
             exhausted: attempts.exhausted,
             max_counts: attempts.max_counts,
         };
-        for (counter, written, what) in
-            [(&spec.column, &attempts.column, "attempts"), (&spec.stalls, &attempts.stalls, "stalls")]
-        {
+        let max = match (&spec.max, &attempts.max) {
+            (Some(Max::Expr(expr)), Some(MaxDoc::Column(written))) => (Some(expr), Some(written), "their maximum"),
+            _ => (None, None, ""),
+        };
+        for (counter, written, what) in [
+            (spec.column.as_ref(), attempts.column.as_ref(), "attempts"),
+            (spec.stalls.as_ref(), attempts.stalls.as_ref(), "stalls"),
+            max,
+        ] {
             if let (Some(Expr::Column(column)), Some(written)) = (counter, written)
-                && self.live.engine == Engine::Postgres
-                && !column.type_name.is_empty()
-                && !is_integer(&column.type_name)
+                && !may_hold_integers(self.live.engine, &column.type_name)
             {
                 return Err(written.error(format!("is {}, and {what} must be an integer", column.type_name)));
             }
@@ -336,8 +342,8 @@ fn is_current(written: &Written, live: &LiveTable) -> Result<(), SpecError> {
         return Ok(());
     }
     Err(written.error(format!(
-        "{} is a materialized view, which is as old as its last refresh: a worker that lives would look dead; read the tables \
-         behind it, or a plain view of them",
+        "{} is a materialized view or reads one, and shows what was true at the last refresh: a living worker would look dead; \
+         read the tables behind it, or a plain view of them",
         live.name
     )))
 }

@@ -166,6 +166,17 @@ pub(super) fn is_integer(type_name: &str) -> bool {
     ["smallint", "integer", "bigint"].contains(&type_name) || without_fraction()
 }
 
+/// False where integers cannot be stored in such a column, or SQLite makes texts of them.
+pub(super) fn may_hold_integers(engine: Engine, type_name: &str) -> bool {
+    match engine {
+        Engine::Postgres => type_name.is_empty() || is_integer(type_name),
+        Engine::Sqlite => {
+            let name = type_name.to_lowercase();
+            name.contains("int") || !["char", "clob", "text"].iter().any(|text| name.contains(text))
+        }
+    }
+}
+
 /// Why a Postgres column of that type cannot be spelled like that, if so. Unknown types are left to the reading.
 fn misfit(encodings: &Encodings, type_name: &str) -> Option<&'static str> {
     let base = type_name.split('(').next().unwrap_or_default();

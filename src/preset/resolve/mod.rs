@@ -179,6 +179,7 @@ impl<'a> Binder<'a> {
         let attempts = self.attempts()?;
         let rules = self.rules()?;
         let mut claim = self.claim()?;
+        claim.may_repeat |= owner.row.as_ref().is_some_and(|row| !row.is_unique);
         claim.precondition = self.precondition(&claim, &owner, &liveness, &attempts, &rules)?;
         if liveness.iter().any(|source| matches!(source, Liveness::Owner { .. })) && owner.row.is_none() {
             return Err(SpecError::whole(self.name, "liveness by `owner` needs an [owner] `table`"));

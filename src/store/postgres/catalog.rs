@@ -8,13 +8,24 @@ use crate::store::session::Session;
 use crate::store::sql::{Param, Statement};
 use std::collections::BTreeMap;
 
+/// `under` has each view's tables and views, down to the last.
 const TABLES: &str = "
+WITH RECURSIVE under(top, oid) AS (
+  SELECT v.oid, v.oid FROM pg_catalog.pg_class AS v WHERE v.relname = ANY ($1::text[]) AND v.relkind IN ('v', 'm')
+  UNION
+  SELECT under.top, d.refobjid
+  FROM under JOIN pg_catalog.pg_rewrite AS r ON r.ev_class = under.oid
+  JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = r.oid
+    AND d.refclassid = 'pg_catalog.pg_class'::regclass)
 SELECT c.oid::text, n.nspname::text, c.relname::text,
        pg_catalog.row_security_active(c.oid),
        pg_catalog.has_table_privilege(c.oid, 'INSERT'), pg_catalog.has_table_privilege(c.oid, 'DELETE'),
        c.relkind IN ('v', 'm'), c.relkind = 'p',
        pg_catalog.pg_relation_is_updatable(c.oid, true) & 4 = 0,
-       c.relkind = 'm', c.relkind = 'v' AND pg_catalog.pg_relation_is_updatable(c.oid, false) & 4 = 0
+       EXISTS (SELECT FROM under JOIN pg_catalog.pg_class AS u ON u.oid = under.oid
+               WHERE under.top = c.oid AND u.relkind = 'm'),
+       c.relkind = 'v' AND pg_catalog.pg_relation_is_updatable(c.oid, false) & 4 = 0,
+       pg_catalog.has_schema_privilege(n.oid, 'USAGE')
 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE c.relname = ANY ($1::text[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
   AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg_toast%'
@@ -78,6 +89,8 @@ JOIN pg_catalog.pg_type AS t ON t.oid = e.enumtypid ORDER BY t.typname, e.enumso
 /// The tables of these names.
 pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Result<LiveSchema, StoreError> {
     let mut tables: Vec<(String, LiveTable)> = Vec::new();
+    // Tables in schemas that the role may not use; no search path finds them.
+    let mut closed_schemas: Vec<usize> = Vec::new();
     for row in ask(session, TABLES, names)? {
         let table = LiveTable {
             schema: text(&row, 1),
@@ -92,14 +105,25 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
             is_derived: truth(&row, 10),
             ..LiveTable::default()
         };
+        if !truth(&row, 11) {
+            closed_schemas.push(tables.len());
+        }
         tables.push((text(&row, 0), table));
     }
     for name in names {
+        let is_named = |table: &LiveTable| table.name == *name;
         // The first schema of the path that has the name is the one an unqualified name means.
-        let visible = session
+        let on_path = session
             .visible
             .iter()
-            .find_map(|schema| tables.iter().position(|(_, table)| table.name == *name && table.schema == *schema));
+            .find_map(|schema| tables.iter().position(|(_, table)| is_named(table) && table.schema == *schema));
+        // Only the right to the schema may be missing. What is missing is said of the table then, not that there is none.
+        let closed = || match tables.iter().enumerate().filter(|(_, (_, table))| is_named(table)).collect::<Vec<_>>()[..]
+        {
+            [(only, _)] if closed_schemas.contains(&only) => Some(only),
+            _ => None,
+        };
+        let visible = on_path.or_else(closed);
         if let Some((_, table)) = visible.and_then(|at| tables.get_mut(at)) {
             table.visible = true;
         }

@@ -5,7 +5,7 @@
 
 use super::session::{PATH, PostgresSession};
 use crate::model::{Cell, Timestamp};
-use crate::preset::{ActionSpec, Assignment, QueueSpec};
+use crate::preset::{ActionSpec, Assignment, QueueSpec, StepSpec};
 use crate::store::rehearsal::{RefusedOf, Trial, assignments, is_refusal};
 use crate::store::session::Session;
 use crate::store::sql::{self, Dialect, Param, Postgres, Statement};
@@ -16,13 +16,25 @@ const TYPES: &str = "
 SELECT a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod) FROM pg_catalog.pg_attribute AS a
 WHERE a.attrelid = pg_catalog.to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped";
 
-/// The table's CHECK constraints, once for each column that they name. `conenforced` is new in Postgres 18.
+/// The conditions of the table and, of what they do not inherit, of its partitions and children: CHECK and NOT NULL, once for each
+/// column that they name. Each is named by its table too, and says whether it is the table's own. `conenforced` is new in Postgres 18.
 const CHECKS: &str = "
-SELECT c.conname::text, pg_catalog.pg_get_expr(c.conbin, c.conrelid), a.attname::text
-FROM pg_catalog.pg_constraint AS c
-LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = ANY (c.conkey)
-WHERE c.contype = 'c' AND c.conrelid = pg_catalog.to_regclass($1)
-  AND coalesce(pg_catalog.to_jsonb(c) ->> 'conenforced', 'true') = 'true'
+WITH RECURSIVE part(oid, is_own) AS (
+  SELECT pg_catalog.to_regclass($1)::oid, true
+  UNION
+  SELECT i.inhrelid, false FROM part JOIN pg_catalog.pg_inherits AS i ON i.inhparent = part.oid),
+condition(of, name, sql, keys, is_own) AS (
+  SELECT part.oid, 'CHECK constraint ' || c.conname, pg_catalog.pg_get_expr(c.conbin, c.conrelid), c.conkey, is_own
+  FROM part JOIN pg_catalog.pg_constraint AS c ON c.conrelid = part.oid
+  WHERE c.contype = 'c' AND (is_own OR c.coninhcount = 0)
+    AND coalesce(pg_catalog.to_jsonb(c) ->> 'conenforced', 'true') = 'true'
+  UNION ALL
+  SELECT part.oid, 'NOT NULL of column ' || a.attname, pg_catalog.format('%I IS NOT NULL', a.attname), ARRAY[a.attnum], is_own
+  FROM part JOIN pg_catalog.pg_attribute AS a ON a.attrelid = part.oid
+  WHERE a.attnotnull AND a.attnum > 0 AND NOT a.attisdropped AND (is_own OR a.attislocal))
+SELECT name || ' of ' || of::regclass::text, CASE WHEN is_own THEN sql ELSE pg_catalog.format('tableoid <> %s OR (%s)', of, sql) END,
+       a.attname::text, is_own
+FROM condition LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = of AND a.attnum = ANY (keys)
 ORDER BY 1";
 
 /// See [`ReadSession::explain`](crate::store::reader::ReadSession::explain).
@@ -62,6 +74,9 @@ pub(super) fn try_out(
     let written: Vec<(&Assignment, String)> =
         assignments(moved).into_iter().filter_map(|assignment| Some((assignment, type_of(assignment)?))).collect();
     let mut trials = Vec::new();
+    if moved.steps.iter().any(|step| matches!(step, StepSpec::Sql { .. })) {
+        trials.push(Trial::untried("a statement of its own is explained, and not tried on claims"));
+    }
     for (assignment, type_name) in &written {
         // By itself first: a value that names columns has none then, and is tried on claims.
         for of_claims in [false, true] {
@@ -80,14 +95,21 @@ pub(super) fn try_out(
             break;
         }
     }
-    if !trials.is_empty() {
+    if trials.iter().any(|trial| trial.of != RefusedOf::Untried) {
         return Ok(trials);
     }
     let rows = session.query(&of_table(CHECKS))?;
     for of_one in rows.chunk_by(|one, next| text(one, 0) == text(next, 0)) {
         let Some(first) = of_one.first() else { continue };
-        let (name, condition) = (text(first, 0), text(first, 1));
-        let columns: Vec<String> = of_one.iter().filter_map(|row| row.get(2)?.to_text()).collect();
+        let (name, condition, is_own) = (text(first, 0), text(first, 1), first.get(3) == Some(&Cell::Integer(1)));
+        let mut columns: Vec<String> = of_one.iter().filter_map(|row| row.get(2)?.to_text()).collect();
+        let is_written = columns.iter().any(|name| written.iter().any(|(one, _)| one.column.name == *name));
+        if !is_written && (!is_own || name.starts_with("NOT NULL")) {
+            continue;
+        }
+        if !is_own {
+            columns.push("tableoid".to_owned());
+        }
         let statement = sql::refused_claims(spec, &Postgres, &condition, &columns, &written, saying);
         let counted = match aside(session, path, &statement) {
             Ok(rows) => rows.into_iter().next().unwrap_or_default(),
@@ -99,9 +121,12 @@ pub(super) fn try_out(
         };
         let [Cell::Integer(tried), Cell::Integer(refused)] = counted.as_slice() else { continue };
         if *refused > 0 {
-            let message = format!("CHECK constraint {name} of {table} refuses {refused} of {tried} claims in flight");
+            let message = format!("{name} refuses {refused} of the {tried} claims that it was tried on");
             let error = StoreError {
-                constraint: Some(name),
+                constraint: Some(match columns.first().filter(|_| name.starts_with("NOT NULL")) {
+                    Some(column) => format!("{table}.{column}"),
+                    None => name,
+                }),
                 hint: Some(format!("write what it allows: {condition}")),
                 ..StoreError::new(StoreErrorKind::RowData, message)
             };

@@ -35,5 +35,6 @@ pub(super) use listing::{all, begun_before, canonical, count, find, suspects};
 pub(super) use record::{images, restores};
 pub(super) use sweep_lock::{acquire_sweep_lock, sweep_lock_holder};
 pub(super) use tally::{state_meant, tally};
+pub use trial::CLAIMS_TRIED;
 pub(super) use trial::{cast_value, refused_claims, stored_claims};
 pub(super) use verify::{evidence_reread, evidence_rows, evidence_writers, guard, reread, shared_keys, verify};

@@ -8,7 +8,7 @@ use crate::preset::ident::quoted;
 use crate::preset::{Assignment, Column, QueueSpec};
 
 /// The most claims that an action is tried on.
-pub const CLAIMS: usize = 100;
+pub const CLAIMS_TRIED: u64 = 100;
 
 /// What the statements of an imagined action write of their own: its clock, and why it is done.
 pub type Saying<'a> = (Timestamp, &'a str);
@@ -88,5 +88,5 @@ fn claims(sql: &mut Sql<'_>, spec: &QueueSpec) {
     sql.claim_from(spec);
     sql.push(" WHERE ");
     sql.in_flight(spec, None);
-    sql.push(&format!(" LIMIT {CLAIMS}"));
+    sql.push(&format!(" LIMIT {CLAIMS_TRIED}"));
 }

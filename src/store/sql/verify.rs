@@ -73,9 +73,21 @@ pub fn guard(spec: &QueueSpec, dialect: &dyn Dialect, guard: &Template, rows: &[
     sql.finish()
 }
 
-/// The numbers of the wanted rows whose key names more than one row of the claim's own table.
+/// The numbers of the wanted rows whose key names more than one row of the claim's own table, or more than one claim: a join may
+/// give one job a row that shows life and another that does not.
 pub fn shared_keys(spec: &QueueSpec, dialect: &dyn Dialect, rows: &[(&Key, &str)]) -> Statement {
     let mut sql = Sql::new(dialect);
+    if spec.claim.may_repeat {
+        sql.push("SELECT w.n FROM ");
+        dialect.wanted(&mut sql, &spec.claim.key, rows);
+        sql.push(" CROSS JOIN ");
+        sql.claim_from(spec);
+        sql.push(" WHERE ");
+        same_keys(&mut sql, spec);
+        sql.push(" AND ");
+        sql.in_flight(spec, None);
+        sql.push(" GROUP BY w.n HAVING count(*) > 1 UNION ");
+    }
     sql.push("SELECT w.n FROM ");
     dialect.wanted(&mut sql, &spec.claim.key, rows);
     let table = spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table)).unwrap_or_default();

@@ -73,7 +73,7 @@ pub(super) fn try_out(
         return Ok(vec![Trial::untried("its claims are too large to be copied, or their own table refuses them")]);
     }
     let trial = |error: StoreError| {
-        let message = format!("{}, of {refused} of {} claims in flight", error.message, keys.len());
+        let message = format!("{}: {refused} of the {} claims that it was tried on", error.message, keys.len());
         let of = if refused == keys.len() { RefusedOf::EveryTried } else { RefusedOf::SomeTried };
         Trial { at: None, error: StoreError { message, ..error }, of }
     };
