@@ -29,7 +29,12 @@ fn owners_by_name() {
 fn all_owners() {
     let all = ["1", "2", "3", "4", "5", "6", "7", "8"];
     assert_eq!(swept(&["--all-owners"]), all);
-    assert_eq!(swept(&["--owner", "*"]), all);
+}
+
+#[test]
+fn a_pattern_that_covers_every_owner_is_refused() {
+    let ran = fails(&incident(), &["sweep", "--restart", "--owner", "*", "--db", "queue.db", "--apply"], 2);
+    assert!(ran.stderr.contains("--all-owners"), "{ran:#?}");
 }
 
 #[test]

@@ -288,7 +288,7 @@ fn unverified(snapshot: &mut Snapshot, can_list: bool) -> Result<Vec<String>, Op
         list.push("the state after an action: whether the condition that finds claims no longer holds".to_owned());
     }
     if actions::claims_table(snapshot).is_some_and(|table| table.is_view) {
-        list.push("NOT NULL and CHECK constraints of the tables behind the view".to_owned());
+        list.push("NOT NULL and CHECK constraints of the tables behind the view, and its own CHECK OPTION".to_owned());
     }
     match if can_list { Some(snapshot.reader.in_flight(&snapshot.spec)?) } else { None } {
         Some(0) => list.push("CHECK constraints: no claim is in flight to try an action on".to_owned()),

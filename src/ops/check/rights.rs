@@ -1,6 +1,7 @@
 use super::{Findings, name, tables};
 use crate::model::Engine;
 use crate::ops::session::Snapshot;
+use crate::output::Severity;
 use crate::preset::ident::quoted;
 use crate::preset::{ActionSpec, QueueSpec, StepSpec, Touch};
 use std::collections::BTreeSet;
@@ -30,19 +31,15 @@ pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting:
             .map(|column| column.name.as_str())
             .collect();
         if !missing.is_empty() && spec.engine == Engine::Sqlite {
-            findings.denied(
-                "update_jobs",
-                match jobs.is_view {
-                    true => format!("{} is a view, and an action writes to it", jobs.name),
-                    false => "this user may not write to the file, or to its directory, where SQLite keeps a journal"
-                        .to_owned(),
-                },
-                match jobs.is_view {
-                    true => "name the table behind the view with --table",
-                    false => "run as a user who may write to both",
-                }
-                .to_owned(),
-            );
+            if jobs.is_view {
+                let detail = format!("{} is a view, and an action writes to it", jobs.name);
+                let fix = "name the table behind the view with --table".to_owned();
+                findings.add(Severity::Error, "update_jobs", detail, Some(fix));
+            } else {
+                let detail = "this user may not write to the file, or to its directory, where SQLite keeps a journal";
+                let fix = "run as a user who may write to both".to_owned();
+                findings.denied("update_jobs", detail.to_owned(), fix);
+            }
         } else if !missing.is_empty() {
             findings.denied(
                 "update_jobs",

@@ -37,9 +37,13 @@ impl Evaluation<'_> {
         if self.must_be_plausible(column, started, Some(FUTURE_TOLERANCE)).is_some() {
             return;
         }
-        let later =
-            matches!((started.at(), self.claim.claimed_at.at()), (Some(s), Some(c)) if s.is_after(c, Clocks::Two));
-        let column = column.column.to_string();
+        let place = column.column.to_string();
+        let (Some(start), Some(claimed)) = (started.at(), self.claim.claimed_at.at()) else {
+            let detail = "it does not say when the owner started, or when the job was claimed".to_owned();
+            let (rule, value, result) = (Rule::OwnerRestarted.name(), shown(started), CheckResult::NoValue);
+            return self.checks.push(Check { rule, column: place, value, result, detail });
+        };
+        let (later, column) = (start.is_after(claimed, Clocks::Two), place);
         match (later, self.sign_of_life()) {
             (true, None) => self.ask(Rule::OwnerRestarted, &column, shown(started), true, RESTARTED.to_owned()),
             (true, Some(life)) => self.contradicts(Rule::OwnerRestarted, &column, shown(started), RESTARTED, &life),

@@ -55,8 +55,10 @@ pub(super) fn try_out(
                         first.get_or_insert(error);
                     }
                     StoreErrorKind::TimedOut | StoreErrorKind::Interrupted => return Err(error),
-                    // It needs another table.
-                    _ => return Ok(vec![Trial::untried(&error.message)]),
+                    _ => {
+                        let why = format!("only the claims' own table is copied ({})", error.message);
+                        return Ok(vec![Trial::untried(&why)]);
+                    }
                 }
             }
             Ok(left) => {
