@@ -176,6 +176,12 @@ fn a_job_that_a_join_repeats_is_refused_though_one_of_its_rows_is_dead() {
             all.iter_mut().filter(|end| **end == Outcome::Changed).for_each(|end| *end = REFUSED);
             assert_eq!(all, [REFUSED, MOVED], "{}", lab.name());
             assert!(lab.ask("SELECT tries = 0 FROM q WHERE id = 1"), "{}", lab.name());
+            // The mutant takes every join for one that gives a job one row.
+            let mut mutant = spec.clone();
+            mutant.claim.may_repeat = false;
+            if spec.unlocked.is_none() || text.contains("{beats}") {
+                assert_eq!(ends(lab, &mutant, &steps[..1]).0, [MOVED], "{}", lab.name());
+            }
         });
     }
 }
