@@ -1,12 +1,12 @@
-use super::SweepArgs;
-use super::host::HostArgs;
-use super::line::{Line, Word};
-use super::quote;
+use super::sweep_command::SweepCommand;
+use super::template::{cron, fill};
+use super::{HostArgs, SweepArgs};
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::next_command::quoted;
+use serde_json::json;
 
-/// The longest command that every cron takes.
+/// The longest command that every cron takes, in bytes.
 const LONGEST: usize = 990;
 
 /// `jobdoctor generate cron`.
@@ -23,44 +23,20 @@ pub(super) struct Args {
 }
 
 /// A file for /etc/cron.d.
-pub(super) fn text(args: &Args, line: &Line) -> Result<String, CliError> {
-    let user = args.host.user()?;
-    let command = quote::cron(&command(line));
+pub(super) fn text(args: &Args, sweep: &SweepCommand) -> Result<String, CliError> {
+    let file = format!("/etc/jobdoctor/{}.env", sweep.name);
+    let secrets = sweep.secrets.join(" and ");
+    let source = if secrets.is_empty() { String::new() } else { format!("set -a && . {file} && ") };
+    let variables = sweep.variables.iter().map(|(name, value)| format!("{name}={}", quoted(value)));
+    let words: Vec<String> = variables.chain(sweep.words.iter().map(|word| quoted(word))).collect();
+    let command = cron(&format!("{source}{} --apply", words.join(" ")));
     if command.len() > LONGEST {
         return Err(CliError::new(Exit::Usage, "the command is too long for cron")
             .hint("make a target in the config file, and name it with --target"));
     }
-    let mut text = format!(
-        "# /etc/cron.d/{name}\n\
-         # Give back the stuck jobs of {about}.\n\
-         # It says nothing when there was nothing to do. What it says goes to the one who is named here:\n\
-         # MAILTO=ops@example.com\n\
-         SHELL=/bin/sh\n",
-        name = line.name,
-        about = line.about
-    );
-    if !line.secrets.is_empty() {
-        text.push_str(&format!(
-            "# {} not shown: it holds a password. Put NAME='value' into {}, which {user} alone may read.\n",
-            line.secrets.join(" and "),
-            file(line)
-        ));
-    }
-    text.push_str(&format!("{} {user} {command}\n", args.sweep.every.cron()));
-    Ok(text)
-}
-
-fn file(line: &Line) -> String {
-    format!("/etc/jobdoctor/{}.env", line.name)
-}
-
-fn command(line: &Line) -> String {
-    let variables = line.variables.iter().map(|(name, value)| format!("{name}={}", quoted(value)));
-    let words = line.words.iter().map(|word| match word {
-        Word::Plain(word) => quoted(word),
-        Word::Host => "\"$(hostname)\"".to_owned(),
+    let values = json!({
+        "name": sweep.name, "about": sweep.about, "secrets": secrets, "file": file,
+        "schedule": args.sweep.every.cron(), "user": args.host.user()?, "command": command,
     });
-    let words: Vec<String> = variables.chain([quoted(&line.program)]).chain(words).collect();
-    let before = if line.secrets.is_empty() { String::new() } else { format!("set -a && . {} && ", file(line)) };
-    format!("{before}{}", words.join(" "))
+    Ok(fill(include_str!("templates/crontab"), &values))
 }

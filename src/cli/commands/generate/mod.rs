@@ -1,20 +1,20 @@
-//! `jobdoctor generate`: what runs a sweep, from the settings in force here. It prints, and writes nothing.
+//! `jobdoctor generate`: prints the unit files that run a sweep with the settings in force here. It writes nothing.
 
 mod cron;
-mod every;
-mod host;
 mod kubernetes;
-mod line;
-mod quote;
+mod schedule;
+mod sweep_command;
 mod systemd;
+mod template;
 
 use crate::cli::args::{OlderArgs, StoreArgs, ToneArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::Settings;
-use every::Every;
-use line::Line;
+use nix::unistd::{User, geteuid};
+use schedule::Every;
+use sweep_command::SweepCommand;
 
 /// `jobdoctor generate`.
 ///
@@ -48,10 +48,10 @@ enum Kind {
 #[command(next_help_heading = "What to run")]
 struct SweepArgs {
     /// How often: a part of an hour or a day, such as 5m, 15m, 1h, 6h or 1d
-    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = every::parse)]
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = schedule::parse)]
     every: Every,
     /// What it is called [default: jobdoctor-sweep, and the target's name behind it]
-    #[arg(long, value_name = "NAME", value_parser = line::parse_name)]
+    #[arg(long, value_name = "NAME", value_parser = sweep_command::parse_name)]
     name: Option<String>,
     #[command(flatten)]
     older: OlderArgs,
@@ -61,31 +61,80 @@ struct SweepArgs {
     tone: ToneArgs,
 }
 
+/// Where it runs, if that is a host like this one.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "What to run")]
+struct HostArgs {
+    /// Who it runs as [default: who runs this]
+    #[arg(long, value_name = "NAME", value_parser = parse_user)]
+    user: Option<String>,
+    /// Where the program is [default: where this one is]
+    #[arg(long, value_name = "PATH", value_parser = parse_program)]
+    program: Option<String>,
+}
+
 impl Args {
+    /// The options that every kind has.
+    fn sweep(&self) -> &SweepArgs {
+        match &self.kind {
+            Kind::Systemd(args) => &args.sweep,
+            Kind::Cron(args) => &args.sweep,
+            Kind::Kubernetes(args) => &args.sweep,
+        }
+    }
+
     /// How loud.
     pub(super) fn tone(&self) -> &ToneArgs {
-        match &self.kind {
-            Kind::Systemd(args) => &args.sweep.tone,
-            Kind::Cron(args) => &args.sweep.tone,
-            Kind::Kubernetes(args) => &args.sweep.tone,
-        }
+        &self.sweep().tone
     }
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    let text = match &args.kind {
-        Kind::Systemd(args) => systemd::text(args, &line(&args.sweep, &args.host.program, args.restart, context)?)?,
-        Kind::Cron(args) => cron::text(args, &line(&args.sweep, &args.host.program, false, context)?)?,
-        Kind::Kubernetes(args) => {
-            let program = Some(args.program.clone());
-            kubernetes::text(args, &line(&args.sweep, &program, args.restart, context)?)?
-        }
+    let (program, in_pod) = match &args.kind {
+        Kind::Systemd(args) => (args.host.program()?, false),
+        Kind::Cron(args) => (args.host.program()?, false),
+        Kind::Kubernetes(args) => (args.program.clone(), true),
     };
+    let settings = Settings::resolve(&args.sweep().store, &context.environment)?;
+    let sweep = SweepCommand::of(&settings, args.sweep(), program, in_pod)?;
+    let text = match &args.kind {
+        Kind::Systemd(args) => systemd::text(args, &sweep),
+        Kind::Cron(args) => cron::text(args, &sweep),
+        Kind::Kubernetes(args) => kubernetes::text(args, &sweep),
+    }?;
     context.ui.report(|out| out.write_all(text.as_bytes()))?;
     Ok(Exit::Done)
 }
 
-fn line(args: &SweepArgs, program: &Option<String>, restart: bool, context: &Context) -> Result<Line, CliError> {
-    let settings = Settings::resolve(&args.store, &context.environment)?;
-    Line::of(&settings, args, program.as_deref(), restart)
+impl HostArgs {
+    /// The user it runs as.
+    ///
+    /// # Errors
+    /// When no user is named, and the one who runs this has no name.
+    fn user(&self) -> Result<String, CliError> {
+        let own = || User::from_uid(geteuid()).ok().flatten().map(|user| user.name);
+        let unnamed = || CliError::new(Exit::Usage, "who runs this has no name on this host").hint("say --user NAME");
+        self.user.clone().or_else(own).ok_or_else(unnamed)
+    }
+
+    /// The path of the program.
+    ///
+    /// # Errors
+    /// When none is named, and the system does not give the path of the running one.
+    fn program(&self) -> Result<String, CliError> {
+        let own = || std::env::current_exe().ok()?.into_os_string().into_string().ok();
+        let unknown = || CliError::new(Exit::Usage, "where this program is cannot be told").hint("say --program PATH");
+        self.program.clone().or_else(own).ok_or_else(unknown)
+    }
+}
+
+fn parse_user(text: &str) -> Result<String, String> {
+    let inner = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    let is_name = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && text.chars().all(inner);
+    is_name.then(|| text.to_owned()).ok_or_else(|| "it is no name of a user".to_owned())
+}
+
+fn parse_program(text: &str) -> Result<String, String> {
+    let is_whole = text.starts_with('/') && !text.ends_with('/');
+    is_whole.then(|| text.to_owned()).ok_or_else(|| "it must be a whole path, such as /usr/bin/jobdoctor".to_owned())
 }

@@ -1,9 +1,9 @@
-use super::SweepArgs;
-use super::host::HostArgs;
-use super::line::{Line, Word};
-use super::quote;
+use super::sweep_command::SweepCommand;
+use super::template::{exec, fill, systemd};
+use super::{HostArgs, SweepArgs};
 use crate::cli::error::CliError;
-use crate::store::{Address, ServerPlace};
+use crate::store::Address;
+use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// `jobdoctor generate systemd`.
@@ -16,7 +16,7 @@ Examples:
 pub(super) struct Args {
     /// Sweep what this host's workers left behind, before they start: a drop-in for their unit
     #[arg(long, conflicts_with_all = ["every", "older", "only", "user"])]
-    pub(super) restart: bool,
+    restart: bool,
     /// With --restart: the unit of the workers
     #[arg(long, value_name = "UNIT", default_value = "worker.service", requires = "restart", value_parser = parse_unit)]
     worker: String,
@@ -37,12 +37,40 @@ enum File {
     Timer,
 }
 
-/// The files, one below the other under their names.
-pub(super) fn text(args: &Args, line: &Line) -> Result<String, CliError> {
+/// The service and the timer, each under a comment with its path, or the drop-in.
+pub(super) fn text(args: &Args, sweep: &SweepCommand) -> Result<String, CliError> {
+    // A drop-in leaves the variables that the workers read as they are.
+    let is_ours = |name: &str| !args.restart || name.starts_with("JOBDOCTOR_");
+    let variables = sweep.variables.iter().filter(|(name, _)| is_ours(name));
+    let secrets: Vec<&str> = sweep.secrets.iter().copied().filter(|name| is_ours(name)).collect();
+    let names = sweep.variables.iter().map(|(name, _)| *name).chain(sweep.secrets.iter().copied());
+    let words: Vec<String> = sweep.words.iter().map(|word| exec(word)).collect();
+    let shares_tmp = shares_tmp(sweep);
+    let writable = shares_tmp.then(|| PathBuf::from("/tmp")).into_iter().chain(database_directory(sweep));
+    let values = json!({
+        "name": sweep.name,
+        "about": sweep.about.replace('%', "%%"),
+        "worker": args.worker,
+        "user": if args.restart { String::new() } else { args.host.user()? },
+        "server": matches!(sweep.address, Address::Postgres(_)),
+        "secrets": secrets.join(" and "),
+        "variables": variables
+            .map(|(name, value)| json!({ "variable": systemd(&format!("{name}={value}")) }))
+            .collect::<Vec<_>>(),
+        "theirs": names.filter(|name| !is_ours(name)).collect::<Vec<_>>().join(", "),
+        "command": words.join(" "),
+        "private_tmp": !shares_tmp,
+        "writable": writable
+            .map(|path| json!({ "path": systemd(&path.display().to_string()) }))
+            .collect::<Vec<_>>(),
+        "calendar": args.sweep.every.calendar(),
+        "spread": args.sweep.every.spread_seconds().to_string(),
+    });
     if args.restart {
-        return Ok(drop_in(&args.worker, line));
+        return Ok(fill(include_str!("templates/restart.conf"), &values));
     }
-    let (service, timer) = (service(&args.host.user()?, line), timer(args, line));
+    let service = fill(include_str!("templates/sweep.service"), &values);
+    let timer = fill(include_str!("templates/sweep.timer"), &values);
     Ok(match args.only {
         None => format!("{service}\n{timer}"),
         Some(File::Service) => service,
@@ -50,159 +78,23 @@ pub(super) fn text(args: &Args, line: &Line) -> Result<String, CliError> {
     })
 }
 
-fn service(user: &str, line: &Line) -> String {
-    let Line { name, .. } = line;
-    let about = line.about.replace('%', "%%");
-    let mut unit = format!(
-        "# /etc/systemd/system/{name}.service\n\
-         # Then: systemctl daemon-reload && systemctl enable --now {name}.timer\n\
-         # What was done: JOBDOCTOR_STATE_DIR=/var/lib/{name} jobdoctor history\n\
-         [Unit]\n\
-         Description=Give back the stuck jobs of {about}\n"
-    );
-    if line.server().is_some() {
-        unit.push_str("Wants=network-online.target\nAfter=network-online.target\n");
-    }
-    unit.push_str(&format!(
-        "\n[Service]\n\
-         Type=oneshot\n\
-         # Busy, try again: the timer does.\n\
-         SuccessExitStatus=75\n\
-         User={user}\n"
-    ));
-    unit.push_str(&environment_file(name, &line.secrets));
-    for (name, value) in &line.variables {
-        unit.push_str(&format!("Environment={}\n", quote::systemd(&format!("{name}={value}"))));
-    }
-    unit.push_str(&format!(
-        "Environment=JOBDOCTOR_STATE_DIR=%S/{name}\n\
-         StateDirectory={name}\n\
-         StateDirectoryMode=0700\n\
-         UMask=0077\n\
-         ExecStart={}\n\n",
-        command(line)
-    ));
-    unit.push_str(&hardening(line));
-    unit
+/// The directory of a SQLite file, where its journal and its log are too.
+fn database_directory(sweep: &SweepCommand) -> Option<PathBuf> {
+    let Address::Sqlite { path, .. } = &sweep.address else { return None };
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    path.parent().map(Path::to_owned)
 }
 
-/// Nothing but its state and the file of a SQLite queue can be written, and sockets can be reached.
-fn hardening(line: &Line) -> String {
-    let writes: Vec<PathBuf> = match &line.address {
-        // Next to the file lie its journal and its log.
-        Address::Sqlite { path, .. } => {
-            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-            path.parent().map(Path::to_owned).into_iter().collect()
-        }
-        Address::Postgres(_) => Vec::new(),
-    };
-    let sockets =
-        line.server().into_iter().flat_map(|address| &address.servers).filter_map(|server| match &server.place {
-            ServerPlace::Socket(directory) => Some(directory.clone()),
-            ServerPlace::Host(..) => None,
-        });
-    // A private one would hide what is there.
-    let is_temporary = |path: &PathBuf| path.starts_with("/tmp") || path.starts_with("/var/tmp");
-    let shares_tmp = writes.iter().cloned().chain(sockets).chain(line.config.clone()).any(|path| is_temporary(&path));
-    let mut lines = vec![
-        "NoNewPrivileges=true".to_owned(),
-        "ProtectSystem=strict".to_owned(),
-        // Not hidden: a password file may be there.
-        "ProtectHome=read-only".to_owned(),
-    ];
-    lines.push(if shares_tmp { "ReadWritePaths=/tmp".to_owned() } else { "PrivateTmp=true".to_owned() });
-    for path in &writes {
-        lines.push(format!("ReadWritePaths={}", quote::systemd(&path.display().to_string())));
-    }
-    lines.extend(
-        [
-            "PrivateDevices=true",
-            "ProtectClock=true",
-            "ProtectControlGroups=true",
-            "ProtectKernelLogs=true",
-            "ProtectKernelModules=true",
-            "ProtectKernelTunables=true",
-            "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6",
-            "RestrictNamespaces=true",
-            "RestrictRealtime=true",
-            "RestrictSUIDSGID=true",
-            "LockPersonality=true",
-            "MemoryDenyWriteExecute=true",
-            "SystemCallArchitectures=native",
-            "SystemCallFilter=@system-service",
-        ]
-        .map(str::to_owned),
-    );
-    lines.join("\n") + "\n"
-}
-
-fn timer(args: &Args, line: &Line) -> String {
-    let (name, every) = (&line.name, args.sweep.every);
-    format!(
-        "# /etc/systemd/system/{name}.timer\n\
-         [Unit]\n\
-         Description=Give back the stuck jobs of {}\n\n\
-         [Timer]\n\
-         OnCalendar={}\n\
-         RandomizedDelaySec={}s\n\
-         AccuracySec=1s\n\
-         Persistent=true\n\n\
-         [Install]\n\
-         WantedBy=timers.target\n",
-        line.about.replace('%', "%%"),
-        every.calendar(),
-        every.spread_seconds()
-    )
-}
-
-/// What the workers' own variables say is left to them: theirs must not change.
-fn drop_in(worker: &str, line: &Line) -> String {
-    let is_ours = |name: &str| name.starts_with("JOBDOCTOR_");
-    let (ours, theirs): (Vec<_>, Vec<_>) = line.variables.iter().partition(|(name, _)| is_ours(name));
-    let (secrets, their_secrets): (Vec<&str>, Vec<&str>) = line.secrets.iter().copied().partition(|name| is_ours(name));
-    let mut unit = format!(
-        "# /etc/systemd/system/{worker}.d/jobdoctor.conf\n\
-         # Then: systemctl daemon-reload. It runs as the workers do, and they start even if it fails: that is the `-`.\n"
-    );
-    let theirs: Vec<&str> = theirs.iter().map(|(name, _)| name.as_str()).chain(their_secrets).collect();
-    if !theirs.is_empty() {
-        unit.push_str(&format!("# The workers' own environment says where the database is: {}.\n", theirs.join(", ")));
-    }
-    unit.push_str("[Service]\n");
-    unit.push_str(&environment_file(&line.name, &secrets));
-    for (name, value) in ours {
-        unit.push_str(&format!("Environment={}\n", quote::systemd(&format!("{name}={value}"))));
-    }
-    unit.push_str(&format!("ExecStartPre=-{}\n", command(line)));
-    unit
-}
-
-/// Where the unit reads what is not printed.
-fn environment_file(name: &str, secrets: &[&str]) -> String {
-    if secrets.is_empty() {
-        return String::new();
-    }
-    let names = secrets.join(" and ");
-    format!(
-        "# {names} not shown: it holds a password. Put NAME='value' into this file, root's alone (mode 0600).\n\
-         EnvironmentFile=/etc/jobdoctor/{name}.env\n"
-    )
-}
-
-fn command(line: &Line) -> String {
-    let word = |word: &Word| match word {
-        Word::Plain(word) => quote::exec(word),
-        Word::Host => "%H".to_owned(),
-    };
-    std::iter::once(quote::exec(&line.program)).chain(line.words.iter().map(word)).collect::<Vec<_>>().join(" ")
+/// Whether the sweep needs the host's /tmp, which a private one would hide.
+fn shares_tmp(sweep: &SweepCommand) -> bool {
+    let paths = database_directory(sweep).into_iter().chain(sweep.sockets()).chain(sweep.config.clone());
+    paths.into_iter().any(|path| path.starts_with("/tmp") || path.starts_with("/var/tmp"))
 }
 
 fn parse_unit(text: &str) -> Result<String, String> {
     let inner = |c: char| c.is_ascii_alphanumeric() || "_-.@:\\".contains(c);
     let is_unit = text.len() > ".service".len() && text.ends_with(".service") && text.chars().all(inner);
-    if is_unit {
-        Ok(text.to_owned())
-    } else {
-        Err("it must be the name of a service, such as worker.service".to_owned())
-    }
+    is_unit
+        .then(|| text.to_owned())
+        .ok_or_else(|| "it must be the name of a service, such as worker.service".to_owned())
 }

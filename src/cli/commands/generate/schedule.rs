@@ -1,25 +1,27 @@
+//! How often a sweep runs, in the words of cron and of systemd.
+
 use crate::model::parse_duration;
 
-/// How often, in minutes: a part of an hour or of a day, which every clockwork can say.
+/// An interval in minutes that divides an hour or a day, because cron and systemd can express no other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Every(u64);
 
 const HOUR: u64 = 60;
 const DAY: u64 = 24 * HOUR;
 
-/// Reads it.
+/// Reads an interval.
 ///
 /// # Errors
-/// When it is no duration, or no whole part of an hour or a day.
+/// When the text is no duration, or one that divides neither an hour nor a day.
 pub(super) fn parse(text: &str) -> Result<Every, String> {
     let seconds = parse_duration(text)?.as_secs();
     let minutes = seconds / 60;
-    let is_part = match minutes {
+    let divides = match minutes {
         0 => false,
         1..=HOUR => HOUR.is_multiple_of(minutes),
         _ => minutes.is_multiple_of(HOUR) && DAY.is_multiple_of(minutes),
     };
-    if is_part && seconds.is_multiple_of(60) {
+    if divides && seconds.is_multiple_of(60) {
         return Ok(Every(minutes));
     }
     Err("it must be a part of an hour or a day: 1m, 2m, 3m, 4m, 5m, 6m, 10m, 12m, 15m, 20m, 30m, 1h, 2h, 3h, 4h, 6h, \
@@ -28,7 +30,7 @@ pub(super) fn parse(text: &str) -> Result<Every, String> {
 }
 
 impl Every {
-    /// Five fields, as cron has them.
+    /// The five fields of a crontab.
     pub(super) fn cron(self) -> String {
         match self.0 {
             1 => "* * * * *".to_owned(),
@@ -39,7 +41,7 @@ impl Every {
         }
     }
 
-    /// An event of systemd's calendar.
+    /// A calendar event of systemd.
     pub(super) fn calendar(self) -> String {
         match self.0 {
             DAY => "*-*-* 00:00:00".to_owned(),
@@ -49,7 +51,7 @@ impl Every {
         }
     }
 
-    /// Over how many seconds hosts are spread, so that not all of them begin at once: a tenth, and at most five minutes.
+    /// The random delay in seconds that keeps hosts from starting at once: a tenth of the interval, at most 300.
     pub(super) fn spread_seconds(self) -> u64 {
         (self.0 * 6).min(300)
     }
