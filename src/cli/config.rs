@@ -1,6 +1,6 @@
 //! The config file: targets, and mappings for home-made tables.
 
-use super::args::{parse_between_snapshots, parse_min_interval, parse_pause, parse_wait};
+use super::args::{parse_between_snapshots, parse_up_to_1h, parse_up_to_7d};
 use super::error::{CliError, OrEnd};
 use super::exit::Exit;
 use super::rules::{RuleAction, rules, too_long};
@@ -209,10 +209,10 @@ fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
         brake: fields.take("brake").map(Field::boolean).transpose()?,
         max_jobs: fields.take("max_jobs").map(Field::count).transpose()?,
         warn_above: fields.take("warn_above").map(Field::count).transpose()?,
-        min_interval: span(&mut fields, "min_interval", parse_min_interval)?,
-        lock_wait: span(&mut fields, "lock_wait", parse_pause)?,
-        delay: span(&mut fields, "delay", parse_wait)?,
-        jitter: span(&mut fields, "jitter", parse_wait)?,
+        min_interval: span(&mut fields, "min_interval", parse_up_to_7d)?,
+        lock_wait: span(&mut fields, "lock_wait", parse_up_to_1h)?,
+        delay: span(&mut fields, "delay", parse_up_to_7d)?,
+        jitter: span(&mut fields, "jitter", parse_up_to_7d)?,
         max_stalls: stalls(&mut fields)?,
         timeout: duration(&mut fields, "timeout")?,
         password_file: fields.text("password_file")?,

@@ -1,43 +1,88 @@
-use super::{EmitArgs, GentleArgs, ReasonArgs, VerifyArgs};
+//! Options of commands that write: what to do, to which plan, and why.
+
+use super::{parse_up_to_1d, parse_up_to_7d};
 use crate::cli::rules::to_be_switched_on;
+use crate::cli::secret::masked;
 use crate::model::Action;
 use crate::policy::Rule;
 use clap::Args;
+use std::path::PathBuf;
+use std::time::Duration;
 
-/// What to do.
+/// The longest reason in characters: it goes into a column of each job.
+const LONGEST_REASON: usize = 500;
+
+/// What to do to stuck jobs.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "What to do")]
 pub struct ActArgs {
-    /// Do it: without this, nothing is written
+    /// Carry out the plan: without this, nothing is written
     #[arg(long, group = "writing")]
     pub apply: bool,
-    /// Where to, instead of what the rules say: a job without attempts left goes to fail, one whose cancelling was
-    /// requested to cancel, all others to requeue
+    /// Do this to every job: requeue, fail, cancel or time_out [default: fail without attempts left, cancel where that was
+    /// requested, otherwise requeue]
     #[arg(long, value_name = "ACTION", value_parser = parse_action)]
     pub to: Option<Action>,
-    /// Act on this rule about trouble too, although the worker may still be running: deadline_passed,
-    /// max_runtime or no_progress (can be repeated)
+    /// Act on this rule about trouble too, although the worker may be alive: deadline_passed, max_runtime or
+    /// no_progress (can be repeated)
     #[arg(long, value_name = "NAME", value_parser = parse_trouble)]
     pub rule: Vec<Rule>,
-    /// Refuse to apply a plan with more steps than this; said here, not in the config file, it also lifts the brake
+    /// Refuse a plan with more steps than N; as an option, not as a config key, it also overrides the brake
     #[arg(long, value_name = "N")]
     pub max_jobs: Option<u64>,
-    /// Apply, or print a script, only if the plan is still this one: the digest that the dry run printed, or its first 8
-    /// digits or more
+    /// Refuse a plan with another digest than this one, which the dry run printed; its first 8 digits are enough
     #[arg(long, value_name = "DIGEST", requires = "writing", value_parser = parse_digest)]
     pub expect: Option<String>,
-    #[command(flatten)]
-    pub gentle: GentleArgs,
-    #[command(flatten)]
-    pub emit: EmitArgs,
-    #[command(flatten)]
-    pub verify: VerifyArgs,
+    /// Let requeued jobs run only after this time, at most 7d [default: at once]
+    #[arg(long, value_name = "DURATION", value_parser = parse_up_to_7d, allow_hyphen_values = true)]
+    #[arg(help_heading = "How gently")]
+    pub delay: Option<Duration>,
+    /// Spread requeued jobs over this time, at most 7d, which begins after --delay
+    #[arg(long, value_name = "DURATION", value_parser = parse_up_to_7d, allow_hyphen_values = true)]
+    #[arg(help_heading = "How gently")]
+    pub jitter: Option<Duration>,
+    /// Fail a job that was lost N times before, instead of requeuing it: 0 fails it at once, 1 at the second loss
+    #[arg(long, value_name = "N", help_heading = "How gently")]
+    pub max_stalls: Option<u32>,
+    /// Print a script for psql or sqlite3 that does what --apply would do, one transaction a batch
+    #[arg(long, group = "writing", conflicts_with_all = ["apply", "verify", "output", "json", "delay", "jitter"])]
+    pub emit_sql: bool,
+    /// Watch the requeued jobs for this time, at most 1d, or until all have ended, and report how they stand; end with 3 if some
+    /// are stuck again. Does not count as --timeout
+    #[arg(long, value_name = "DURATION", requires = "apply", value_parser = parse_up_to_1d, allow_hyphen_values = true)]
+    pub verify: Option<Duration>,
     #[command(flatten)]
     pub reason: ReasonArgs,
 }
 
+/// Why it is done.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "What to do")]
+pub struct ReasonArgs {
+    /// Reason recorded in the journal and the ledger, and as a job's last error where the queue keeps one
+    #[arg(long, value_name = "TEXT", value_parser = parse_reason)]
+    pub reason: Option<String>,
+}
+
+/// A saved plan, and jobs from a list.
+#[derive(Debug, Clone, Default, Args)]
+pub struct PlanArgs {
+    /// Select the jobs of a list: one id a line, or the lines of `-o jsonl`; - is standard input. An empty list selects no job;
+    /// healthy jobs are skipped
+    #[arg(long, value_name = "FILE", help_heading = "Which claims")]
+    pub from_file: Option<PathBuf>,
+    /// Save the plan in this file, readable by its owner alone, to be applied later with --plan
+    #[arg(long, value_name = "FILE", help_heading = "What to do", conflicts_with_all = ["apply", "emit_sql", "plan"])]
+    pub save_plan: Option<PathBuf>,
+    /// Select the jobs of a saved plan, judged as they were then; those that have changed since are skipped
+    #[arg(long, value_name = "FILE", help_heading = "Which claims", conflicts_with_all = [
+        "from_file", "id", "older", "queue", "kind", "owner", "host", "state", "limit", "to", "rule", "expect",
+    ])]
+    pub plan: Option<PathBuf>,
+}
+
 fn parse_action(text: &str) -> Result<Action, String> {
-    // A claim cannot be woken: somebody holds it.
+    // A job in flight cannot be woken.
     let mut actions = Action::ALL.into_iter().filter(|action| *action != Action::Wake);
     actions.find(|action| action.name() == text).ok_or_else(|| "it is requeue, fail, cancel or time_out".to_owned())
 }
@@ -59,4 +104,29 @@ fn parse_trouble(text: &str) -> Result<Rule, String> {
 fn parse_digest(text: &str) -> Result<String, String> {
     let is_digest = (8..=64).contains(&text.len()) && text.chars().all(|c| c.is_ascii_hexdigit());
     if is_digest { Ok(text.to_ascii_lowercase()) } else { Err("a digest is 8 to 64 hexadecimal digits".to_owned()) }
+}
+
+fn parse_reason(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    match () {
+        () if text.is_empty() => Err("it is empty".to_owned()),
+        () if text.chars().count() > LONGEST_REASON => Err(format!("it is longer than {LONGEST_REASON} characters")),
+        () if text.chars().any(char::is_control) => Err("it has a control character or a line break in it".to_owned()),
+        () if masked(text) != text => Err("it holds what looks like a password".to_owned()),
+        () => Ok(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons() {
+        assert_eq!(parse_reason(" INC-42: web1 lost power "), Ok("INC-42: web1 lost power".to_owned()));
+        assert_eq!(parse_reason(&"ü".repeat(500)), Ok("ü".repeat(500)));
+        for bad in ["", " ", &"x".repeat(501), "a\nb", "a\x1b[2Jb", "postgres://u:secret@h/d", "password=x"] {
+            assert!(parse_reason(bad).is_err(), "{bad}");
+        }
+    }
 }

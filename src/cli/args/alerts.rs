@@ -1,19 +1,21 @@
+//! Options that set the thresholds of the monitoring plugin.
+
 use crate::model::parse_duration;
 use crate::policy::{Alerts, Measure, Range};
 use clap::Args;
 
-/// When to raise an alert.
+/// Ranges that raise an alert.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "When to raise an alert")]
 pub struct AlertArgs {
-    /// Warn outside of these: a range of how many claims are stuck, or any of stuck=RANGE, silence=RANGE (the longest silence of
-    /// a stuck claim, in seconds or as 10m), share=RANGE (how many of a hundred claims are stuck) and unknown=RANGE (how
-    /// many nobody can judge), with commas in between or repeated. A RANGE is [@][START:]END: 10 is 0 to 10, 10: is 10 or more, ~:10 is 10 or less, @ turns it around
-    /// [default: 0,unknown=0, so that any claim
-    /// that is stuck or that nobody can judge is a warning; unknown=0 holds beside other ranges, too]
+    /// Warn if a value is outside its range: RANGE for the number of stuck claims, or any of stuck=RANGE, silence=RANGE (longest
+    /// silence of a stuck claim, in seconds or as 10m), share=RANGE (percentage of claims that are stuck) and
+    /// unknown=RANGE (claims that cannot be judged), with commas in between or repeated. RANGE is [@][START:]END: 10 is
+    /// 0 to 10, 10: is 10 or more, ~:10 is 10 or less, @ inverts it [default: 0,unknown=0; unknown=0 also stays with other
+    /// ranges]
     #[arg(short, long, value_name = "RANGES", value_parser = parse_ranges, allow_hyphen_values = true)]
     warning: Vec<Ranges>,
-    /// Critical outside of these
+    /// Report critical if a value is outside its range, written as for --warning
     #[arg(short, long, value_name = "RANGES", value_parser = parse_ranges, allow_hyphen_values = true)]
     critical: Vec<Ranges>,
 }
@@ -23,7 +25,7 @@ pub struct AlertArgs {
 struct Ranges(Vec<(Measure, Range)>);
 
 impl AlertArgs {
-    /// The ranges; without any for a warning, no claim may be stuck. "Nobody can tell" is not well unless a range says so.
+    /// The ranges. Unless a warning range says otherwise, no claim may be stuck and none unknown.
     ///
     /// # Errors
     /// Never: the default is a range.

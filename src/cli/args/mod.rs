@@ -1,31 +1,17 @@
-//! Options that several commands share, one file for what belongs together. The doc comments are the help texts.
+//! Options that several commands share; the doc comments of the fields are the help texts.
 
 mod act;
 mod alerts;
-mod confirm;
-mod delay;
-mod emit;
+mod claims;
+mod duration;
 mod output;
-mod plan;
-mod reason;
-mod select;
 mod store;
-mod targets;
-mod textfile;
 mod unattended;
-mod verify;
 
-pub use act::ActArgs;
+pub use act::{ActArgs, PlanArgs, ReasonArgs};
 pub use alerts::AlertArgs;
-pub use confirm::{ConfirmArgs, EvidenceArgs, parse_between_snapshots};
-pub use delay::{GentleArgs, parse_wait};
-pub use emit::EmitArgs;
-pub use output::{ColorArg, ListOutputArgs, OutputArgs, StatsOutputArgs, ToneArgs};
-pub use plan::PlanArgs;
-pub use reason::ReasonArgs;
-pub use select::{ClaimArgs, IdArgs, OlderArgs, SelectArgs};
-pub use store::StoreArgs;
-pub use targets::TargetsArgs;
-pub use textfile::TextfileArgs;
-pub use unattended::{LogFormat, UnattendedArgs, parse_min_interval, parse_pause};
-pub use verify::VerifyArgs;
+pub use claims::{ClaimArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, SelectArgs};
+pub use duration::{parse_between_snapshots, parse_up_to_1d, parse_up_to_1h, parse_up_to_7d};
+pub use output::{ColorArg, LogFormat, OutputArgs, TextfileArgs, ToneArgs, few_formats, metrics_too};
+pub use store::{StoreArgs, TargetsArgs};
+pub use unattended::UnattendedArgs;

@@ -1,42 +1,17 @@
-use super::LogFormat;
+//! Options that say in which format, colour and volume a command reports.
+
 use crate::output::format::Format;
-use clap::{Args, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Args, ValueEnum};
+use std::path::PathBuf;
 
-/// How to say it, for lists of jobs and owners.
-#[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Output")]
-pub struct ListOutputArgs {
-    /// The format
-    #[arg(short, long, value_name = "FORMAT", value_enum)]
-    pub output: Option<ListFormat>,
-    /// Short for --output json
-    #[arg(long, conflicts_with = "output")]
-    pub json: bool,
-    #[command(flatten)]
-    pub tone: ToneArgs,
-}
-
-/// How to say it, for everything else.
+/// How a report is written: in the formats of lists, unless the command names others ([`few_formats`], [`metrics_too`]).
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// The format
-    #[arg(short, long, value_name = "FORMAT", value_enum, default_value = "table", hide_default_value = true)]
-    pub output: PlainFormat,
-    /// Short for --output json
-    #[arg(long, conflicts_with = "output")]
-    pub json: bool,
-    #[command(flatten)]
-    pub tone: ToneArgs,
-}
-
-/// How to say it, for numbers.
-#[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Output")]
-pub struct StatsOutputArgs {
-    /// The format
-    #[arg(short, long, value_name = "FORMAT", value_enum, default_value = "table", hide_default_value = true)]
-    pub output: StatsFormat,
+    /// Write the report in this format [default: table]
+    #[arg(short, long, value_name = "FORMAT", value_parser = one_of(|format| format != Format::Prometheus))]
+    pub output: Option<Format>,
     /// Short for --output json
     #[arg(long, conflicts_with = "output")]
     pub json: bool,
@@ -48,13 +23,13 @@ pub struct StatsOutputArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct ToneArgs {
-    /// When to use colour
+    /// Use colour [default: auto]
     #[arg(long, value_name = "WHEN", value_enum, default_value = "auto", hide_default_value = true)]
     pub color: ColorArg,
-    /// No hints, summaries or warnings; errors and the report stay
+    /// Print no hints, summaries or warnings; errors and the report stay
     #[arg(short, long)]
     pub quiet: bool,
-    /// Say what was found out about the database, and warn about how it is set up
+    /// Print what was detected about the database, and warnings about its setup
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
     /// How stderr is written; for the commands that have a say in it.
@@ -62,58 +37,14 @@ pub struct ToneArgs {
     pub log_format: LogFormat,
 }
 
-/// See [`ListOutputArgs`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum ListFormat {
-    /// Columns that fit the terminal
-    #[default]
-    Table,
-    /// All columns
-    Wide,
-    /// One JSON document
-    Json,
-    /// One JSON object a line
-    Jsonl,
-    /// Comma-separated values with a header
-    Csv,
-    /// One id a line
-    Name,
-    /// Nothing: the exit code says it all
-    None,
-}
-
-/// See [`StatsOutputArgs`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum StatsFormat {
-    /// Columns that fit the terminal
-    #[default]
-    Table,
-    /// All columns
-    Wide,
-    /// One JSON document
-    Json,
-    /// One JSON object a line
-    Jsonl,
-    /// Comma-separated values with a header
-    Csv,
-    /// One name a line
-    Name,
-    /// Metrics in Prometheus' text format, of what is in flight
-    Prometheus,
-    /// Nothing: the exit code says it all
-    None,
-}
-
-/// See [`OutputArgs`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum PlainFormat {
-    /// For people
-    #[default]
-    Table,
-    /// One JSON document
-    Json,
-    /// Nothing: the exit code says it all
-    None,
+/// A file of metrics.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct TextfileArgs {
+    /// Also write the run's metrics to this file, for node_exporter's textfile collector; after a run that failed too, and
+    /// atomically. Counts every claim in flight before anything is done. Use one file for each command and target
+    #[arg(long, value_name = "FILE")]
+    pub textfile: Option<PathBuf>,
 }
 
 /// When to use colour.
@@ -128,49 +59,54 @@ pub enum ColorArg {
     Never,
 }
 
-impl ListOutputArgs {
-    /// True if one was asked for.
+/// How stderr is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// Text for people
+    #[default]
+    Text,
+    /// One JSON object a line, with the time, the level and the run
+    Json,
+}
+
+impl OutputArgs {
+    /// True if a format was asked for.
     pub fn is_said(&self) -> bool {
         self.json || self.output.is_some()
     }
 
-    /// The format that was asked for.
+    /// The format to write.
     pub fn format(&self) -> Format {
-        match (self.json, self.output.unwrap_or_default()) {
-            (true, _) | (_, ListFormat::Json) => Format::Json,
-            (_, ListFormat::Table) => Format::Table,
-            (_, ListFormat::Wide) => Format::Wide,
-            (_, ListFormat::Jsonl) => Format::Jsonl,
-            (_, ListFormat::Csv) => Format::Csv,
-            (_, ListFormat::Name) => Format::Name,
-            (_, ListFormat::None) => Format::None,
-        }
+        if self.json { Format::Json } else { self.output.unwrap_or(Format::Table) }
     }
 }
 
-impl StatsOutputArgs {
-    /// The format that was asked for.
-    pub fn format(&self) -> Format {
-        match (self.json, self.output) {
-            (true, _) | (_, StatsFormat::Json) => Format::Json,
-            (_, StatsFormat::Table) => Format::Table,
-            (_, StatsFormat::Wide) => Format::Wide,
-            (_, StatsFormat::Jsonl) => Format::Jsonl,
-            (_, StatsFormat::Csv) => Format::Csv,
-            (_, StatsFormat::Name) => Format::Name,
-            (_, StatsFormat::Prometheus) => Format::Prometheus,
-            (_, StatsFormat::None) => Format::None,
-        }
-    }
+/// Gives `--output` the formats of a report that is no list.
+pub fn few_formats(output: Arg) -> Arg {
+    output.value_parser(one_of(|format| matches!(format, Format::Table | Format::Json | Format::None)))
 }
 
-impl OutputArgs {
-    /// The format that was asked for.
-    pub fn format(&self) -> Format {
-        match (self.json, self.output) {
-            (true, _) | (_, PlainFormat::Json) => Format::Json,
-            (_, PlainFormat::Table) => Format::Table,
-            (_, PlainFormat::None) => Format::None,
-        }
+/// Gives `--output` every format, metrics included.
+pub fn metrics_too(output: Arg) -> Arg {
+    output.value_parser(one_of(|_| true))
+}
+
+fn one_of(is_known: impl Fn(Format) -> bool) -> impl TypedValueParser<Value = Format> {
+    let known = Format::ALL.into_iter().filter(|format| is_known(*format));
+    let values = known.map(|format| PossibleValue::new(format.name()).help(help(format)));
+    let named = |name: String| Format::ALL.into_iter().find(|format| format.name() == name).ok_or("it is no format");
+    PossibleValuesParser::new(values).try_map(named)
+}
+
+fn help(format: Format) -> &'static str {
+    match format {
+        Format::Table => "Text that fits the terminal",
+        Format::Wide => "Text with all columns",
+        Format::Json => "One JSON document",
+        Format::Jsonl => "One JSON object a line",
+        Format::Csv => "Comma-separated values with a header",
+        Format::Name => "One id or name a line",
+        Format::Prometheus => "Metrics of what is in flight, in Prometheus' text format",
+        Format::None => "Nothing: the exit code says it all",
     }
 }

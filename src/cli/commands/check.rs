@@ -1,4 +1,4 @@
-use crate::cli::args::{OutputArgs, StoreArgs};
+use crate::cli::args::{OutputArgs, StoreArgs, few_formats};
 use crate::cli::context::Context;
 use crate::cli::database::Database;
 use crate::cli::error::CliError;
@@ -11,6 +11,7 @@ use crate::policy::Delay;
 
 /// `jobdoctor check`.
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_arg("output", few_formats))]
 #[command(after_help = "\
 Examples:
   jobdoctor check --db postgres://ops@db/app

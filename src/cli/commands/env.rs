@@ -1,4 +1,4 @@
-use crate::cli::args::{OutputArgs, StoreArgs};
+use crate::cli::args::{OutputArgs, StoreArgs, few_formats};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -9,6 +9,7 @@ use crate::store::Address;
 
 /// `jobdoctor env`.
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_arg("output", few_formats))]
 #[command(after_help = "\
 Examples:
   jobdoctor env                           which database would be used, and why

@@ -1,4 +1,4 @@
-use crate::cli::args::{ListOutputArgs, StoreArgs};
+use crate::cli::args::{OutputArgs, StoreArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -26,7 +26,7 @@ pub struct Args {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
-    pub(super) output: ListOutputArgs,
+    pub(super) output: OutputArgs,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {

@@ -1,5 +1,5 @@
 use super::selection::selection;
-use crate::cli::args::{IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs, TargetsArgs};
+use crate::cli::args::{IdArgs, OlderArgs, OutputArgs, SelectArgs, StoreArgs, TargetsArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -23,7 +23,7 @@ pub struct Args {
     #[command(flatten)]
     targets: TargetsArgs,
     #[command(flatten)]
-    pub(super) output: ListOutputArgs,
+    pub(super) output: OutputArgs,
 }
 
 impl Args {

@@ -1,4 +1,4 @@
-use crate::cli::args::{OutputArgs, StoreArgs};
+use crate::cli::args::{OutputArgs, StoreArgs, few_formats};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -51,6 +51,7 @@ struct Show {
 
 /// Where mappings come from and how to say it.
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_arg("output", few_formats))]
 struct How {
     /// The config file, for its mappings
     #[arg(long, value_name = "FILE", conflicts_with = "no_config")]

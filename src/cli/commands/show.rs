@@ -1,5 +1,5 @@
 use super::selection::missing;
-use crate::cli::args::{OlderArgs, OutputArgs, StoreArgs};
+use crate::cli::args::{OlderArgs, OutputArgs, StoreArgs, few_formats};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -9,6 +9,7 @@ use crate::output::show;
 
 /// `jobdoctor show`.
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_arg("output", few_formats))]
 #[command(after_help = "\
 Examples:
   jobdoctor show 42 --db queue.db

@@ -1,5 +1,5 @@
 use super::selection::{missing, selection};
-use crate::cli::args::{EvidenceArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs, TargetsArgs};
+use crate::cli::args::{EvidenceArgs, IdArgs, OlderArgs, OutputArgs, SelectArgs, StoreArgs, TargetsArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::evidence_files::EvidenceFiles;
@@ -46,7 +46,7 @@ pub struct Args {
     #[command(flatten)]
     targets: TargetsArgs,
     #[command(flatten)]
-    pub(super) output: ListOutputArgs,
+    pub(super) output: OutputArgs,
 }
 
 impl Args {

@@ -1,4 +1,4 @@
-use crate::cli::args::{OlderArgs, StatsOutputArgs, StoreArgs, TargetsArgs, TextfileArgs};
+use crate::cli::args::{OlderArgs, OutputArgs, StoreArgs, TargetsArgs, TextfileArgs, metrics_too};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -20,6 +20,7 @@ const SINCE: Duration = Duration::from_secs(7 * 24 * 3600);
 ///
 /// It reads the whole table once, to count what is in which state; with --runtimes, the jobs that have ended well.
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_arg("output", metrics_too))]
 #[command(after_help = "\
 Examples:
   jobdoctor stats --db queue.db
@@ -48,7 +49,7 @@ pub struct Args {
     #[command(flatten)]
     textfile: TextfileArgs,
     #[command(flatten)]
-    pub(super) output: StatsOutputArgs,
+    pub(super) output: OutputArgs,
 }
 
 impl Args {

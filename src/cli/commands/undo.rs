@@ -1,5 +1,5 @@
 use super::reclaim::run_id;
-use crate::cli::args::{ListOutputArgs, ReasonArgs, StoreArgs};
+use crate::cli::args::{OutputArgs, ReasonArgs, StoreArgs};
 use crate::cli::context::Context;
 use crate::cli::error::{CliError, exit_of};
 use crate::cli::exit::Exit;
@@ -31,7 +31,7 @@ pub struct Args {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
-    pub(super) output: ListOutputArgs,
+    pub(super) output: OutputArgs,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {

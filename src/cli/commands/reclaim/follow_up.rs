@@ -22,7 +22,7 @@ pub(in crate::cli::commands) struct FollowUp<'a> {
 
 impl<'a> FollowUp<'a> {
     pub(super) fn of(run: &'a Run<'a>, plan: &Plan, policy: &Policy) -> Result<FollowUp<'a>, CliError> {
-        let watch = match run.options.act.verify.verify {
+        let watch = match run.options.act.verify {
             Some(time) => Some((RequeuedJobs::of(plan)?, time)),
             None => None,
         };

@@ -11,7 +11,7 @@ pub(super) use run::{Run, run_id};
 
 use super::selection::selection;
 use crate::cli::args::{
-    ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, ListOutputArgs, OlderArgs, PlanArgs, SelectArgs, StoreArgs,
+    ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, OutputArgs, PlanArgs, SelectArgs, StoreArgs,
 };
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
@@ -50,7 +50,7 @@ pub struct Args {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
-    pub(super) output: ListOutputArgs,
+    pub(super) output: OutputArgs,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         plan_file::write(path, &plan.to_save()?)?;
     }
     let order = run.order(&plan, run_id, wrong_list, None);
-    if args.act.emit.emit_sql {
+    if args.act.emit_sql {
         return run.emit(&plan, &order);
     }
     let mut follow_up = run.follow_up(&plan, &policy)?;

@@ -43,11 +43,11 @@ impl<'a> Options<'a> {
             // The target's delay is about jobs that are requeued; here none is.
             Some(Action::Fail | Action::Cancel | Action::TimeOut | Action::Wake) => Delay::default(),
             Some(Action::Requeue) | None => {
-                Delay { delay: act.gentle.delay.or(target.delay), jitter: act.gentle.jitter.or(target.jitter) }
+                Delay { delay: act.delay.or(target.delay), jitter: act.jitter.or(target.jitter) }
             }
         };
         requeues_something(act)?;
-        if act.emit.emit_sql && later.is_asked() {
+        if act.emit_sql && later.is_asked() {
             let message = "--emit-sql: a script cannot spread jobs by the target's delay and jitter";
             return Err(CliError::new(Exit::Usage, message)
                 .hint("take them out of the target in the config file, or say --no-config"));
@@ -59,7 +59,7 @@ impl<'a> Options<'a> {
             schema,
             act,
             later,
-            max_stalls: act.gentle.max_stalls.or(target.max_stalls),
+            max_stalls: act.max_stalls.or(target.max_stalls),
             confirm_after,
             time: with_pause(usual, confirm_after, settings.stated_timeout())?,
         })
@@ -74,11 +74,10 @@ impl<'a> Options<'a> {
 
 /// Refuses options about requeued jobs where no job is requeued.
 fn requeues_something(act: &ActArgs) -> Result<(), CliError> {
-    let gentle = &act.gentle;
     let flags = [
-        ("--delay", gentle.delay.is_some()),
-        ("--jitter", gentle.jitter.is_some()),
-        ("--max-stalls", gentle.max_stalls.is_some()),
+        ("--delay", act.delay.is_some()),
+        ("--jitter", act.jitter.is_some()),
+        ("--max-stalls", act.max_stalls.is_some()),
     ];
     let flag = flags.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag));
     match (act.to, flag) {

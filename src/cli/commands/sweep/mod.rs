@@ -6,7 +6,7 @@ mod unknown_hosts;
 use super::reclaim::{Next, Options, Run, exit, run_id};
 use super::selection::selection;
 use crate::cli::args::{
-    ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, ListOutputArgs, OlderArgs, SelectArgs, StoreArgs, TargetsArgs,
+    ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, OutputArgs, SelectArgs, StoreArgs, TargetsArgs,
     TextfileArgs, ToneArgs, UnattendedArgs,
 };
 use crate::cli::atomic_file;
@@ -68,7 +68,7 @@ pub struct Args {
     #[command(flatten)]
     textfile: TextfileArgs,
     #[command(flatten)]
-    pub(super) output: ListOutputArgs,
+    pub(super) output: OutputArgs,
 }
 
 impl Args {
@@ -80,7 +80,7 @@ impl Args {
     pub(super) fn several(&mut self) -> Several<'_> {
         Several::of("sweep", &mut self.store, &mut self.targets)
             .alone("--expect", self.act.expect.is_some(), "a digest is that of one plan")
-            .alone("--emit-sql", self.act.emit.emit_sql, "a script is for one database")
+            .alone("--emit-sql", self.act.emit_sql, "a script is for one database")
             .file("--snapshot-file", self.beside.snapshot_file.as_mut())
             .list("--alive-from", self.beside.alive_from.as_deref())
             .file("--report-file", self.unattended.report_file.as_mut())
@@ -163,7 +163,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
         ops::plan_waiting(&settings.session(run.store.as_ref(), &run.limits), &mut plan, selection, &policy)?;
     }
     let order = run.order(&plan, run_id, wrong_list, lock.options);
-    if args.act.emit.emit_sql {
+    if args.act.emit_sql {
         return run.emit(&plan, &order);
     }
 

@@ -1,0 +1,81 @@
+//! Options that select claims, and options that add proof to their age.
+
+use super::parse_between_snapshots;
+use crate::model::parse_duration;
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The threshold of silence.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Which claims")]
+pub struct OlderArgs {
+    /// Treat a claim as stuck if its newest sign of life is older than this [default: the queue library's own threshold]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
+    pub older: Option<Duration>,
+}
+
+/// Filters of claims, with a limit.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Which claims")]
+pub struct SelectArgs {
+    #[command(flatten)]
+    pub claims: ClaimArgs,
+    /// Select at most the N longest silent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: Option<u32>,
+}
+
+/// Filters of claims.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Which claims")]
+pub struct ClaimArgs {
+    /// Select claims of matching queues (can be repeated)
+    #[arg(long, value_name = "GLOB", value_parser = NonEmptyStringValueParser::new())]
+    pub queue: Vec<String>,
+    /// Select claims of matching kinds (can be repeated)
+    #[arg(long, value_name = "GLOB", value_parser = NonEmptyStringValueParser::new())]
+    pub kind: Vec<String>,
+    /// Select claims of matching owners (can be repeated)
+    #[arg(long, value_name = "GLOB", value_parser = NonEmptyStringValueParser::new())]
+    pub owner: Vec<String>,
+    /// Select claims held on this host, given by its whole name (can be repeated)
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub host: Vec<String>,
+    /// Select claims in this state, one of the queue's own (can be repeated)
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub state: Vec<String>,
+}
+
+/// Jobs by id.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Which claims")]
+pub struct IdArgs {
+    /// Select this job; a healthy one is skipped, never forced (can be repeated)
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new(), allow_negative_numbers = true)]
+    pub id: Vec<String>,
+}
+
+/// Evidence that is not in the database.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Proof beyond age")]
+pub struct EvidenceArgs {
+    /// Read the live owners from a list, one a line: hosts, host:pid, exact ids, or the output of `kubectl get pods -o name`; -
+    /// is standard input. Every other owner was dead when the list was made. Reads every claim in flight
+    #[arg(long, value_name = "FILE")]
+    pub alive_from: Option<PathBuf>,
+    /// Compare with the snapshot in this file, then save the new one there: claims unchanged since are dead, changed ones alive,
+    /// whatever their timestamps say. Reads every claim in flight
+    #[arg(long, value_name = "FILE")]
+    pub snapshot_file: Option<PathBuf>,
+}
+
+/// A second snapshot.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Proof beyond age")]
+pub struct ConfirmArgs {
+    /// Take a second snapshot after this time (3s to 1h), and act only on jobs unchanged since the first
+    #[arg(long, value_name = "DURATION", value_parser = parse_between_snapshots, allow_hyphen_values = true)]
+    pub confirm_after: Option<Duration>,
+}
