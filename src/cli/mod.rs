@@ -12,7 +12,7 @@ mod environment;
 mod error;
 mod evidence_files;
 mod exit;
-mod generate;
+mod generated;
 mod help;
 mod id_list;
 mod input;
@@ -41,7 +41,7 @@ mod watch;
 pub use commands::{Cli, command};
 pub use config::check as check_config;
 pub use environment::VARIABLES;
-pub use generate::{completions, man_pages, preset_pages};
+pub use generated::{completions, man_pages, preset_pages};
 pub use id_list::parse as parse_id_list;
 
 use crate::policy::State;

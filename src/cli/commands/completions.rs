@@ -1,7 +1,7 @@
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::generate::completions;
+use crate::cli::generated::completions;
 use clap_complete::Shell;
 
 /// `jobdoctor completions`.

@@ -1,7 +1,7 @@
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::generate::man_pages;
+use crate::cli::generated::man_pages;
 use crate::preset::did_you_mean;
 
 /// `jobdoctor man`.

@@ -75,14 +75,13 @@ pub enum Command {
     Env(env::Args),
     /// Print the units that run a sweep: for systemd, cron or Kubernetes
     Generate(generate::Args),
-    /// Tell a monitoring system how the queue is, as its plugins do
+    /// Monitoring plugin (Nagios, Icinga): thresholds, performance data, exit codes 0 to 3
     ///
-    /// For Nagios, Icinga and whatever else runs plugins: one line first, performance data behind it, and an exit code of 0
-    /// (ok), 1 (warning), 2 (critical) or 3 (unknown) whatever happens; a mistake in the command line is 3, and so is --help.
-    /// Claims that nobody can judge are a warning unless a range says otherwise. It counts every claim in flight and writes nothing.
+    /// Prints one line with performance data, then details, and ends with 0 (ok), 1 (warning), 2 (critical) or 3 (unknown). A
+    /// usage error is 3, and so is --help. Claims that cannot be judged are a warning unless a range says otherwise. Counts
+    /// every claim in flight and writes nothing.
     ///
-    /// Not for liveness probes of workers: a stuck job is no reason to restart a worker that lives, and restarting workers
-    /// because a queue has orphans makes more of them.
+    /// Do not use it as a liveness probe of workers: restarting live workers because a queue has orphans makes more of them.
     Health(health::Args),
     /// Print a topic, or the help of a command
     Help(help::Args),
@@ -108,7 +107,7 @@ pub enum Command {
     Stats(stats::Args),
     /// One pass for automation: from cron, or with --restart before workers start
     Sweep(sweep::Args),
-    /// Plan to take a run back, and with --apply give back every job that nobody has touched since
+    /// Revert a run; plans only, unless --apply. Jobs changed since are skipped
     Undo(undo::Args),
 }
 

@@ -1,23 +1,23 @@
-//! Examples come first: below how a command is called, above its options.
+//! Puts the examples of a command between its usage and its options.
 
 use super::{TOPICS, Topic};
 use crate::output::format::Screen;
 use clap::Command;
 use clap::builder::{Resettable, StyledStr};
 
-/// How the paragraph begins that a command's examples stand in, behind its help.
+/// First line of the examples in a command's `after_help`.
 const TITLE: &str = "Examples:\n";
 
 /// The examples of a command.
 pub struct Examples {
-    /// Each on a line, as it stands.
+    /// One a line, as written.
     pub lines: Vec<String>,
-    /// What else stands behind the command's help.
+    /// The rest of the command's `after_help`.
     pub rest: Option<String>,
 }
 
 impl Examples {
-    /// Those of a command, as it was written.
+    /// The examples of a command, before [`dressed`] has moved them.
     pub fn of(command: &Command) -> Option<Examples> {
         let after = command.get_after_help()?.to_string();
         let (lines, rest) = match after.strip_prefix(TITLE)?.split_once("\n\n") {
@@ -28,7 +28,7 @@ impl Examples {
     }
 }
 
-/// The program with the examples of each command on top of its help, and the topics where they belong.
+/// Moves the examples of each command to the top of its help, and lists the topics.
 pub fn dressed(root: Command) -> Command {
     let topics = TOPICS.iter().map(|topic| format!("\n  {:11}  {}", topic.name, topic.about));
     let topics = format!("Topics (jobdoctor help TOPIC):{}", topics.collect::<String>());

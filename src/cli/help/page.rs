@@ -1,20 +1,27 @@
+//! Reads and renders a page of help.
+
 use crate::output::format::Screen;
 
-/// How wide lists are laid out.
+/// Width of lists, in columns.
 const WIDTH: usize = 80;
-/// A term longer than this has a line of its own.
+/// Longest term, in columns, that shares a line with its meaning.
 const TERM: usize = 26;
 
-/// A page of help. Its text has paragraphs; headings, which are lines in capitals; what is shown as it stands, which is indented;
-/// and tables, each named in braces on a line of its own.
+/// A page of help.
 pub struct Page {
-    pub(super) blocks: Vec<Block>,
+    /// Its parts, in order.
+    pub blocks: Vec<Block>,
 }
 
-pub(super) enum Block {
+/// A part of a page.
+pub enum Block {
+    /// A line in capitals.
     Heading(String),
+    /// The lines of a paragraph.
     Paragraph(Vec<String>),
+    /// Indented lines, shown as they are.
     Literal(Vec<String>),
+    /// Terms with their meanings; in the text its name in braces, on a line of its own.
     Table(Vec<(String, String)>),
 }
 
@@ -41,7 +48,7 @@ impl Page {
         Page { blocks }
     }
 
-    /// For people.
+    /// The page for a terminal.
     pub fn render(&self, screen: &Screen) -> String {
         let mut text = String::new();
         let mut is_below_heading = true;
@@ -63,7 +70,7 @@ fn first(line: &str) -> Vec<String> {
     if line.is_empty() { Vec::new() } else { vec![line.to_owned()] }
 }
 
-/// Terms, and behind them what they mean.
+/// Lays out terms with their meanings.
 fn list(rows: &[(String, String)]) -> String {
     let terms = rows.iter().map(|(term, _)| term.len());
     let width = terms.filter(|width| *width <= TERM).max().unwrap_or(0);

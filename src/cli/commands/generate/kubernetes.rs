@@ -15,13 +15,13 @@ Examples:
   jobdoctor generate kubernetes --db postgres://ops@db/app --image registry.internal/jobdoctor:1
   jobdoctor generate kubernetes --target shop --image registry.internal/jobdoctor:1 --restart")]
 pub(super) struct Args {
-    /// The image that has jobdoctor in it
+    /// Run this image, which has jobdoctor in it
     #[arg(long, value_name = "IMAGE", value_parser = NonEmptyStringValueParser::new())]
     image: String,
-    /// Where the program is in the image
+    /// Run the program at this path in the image
     #[arg(long, value_name = "PATH", default_value = "jobdoctor", value_parser = NonEmptyStringValueParser::new())]
     pub(super) program: String,
-    /// Sweep what a pod of this name left behind, before its worker starts: an init container for a StatefulSet
+    /// Print an init container for a StatefulSet that sweeps what a pod of the same name left behind, before its worker starts
     #[arg(long, conflicts_with_all = ["every", "older"])]
     restart: bool,
     #[command(flatten)]
@@ -32,7 +32,7 @@ pub(super) struct Args {
 pub(super) fn text(args: &Args, sweep: &SweepCommand) -> Result<String, CliError> {
     must_be_reachable(sweep)?;
     if args.image.contains(char::is_control) {
-        return Err(CliError::new(Exit::Usage, "--image: a control character is part of no image's name"));
+        return Err(CliError::new(Exit::Usage, "--image: an image's name has no control character"));
     }
     // What a secret's value is called in the Secret.
     let key = |variable| if ["JOBDOCTOR_DB", "DATABASE_URL"].contains(&variable) { "url" } else { "password" };

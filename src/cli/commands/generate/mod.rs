@@ -18,9 +18,8 @@ use sweep_command::SweepCommand;
 
 /// `jobdoctor generate`.
 ///
-/// The sweep goes to the database that the same options and environment name here, or to the target of the config file. A password
-/// is never printed: where the address holds one, the unit reads it from a file or a secret, and the comments say how to
-/// make it.
+/// The sweep uses the database that the same options, environment and config file name here. A password is never printed: the
+/// unit reads it from a file or a Secret, and its comments say how to make that.
 #[derive(Debug, Clone, clap::Args)]
 #[command(disable_help_subcommand = true)]
 #[command(after_help = "\
@@ -35,22 +34,22 @@ pub struct Args {
 
 #[derive(Debug, Clone, clap::Subcommand)]
 enum Kind {
-    /// A service and its timer, or with --restart a drop-in for the workers' own unit
+    /// Print a service and its timer, or with --restart a drop-in for the workers' own unit
     Systemd(systemd::Args),
-    /// A file for /etc/cron.d
+    /// Print a file for /etc/cron.d
     Cron(cron::Args),
-    /// A CronJob, or with --restart an init container for the workers' pods
+    /// Print a CronJob, or with --restart an init container for the workers' pods
     Kubernetes(kubernetes::Args),
 }
 
-/// What is run.
+/// Options of the sweep that every kind of unit has.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "What to run")]
 struct SweepArgs {
-    /// How often: a part of an hour or a day, such as 5m, 15m, 1h, 6h or 1d
+    /// Run this often: a part of an hour or a day, such as 5m, 15m, 1h, 6h or 1d
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = schedule::parse)]
     every: Every,
-    /// What it is called [default: jobdoctor-sweep, and the target's name behind it]
+    /// Give the unit this name [default: jobdoctor-sweep, followed by the target's name]
     #[arg(long, value_name = "NAME", value_parser = sweep_command::parse_name)]
     name: Option<String>,
     #[command(flatten)]
@@ -61,14 +60,14 @@ struct SweepArgs {
     tone: ToneArgs,
 }
 
-/// Where it runs, if that is a host like this one.
+/// Options of a unit that runs on a host like this one.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "What to run")]
 struct HostArgs {
-    /// Who it runs as [default: who runs this]
+    /// Run as this user [default: the current user]
     #[arg(long, value_name = "NAME", value_parser = parse_user)]
     user: Option<String>,
-    /// Where the program is [default: where this one is]
+    /// Run the program at this path [default: the path of this one]
     #[arg(long, value_name = "PATH", value_parser = parse_program)]
     program: Option<String>,
 }
@@ -83,7 +82,7 @@ impl Args {
         }
     }
 
-    /// How loud.
+    /// Colour and volume.
     pub(super) fn tone(&self) -> &ToneArgs {
         &self.sweep().tone
     }
@@ -113,7 +112,8 @@ impl HostArgs {
     /// When no user is named, and the one who runs this has no name.
     fn user(&self) -> Result<String, CliError> {
         let own = || User::from_uid(geteuid()).ok().flatten().map(|user| user.name);
-        let unnamed = || CliError::new(Exit::Usage, "who runs this has no name on this host").hint("say --user NAME");
+        let unnamed =
+            || CliError::new(Exit::Usage, "the current user has no name on this host").hint("say --user NAME");
         self.user.clone().or_else(own).ok_or_else(unnamed)
     }
 
@@ -123,7 +123,7 @@ impl HostArgs {
     /// When none is named, and the system does not give the path of the running one.
     fn program(&self) -> Result<String, CliError> {
         let own = || std::env::current_exe().ok()?.into_os_string().into_string().ok();
-        let unknown = || CliError::new(Exit::Usage, "where this program is cannot be told").hint("say --program PATH");
+        let unknown = || CliError::new(Exit::Usage, "the path of this program is unknown").hint("say --program PATH");
         self.program.clone().or_else(own).ok_or_else(unknown)
     }
 }
@@ -131,10 +131,14 @@ impl HostArgs {
 fn parse_user(text: &str) -> Result<String, String> {
     let inner = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     let is_name = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && text.chars().all(inner);
-    is_name.then(|| text.to_owned()).ok_or_else(|| "it is no name of a user".to_owned())
+    is_name
+        .then(|| text.to_owned())
+        .ok_or_else(|| "a user name is letters, digits, `_`, `-` and `.`, and begins with a letter or `_`".to_owned())
 }
 
 fn parse_program(text: &str) -> Result<String, String> {
-    let is_whole = text.starts_with('/') && !text.ends_with('/');
-    is_whole.then(|| text.to_owned()).ok_or_else(|| "it must be a whole path, such as /usr/bin/jobdoctor".to_owned())
+    let is_absolute = text.starts_with('/') && !text.ends_with('/');
+    is_absolute
+        .then(|| text.to_owned())
+        .ok_or_else(|| "it must be an absolute path, such as /usr/bin/jobdoctor".to_owned())
 }

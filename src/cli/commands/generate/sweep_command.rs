@@ -200,12 +200,12 @@ fn unit_name(target: Option<&str>) -> String {
 pub(super) fn parse_name(text: &str) -> Result<String, String> {
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let is_name = (1..=52).contains(&text.len()) && text.chars().all(inner) && text.trim_matches('-') == text;
-    let error = "a name is 1 to 52 small letters, digits and dashes, with no dash at an end";
+    let error = "a name is 1 to 52 lower-case letters, digits and dashes, with no dash at an end";
     is_name.then(|| text.to_owned()).ok_or_else(|| error.to_owned())
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, CliError> {
-    let unreadable = |error| CliError::new(Exit::Usage, format!("{} has no whole path: {error}", path.display()));
+    let unreadable = |error| CliError::new(Exit::Usage, format!("{} has no absolute path: {error}", path.display()));
     std::path::absolute(path).map_err(unreadable)
 }
 

@@ -14,13 +14,13 @@ Examples:
   jobdoctor generate systemd --target shop --only timer > jobdoctor-sweep-shop.timer
   jobdoctor generate systemd --db postgres:///app --restart --worker shop-worker.service")]
 pub(super) struct Args {
-    /// Sweep what this host's workers left behind, before they start: a drop-in for their unit
+    /// Print a drop-in for the workers' unit that sweeps what they left behind on this host, before they start
     #[arg(long, conflicts_with_all = ["every", "older", "only", "user"])]
     restart: bool,
-    /// With --restart: the unit of the workers
+    /// Print the drop-in for this unit
     #[arg(long, value_name = "UNIT", default_value = "worker.service", requires = "restart", value_parser = parse_unit)]
     worker: String,
-    /// Print one of the two files alone
+    /// Print one of the two files [default: both]
     #[arg(long, value_name = "FILE")]
     only: Option<File>,
     #[command(flatten)]
@@ -31,9 +31,9 @@ pub(super) struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum File {
-    /// What is run
+    /// The command
     Service,
-    /// When
+    /// The schedule
     Timer,
 }
 

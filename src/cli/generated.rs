@@ -1,10 +1,10 @@
-//! Completions and manual pages, made from the arguments, and the pages of the presets. They are committed; a test compares
-//! them.
+//! Completions, manual pages and preset pages, which are committed as files; a test compares them.
 
 use super::commands::{command, plain_command};
-use super::help::{Examples, TOPICS, examples_section, manual};
+use super::help::{Block, Examples, TOPICS, Topic};
 use crate::output::presets::{self, index, markdown};
 use crate::preset::{Catalog, SpecError};
+use ::roff::{Roff, bold, roman};
 use clap::builder::{Resettable, StyledStr};
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -48,7 +48,7 @@ pub fn man_pages() -> io::Result<Vec<(String, Vec<u8>)>> {
     Ok(pages)
 }
 
-/// A page, with the examples ahead of the options.
+/// A manual page of a command, with the examples ahead of the options.
 fn render(command: clap::Command, page: &mut dyn Write) -> io::Result<()> {
     let examples = Examples::of(&command);
     let rest = examples.as_ref().and_then(|examples| examples.rest.clone());
@@ -72,7 +72,55 @@ fn render(command: clap::Command, page: &mut dyn Write) -> io::Result<()> {
     man.render_version_section(page)
 }
 
-/// What each section brings along for itself need stand only once.
+/// The manual page of a topic.
+fn manual(topic: &Topic, mut out: &mut dyn Write) -> io::Result<()> {
+    let version = concat!("jobdoctor ", env!("CARGO_PKG_VERSION"));
+    let title = format!("jobdoctor-{}", topic.name);
+    let mut roff = Roff::new();
+    roff.control("TH", [title.as_str(), "7", "", version, ""]);
+    roff.control("SH", ["NAME"]);
+    roff.text([roman(format!("{title} - {}", topic.about))]);
+    roff.control("SH", ["DESCRIPTION"]);
+    for block in topic.page().blocks {
+        match block {
+            Block::Heading(heading) => {
+                roff.control("SH", [heading.as_str()]);
+            }
+            Block::Paragraph(lines) => {
+                roff.control("PP", []);
+                roff.text([roman(lines.join("\n"))]);
+            }
+            Block::Literal(lines) => literal(&mut roff, &lines),
+            Block::Table(rows) => {
+                for (term, meaning) in rows {
+                    roff.control("TP", []);
+                    roff.text([bold(term)]);
+                    roff.text([roman(meaning)]);
+                }
+            }
+        }
+    }
+    roff.to_writer(&mut out)
+}
+
+/// The section with the examples of a command.
+fn examples_section(examples: &Examples, mut out: &mut dyn Write) -> io::Result<()> {
+    let mut roff = Roff::new();
+    roff.control("SH", ["EXAMPLES"]);
+    literal(&mut roff, &examples.lines);
+    roff.to_writer(&mut out)
+}
+
+fn literal(roff: &mut Roff, lines: &[String]) {
+    roff.control("PP", []);
+    roff.control("nf", []);
+    for line in lines {
+        roff.text([roman(line.as_str())]);
+    }
+    roff.control("fi", []);
+}
+
+/// Keeps one of the preambles that each section begins with.
 fn without_repetition(page: Vec<u8>) -> Vec<u8> {
     const PREAMBLE: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
     let page = String::from_utf8_lossy(&page).replace(PREAMBLE, "");
