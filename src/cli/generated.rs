@@ -5,6 +5,7 @@ use super::help::{Block, Examples, TOPICS, Topic};
 use crate::output::presets::{self, index, markdown};
 use crate::preset::{Catalog, SpecError};
 use ::roff::{Roff, bold, roman};
+use clap::Command;
 use clap::builder::{Resettable, StyledStr};
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -25,21 +26,7 @@ pub fn man_pages() -> io::Result<Vec<(String, Vec<u8>)>> {
     let mut root = plain_command();
     root.build();
     let mut pages = Vec::new();
-    let mut add = |name: String, command: clap::Command| -> io::Result<()> {
-        let mut page = Vec::new();
-        render(command, &mut page)?;
-        pages.push((format!("{name}.1"), without_repetition(page)));
-        Ok(())
-    };
-    add("jobdoctor".to_owned(), root.clone())?;
-    for sub in root.get_subcommands() {
-        let name = format!("jobdoctor-{}", sub.get_name());
-        add(name.clone(), titled(sub, &name))?;
-        for below in sub.get_subcommands() {
-            let name = format!("{name}-{}", below.get_name());
-            add(name.clone(), titled(below, &name))?;
-        }
-    }
+    add_pages(root, &mut pages)?;
     for topic in &TOPICS {
         let mut page = Vec::new();
         manual(topic, &mut page)?;
@@ -48,8 +35,16 @@ pub fn man_pages() -> io::Result<Vec<(String, Vec<u8>)>> {
     Ok(pages)
 }
 
+/// Adds the page of a command and those of its subcommands.
+fn add_pages(command: Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Result<()> {
+    let mut page = Vec::new();
+    render(command.clone(), &mut page)?;
+    pages.push((format!("{}.1", command.get_name()), without_repetition(page)));
+    command.get_subcommands().try_for_each(|below| add_pages(titled(below, command.get_name()), pages))
+}
+
 /// A manual page of a command, with the examples ahead of the options.
-fn render(command: clap::Command, page: &mut dyn Write) -> io::Result<()> {
+fn render(command: Command, page: &mut dyn Write) -> io::Result<()> {
     let examples = Examples::of(&command);
     let rest = examples.as_ref().and_then(|examples| examples.rest.clone());
     let has_subcommands = command.has_subcommands();
@@ -127,10 +122,9 @@ fn without_repetition(page: Vec<u8>) -> Vec<u8> {
     format!("{PREAMBLE}{page}").into_bytes()
 }
 
-/// A command under the title of its page.
-fn titled(command: &clap::Command, name: &str) -> clap::Command {
-    // Leaked once a page: clap wants names that live as long as the program.
-    let title: &'static str = Box::leak(name.to_owned().into_boxed_str());
+/// A subcommand under the title of its page.
+fn titled(command: &Command, parent: &str) -> Command {
+    let title = format!("{parent}-{}", command.get_name());
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").to_owned();
     command.clone().name(title).override_usage(usage).version(env!("CARGO_PKG_VERSION"))

@@ -81,7 +81,7 @@ pub enum Command {
     /// usage error is 3, and so is --help. Claims that cannot be judged are a warning unless a range says otherwise. Counts
     /// every claim in flight and writes nothing.
     ///
-    /// Do not use it as a liveness probe of workers: restarting live workers because a queue has orphans makes more of them.
+    /// Not for liveness probes of workers: restarting live workers because a queue has orphans makes more of them.
     Health(health::Args),
     /// Print a topic, or the help of a command
     Help(help::Args),

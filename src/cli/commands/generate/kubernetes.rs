@@ -38,7 +38,7 @@ pub(super) fn text(args: &Args, sweep: &SweepCommand) -> Result<String, CliError
     let key = |variable| if ["JOBDOCTOR_DB", "DATABASE_URL"].contains(&variable) { "url" } else { "password" };
     let secrets = sweep.secrets.iter().map(|name| json!({ "variable": name, "key": key(name) }));
     let literals = sweep.secrets.iter().map(|name| format!(" --from-literal={}=\"${name}\"", key(name)));
-    let words = sweep.words.iter().map(|word| json!({ "word": container(word) }));
+    let words: Vec<String> = sweep.words.iter().map(|word| container(word)).collect();
     let variables = sweep.variables.iter().map(|(name, value)| json!({ "variable": name, "value": container(value) }));
     let mut values = json!({
         "name": sweep.name,
@@ -48,7 +48,7 @@ pub(super) fn text(args: &Args, sweep: &SweepCommand) -> Result<String, CliError
         "containers": if args.restart { "initContainers" } else { "containers" },
         "container": if args.restart { "jobdoctor" } else { "sweep" },
         "image": yaml(&args.image),
-        "words": words.collect::<Vec<_>>(),
+        "words": words,
         "variables": variables.collect::<Vec<_>>(),
         "secrets": secrets.collect::<Vec<_>>(),
         "literals": literals.collect::<String>(),

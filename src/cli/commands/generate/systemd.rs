@@ -42,11 +42,14 @@ pub(super) fn text(args: &Args, sweep: &SweepCommand) -> Result<String, CliError
     // A drop-in leaves the variables that the workers read as they are.
     let is_ours = |name: &str| !args.restart || name.starts_with("JOBDOCTOR_");
     let variables = sweep.variables.iter().filter(|(name, _)| is_ours(name));
-    let secrets: Vec<&str> = sweep.secrets.iter().copied().filter(|name| is_ours(name)).collect();
+    let variables: Vec<String> = variables.map(|(name, value)| systemd(&format!("{name}={value}"))).collect();
     let names = sweep.variables.iter().map(|(name, _)| *name).chain(sweep.secrets.iter().copied());
+    let theirs: Vec<&str> = names.filter(|name| !is_ours(name)).collect();
+    let secrets: Vec<&str> = sweep.secrets.iter().copied().filter(|name| is_ours(name)).collect();
     let words: Vec<String> = sweep.words.iter().map(|word| exec(word)).collect();
     let shares_tmp = shares_tmp(sweep);
     let writable = shares_tmp.then(|| PathBuf::from("/tmp")).into_iter().chain(database_directory(sweep));
+    let writable: Vec<String> = writable.map(|path| systemd(&path.display().to_string())).collect();
     let values = json!({
         "name": sweep.name,
         "about": sweep.about.replace('%', "%%"),
@@ -54,15 +57,11 @@ pub(super) fn text(args: &Args, sweep: &SweepCommand) -> Result<String, CliError
         "user": if args.restart { String::new() } else { args.host.user()? },
         "server": matches!(sweep.address, Address::Postgres(_)),
         "secrets": secrets.join(" and "),
-        "variables": variables
-            .map(|(name, value)| json!({ "variable": systemd(&format!("{name}={value}")) }))
-            .collect::<Vec<_>>(),
-        "theirs": names.filter(|name| !is_ours(name)).collect::<Vec<_>>().join(", "),
+        "variables": variables,
+        "theirs": theirs.join(", "),
         "command": words.join(" "),
         "private_tmp": !shares_tmp,
-        "writable": writable
-            .map(|path| json!({ "path": systemd(&path.display().to_string()) }))
-            .collect::<Vec<_>>(),
+        "writable": writable,
         "calendar": args.sweep.every.calendar(),
         "spread": args.sweep.every.spread_seconds().to_string(),
     });

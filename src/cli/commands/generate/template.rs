@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-/// Fills in a template, in two of Mustache's forms. `{{name}}` is a text of `values`; one of several lines is indented as its
-/// marker is. The lines from `{{#name}}` to `{{/name}}` stand once for each object of a list, whose own texts count in them, or
-/// once if the value is true or a text that is not empty.
+/// Fills in a template, written in a part of Mustache. `{{name}}` is a text of `values`; one of several lines is indented as its
+/// marker is. The lines from `{{#name}}` to `{{/name}}` stand once if that value is true or a text that is not empty, or once for
+/// each element of a list: a text, which is `{{.}}` there, or an object, whose texts come before those of `values`.
 pub(super) fn fill(template: &str, values: &Value) -> String {
     let mut text = String::new();
     let mut lines = template.lines();
@@ -17,7 +17,7 @@ pub(super) fn fill(template: &str, values: &Value) -> String {
         let block: Vec<&str> = lines.by_ref().take_while(|line| line.trim() != end).collect();
         let mut add = |values: &Value| text.push_str(&fill(&block.join("\n"), values));
         match &values[name] {
-            Value::Array(objects) => objects.iter().for_each(|object| add(&overlaid(values, object))),
+            Value::Array(list) => list.iter().for_each(|element| add(&with_element(values, element))),
             Value::String(text) if !text.is_empty() => add(values),
             Value::Bool(true) => add(values),
             _ => {}
@@ -41,9 +41,13 @@ fn fill_line(line: &str, values: &Value) -> String {
     text + rest + "\n"
 }
 
-fn overlaid(values: &Value, object: &Value) -> Value {
-    let fields = [values, object].into_iter().filter_map(Value::as_object).flatten();
-    fields.map(|(name, value)| (name.clone(), value.clone())).collect()
+fn with_element(values: &Value, element: &Value) -> Value {
+    let mut values = values.clone();
+    match element {
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| values[name] = value.clone()),
+        _ => values["."] = element.clone(),
+    }
+    values
 }
 
 /// A word of systemd's `ExecStart=`, where `%` and `$` begin something.
@@ -84,10 +88,11 @@ mod tests {
     fn markers_are_filled_in() {
         let values = serde_json::json!({
             "a": "{{b}}", "b": "1\n2\n", "yes": true, "no": false, "none": "",
-            "list": [{ "b": "x" }, { "b": "y" }],
+            "list": [{ "b": "x" }, { "b": "y" }], "texts": ["t", "u"],
         });
         assert_eq!(fill("{{a}}-{{a}}\n  {{b}}\n", &values), "{{b}}-{{b}}\n  1\n  2\n");
         assert_eq!(fill("{{#list}}\n- {{b}} {{a}}\n{{/list}}\n{}\n", &values), "- x {{b}}\n- y {{b}}\n{}\n");
+        assert_eq!(fill("{{#texts}}\n- {{.}}\n{{/texts}}\n", &values), "- t\n- u\n");
         let choice =
             ["yes", "no", "none", "a", "unknown"].map(|name| format!("{{{{#{name}}}}}\n{name}\n{{{{/{name}}}}}\n"));
         assert_eq!(fill(&choice.concat(), &values), "yes\na\n");
