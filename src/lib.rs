@@ -33,11 +33,11 @@
 //!   where, `store/sql/projection.rs` reads it and `store/sql/filter.rs` lets it through;
 //! - a new output format: one file in `output/format/`, one variant of [`output::format::Format`], one arm in `output/document.rs`;
 //! - a new command: one file each in `ops/`, `output/` and `cli/commands/`;
-//! - a new store: one folder in `store/`, one dialect in `store/sql/dialect.rs`, one line in `store/open.rs`.
+//! - a new store: one folder in `store/`, one dialect in `store/sql/dialect.rs`, one line in `store/address.rs`.
 //!
 //! # Where to start reading
 //!
-//! [`policy::judge`] decides, [`ops::plan`] drafts, and `store/apply.rs` acts; the rest is there for these three.
+//! [`policy::judge`] decides, [`ops::plan`] drafts, and `store/batch/` acts; the rest is there for these three.
 //! `docs/architecture.md` follows one claim and one action through the files.
 
 #![forbid(unsafe_code)]

@@ -47,6 +47,17 @@ fn violations(layer: &str, source: &str) -> Vec<String> {
         .collect()
 }
 
+fn for_each_source(directory: &Path, each: &mut dyn FnMut(&Path, &str)) {
+    for entry in fs::read_dir(directory).expect("a layer can be read").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            for_each_source(&path, each);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            each(&path, &fs::read_to_string(&path).expect("a source file can be read"));
+        }
+    }
+}
+
 fn check(directory: &Path, layer: Option<&str>, found: &mut Vec<String>) {
     for entry in fs::read_dir(directory).expect("src/ can be read").flatten() {
         let path = entry.path();
@@ -78,6 +89,55 @@ fn every_layer_is_held_to_it() {
         let known = name == "cli" || MAY_KNOW.iter().any(|(layer, _)| *layer == name);
         assert!(known, "say in MAY_KNOW what the new layer `{name}` may know");
     }
+}
+
+/// Layers whose texts name no flag: they return kinds, and `cli` and `output` word them.
+const WITHOUT_FLAGS: [&str; 3] = ["history", "model", "store"];
+
+/// The flags that string literals of a source name outside of its unit tests.
+fn named_flags(source: &str) -> Vec<String> {
+    let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let code = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+    let mut flags = Vec::new();
+    let (mut is_literal, mut rest) = (false, code.as_str());
+    while let Some(c) = rest.chars().next() {
+        let length = match c {
+            '\\' if is_literal => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+            // A quote as a character is no beginning of a text.
+            '\'' if !is_literal && rest.starts_with("'\"'") => 3,
+            c => c.len_utf8(),
+        };
+        is_literal ^= c == '"';
+        if let Some(flag) =
+            rest.strip_prefix("--").filter(|flag| is_literal && flag.starts_with(|c: char| c.is_ascii_lowercase()))
+        {
+            flags.push(flag.chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect());
+        }
+        rest = &rest[length..];
+    }
+    flags
+}
+
+#[test]
+fn lower_layers_name_no_flags() {
+    let mut found = Vec::new();
+    for layer in WITHOUT_FLAGS {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(layer);
+        for_each_source(&directory, &mut |path, source| {
+            found.extend(named_flags(source).into_iter().map(|flag| format!("{}: --{flag}", path.display())));
+        });
+    }
+    assert!(found.is_empty(), "only cli and output name flags:\n{}", found.join("\n"));
+}
+
+/// The mutant: sources that name a flag, and sources that do not.
+#[test]
+fn a_flag_in_a_lower_layer_is_caught() {
+    assert_eq!(named_flags(r#"fn f() { g("leave --delay out", "or\n--max-jobs 5") }"#), ["delay", "max-jobs"]);
+    assert_eq!(named_flags("let hint = \"the first line\n    --apply on the next\";"), ["apply"]);
+    assert_eq!(named_flags(r#"match c { '"' => f("x"), '\'' => g("say --older") }"#), ["older"]);
+    let flagless = [r#"// see "--apply""#, r#"f("a", x --y, "b -- c")"#, "#[cfg(test)]\nmod tests { f(\"--apply\") }"];
+    flagless.iter().for_each(|source| assert!(named_flags(source).is_empty(), "{source}"));
 }
 
 /// The mutant: the same check on sources that break the rule.

@@ -2,8 +2,8 @@ use super::exit::Exit;
 use super::secret::masked;
 use crate::history::JournalError;
 use crate::ops::OpsError;
-use crate::output::ErrorDocument;
 use crate::output::format::inert;
+use crate::output::{ErrorDocument, remedy};
 use crate::preset::SpecError;
 use crate::store::{AddressError, StoreError, StoreErrorKind};
 use std::io;
@@ -90,7 +90,9 @@ pub(super) fn exit_of(kind: StoreErrorKind) -> Exit {
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
         // A line break in what a server or a trigger says would begin another line of ours.
-        let hints = error.hint.iter().map(|hint| inert(hint).into_owned()).collect();
+        let hint = error.hint.as_deref().map(|hint| inert(hint).into_owned());
+        let parts: Vec<String> = hint.into_iter().chain(error.remedy.map(|r| remedy(r).to_owned())).collect();
+        let hints = if parts.is_empty() { Vec::new() } else { vec![parts.join("; ")] };
         CliError { exit: exit_of(error.kind), message: inert(&error.to_string()).into_owned(), hints }
     }
 }

@@ -47,7 +47,7 @@ impl<'s> Grouping<'s> {
     /// Asks who holds how much, in place of how much is held, and concludes.
     pub(super) fn finish(mut self, snapshot: &mut Snapshot) -> Result<Grouped, OpsError> {
         let mut in_flight = 0;
-        snapshot.reader.holders(&snapshot.spec, &mut |owner, claims| {
+        snapshot.reader.count_by_owner(&snapshot.spec, &mut |owner, claims| {
             in_flight += claims;
             self.diagnoses.holds(owner.as_ref(), claims);
         })?;

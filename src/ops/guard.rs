@@ -1,7 +1,15 @@
 //! What keeps a plan from being executed.
 
 use super::plan::Plan;
+use crate::output::remedy;
 use crate::policy::{Brake, Circumstances, Lifted};
+use crate::store::Store;
+
+/// Why nothing is written to a database in this place, if so.
+pub(super) fn refusal_of_place(store: &dyn Store) -> Option<String> {
+    let caution = store.caution().filter(|caution| caution.forbids_writing)?;
+    Some(format!("{}; {}", caution.message, remedy(caution.remedy)))
+}
 
 /// What the operator and the config file say about whether a plan may be executed.
 #[derive(Debug, Clone, Default)]

@@ -26,7 +26,7 @@ pub fn unheard(snapshot: &mut Snapshot, scope: &RestartScope) -> Result<Option<U
         return Ok(None);
     }
     let mut claims: BTreeMap<String, (u64, bool)> = BTreeMap::new();
-    snapshot.reader.holders(&snapshot.spec, &mut |owner, count| {
+    snapshot.reader.count_by_owner(&snapshot.spec, &mut |owner, count| {
         named.retain(|(_, one)| !one.covers_owner(owner.as_ref()));
         if let Some(owner) = owner {
             let is_covered = scope.covers_owner(Some(&owner));

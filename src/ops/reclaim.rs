@@ -1,6 +1,6 @@
 use super::OpsError;
 use super::apply::apply;
-use super::guard::Guard;
+use super::guard::{Guard, refusal_of_place};
 use super::plan::Plan;
 use super::record::{About, Cause, Record, Recording, target};
 use super::sweep_lock::LockOptions;
@@ -59,7 +59,7 @@ pub fn reclaim(
     let brake = order.guard.brake(&plan);
     let mut refused = if order.apply { order.guard.refusal(&plan, &brake) } else { None };
     if order.apply && refused.is_none() {
-        refused = store.caution().filter(|caution| caution.forbids_writing).map(|caution| caution.refusal());
+        refused = refusal_of_place(store);
     }
     if let Some(why) = order.guard.wrong_list.as_ref().filter(|_| !order.apply && !plan.is_empty()) {
         plan.warnings.push(format!("{why}. It is applied only with --max-jobs"));

@@ -24,6 +24,7 @@ pub mod metrics;
 mod owners;
 pub mod presets;
 mod reclaim;
+mod remedy;
 mod runtimes;
 mod saved_plan;
 mod schemas;
@@ -57,6 +58,7 @@ pub use reclaim::{
     Closing, NextCommands, Outcomes, Reclaim, ReclaimSummary, WarnAbove, closing, left_behind, paragraph, place,
     skipped_by_reason,
 };
+pub use remedy::remedy;
 pub use runtimes::{KindRuntimes, RuntimeBucket, StatsRuntimes, StatsRuntimesSummary};
 pub use saved_plan::{SavedPlan, SavedPolicy, SavedStep, SavedTarget};
 pub use schemas::{NAMES as SCHEMA_NAMES, schema};

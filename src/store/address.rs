@@ -1,7 +1,9 @@
-//! Where a database is: a path, a URL or a libpq string. No message ever repeats what was given, because it may hold a
-//! password.
+//! Where a database is: a path, a URL or a libpq string. No message repeats the address, which may hold a password.
 
+use super::Store;
 use super::conninfo::{self, AddressError, Author, PostgresAddress, Surroundings};
+use super::postgres::PostgresStore;
+use super::sqlite::SqliteStore;
 use std::path::{Path, PathBuf};
 
 /// Where a database is.
@@ -9,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub enum Address {
     /// A SQLite file.
     Sqlite {
-        /// Where it is.
+        /// Its path.
         path: PathBuf,
         /// Whether the operator allows writing to it on a network file system.
         network_files: bool,
@@ -20,7 +22,7 @@ pub enum Address {
     Postgres(Box<PostgresAddress>),
 }
 
-/// Schemes of other databases and of what people paste by mistake.
+/// Schemes of other databases, and others that people paste by mistake. A message may name these.
 const OTHER_SCHEMES: [&str; 12] = [
     "mysql",
     "mariadb",
@@ -36,15 +38,25 @@ const OTHER_SCHEMES: [&str; 12] = [
     "https",
 ];
 
-/// `user:password@host/db`, or `word=...`: an address with a slip in it, whose password would be shown as the name of a file.
+/// `user:password@host/db` or `word=...`: a mistyped address, whose password would otherwise show as a file's name.
 fn looks_like_an_address(text: &str) -> bool {
     let is_word = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     text.split_once('@').is_some_and(|(before, _)| before.contains(':'))
         || text.split_once('=').is_some_and(|(before, _)| is_word(before.trim()))
 }
 
+/// The store at an address. A new engine is one line here.
+pub fn open(address: &Address) -> Box<dyn Store> {
+    match address {
+        Address::Sqlite { path, network_files, foreign_keys } => {
+            Box::new(SqliteStore::new(path, *network_files, *foreign_keys))
+        }
+        Address::Postgres(address) => Box::new(PostgresStore::new((**address).clone())),
+    }
+}
+
 impl Address {
-    /// A file. Writing to it on a network file system is not allowed yet, and foreign keys are enforced.
+    /// A file, not writable on a network file system, and with foreign keys enforced.
     pub fn file(path: impl Into<PathBuf>) -> Address {
         Address::Sqlite { path: path.into(), network_files: false, foreign_keys: true }
     }
@@ -52,30 +64,29 @@ impl Address {
     /// Reads a path, a `sqlite:` or `postgres://` URL, or a libpq `key=value` string.
     ///
     /// # Errors
-    /// When it is a Postgres address that cannot be read, leads to a service file that cannot, or asks for what is not
-    /// offered.
+    /// When a Postgres address or its service file cannot be read, or asks for something unsupported.
     pub fn parse(text: &str, surroundings: &Surroundings) -> Result<Address, AddressError> {
         Address::read(text, Author::Operator, surroundings)
     }
 
-    /// Reads what `DATABASE_URL` holds: the same, and what frameworks put into it (see
-    /// [`FRAMEWORK_WORDS`](super::FRAMEWORK_WORDS)).
+    /// Reads the value of `DATABASE_URL`: as [`Address::parse`], and with the words of frameworks
+    /// ([`FRAMEWORK_WORDS`](super::FRAMEWORK_WORDS)).
     ///
     /// # Errors
-    /// See [`Address::parse`].
+    /// As [`Address::parse`].
     pub fn parse_database_url(text: &str, surroundings: &Surroundings) -> Result<Address, AddressError> {
         Address::read(text, Author::Framework, surroundings)
     }
 
-    /// A Postgres address of which the environment says every part.
+    /// A Postgres address made of the `PG*` variables and defaults alone.
     ///
     /// # Errors
-    /// See [`Address::parse`].
+    /// As [`Address::parse`].
     pub fn of_environment(surroundings: &Surroundings) -> Result<Address, AddressError> {
         Ok(Address::Postgres(Box::new(PostgresAddress::resolve("", Author::Operator, surroundings)?)))
     }
 
-    /// What to call it in front of people and in JSON: never with a password.
+    /// Its name in messages and JSON, without a password.
     pub fn label(&self) -> String {
         match self {
             Address::Sqlite { path, .. } => path.display().to_string(),
@@ -102,7 +113,7 @@ impl Address {
             )));
         }
         if let Some((scheme, _)) = text.split_once("://") {
-            // Any other may be a piece of what must not be shown.
+            // Any other scheme may be part of a password.
             let known = OTHER_SCHEMES.iter().find(|known| scheme == **known);
             let scheme = known.map_or_else(|| "its scheme".to_owned(), |known| format!("the scheme `{known}`"));
             let source = &surroundings.source;

@@ -1,62 +1,75 @@
-/// What went wrong with a store, in the kinds that an operator acts on differently.
+//! Errors of a store.
+
+use crate::model::Remedy;
+
+/// The kinds of error that an operator acts on differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreErrorKind {
-    /// There is no such file, or it is not a database.
+    /// The file does not exist, or is not a database.
     Missing,
     /// The server cannot be reached.
     Unreachable,
-    /// The connection was lost on the way.
+    /// The connection was lost.
     Lost,
-    /// Another session holds what is needed; trying again may help.
+    /// Another session holds a lock; trying again may help.
     Busy,
     /// Another run holds the sweep lock; trying again in a moment helps.
     SweepLockHeld,
     /// The time limit ran out; trying again may help.
     TimedOut,
-    /// The operator interrupted it.
+    /// The operator interrupted.
     Interrupted,
-    /// Two transactions got into each other's way and the database chose ours to end; trying again helps.
+    /// A deadlock or a serialization failure; trying again helps.
     Conflict,
-    /// Authentication or privileges.
+    /// Authentication failed, or a privilege is missing.
     Denied,
-    /// Whether it was written is not known.
+    /// Whether the write was committed is unknown.
     Unknown,
-    /// A guard that the operator can lift is in the way; nothing was written.
+    /// A guard that the operator can override refused; nothing was written.
     Refused,
-    /// Tables or columns are not what the preset says, or the connection is not one this program can use.
+    /// Tables or columns are not what the preset says, or a setting of the connection is unusable.
     Unfit,
-    /// A row's own data is in the way: a constraint, a check, a trigger, an overflow.
+    /// A row's data is the reason: a constraint, a check, a trigger, an overflow.
     RowData,
-    /// Anything else that the database said.
+    /// Any other error of the database.
     Other,
 }
 
-/// An error of a store. It never holds a secret.
+/// An error of a store, without secrets.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}{}", in_brackets(code.as_deref()))]
 pub struct StoreError {
-    /// What kind of trouble it is.
+    /// Its kind.
     pub kind: StoreErrorKind,
-    /// What happened, for people.
+    /// What happened.
     pub message: String,
-    /// What to try, if anything is known to help.
+    /// What to try.
     pub hint: Option<String>,
+    /// What to try with an option or a command of jobdoctor.
+    pub remedy: Option<Remedy>,
     /// The SQLSTATE, or SQLite's extended result code.
     pub code: Option<String>,
-    /// The constraint that was in the way.
+    /// The constraint that was violated.
     pub constraint: Option<String>,
 }
 
 impl StoreError {
     /// An error of that kind.
     pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> StoreError {
-        StoreError { kind, message: message.into(), hint: None, code: None, constraint: None }
+        StoreError { kind, message: message.into(), hint: None, remedy: None, code: None, constraint: None }
     }
 
-    /// The same with advice.
+    /// Sets the hint, in place of any other.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> StoreError {
-        self.hint = Some(hint.into());
+        (self.hint, self.remedy) = (Some(hint.into()), None);
+        self
+    }
+
+    /// Adds a remedy to the hint.
+    #[must_use]
+    pub fn remedy(mut self, remedy: Remedy) -> StoreError {
+        self.remedy = Some(remedy);
         self
     }
 }

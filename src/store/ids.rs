@@ -1,15 +1,119 @@
-//! Ids from outside: which keys one may mean.
+//! Looks up jobs by ids that an operator typed: which keys an id may mean, and which jobs have them.
 
+use super::query::Found;
+use super::reader::{LOOKUP, SqlReader};
+use super::session::ReadSession;
+use super::{StoreError, StoreErrorKind, sql};
 use crate::model::value::unhex;
-use crate::model::{Cell, Engine, Key};
-use crate::preset::Column;
+use crate::model::{Cell, Claim, Engine, Key};
+use crate::preset::{Column, QueueSpec};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-/// From here on floating point numbers do not hold every integer.
+/// 2^53: from here on floating point numbers do not hold every integer.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The keys that an id may mean, spelled as the database hands them out; none if it cannot be a key. A part may hold the slash
-/// that separates the columns, so each way to cut the id is taken.
-pub(super) fn keys_of(engine: Engine, columns: &[Column], id: &str) -> Vec<Key> {
+impl<S: ReadSession> SqlReader<S> {
+    /// Implements [`Reader::find`](super::Reader::find).
+    pub(super) fn find_ids(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError> {
+        let meant = self.keys_meant(spec, ids)?;
+        let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut keys: Vec<Key> = Vec::new();
+        for (key, id) in meant {
+            let names = named.entry(key.exact()).or_default();
+            if names.is_empty() {
+                keys.push(key);
+            }
+            if !names.contains(id) {
+                names.push(id.clone());
+            }
+        }
+        let mut found: Vec<Found> = (self.rows_of(spec, &keys)?.into_iter())
+            .map(|(claim, in_flight)| {
+                let names = named.get(&claim.key.exact()).cloned().unwrap_or_default();
+                Found { claim, in_flight, names }
+            })
+            .collect();
+        // An id means the job that is printed like that. Only if there is none, it means a job with that as another
+        // spelling.
+        let printed: BTreeSet<String> = found.iter().map(|found| found.claim.key.to_string()).collect();
+        for Found { claim, names, .. } in &mut found {
+            names.retain(|name| !printed.contains(name) || *name == claim.key.to_string());
+        }
+        found.retain(|found| !found.names.is_empty());
+        Ok(found)
+    }
+
+    /// The keys that these ids may mean, each with its id.
+    fn keys_meant<'i>(&mut self, spec: &QueueSpec, ids: &'i [String]) -> Result<Vec<(Key, &'i String)>, StoreError> {
+        let engine = self.session.dialect().engine();
+        let columns = &spec.claim.key;
+        let keys = ids.iter().flat_map(|id| keys_of(engine, columns, id).into_iter().map(move |key| (key, id)));
+        let meant: Vec<_> = keys.collect();
+        if engine == Engine::Sqlite || columns.iter().all(|column| read_by_server(column).is_none()) {
+            return Ok(meant);
+        }
+        let mut read = Vec::new();
+        for chunk in meant.chunks(LOOKUP) {
+            self.read_by_server(columns, chunk, &mut read)?;
+        }
+        Ok(read)
+    }
+
+    /// Has the server read keys of a type that only it can read. A text that is no value of its type fails the whole
+    /// statement, so the halves are then tried.
+    fn read_by_server<'i>(
+        &mut self,
+        columns: &[Column],
+        keys: &[(Key, &'i String)],
+        read: &mut Vec<(Key, &'i String)>,
+    ) -> Result<(), StoreError> {
+        let statement = sql::canonical(columns, keys.iter().map(|(key, _)| key));
+        self.session.begin_short(Duration::MAX)?;
+        let rows = self.session.query(&statement);
+        self.session.end_short()?;
+        match rows {
+            Err(error) if error.kind == StoreErrorKind::RowData => {
+                let half = keys.len() / 2;
+                let (first, second) = keys.split_at(half);
+                if half > 0 {
+                    self.read_by_server(columns, first, read)?;
+                    self.read_by_server(columns, second, read)?;
+                }
+                Ok(())
+            }
+            Err(error) => Err(error),
+            Ok(rows) => {
+                for row in rows {
+                    let Some((Cell::Integer(n), cells)) = row.split_first() else { continue };
+                    let key = usize::try_from(n - 1).ok().and_then(|n| keys.get(n));
+                    read.extend(key.map(|(_, id)| (Key(cells.to_vec()), *id)));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Implements [`Reader::find_keys`](super::Reader::find_keys).
+    pub(super) fn rows_of(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
+        let mut found = Vec::new();
+        for chunk in keys.chunks(LOOKUP) {
+            let keys: Vec<&Key> = chunk.iter().collect();
+            let (statement, projection) = sql::find(spec, self.session.dialect(), &keys);
+            let rows = self.session.query(&statement)?;
+            let claims = rows.iter().map(|row| projection.claim(row));
+            // A collation or an affinity may match another key, which may be in another chunk.
+            let wanted: BTreeSet<String> = chunk.iter().map(Key::exact).collect();
+            found.extend(claims.filter(|(claim, _)| wanted.contains(&claim.key.exact())));
+            self.check_interrupt()?;
+        }
+        Ok(found)
+    }
+}
+
+/// The keys that an id may mean, spelled as the database gives them; none if it cannot be a key. A value may hold the
+/// slash that separates the columns, so every way to split the id counts.
+fn keys_of(engine: Engine, columns: &[Column], id: &str) -> Vec<Key> {
     match columns {
         [] => Vec::new(),
         [only] => cells_of(engine, only, id).into_iter().map(|cell| Key(vec![cell])).collect(),
@@ -34,7 +138,7 @@ fn cells_of(engine: Engine, column: &Column, part: &str) -> Vec<Cell> {
     }
 }
 
-/// SQLite keeps values of any type in most columns, so an id may be each value that is printed like it, or could be.
+/// SQLite keeps values of any type in most columns, so an id may mean every value with that spelling.
 fn stored(part: &str) -> Vec<Cell> {
     let trimmed = part.trim();
     let mut cells = vec![Cell::Text(part.to_owned())];
@@ -55,11 +159,11 @@ fn stored(part: &str) -> Vec<Cell> {
     cells
 }
 
-/// On Postgres a column has one type, and its values are handed out as text.
+/// On Postgres a column has one type, and its values are read as text.
 fn spelled(column: &Column, part: &str) -> Vec<String> {
     let trimmed = part.trim();
     match column.type_name.as_str() {
-        // No text there has a NUL.
+        // No text on Postgres has a NUL.
         _ if part.contains('\0') => Vec::new(),
         "smallint" => trimmed.parse::<i16>().map(|n| n.to_string()).into_iter().collect(),
         "integer" => trimmed.parse::<i32>().map(|n| n.to_string()).into_iter().collect(),
@@ -70,8 +174,8 @@ fn spelled(column: &Column, part: &str) -> Vec<String> {
     }
 }
 
-/// How Postgres casts what the server alone can read: the column's type without its length or precision, which a cast would
-/// silently cut to. `None` for columns whose values are any text, and those that [`spelled`] reads.
+/// The type to cast an id to if only the server can read it: the column's type without length or precision, to which a
+/// cast would silently truncate. `None` for text columns and those that [`spelled`] reads.
 pub(super) fn read_by_server(column: &Column) -> Option<String> {
     let name = column.type_name.as_str();
     let bare = match (name.find('('), name.find(')')) {
@@ -86,8 +190,7 @@ pub(super) fn read_by_server(column: &Column) -> Option<String> {
     }
 }
 
-/// A uuid as Postgres writes it, in lower case with four hyphens. It may be given in capitals, without its hyphens, in braces, or
-/// as a URN.
+/// A UUID as Postgres writes it, in lower case with four hyphens. Accepts capitals, no hyphens, braces, and a URN.
 fn uuid(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     let bare = lower.strip_prefix("urn:uuid:").unwrap_or(&lower);

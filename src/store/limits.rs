@@ -1,71 +1,70 @@
-//! How long things may take, and what ends them sooner.
+//! Time limits, and the interrupt that ends work sooner.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
-/// Bounds on what one command may take.
+/// The limits of one command.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// When everything must have ended.
+    /// When the command must have ended.
     pub deadline: Instant,
     /// How long connecting may take.
     pub connect: Duration,
-    /// How long to wait for another session's lock on the database or a table. Row locks are never waited for.
+    /// How long to wait for another session's lock on the database or a table. No row lock is waited for.
     pub lock: Duration,
-    /// What the connection calls itself, where the engine shows it.
+    /// The connection's name, if the engine has one.
     pub application_name: String,
-    /// True if what is looked at is going to be written: of several servers, one that takes writes is meant.
+    /// True if a write follows: of several servers, the writable one is chosen.
     pub for_writing: bool,
-    /// Set by a signal: end soon.
+    /// Raised by a signal.
     pub interrupt: Interrupt,
 }
 
 impl Limits {
-    /// What is left of the time limit; zero once it has passed.
+    /// The time left; zero after the deadline.
     pub fn left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// The same for so long from now and no longer, whatever the operator has said: for finding out what became of a commit,
-    /// and for ending a statement.
+    /// A copy with a deadline of its own and no interrupt, for resolving a commit and for cancelling a statement.
     pub(super) fn for_at_most(&self, time: Duration) -> Limits {
         Limits { deadline: Instant::now() + time, interrupt: Interrupt::default(), ..self.clone() }
     }
 }
 
-/// A flag that a signal raises. Readers give up at once when they see it; writers finish the batch in hand.
+/// A flag that a signal raises. Readers give up at once; writers finish the current batch.
 #[derive(Clone, Default)]
 pub struct Interrupt {
     raised: Arc<AtomicBool>,
     cancels: Arc<Mutex<Vec<Registered>>>,
 }
 
-/// What ends a query that is under way.
+/// Cancels a running query.
 type Cancel = Box<dyn Fn() + Send>;
-/// The same while the reader whose it is is there.
+/// A cancel callback, valid while its reader is alive.
 type Registered = (Weak<()>, Cancel);
 
 impl Interrupt {
-    /// Raises it, and ends the queries under way.
+    /// Raises the flag and cancels the running queries.
     pub fn raise(&self) {
         self.raised.store(true, Ordering::SeqCst);
         if let Ok(cancels) = self.cancels.lock() {
-            cancels.iter().filter(|(of, _)| of.strong_count() > 0).for_each(|(_, cancel)| cancel());
+            cancels.iter().filter(|(alive, _)| alive.strong_count() > 0).for_each(|(_, cancel)| cancel());
         }
     }
 
-    /// Whether it was raised.
+    /// Whether the flag is raised.
     pub fn is_raised(&self) -> bool {
         self.raised.load(Ordering::SeqCst)
     }
 
-    /// Registers what ends a query, for readers; forgotten once the reader that holds `of` is gone, because some commands look
-    /// again and again.
-    pub(super) fn on_raise(&self, of: &Arc<()>, cancel: Cancel) {
+    /// Registers a reader's cancel callback, which is dropped after the reader that holds `alive`: some commands take
+    /// many snapshots.
+    pub(super) fn on_raise(&self, alive: &Arc<()>, cancel: Cancel) {
         if let Ok(mut cancels) = self.cancels.lock() {
-            cancels.retain(|(of, _)| of.strong_count() > 0);
-            cancels.push((Arc::downgrade(of), cancel));
+            cancels.retain(|(alive, _)| alive.strong_count() > 0);
+            cancels.push((Arc::downgrade(alive), cancel));
         }
     }
 }

@@ -1,60 +1,22 @@
-//! The reader that is the same on every engine: streams of rows, projections into claims.
+//! The reader for both engines: runs the statements of `sql` in a session and turns rows into claims.
 
 use super::batch::{images, last_sweep};
-use super::ids::{keys_of, read_by_server};
-use super::rehearsal::{Trial, rehearse};
-use super::session::{Session, query_count};
+use super::query::{FinishedRun, Found, RowCount, Standby, Wanted, WantedRuns};
+use super::rehearsal::rehearse;
+use super::session::{ReadSession, query_count};
 use super::sql::{self, Statement};
-use super::{Found, Interrupt, Reader, Refusal, Run, Standby, StoreError, StoreErrorKind, Tally, Wanted, WantedRuns};
-use crate::model::{Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Timestamp};
-use crate::preset::{ActionSpec, Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
-use std::collections::{BTreeMap, BTreeSet};
+use super::{Interrupt, LedgerReader, Reader, Refusal, StoreError, StoreErrorKind};
+use crate::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Timestamp};
+use crate::preset::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-/// Ids looked up in one statement.
-const LOOKUP: usize = 1000;
-
-/// So many states that are spelled like none of the queue's are asked about.
+/// Keys looked up in one statement.
+pub(super) const LOOKUP: usize = 1000;
+/// The most unfamiliar states that the database is asked about.
 const ODD_STATES: usize = 20;
 
-/// What is done with each row of a stream.
-pub(super) type Each<'a> = &'a mut dyn FnMut(&[Cell]) -> ControlFlow<()>;
-
-/// What an engine adds to a [`Session`] so that it can be looked through.
-pub(super) trait ReadSession: Session {
-    /// Runs a statement and hands over its rows as they come, without keeping them, until it is told to stop.
-    fn stream(&mut self, statement: &Statement, each: Each<'_>) -> Result<(), StoreError>;
-
-    /// See [`Reader::up_since`].
-    fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError>;
-
-    /// Gives what comes no more than so much time, until [`ReadSession::end_short`].
-    fn begin_short(&mut self, time: Duration) -> Result<(), StoreError>;
-
-    /// What comes may take its time again; the snapshot goes on, even if a statement has failed meanwhile.
-    fn end_short(&mut self) -> Result<(), StoreError>;
-
-    /// Has the database explain a statement that a writer would send, and never runs it; `is_act` says that it is one that a
-    /// writer sends with the queue's schema on its search path.
-    fn explain(&mut self, spec: &QueueSpec, statement: &Statement, is_act: bool) -> Result<(), StoreError>;
-
-    /// Tries what an action writes on claims as they are, without writing to the database.
-    fn try_out(
-        &mut self,
-        spec: &QueueSpec,
-        moved: &ActionSpec,
-        saying: (Timestamp, &str),
-    ) -> Result<Vec<Trial>, StoreError>;
-
-    /// See [`Reader::identity`].
-    fn identity(&mut self) -> Result<Option<String>, StoreError>;
-
-    /// See [`Reader::live_schema`].
-    fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError>;
-}
-
-/// See the module.
+/// A snapshot in a session.
 pub(super) struct SqlReader<S> {
     pub(super) session: S,
     pub(super) now: Timestamp,
@@ -127,39 +89,13 @@ impl<S: ReadSession> Reader for SqlReader<S> {
                 if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
             streamed.map_err(|error| broken_by_a_row(spec, error))?;
-            if self.interrupt.is_raised() {
-                return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading"));
-            }
+            self.check_interrupt()?;
         }
         Ok(())
     }
 
     fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError> {
-        let meant = self.meant(spec, ids)?;
-        let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        let mut keys: Vec<Key> = Vec::new();
-        for (key, id) in meant {
-            let names = named.entry(key.exact()).or_default();
-            if names.is_empty() {
-                keys.push(key);
-            }
-            if !names.contains(id) {
-                names.push(id.clone());
-            }
-        }
-        let mut found: Vec<Found> = (self.rows_of(spec, &keys)?.into_iter())
-            .map(|(claim, in_flight)| {
-                let names = named.get(&claim.key.exact()).cloned().unwrap_or_default();
-                Found { claim, in_flight, names }
-            })
-            .collect();
-        // An id means the jobs that are printed so; only where there is none, one that can be spelled so too.
-        let printed: BTreeSet<String> = found.iter().map(|found| found.claim.key.to_string()).collect();
-        for Found { claim, names, .. } in &mut found {
-            names.retain(|name| !printed.contains(name) || *name == claim.key.to_string());
-        }
-        found.retain(|found| !found.names.is_empty());
-        Ok(found)
+        self.find_ids(spec, ids)
     }
 
     fn find_keys(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
@@ -176,43 +112,40 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         query_count(&mut self.session, &statement)
     }
 
-    fn holders(&mut self, spec: &QueueSpec, each: &mut dyn FnMut(Option<Owner>, u64)) -> Result<(), StoreError> {
-        let statement = sql::holders(spec, self.session.dialect());
+    fn count_by_owner(&mut self, spec: &QueueSpec, each: &mut dyn FnMut(Option<Owner>, u64)) -> Result<(), StoreError> {
+        let statement = sql::count_by_owner(spec, self.session.dialect());
         let interrupt = self.interrupt.clone();
         self.session.stream(&statement, &mut |row| {
-            let (owner, claims) = sql::holder(spec, row);
-            // An aggregate without groups gives a row even of nothing.
+            let (owner, claims) = sql::owner_count(spec, row);
+            // An aggregate without groups gives a row even if there are no claims.
             if claims > 0 {
                 each(owner, claims);
             }
             if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
-        if self.interrupt.is_raised() {
-            return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading"));
-        }
-        Ok(())
+        self.check_interrupt()
     }
 
-    fn tally(&mut self, spec: &QueueSpec, by_kind: bool) -> Result<Vec<Tally>, StoreError> {
-        let Some(tally) = sql::tally(spec, self.session.dialect(), by_kind) else { return Ok(Vec::new()) };
-        let mut tallies: Vec<Tally> = self.session.query(&tally.statement)?.iter().map(|row| tally.read(row)).collect();
+    fn count_by_state(&mut self, spec: &QueueSpec, by_kind: bool) -> Result<Vec<RowCount>, StoreError> {
+        let Some(counting) = sql::count_by_state(spec, self.session.dialect(), by_kind) else { return Ok(Vec::new()) };
+        let rows = self.session.query(&counting.statement)?;
+        let mut counts: Vec<RowCount> = rows.iter().map(|row| counting.read(row)).collect();
         let mut meant: Vec<(Cell, Option<Cell>)> = Vec::new();
-        for tally in
-            tallies.iter_mut().filter(|tally| matches!(tally.state, Cell::Text(_)) && !spec.states.has(&tally.state))
-        {
-            let known = meant.iter().find(|(stored, _)| *stored == tally.state).map(|(_, state)| state.clone());
+        let is_odd = |count: &&mut RowCount| matches!(count.state, Cell::Text(_)) && !spec.states.has(&count.state);
+        for count in counts.iter_mut().filter(is_odd) {
+            let known = meant.iter().find(|(stored, _)| *stored == count.state).map(|(_, state)| state.clone());
             let state = match known {
                 Some(state) => state,
                 None if meant.len() == ODD_STATES => None,
                 None => {
-                    let state = self.state_meant(spec, &tally.state)?;
-                    meant.push((tally.state.clone(), state.clone()));
+                    let state = self.state_meant(spec, &count.state)?;
+                    meant.push((count.state.clone(), state.clone()));
                     state
                 }
             };
-            tally.state = state.unwrap_or_else(|| tally.state.clone());
+            count.state = state.unwrap_or_else(|| count.state.clone());
         }
-        Ok(tallies)
+        Ok(counts)
     }
 
     fn finished(
@@ -220,7 +153,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         spec: &QueueSpec,
         runs: &Runs,
         wanted: &WantedRuns,
-        each: &mut dyn FnMut(Run),
+        each: &mut dyn FnMut(FinishedRun),
     ) -> Result<(), StoreError> {
         let listing = sql::finished(spec, self.session.dialect(), runs, wanted);
         let interrupt = self.interrupt.clone();
@@ -239,10 +172,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
                 streamed?;
             }
         }
-        if self.interrupt.is_raised() {
-            return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading"));
-        }
-        Ok(())
+        self.check_interrupt()
     }
 
     fn identity(&mut self) -> Result<Option<String>, StoreError> {
@@ -263,7 +193,9 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         }
         Ok(rows)
     }
+}
 
+impl<S: ReadSession> LedgerReader for SqlReader<S> {
     fn ledger_runs(&mut self, ledger: &LedgerSpec, limit: u64) -> Result<Vec<LedgerRun>, StoreError> {
         let statement = sql::ledger_runs(self.session.dialect(), ledger, limit);
         Ok(self.session.query(&statement)?.iter().filter_map(|row| sql::ledger_run(row)).collect())
@@ -307,7 +239,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
     }
 }
 
-/// A listing was prepared, so what fails in it is a value of a row; the database does not say which.
+/// Adds a hint to a failed listing. It was prepared, so a row's value makes it fail; the database does not say which.
 fn broken_by_a_row(spec: &QueueSpec, error: StoreError) -> StoreError {
     let computed = spec.computed();
     if !matches!(error.kind, StoreErrorKind::RowData | StoreErrorKind::Unfit | StoreErrorKind::Other)
@@ -325,76 +257,18 @@ fn broken_by_a_row(spec: &QueueSpec, error: StoreError) -> StoreError {
 }
 
 impl<S: ReadSession> SqlReader<S> {
+    /// Fails once the operator has interrupted.
+    pub(super) fn check_interrupt(&self) -> Result<(), StoreError> {
+        match self.interrupt.is_raised() {
+            true => Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading")),
+            false => Ok(()),
+        }
+    }
+
+    /// The state of the queue that the database takes a stored value for.
     fn state_meant(&mut self, spec: &QueueSpec, stored: &Cell) -> Result<Option<Cell>, StoreError> {
         let Some(statement) = sql::state_meant(spec, self.session.dialect(), stored) else { return Ok(None) };
         let state = self.session.query(&statement)?.into_iter().next().and_then(|row| row.into_iter().next());
         Ok(state.filter(|state| !state.is_null()))
-    }
-
-    /// The keys that these ids may mean, each with its id.
-    fn meant<'i>(&mut self, spec: &QueueSpec, ids: &'i [String]) -> Result<Vec<(Key, &'i String)>, StoreError> {
-        let engine = self.session.dialect().engine();
-        let columns = &spec.claim.key;
-        let keys = ids.iter().flat_map(|id| keys_of(engine, columns, id).into_iter().map(move |key| (key, id)));
-        let meant: Vec<_> = keys.collect();
-        if engine == Engine::Sqlite || columns.iter().all(|column| read_by_server(column).is_none()) {
-            return Ok(meant);
-        }
-        let mut read = Vec::new();
-        for chunk in meant.chunks(LOOKUP) {
-            self.read_by_server(columns, chunk, &mut read)?;
-        }
-        Ok(read)
-    }
-
-    /// Has the server read the keys of a type that it alone can read. One that is no value of its type is an error for all in
-    /// the statement, so the halves are tried then.
-    fn read_by_server<'i>(
-        &mut self,
-        columns: &[Column],
-        keys: &[(Key, &'i String)],
-        read: &mut Vec<(Key, &'i String)>,
-    ) -> Result<(), StoreError> {
-        let statement = sql::canonical(columns, keys.iter().map(|(key, _)| key));
-        self.session.begin_short(Duration::MAX)?;
-        let rows = self.session.query(&statement);
-        self.session.end_short()?;
-        match rows {
-            Err(error) if error.kind == StoreErrorKind::RowData => {
-                let half = keys.len() / 2;
-                let (first, second) = keys.split_at(half);
-                if half > 0 {
-                    self.read_by_server(columns, first, read)?;
-                    self.read_by_server(columns, second, read)?;
-                }
-                Ok(())
-            }
-            Err(error) => Err(error),
-            Ok(rows) => {
-                for row in rows {
-                    let Some((Cell::Integer(n), cells)) = row.split_first() else { continue };
-                    let key = usize::try_from(n - 1).ok().and_then(|n| keys.get(n));
-                    read.extend(key.map(|(_, id)| (Key(cells.to_vec()), *id)));
-                }
-                Ok(())
-            }
-        }
-    }
-
-    fn rows_of(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
-        let mut found = Vec::new();
-        for chunk in keys.chunks(LOOKUP) {
-            let keys: Vec<&Key> = chunk.iter().collect();
-            let (statement, projection) = sql::find(spec, self.session.dialect(), &keys);
-            let rows = self.session.query(&statement)?;
-            let claims = rows.iter().map(|row| projection.claim(row));
-            // A collation or an affinity may find what is another key, and may be in another chunk.
-            let wanted: BTreeSet<String> = chunk.iter().map(Key::exact).collect();
-            found.extend(claims.filter(|(claim, _)| wanted.contains(&claim.key.exact())));
-            if self.interrupt.is_raised() {
-                return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading"));
-            }
-        }
-        Ok(found)
     }
 }

@@ -1,7 +1,7 @@
-//! What a database refuses of an action, found out without writing: every statement that the writer would send is explained
-//! and never run, and what it writes is tried on claims as they are.
+//! Finds out what a database would refuse of an action, without writing: the database explains every statement that a
+//! writer would send, and what they write is tried on claims as they are.
 
-use super::reader::ReadSession;
+use super::session::ReadSession;
 use super::sql::{self, Statement};
 use super::{StoreError, StoreErrorKind};
 use crate::model::{Action, Cell, Engine, Key, Timestamp};
@@ -9,33 +9,33 @@ use crate::preset::{ActionSpec, Assignment, QueueSpec, StepSpec, WrittenAt};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// What a database refuses of an action.
+/// Something that the database refuses of an action.
 #[derive(Debug, Clone)]
 pub struct Refusal {
     /// The action; `None` for a wake-up.
     pub action: Option<Action>,
-    /// Where the preset or mapping says what is refused.
+    /// The place in the preset or mapping.
     pub at: WrittenAt,
-    /// What the database says.
+    /// The database's error.
     pub error: StoreError,
-    /// Of which claims it is refused.
+    /// The claims for which it is refused.
     pub of: RefusedOf,
 }
 
-/// Which claims the database refuses an action of.
+/// The claims for which the database refuses an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefusedOf {
-    /// Of any, whatever is in its row.
+    /// Every claim, whatever its row holds.
     Any,
-    /// Of every one that it was tried on; a trigger might change that.
+    /// Every claim that was tried; a trigger might change that.
     EveryTried,
-    /// Of some that it was tried on.
+    /// Some of those that were tried.
     SomeTried,
-    /// Of whichever: what it writes could not be tried, for the reason that the error says.
+    /// Unknown: what it writes could not be tried, for the reason in the error.
     Untried,
 }
 
-/// With its place and the database's own words.
+/// With its place and the database's error.
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let action = self.action.map_or("wake-up", Action::name);
@@ -43,24 +43,24 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What a trial of an action on claims in flight has found.
+/// A refusal found by trying an action on claims in flight.
 pub(super) struct Trial {
-    /// The assignment that is refused, where one alone is.
+    /// The assignment that is refused, if it is a single one.
     pub(super) at: Option<WrittenAt>,
-    /// What the database says.
+    /// The database's error.
     pub(super) error: StoreError,
-    /// Of which claims it is refused.
+    /// The claims for which it is refused.
     pub(super) of: RefusedOf,
 }
 
 impl Trial {
-    /// Of what could not be tried, and why.
+    /// An action that could not be tried, and why.
     pub(super) fn untried(why: &str) -> Trial {
         Trial { at: None, error: StoreError::new(StoreErrorKind::Other, why), of: RefusedOf::Untried }
     }
 }
 
-/// See [`Reader::rehearse`](super::Reader::rehearse).
+/// Implements [`Reader::rehearse`](super::Reader::rehearse).
 pub(super) fn rehearse<S: ReadSession>(
     session: &mut S,
     spec: &QueueSpec,
@@ -68,13 +68,13 @@ pub(super) fn rehearse<S: ReadSession>(
     reason: &str,
 ) -> Result<Vec<Refusal>, StoreError> {
     let mut rehearsal =
-        Rehearsal { session, spec, saying: (now, reason), asked: BTreeSet::new(), refusals: Vec::new() };
+        Rehearsal { session, spec, clock_and_reason: (now, reason), asked: BTreeSet::new(), refusals: Vec::new() };
     for (action, moved) in &spec.actions {
         rehearsal.action(*action, moved)?;
         if let Some(delayed) = &moved.delayed {
             let before = rehearsal.refusals.len();
             rehearsal.action(*action, delayed)?;
-            // Only a run that gives jobs back later needs the right to write what a wait writes.
+            // Only a run that delays jobs needs the right to write the delayed instant.
             let later = rehearsal.refusals.split_off(before);
             let lasting = later.into_iter().filter(|refusal| refusal.error.kind != StoreErrorKind::Denied);
             rehearsal.refusals.extend(lasting.map(|refusal| match refusal.of {
@@ -90,7 +90,7 @@ pub(super) fn rehearse<S: ReadSession>(
 struct Rehearsal<'a, S> {
     session: &'a mut S,
     spec: &'a QueueSpec,
-    saying: (Timestamp, &'a str),
+    clock_and_reason: (Timestamp, &'a str),
     /// The texts of the statements that were explained.
     asked: BTreeSet<String>,
     refusals: Vec<Refusal>,
@@ -102,13 +102,13 @@ impl<S: ReadSession> Rehearsal<'_, S> {
             return Ok(());
         }
         let before = self.refusals.len();
-        for (is_act, statement) in statements(self.spec, self.session, action, moved, self.saying) {
+        for (is_act, statement) in statements(self.spec, self.session, action, moved, self.clock_and_reason) {
             self.explain(Some((action, moved)), &moved.at, &statement, is_act)?;
         }
         if self.refusals.len() > before {
             return Ok(());
         }
-        for trial in self.session.try_out(self.spec, moved, self.saying)? {
+        for trial in self.session.try_out(self.spec, moved, self.clock_and_reason)? {
             let at = trial.at.unwrap_or_else(|| moved.at.clone());
             self.refusals.push(Refusal { action: Some(action), at, error: trial.error, of: trial.of });
         }
@@ -136,7 +136,7 @@ impl<S: ReadSession> Rehearsal<'_, S> {
             Err(error) if is_refusal(&error) => {
                 let at = action.and_then(|(_, moved)| column_named(moved, &error)).unwrap_or(at).clone();
                 let action = action.map(|(action, _)| action);
-                // One value that is refused is so in each statement of the action that has it.
+                // A refused value fails in each statement of the action that has it: report it once.
                 let is_known = |other: &Refusal| other.action == action && other.error.code == error.code;
                 if error.code.is_some() && self.refusals.iter().any(is_known) {
                     return Ok(());
@@ -149,8 +149,8 @@ impl<S: ReadSession> Rehearsal<'_, S> {
     }
 }
 
-/// Every statement that the writer would send for one batch, see [`SqlWriter`](super::batch::SqlWriter); and whether it is one
-/// that acts.
+/// Every statement that [`SqlWriter`](super::batch::SqlWriter) would send for one batch, and whether it is one of the
+/// action's.
 fn statements<S: ReadSession>(
     spec: &QueueSpec,
     session: &S,
@@ -159,7 +159,7 @@ fn statements<S: ReadSession>(
     (now, reason): (Timestamp, &str),
 ) -> Vec<(bool, Statement)> {
     let dialect = session.dialect();
-    // Keys of no job, so that no value of theirs is cast; SQLite has no empty list of rows.
+    // No keys, so that none of their values is cast. SQLite has no empty list of rows, so there it is one of NULLs.
     let nulls = Key(vec![Cell::Null; spec.claim.key.len()]);
     let keys: Vec<&Key> = if dialect.engine() == Engine::Sqlite { vec![&nulls] } else { Vec::new() };
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
@@ -179,7 +179,7 @@ fn statements<S: ReadSession>(
     list.into_iter().map(|statement| (false, statement)).chain(acts).collect()
 }
 
-/// Whether an error says that the database does not take a statement; other errors end the snapshot.
+/// Whether an error means that the database refuses a statement; any other error ends the snapshot.
 pub(super) fn is_refusal(error: &StoreError) -> bool {
     use StoreErrorKind::{Denied, Other, RowData, Unfit};
     matches!(error.kind, Denied | Unfit | RowData | Other)
@@ -191,7 +191,7 @@ fn column_named<'m>(moved: &'m ActionSpec, error: &StoreError) -> Option<&'m Wri
     assignments(moved).into_iter().find(is_named).map(|assignment| &assignment.at)
 }
 
-/// What an action writes to the claim's row: of each column the value that stays.
+/// What an action writes to the claim's row: the last value of each column.
 pub(super) fn assignments(moved: &ActionSpec) -> Vec<&Assignment> {
     let mut list: Vec<&Assignment> = Vec::new();
     for step in &moved.steps {

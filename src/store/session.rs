@@ -1,49 +1,92 @@
+//! One connection, as the code for both engines sees it.
+
+use super::rehearsal::Trial;
 use super::sql::{Dialect, Statement};
 use super::{StoreError, StoreErrorKind};
 use crate::model::{Cell, Timestamp};
+use crate::preset::{ActionSpec, LiveSchema, QueueSpec};
+use std::ops::ControlFlow;
+use std::time::Duration;
 
-/// One connection, as the code that is the same on every engine sees it.
+/// A connection.
 pub(super) trait Session {
-    /// How this engine spells things.
+    /// How this engine spells SQL.
     fn dialect(&self) -> &'static dyn Dialect;
 
-    /// Runs a statement that gives rows.
+    /// Runs a statement and gives its rows.
     fn query(&mut self, statement: &Statement) -> Result<Vec<Vec<Cell>>, StoreError>;
 
-    /// Runs a statement and hands over its rows; without keeping them all, where the engine can.
+    /// Runs a statement and hands over its rows, without keeping them if the driver can do that in a write transaction.
     fn each(&mut self, statement: &Statement, each: &mut dyn FnMut(&[Cell])) -> Result<(), StoreError>;
 
-    /// Who we are to the database, as a statement names a role; `None` where it knows no roles.
+    /// Our role, quoted for a GRANT; `None` if the engine has no roles.
     fn role(&self) -> Option<String>;
 
-    /// Runs a statement and says how many rows it touched.
+    /// Runs a statement and gives the number of rows that it touched.
     fn execute(&mut self, statement: &Statement) -> Result<u64, StoreError>;
 
-    /// Begins a write transaction for a queue in that schema and reads its clock. On SQLite this waits for the write lock,
-    /// no longer than the limits allow.
+    /// Begins a write transaction for a queue in that schema and reads the database's clock. On SQLite this waits for
+    /// the write lock, no longer than the limits allow.
     fn begin(&mut self, schema: &str) -> Result<Timestamp, StoreError>;
 
-    /// From here on the queue's own triggers and functions run, which may need the names of their schema. Other sessions' locks
-    /// on rows of other tables are waited for a moment at most, and for less when it is tried again.
+    /// Prepares for statements that run the queue's own triggers and functions: these may need the names of their
+    /// schema, and other sessions' locks are waited for only for a moment. For less than that when the action is tried
+    /// `again`.
     fn begin_acting(&mut self, again: bool) -> Result<(), StoreError>;
 
-    /// The statements after it are ours alone again.
+    /// Ends what [`Session::begin_acting`] began.
     fn end_acting(&mut self) -> Result<(), StoreError>;
 
-    /// Commits. Before that it makes sure that the transaction is still alive, because a driver may report the commit of an
-    /// aborted one as success.
+    /// Commits, after making sure that the transaction is still alive: a driver may report the commit of an aborted one
+    /// as success.
     fn commit(&mut self) -> Commit;
 
-    /// Whether our transaction is still there. A trigger of SQLite may have rolled back the whole of it.
+    /// Whether the transaction is still open. A trigger of SQLite may roll back the whole of it.
     fn in_transaction(&self) -> bool;
 
-    /// Gives everything back. Errors do not matter: a transaction that cannot be rolled back is gone already.
+    /// Rolls back. Errors do not matter: a transaction that cannot be rolled back has ended already.
     fn rollback(&mut self);
 }
 
-/// What an engine adds to a [`Session`] so that it can be written through.
+/// A connection that a snapshot reads through.
+pub(super) trait ReadSession: Session {
+    /// Runs a statement and hands over its rows as they come, without keeping them, until `each` breaks off.
+    fn stream(&mut self, statement: &Statement, each: Each<'_>) -> Result<(), StoreError>;
+
+    /// Implements [`Reader::up_since`](super::Reader::up_since).
+    fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError>;
+
+    /// Limits the statements that follow to this time, until [`ReadSession::end_short`].
+    fn begin_short(&mut self, time: Duration) -> Result<(), StoreError>;
+
+    /// Lifts the limit again. The snapshot continues, even if a statement has failed meanwhile.
+    fn end_short(&mut self) -> Result<(), StoreError>;
+
+    /// Has the database explain a statement that a writer would send, and never runs it. `is_act` is true for one that
+    /// a writer sends with the queue's schema on its search path.
+    fn explain(&mut self, spec: &QueueSpec, statement: &Statement, is_act: bool) -> Result<(), StoreError>;
+
+    /// Tries what an action writes on claims as they are, without writing to the database.
+    fn try_out(
+        &mut self,
+        spec: &QueueSpec,
+        action: &ActionSpec,
+        clock_and_reason: (Timestamp, &str),
+    ) -> Result<Vec<Trial>, StoreError>;
+
+    /// Implements [`Reader::identity`](super::Reader::identity).
+    fn identity(&mut self) -> Result<Option<String>, StoreError>;
+
+    /// Implements [`Reader::live_schema`](super::Reader::live_schema).
+    fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError>;
+}
+
+/// A consumer of streamed rows.
+pub(super) type Each<'a> = &'a mut dyn FnMut(&[Cell]) -> ControlFlow<()>;
+
+/// A connection that batches are written through.
 pub(super) trait WriteSession: Session {
-    /// Whether other sessions may be writing while our transaction is open; then evidence rows must be locked.
+    /// Whether other sessions may write while our transaction is open; then evidence rows must be locked.
     fn shares_writes(&self) -> bool;
 }
 
@@ -54,11 +97,11 @@ pub(super) enum Commit {
     Done,
     /// The database does not have it.
     Failed(StoreError),
-    /// The answer was lost and the database could not be asked since.
+    /// The answer was lost, and the database could not be asked since.
     Unknown(StoreError),
 }
 
-/// Runs a statement whose whole answer is one number.
+/// Runs a statement that gives one number.
 pub(super) fn query_count(session: &mut dyn Session, statement: &Statement) -> Result<u64, StoreError> {
     let rows = session.query(statement)?;
     match rows.first().and_then(|row| row.first()) {

@@ -48,7 +48,7 @@ fn it_replaces_nothing_else() {
     let ran = doctor.run(&["demo", "queue.db"]).exits(77);
     assert_snapshot!(ran.whole(), @r"
 [stderr]
-error: queue.db is there already and was not made by `jobdoctor demo`; it was skipped
+error: queue.db exists and was not made by `jobdoctor demo`; it was not changed
 hint: name another file: jobdoctor demo FILE
 [exit 77]
 [EOF]

@@ -19,7 +19,7 @@ fn add(held: &mut Held, owner: Option<Owner>, claims: u64) {
 fn held(lab: &dyn Lab, spec: &QueueSpec) -> Held {
     let store = lab.store();
     let mut held = Held::new();
-    look(&*store).holders(spec, &mut |owner, claims| add(&mut held, owner, claims)).unwrap();
+    look(&*store).count_by_owner(spec, &mut |owner, claims| add(&mut held, owner, claims)).unwrap();
     held
 }
 

@@ -40,9 +40,10 @@ fn some(lab: &dyn Lab) -> QueueSpec {
 }
 
 fn tallies(reader: &mut dyn Reader, spec: &QueueSpec, by_kind: bool) -> Vec<String> {
-    let tallies = reader.tally(spec, by_kind).unwrap();
-    let line =
-        |tally: &jobdoctor::store::Tally| format!("{:?} {:?} {} {}", tally.queue, tally.kind, tally.state, tally.rows);
+    let tallies = reader.count_by_state(spec, by_kind).unwrap();
+    let line = |tally: &jobdoctor::store::RowCount| {
+        format!("{:?} {:?} {} {}", tally.queue, tally.kind, tally.state, tally.rows)
+    };
     let mut lines: Vec<String> = tallies.iter().map(line).collect();
     lines.sort();
     lines
@@ -144,7 +145,7 @@ fn a_short_question_that_takes_too_long_is_given_up() {
         let error = reader.finished(&spec, kept(&spec), &wanted, &mut |_| {}).unwrap_err();
         assert_eq!(error.kind, jobdoctor::store::StoreErrorKind::TimedOut, "{}: {error}", lab.name());
         assert_eq!(reader.in_flight(&spec).unwrap(), 0, "{}", lab.name());
-        assert_eq!(reader.tally(&spec, false).unwrap().len(), 1, "{}", lab.name());
+        assert_eq!(reader.count_by_state(&spec, false).unwrap().len(), 1, "{}", lab.name());
         let mut n = 0;
         let all = WantedRuns::Since(reader.now().minus(Duration::from_secs(3600)));
         reader.finished(&spec, kept(&spec), &all, &mut |_| n += 1).unwrap();

@@ -21,9 +21,12 @@ fn is_held(shop: &Shop, ran: Ran) {
     assert_eq!(ran.stdout, "", "never mistaken for nothing found");
     let error: Value = serde_json::from_str(&ran.stderr).unwrap_or_else(|why| panic!("{why}: {ran:#?}"));
     let message = error["message"].as_str().expect("a message");
-    for word in
-        ["jobs was swept ", " ago, at 20", "--min-interval 1h keeps the next sweep off until 20", "nothing was written"]
-    {
+    for word in [
+        "jobs was swept ",
+        " ago, at 20",
+        "the minimum interval of 1h keeps the next sweep off until 20",
+        "nothing was written",
+    ] {
         assert!(message.contains(word), "{word}: {message}");
     }
     assert_eq!(shop.rows("SELECT count(*) FROM jobs WHERE status = 'RUNNING'"), ["2"], "not the new ones");
@@ -66,7 +69,7 @@ fn a_ledger_that_counts_the_losses_tells_of_the_last_sweep_too() {
         let counted = |host| sweep(shop, host, &["--min-interval", "10m", "--max-stalls", "3"]);
         assert_eq!(moved(&counted(0).exits(0)), 3);
         let ran = counted(1).exits(75);
-        assert!(ran.stderr.contains("--min-interval 10m keeps the next sweep off until 20"), "{ran:#?}");
+        assert!(ran.stderr.contains("the minimum interval of 10m keeps the next sweep off until 20"), "{ran:#?}");
     });
 }
 

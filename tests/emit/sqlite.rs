@@ -127,7 +127,7 @@ fn a_statement_that_touches_too_few_takes_its_batch_back() {
         let before = doctor.rows("queue.db", STATE);
         let script = script(&doctor, &["reclaim", "--db", "queue.db"]);
         let ran = sqlite3(&doctor.path("queue.db"), &script).exits(1);
-        assert!(ran.stderr.contains("this batch is taken back"), "{ran:#?}");
+        assert!(ran.stderr.contains("this batch is rolled back"), "{ran:#?}");
         assert_eq!(ran.stdout, "");
         assert_eq!(doctor.rows("queue.db", STATE), before);
     }

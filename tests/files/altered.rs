@@ -75,7 +75,7 @@ fn so_that_the_plan_means_something_else() {
         let (ran, expected, after) = altered(&doctor, APPLY, "queue.db", mode, sql);
         let ran = ran.exits(78);
         assert_eq!(ran.stdout, "", "{mode}: {sql}: {ran:#?}");
-        assert!(ran.stderr.contains("the schema of queue.db changed since it was looked at"), "{sql}: {ran:#?}");
+        assert!(ran.stderr.contains("the schema of queue.db changed since the snapshot"), "{sql}: {ran:#?}");
         assert!(ran.stderr.contains("hint: ") && ran.stderr.contains("run it again"), "{sql}: {ran:#?}");
         assert_eq!(after, expected, "{mode}: {sql}");
     }
@@ -93,7 +93,7 @@ fn in_a_table_that_the_verdict_rested_on() {
         let arguments = ["reclaim", "--apply", "--db", "orders.db", "--config", "config.toml", "--preset", "orders"];
         let (ran, expected, after) = altered(&doctor, &arguments, "orders.db", "wal", sql);
         let ran = ran.exits(78);
-        assert!(ran.stderr.contains("changed since it was looked at"), "{sql}: {ran:#?}");
+        assert!(ran.stderr.contains("changed since the snapshot"), "{sql}: {ran:#?}");
         assert!(ran.stderr.contains("worker_pings") || sql.contains("TRIGGER"), "{sql}: {ran:#?}");
         assert_eq!(after, expected, "{sql}");
     }

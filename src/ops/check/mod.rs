@@ -8,7 +8,7 @@ use super::OpsError;
 use super::session::Snapshot;
 use crate::model::Engine;
 use crate::output::format::count;
-use crate::output::{Check, CheckFinding, Severity};
+use crate::output::{Check, CheckFinding, Severity, remedy};
 use crate::policy::{Policy, Verdict, judge};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{LiveTable, QueueSpec, SilentAfter};
@@ -199,7 +199,7 @@ fn preset(findings: &mut Findings, spec: &QueueSpec) {
 fn place(findings: &mut Findings, snapshot: &Snapshot) {
     if let Some(caution) = &snapshot.caution {
         let severity = if caution.forbids_writing { Severity::Error } else { Severity::Warning };
-        findings.add(severity, caution.id, caution.message.clone(), Some(caution.hint.clone()));
+        findings.add(severity, caution.id, caution.message.clone(), Some(remedy(caution.remedy).to_owned()));
     }
 }
 

@@ -59,7 +59,7 @@ pub(super) fn scope_is_sound(snapshot: &mut Snapshot, scope: &RestartScope) -> R
             if hosts.is_empty() {
                 return Ok(());
             }
-            snapshot.reader.holders(&snapshot.spec, &mut |owner, _| {
+            snapshot.reader.count_by_owner(&snapshot.spec, &mut |owner, _| {
                 let Some(owner) = owner else { return };
                 for (pattern, glob, hosts) in &mut hosts {
                     if glob.admits(Some(&owner.id)) || glob.admits(Some(&owner.name)) {

@@ -5,7 +5,7 @@ use crate::ops::session::Snapshot;
 use crate::output::{QueueStats, StateCount, Stats, StatsSummary};
 use crate::policy::{Judgement, Policy, Verdict, judge};
 use crate::preset::{EARLIEST_MICROS, QueueSpec, StateSource, StateValue};
-use crate::store::{Tally, Wanted};
+use crate::store::{RowCount, Wanted};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Counts jobs by queue and state, and tells how old the oldest are that are in flight. The counts come from one statement over
@@ -18,7 +18,7 @@ pub fn stats(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) ->
     let now = snapshot.now();
     let spec = &snapshot.spec;
     let mut counts = Counts::default();
-    for tally in snapshot.reader.tally(spec, !selection.kinds.patterns().is_empty())? {
+    for tally in snapshot.reader.count_by_state(spec, !selection.kinds.patterns().is_empty())? {
         if selection.queues.admits(tally.queue.as_deref()) && selection.kinds.admits(tally.kind.as_deref()) {
             counts.add(spec, tally);
         }
@@ -52,7 +52,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, spec: &QueueSpec, tally: Tally) {
+    fn add(&mut self, spec: &QueueSpec, tally: RowCount) {
         let name = spec.states.name_of(&tally.state);
         let meaning = meaning(spec, &tally.state);
         if meaning.is_none() {

@@ -1,6 +1,6 @@
 use crate::model::{Clocks, FUTURE_TOLERANCE, Reading, Timestamp};
 use crate::preset::EARLIEST_MICROS;
-use crate::store::Run;
+use crate::store::FinishedRun;
 use std::time::Duration;
 
 /// Longer than this, ten years, no job runs.
@@ -8,7 +8,7 @@ const LONGEST: Duration = Duration::from_secs(315_576_000);
 
 /// How long a run took; `None` where its instants do not tell: one is missing or cannot be read, lies where none can lie, or
 /// the end comes before the beginning. Nothing is guessed.
-pub fn run_time(run: &Run, now: Timestamp) -> Option<Duration> {
+pub fn run_time(run: &FinishedRun, now: Timestamp) -> Option<Duration> {
     let (Reading::At(started), Reading::At(ended)) = (&run.started, &run.ended) else { return None };
     let is_plausible = started.micros() >= EARLIEST_MICROS
         && !started.is_after(*ended, Clocks::One)
@@ -26,7 +26,7 @@ mod tests {
         let at = |seconds: i64| Reading::At(Timestamp::from_micros(seconds * 1_000_000).unwrap());
         let now = Timestamp::from_micros(NOW * 1_000_000).unwrap();
         let took = |started: Reading, ended: Reading| {
-            run_time(&Run { queue: None, kind: None, started, ended }, now).map(|span| span.as_secs())
+            run_time(&FinishedRun { queue: None, kind: None, started, ended }, now).map(|span| span.as_secs())
         };
         assert_eq!(took(at(NOW - 100), at(NOW - 40)), Some(60));
         assert_eq!(took(at(NOW), at(NOW)), Some(0));

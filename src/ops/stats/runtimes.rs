@@ -7,7 +7,7 @@ use crate::ops::{OpsError, thresholds};
 use crate::output::{KindRuntimes, RuntimeBucket, StatsRuntimes, StatsRuntimesSummary};
 use crate::policy::Policy;
 use crate::preset::{Finished, Liveness, QueueSpec, Runs};
-use crate::store::{Run, WantedRuns};
+use crate::store::{FinishedRun, WantedRuns};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -107,7 +107,7 @@ impl Kinds {
         self.total.jobs + self.total.unusable + self.total.left_out == 0
     }
 
-    fn add(&mut self, run: &Run, by_kind: bool, policy: &Policy, now: Timestamp) {
+    fn add(&mut self, run: &FinishedRun, by_kind: bool, policy: &Policy, now: Timestamp) {
         let name = if by_kind { &run.kind } else { &run.queue };
         if self.by_name.len() >= MOST_KINDS && !self.by_name.contains_key(name) {
             self.total.left_out += 1;

@@ -3,7 +3,7 @@
 mod apply;
 mod plan;
 
-use super::guard::Guard;
+use super::guard::{Guard, refusal_of_place};
 use super::history::Records;
 use super::record::{About, Record, Recording, target};
 use super::{OpsError, Snapshot};
@@ -47,8 +47,7 @@ pub fn undo(store: &dyn Store, limits: &Limits, mut plan: UndoPlan, order: &Undo
     });
     if order.apply && refused.is_none() {
         refused = order.guard.refusal_of(planned);
-        let caution = || store.caution().filter(|caution| caution.forbids_writing).map(|caution| caution.refusal());
-        refused = refused.or_else(caution);
+        refused = refused.or_else(|| refusal_of_place(store));
     }
     let about = About {
         run_id: order.run_id.clone(),

@@ -1,25 +1,62 @@
-//! Step two of a batch: the statements of an action on rows that are verified and locked.
+//! Step two of a batch: runs the statements of an action on rows that are verified and locked, and checks their effect.
 
-use super::slices::Slice;
-use crate::model::{Cell, Key, RowError, Timestamp};
+use crate::model::{Batch, Cell, Key, RowError, Timestamp};
 use crate::preset::{ActionSpec, QueueSpec, Rows};
 use crate::store::session::Session;
 use crate::store::sql;
 use crate::store::{StoreError, StoreErrorKind};
+use std::collections::BTreeMap;
+use std::time::Duration;
 
-/// What the statements of an action write of their own.
+/// What the statements of an action write besides their own values.
 pub(super) struct ActionContext<'a> {
     /// The transaction's clock.
     pub(super) now: Timestamp,
-    /// Why the jobs are moved.
+    /// The reason of the run.
     pub(super) reason: &'a str,
-    /// True if it was tried with more rows before.
+    /// True if the action was tried with more rows before.
     pub(super) again: bool,
 }
 
-/// Runs the statements of the action, slice by slice, and makes sure that they did exactly what they should. `keys` are all rows,
-/// told apart from the slices so that one which fell between two of them would be missed.
-pub(super) fn act<S: Session>(
+/// Rows that may run again at the same instant, and are written together.
+struct Slice<'a> {
+    keys: Vec<&'a Key>,
+    /// How long after the transaction's now.
+    wait: Duration,
+}
+
+/// Runs the action on some rows of a batch: its statements once for each instant, all in the batch's transaction.
+pub(super) fn act_on<S: Session>(
+    session: &mut S,
+    spec: &QueueSpec,
+    moved: &ActionSpec,
+    batch: &Batch<'_>,
+    rows: &[usize],
+    context: &ActionContext<'_>,
+) -> Result<(), StoreError> {
+    let keys: Vec<&Key> = rows.iter().filter_map(|n| batch.steps.get(*n)).map(|step| &step.key).collect();
+    act(session, spec, moved, &keys, &slices(batch, rows), context)
+}
+
+/// The rows by their wait, the shortest first.
+fn slices<'a>(batch: &Batch<'a>, rows: &[usize]) -> Vec<Slice<'a>> {
+    let mut by_wait: BTreeMap<Duration, Vec<&Key>> = BTreeMap::new();
+    for n in rows {
+        if let Some(step) = batch.steps.get(*n) {
+            by_wait.entry(wait(batch, *n)).or_default().push(&step.key);
+        }
+    }
+    by_wait.into_iter().map(|(wait, keys)| Slice { keys, wait }).collect()
+}
+
+/// How long a job waits before it may run again.
+pub(super) fn wait(batch: &Batch<'_>, n: usize) -> Duration {
+    batch.waits.get(n).copied().unwrap_or_default()
+}
+
+/// Runs the statements slice by slice and checks that they moved exactly `keys`, which come on their own so that a row
+/// missing from the slices is noticed.
+fn act<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
     moved: &ActionSpec,
@@ -47,7 +84,7 @@ pub(super) fn act<S: Session>(
     }
 }
 
-/// Whether the rows are what they are about to be reported as; `counts` is what [`sql::left_behind`] gives.
+/// Fails if rows are not in the state that is about to be reported; `counts` is the row of [`sql::left_behind`].
 pub(in crate::store) fn nothing_is_left(counts: &[Vec<Cell>], state: &str, each: u64) -> Result<(), StoreError> {
     let message = match counts.first().map(Vec::as_slice) {
         Some([Cell::Integer(0), Cell::Integer(0)]) => return Ok(()),
@@ -59,12 +96,12 @@ pub(in crate::store) fn nothing_is_left(counts: &[Vec<Cell>], state: &str, each:
             "{in_flight} of {each} rows are still in flight after the action: what it writes does not end the condition of \
              [claim], or a trigger undid it"
         ),
-        _ => "the database did not say what became of the rows".to_owned(),
+        _ => "the database did not say what the action did to the rows".to_owned(),
     };
     Err(StoreError::new(StoreErrorKind::RowData, message))
 }
 
-/// An error about the statements themselves, with the place in the preset or mapping that says what they do.
+/// Adds the place in the preset or mapping to an error about a statement itself.
 fn placed(error: StoreError, moved: &ActionSpec) -> StoreError {
     match error.kind {
         StoreErrorKind::Unfit => StoreError { message: format!("{}: {}", moved.at, error.message), ..error },
@@ -72,7 +109,7 @@ fn placed(error: StoreError, moved: &ActionSpec) -> StoreError {
     }
 }
 
-/// Whether a statement on so many keys touched as many rows as it must.
+/// Fails if a statement on so many keys touched another number of rows than it must.
 fn must_fit(touched: u64, rows: Rows, each: u64) -> Result<(), StoreError> {
     let fits = match rows {
         Rows::Each => touched == each,
@@ -87,13 +124,13 @@ fn must_fit(touched: u64, rows: Rows, each: u64) -> Result<(), StoreError> {
     Err(StoreError::new(StoreErrorKind::RowData, message))
 }
 
-/// Whether an error in the middle of an action may be one row's: its data is in the way, another session holds what it needs, or
-/// a trigger raised whatever it likes. Rows are then tried one by one, which finds out.
+/// Whether an error during an action may concern one row only: its data, a lock that another session holds, or an error
+/// raised by a trigger. The rows are then tried one by one to find out.
 pub(super) fn is_of_a_row(error: &StoreError) -> bool {
     match error.kind {
         StoreErrorKind::RowData => true,
         StoreErrorKind::Busy => error.code.as_deref() == Some("55P03"),
-        // What the server says of itself, not of a statement.
+        // Except for errors of the server itself.
         StoreErrorKind::Other | StoreErrorKind::Unfit => error
             .code
             .as_deref()
@@ -102,7 +139,7 @@ pub(super) fn is_of_a_row(error: &StoreError) -> bool {
     }
 }
 
-/// Why the database refused a row, as a report tells it.
+/// The database's refusal of a row, for the report.
 pub(super) fn row_error(error: &StoreError) -> RowError {
     RowError { sqlstate: error.code.clone(), constraint: error.constraint.clone(), message: error.message.clone() }
 }

@@ -1,4 +1,4 @@
-//! Why a transaction of a batch did not commit, and how the batch goes on.
+//! Why a transaction of a batch did not commit, and how the batch continues.
 
 use super::execute::row_error;
 use crate::model::{BatchReport, Outcome, RowError, StepResult};
@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 /// Why a transaction of a batch did not commit.
 pub(super) enum Failure {
-    /// One row's data is in the way.
+    /// A row's data is the reason.
     RowData(StoreError),
-    /// One row's data is in the way, and the database has said so only as it was to commit: no savepoint tells which row.
+    /// A row's data is the reason, and the database refused only the commit, so no savepoint tells which row.
     AtCommit(StoreError),
-    /// A row's data made the database abort the whole transaction, the rows before it included.
+    /// A row's data made the database abort the whole transaction.
     Aborted(Aborted),
     /// Nothing was written.
     Store(StoreError),
@@ -26,7 +26,7 @@ impl From<StoreError> for Failure {
 }
 
 impl Failure {
-    /// That of a commit which the database has refused.
+    /// The failure of a refused commit.
     pub(super) fn of_commit(error: StoreError) -> Failure {
         if error.kind == StoreErrorKind::RowData { Failure::AtCommit(error) } else { Failure::Store(error) }
     }
@@ -43,10 +43,10 @@ pub(super) enum Aborted {
 /// How the verified rows are acted on.
 #[derive(PartialEq, Eq)]
 pub(super) enum BatchMode {
-    /// In one go.
+    /// All at once.
     Together,
-    /// Behind savepoints, because one of them is refused; without those that take the whole transaction with them, which are
-    /// known by then.
+    /// Behind savepoints, because one of them is refused. Rows that abort the whole transaction are left out once
+    /// known.
     Savepoints { left_out: BTreeMap<usize, RowError>, is_row_by_row: bool },
 }
 
@@ -67,8 +67,8 @@ impl BatchMode {
     }
 }
 
-/// What became of a batch of so many rows whose commit was refused because of a row: alone, that row is known; of several, each
-/// is to be tried again among fewer.
+/// The report of a batch whose commit was refused because of a row. A single row is refused; several are to be tried
+/// again in smaller batches.
 pub(super) fn at_commit(error: &StoreError, rows: usize) -> BatchReport<StoreError> {
     let result = if rows == 1 { StepResult::refused(row_error(error)) } else { StepResult::of(Outcome::NotTried) };
     BatchReport { results: vec![result; rows], stop: None, warnings: Vec::new() }

@@ -1,16 +1,13 @@
-//! One batch, in one short transaction and the same on every engine: verify and lock, act, record, commit, wake.
+//! One batch, in one short transaction, for both engines: verify and lock, act, record, commit, wake.
 
-mod conflict;
 mod execute;
 mod failure;
 mod record;
 mod restore;
 mod savepoints;
-mod slices;
 mod sweep_lock;
 mod transaction;
 mod verify;
-mod wake;
 mod writer;
 
 pub use record::{Recorder, Unrecorded, fingerprint};

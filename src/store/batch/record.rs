@@ -1,6 +1,6 @@
 //! Step three of a batch: what was done is recorded, in the transaction that did it and before it commits.
 
-use crate::model::{Cell, Change, Fingerprint, Key, LedgerRow, RowChange, RowImage, Timestamp, ValueChange};
+use crate::model::{Cell, Change, Fingerprint, Key, LedgerRow, Remedy, RowChange, RowImage, Timestamp, ValueChange};
 use crate::preset::{Column, LedgerSpec, QueueSpec};
 use crate::store::session::Session;
 use crate::store::sql;
@@ -144,7 +144,8 @@ fn add<S: Session + ?Sized>(session: &mut S, ledger: &LedgerSpec, rows: &[Ledger
     if !ledger.lacks.is_empty() {
         let message = format!("the ledger {name} lacks columns: {}", ledger.lacks.join(", "));
         return Err(StoreError::new(StoreErrorKind::Unfit, message)
-            .hint("rename or drop that table, and make the ledger anew with `jobdoctor init --ledger`"));
+            .hint("rename or drop that table")
+            .remedy(Remedy::MakeLedger));
     }
     // The jobs are locked by now: what stands in the way of the ledger is not waited for any longer than in an action.
     session.begin_acting(false)?;

@@ -1,23 +1,22 @@
-//! Rows of a batch of which at least one is refused, or needs what another session holds: halves of halves are tried behind
-//! savepoints until what cannot be moved stands alone. One row in 500 takes some twenty tries, not 500, and all that time the
-//! batch's locks stand in the workers' way.
+//! The savepoint fallback for a batch in which a row is refused or locked: halves of halves are tried behind savepoints
+//! until each such row stands alone. One row in 500 takes some twenty tries, not 500; meanwhile the batch's locks block
+//! workers.
 
-use super::execute::{ActionContext, is_of_a_row, row_error};
+use super::execute::{ActionContext, act_on, is_of_a_row, row_error};
 use super::failure::{Aborted, Failure};
-use super::slices::act_on;
 use crate::model::{Batch, Outcome, StepResult};
 use crate::preset::{ActionSpec, QueueSpec};
 use crate::store::session::Session;
 use crate::store::sql::Statement;
 use crate::store::{StoreError, StoreErrorKind};
 
-/// So many rows alone, all of them for want of a lock and none of them moved: it is no row that is held but a table.
+/// If more rows than this fail for want of a lock and none has moved, a table is locked and not a row.
 const HELD: usize = 20;
 
-/// The results of those rows that were not moved.
+/// Acts on rows, and gives the results of those that were not moved.
 ///
 /// # Errors
-/// When it is not the rows: all of them meet the same odd error, or nobody gets a lock.
+/// When the rows are not the reason: all of them meet the same unexpected error, or none gets a lock.
 pub(super) fn with_savepoints<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
@@ -61,7 +60,7 @@ pub(super) fn with_savepoints<S: Session>(
         }
     }
     match odd.first() {
-        // Of one row alone, only what the tables cannot do at all is no fault of its own.
+        // A batch of one row fails as a whole only if the tables do not fit.
         Some(error) if odd.len() == count && (count > 1 || error.kind == StoreErrorKind::Unfit) => {
             Err(Failure::Store(error.clone()))
         }
@@ -69,13 +68,13 @@ pub(super) fn with_savepoints<S: Session>(
     }
 }
 
-/// The two halves, the first on top.
+/// The two halves, the first one last, where it is popped first.
 fn halves(rows: &[usize]) -> Vec<Vec<usize>> {
     let (first, second) = rows.split_at(rows.len() / 2);
     [second, first].into_iter().filter(|half| !half.is_empty()).map(<[usize]>::to_vec).collect()
 }
 
-/// Acts on some rows so that it can be taken back; the inner error is theirs.
+/// Acts on some rows behind a savepoint; the inner error concerns them alone.
 fn behind_savepoint<S: Session>(
     session: &mut S,
     spec: &QueueSpec,

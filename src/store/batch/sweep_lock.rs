@@ -1,29 +1,42 @@
-//! The sweep lock: one sweeper at a time. What is written is safe without it, because every step proves its precondition; the lock keeps runs
-//! of several hosts from doing the same work at the same time, and from doing it again too soon.
+//! The sweep lock: one sweeper at a time, and a minimum interval between sweeps. Writes are safe without it, because
+//! every step proves its precondition; it keeps several hosts from doing the same work at the same time or again too
+//! soon.
 
-use crate::model::{Cell, Clocks, Timestamp, age};
+use crate::model::{Cell, Clocks, Remedy, Timestamp, age};
 use crate::preset::QueueSpec;
 use crate::store::session::{Session, WriteSession};
-use crate::store::sql;
+use crate::store::sql::{self, Param, Statement};
 use crate::store::{StoreError, StoreErrorKind};
 use sha2::{Digest as _, Sha256};
 use std::time::Duration;
 
-/// The command whose runs hold off one another.
+/// Acquires the lock on Postgres, or says at once that another session has it. The lock ends with its transaction, so
+/// it works behind poolers, and a killed run leaves none.
+const ACQUIRE: &str = "SELECT pg_catalog.pg_try_advisory_xact_lock($1::bigint)";
+/// The session that holds the lock, in words; no row if it has ended. Of a session of another role only the process is
+/// visible.
+const HOLDER: &str = "SELECT 'server process ' || l.pid::text \
+    || coalesce(', ' || nullif(a.application_name, ''), '') || coalesce(', user ' || a.usename::text, '') \
+    || coalesce(', from ' || a.client_addr::text, '') \
+    FROM pg_catalog.pg_locks AS l LEFT JOIN pg_catalog.pg_stat_activity AS a ON a.pid = l.pid \
+    WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
+    AND l.database = (SELECT d.oid FROM pg_catalog.pg_database AS d WHERE d.datname = pg_catalog.current_database()) \
+    AND ((l.classid::bigint << 32) | l.objid::bigint) = $1::bigint LIMIT 1";
+/// The command whose runs exclude one another.
 const SWEEP: &str = "sweep";
-/// A run is named after the time at which it began, and may take so long until its last row is in the ledger.
+/// The longest time between the start of a run, which is in its id, and its last ledger row.
 const LONGEST_RUN: Duration = Duration::from_secs(86_400);
 
 /// How a run's batches use the sweep lock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SweepLock {
-    /// The run is called off if a sweep of this queue has moved something within that time, as its ledger tells. Asked in the
+    /// Refuses the run if a sweep of this queue moved a job within this time, by the queue's ledger. Checked in the
     /// transaction of the first batch, where no other run can come between.
     pub min_interval: Option<Duration>,
 }
 
-/// Why a run is called off: the last sweep was less than `min_interval` ago, or is that little ahead of `now`, because a clock was set
-/// back. `None` if it was earlier, or its time is so far ahead that it says nothing.
+/// Why a run is refused: the last sweep was less than `min_interval` ago, or is less than that ahead of `now` because a
+/// clock was set back. `None` if it was earlier, or further ahead.
 pub fn too_soon(table: &str, last: Timestamp, min_interval: Duration, now: Timestamp) -> Option<StoreError> {
     let due = last.plus(min_interval);
     if !due.is_after(now, Clocks::One) || !now.plus(min_interval).is_after(last, Clocks::One) {
@@ -36,7 +49,7 @@ pub fn too_soon(table: &str, last: Timestamp, min_interval: Duration, now: Times
         }
     };
     let message = format!(
-        "{table} was swept {when}, and --min-interval {} keeps the next sweep off until {due}; nothing was written",
+        "{table} was swept {when}, and the minimum interval of {} keeps the next sweep off until {due}; nothing was written",
         age(min_interval)
     );
     Some(
@@ -45,7 +58,7 @@ pub fn too_soon(table: &str, last: Timestamp, min_interval: Duration, now: Times
     )
 }
 
-/// The first thing in the transaction of a batch.
+/// Acquires the lock and checks the minimum interval, first in a batch's transaction.
 pub(super) fn acquire<S: WriteSession>(
     session: &mut S,
     spec: &QueueSpec,
@@ -53,13 +66,14 @@ pub(super) fn acquire<S: WriteSession>(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let table = job_table(spec);
-    // Where only one session can write, the transaction itself is the lock.
+    // If only one session can write, the transaction itself is the lock.
     if session.shares_writes() {
         let key = key(spec);
-        let got = session.query(&sql::acquire_sweep_lock(key))?;
+        let with_key = |sql: &str| Statement { sql: sql.to_owned(), params: vec![Param::Cell(Cell::Integer(key))] };
+        let got = session.query(&with_key(ACQUIRE))?;
         if got.first().and_then(|row| row.first()) != Some(&Cell::Integer(1)) {
-            // Without time left to ask who has it, another run has it all the same.
-            let who = match session.query(&sql::sweep_lock_holder(key)) {
+            // If no time is left to ask which run holds it, the answer is the same without a name.
+            let who = match session.query(&with_key(HOLDER)) {
                 Err(error) if error.kind == StoreErrorKind::TimedOut => Vec::new(),
                 answer => answer?,
             };
@@ -67,7 +81,8 @@ pub(super) fn acquire<S: WriteSession>(
             let who = who.map_or_else(String::new, |who| format!(" ({who})"));
             let message = format!("another sweep is writing to {table} at this moment{who}; nothing was written");
             return Err(StoreError::new(StoreErrorKind::SweepLockHeld, message)
-                .hint("it does the same work; run again later, or let this one wait with --lock-wait 30s"));
+                .hint("it does the same work; run again later")
+                .remedy(Remedy::WaitForSweepLock));
         }
     }
     let Some(min_interval) = sweep_lock.min_interval else { return Ok(()) };
@@ -75,7 +90,8 @@ pub(super) fn acquire<S: WriteSession>(
     last.and_then(|last| too_soon(&table, last, min_interval, now)).map_or(Ok(()), Err)
 }
 
-/// When a sweep of this queue last moved something, as its ledger tells, if that is no longer ago than so, nor further ahead.
+/// Implements [`LedgerReader::last_sweep`](crate::store::LedgerReader::last_sweep); a time that is further ahead counts
+/// as none.
 pub(in crate::store) fn last_sweep<S: Session + ?Sized>(
     session: &mut S,
     spec: &QueueSpec,
@@ -87,7 +103,7 @@ pub(in crate::store) fn last_sweep<S: Session + ?Sized>(
     };
     let earliest = now.minus(within).minus(LONGEST_RUN).to_string();
     let runs_from: String = earliest.chars().filter(char::is_ascii_digit).take(14).collect();
-    // Rows from before a clock was set back by more than that would hide the true ones for as long.
+    // Rows from before a clock was set back by more than that must not hide later ones.
     let until = now.plus(within);
     let statement = sql::ledger_last(session.dialect(), ledger, SWEEP, &job_table(spec), &runs_from, until);
     Ok(match session.query(&statement)?.first().and_then(|row| row.first()) {
@@ -97,13 +113,13 @@ pub(in crate::store) fn last_sweep<S: Session + ?Sized>(
     })
 }
 
-/// The table as the ledger names it.
+/// The table's name in the ledger.
 fn job_table(spec: &QueueSpec) -> String {
     let table = spec.tables.get(&spec.claim.lock_table);
     table.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name))
 }
 
-/// The number of the lock: the first eight bytes of SHA-256 of `jobdoctor sweep SCHEMA.TABLE`. docs/cron.md says so too.
+/// The lock's key: the first eight bytes of SHA-256 of `jobdoctor sweep SCHEMA.TABLE`, as docs/cron.md says.
 fn key(spec: &QueueSpec) -> i64 {
     let hash = Sha256::digest(format!("jobdoctor {SWEEP} {}", job_table(spec)));
     hash.iter().take(8).fold(0i64, |key, byte| (key << 8) | i64::from(*byte))
@@ -121,13 +137,13 @@ mod tests {
         assert_eq!(said.kind, StoreErrorKind::Busy);
         assert_eq!(
             said.message,
-            "main.jobs was swept 20s ago, at 2026-11-20T10:00:00Z, and --min-interval 1m keeps the next sweep off until \
+            "main.jobs was swept 20s ago, at 2026-11-20T10:00:00Z, and the minimum interval of 1m keeps the next sweep off until \
              2026-11-20T10:01:00Z; nothing was written"
         );
         assert!(too_soon("t", last, min_interval, at("2026-11-20T10:01:00Z")).is_none(), "the time is over");
         let ahead = too_soon("t", last, min_interval, at("2026-11-20T09:59:30Z")).unwrap();
         assert!(ahead.message.starts_with(
-            "t was swept at 2026-11-20T10:00:00Z, which is 30s ahead of the database's clock and counts as just now, and --min-interval 1m"
+            "t was swept at 2026-11-20T10:00:00Z, which is 30s ahead of the database's clock and counts as just now, and the minimum interval of 1m"
         ));
         assert!(
             too_soon("t", last, min_interval, at("2026-11-20T09:59:00Z")).is_none(),

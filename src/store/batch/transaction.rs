@@ -1,15 +1,16 @@
-//! The transaction around a batch, and how often it is tried.
+//! The transaction around a batch, and its retries.
 
-use super::conflict::Conflicts;
 use super::failure::{BatchMode, Failure, at_commit};
 use crate::model::{BatchReport, Outcome, StepResult, Timestamp};
-use crate::store::StoreError;
 use crate::store::session::{Commit, Session};
+use crate::store::{StoreError, StoreErrorKind};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::Duration;
 
-/// One result a row, and what an operator should know.
+/// One result for each row, and warnings.
 pub(super) type Done = (Vec<StepResult>, Vec<String>);
 
-/// Tries a batch of so many rows until it is committed or cannot be: again after a conflict, and behind savepoints once one of
+/// Tries a batch of so many rows until it commits or fails: again after a conflict, and behind savepoints once one of
 /// its rows is refused.
 pub(super) fn settle(
     rows: usize,
@@ -33,13 +34,13 @@ pub(super) fn settle(
     }
 }
 
-/// A batch of so many rows of which none was tried.
+/// The report of a batch of which no row was tried.
 pub(super) fn stopped(rows: usize, error: StoreError) -> BatchReport<StoreError> {
     let results = vec![StepResult::of(Outcome::NotTried); rows];
     BatchReport { results, stop: Some(error), warnings: Vec::new() }
 }
 
-/// Does the work of one transaction, with the transaction's clock; what it did stands only if the commit does.
+/// Runs `work` in one transaction, with the transaction's clock, and commits.
 pub(super) fn in_transaction<S: Session>(
     session: &mut S,
     schema: &str,
@@ -66,5 +67,60 @@ pub(super) fn in_transaction<S: Session>(
             };
             Err(Failure::CommitUnknown(Box::new((results.into_iter().map(unknown).collect(), error))))
         }
+    }
+}
+
+/// How often a batch is tried again after a conflict.
+const TRIES: u32 = 3;
+
+/// The pause before the first retry; each later pause is four times as long. A worker that updates the rows of a batch
+/// one by one and moves each to another partition conflicts with every try until it has finished.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The conflicts of a batch so far.
+#[derive(Default)]
+pub(super) struct Conflicts {
+    count: u32,
+}
+
+impl Conflicts {
+    /// Whether to try the batch again after that error. Waits first, with no transaction open.
+    pub(super) fn may_try_again(&mut self, error: &StoreError) -> bool {
+        if error.kind != StoreErrorKind::Conflict || self.count == TRIES {
+            return false;
+        }
+        std::thread::sleep(pause(self.count, RandomState::new().build_hasher().finish()));
+        self.count += 1;
+        true
+    }
+}
+
+/// The pause after so many retries, from half to one and a half of the usual by a random number, so that two sweepers
+/// that collided once do not collide again.
+fn pause(tries: u32, random: u64) -> Duration {
+    let part = 0.5 + random as f64 / u64::MAX as f64;
+    (PAUSE * 4_u32.saturating_pow(tries)).mul_f64(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    #[test]
+    fn pauses_grow_and_differ() {
+        let of = |tries| [0, u64::MAX / 2, u64::MAX].map(|random| pause(tries, random).as_millis());
+        assert_eq!([of(0), of(1), of(2)], [[10, 20, 30], [40, 80, 120], [160, 320, 480]]);
+    }
+
+    #[test]
+    fn only_conflicts_are_tried_again_and_not_at_once_and_not_for_ever() {
+        let error = |kind| StoreError::new(kind, "no");
+        let mut conflicts = Conflicts::default();
+        assert!(!conflicts.may_try_again(&error(StoreErrorKind::Busy)));
+        let begun = Instant::now();
+        let tried = (0..10).take_while(|_| conflicts.may_try_again(&error(StoreErrorKind::Conflict))).count();
+        assert_eq!(tried, 3);
+        assert!(begun.elapsed() >= Duration::from_millis(10 + 40 + 160), "{:?}", begun.elapsed());
     }
 }

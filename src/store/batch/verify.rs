@@ -1,4 +1,5 @@
-//! Step one of a batch: locks the evidence rows and the jobs, and settles each step whose row is no longer what was judged.
+//! Step one of a batch: locks the evidence rows and the jobs, and settles each step whose row is no longer what was
+//! judged.
 
 use crate::model::{Batch, Cell, EvidenceRow, Key, Outcome, Precondition, RowError, StepResult};
 use crate::preset::{ActionSpec, OwnerRowSpec, QueueSpec};
@@ -7,14 +8,14 @@ use crate::store::session::{Session, WriteSession, query_count};
 use crate::store::sql::{self, Statement};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Locks the owners' rows that verdicts rested on, and settles the steps whose evidence row is not what it was.
+/// Locks the owners' rows on which verdicts rest, and settles the steps whose evidence row has changed.
 pub(super) fn evidence_rows<S: WriteSession>(
     session: &mut S,
     spec: &QueueSpec,
     batch: &Batch<'_>,
 ) -> Result<Vec<Option<StepResult>>, StoreError> {
     let mut results: Vec<Option<StepResult>> = batch.steps.iter().map(|_| None).collect();
-    // Where nobody else can write while we do, the precondition itself, which covers the owner's row, is proof enough.
+    // If no other session can write meanwhile, the precondition, which covers the owner's row, is enough.
     let can_lock = |row: &&OwnerRowSpec| row.can_lock && session.shares_writes();
     let Some(row) = spec.owner.row.as_ref().filter(can_lock) else { return Ok(results) };
     let mut keys: BTreeMap<String, Key> = BTreeMap::new();
@@ -71,7 +72,7 @@ fn images<S: Session>(
     Ok(rows.into_iter().filter_map(pair).collect())
 }
 
-/// Locks the rows whose precondition is still equal, and tells apart what does not come back.
+/// Locks the rows whose precondition still holds, and settles the others as gone, changed or locked.
 pub(super) fn verify<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
@@ -87,9 +88,9 @@ pub(super) fn verify<S: Session>(
     let statement = sql::verify(spec, dialect, batch.action, moved.locks_for_update, &wanted(batch, &open));
     let verified: BTreeSet<usize> = session.query(&statement)?.iter().filter_map(|row| position(row, &open)).collect();
     let missing: Vec<usize> = open.into_iter().filter(|n| !verified.contains(n)).collect();
-    let standing = standing(session, spec, batch, &missing)?;
+    let unchanged = is_unchanged(session, spec, batch, &missing)?;
     for n in missing {
-        let outcome = match standing.get(&n) {
+        let outcome = match unchanged.get(&n) {
             None => Outcome::Gone,
             Some(false) => Outcome::Changed,
             Some(true) => Outcome::Locked,
@@ -99,28 +100,28 @@ pub(super) fn verify<S: Session>(
     Ok(())
 }
 
-/// Whether these steps' rows are still what was judged, read without a lock; a row that does not exist is left out.
-fn standing<S: Session>(
+/// Whether the rows of these steps are still what was judged, read without a lock; missing rows are left out.
+fn is_unchanged<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
     batch: &Batch<'_>,
     numbers: &[usize],
 ) -> Result<BTreeMap<usize, bool>, StoreError> {
-    let mut standing = BTreeMap::new();
+    let mut unchanged = BTreeMap::new();
     if numbers.is_empty() {
-        return Ok(standing);
+        return Ok(unchanged);
     }
     let statement = sql::reread(spec, session.dialect(), batch.action, &wanted(batch, numbers));
     for row in session.query(&statement)? {
         if let Some(n) = position(&row, numbers) {
-            *standing.entry(n).or_default() |= matches!(row.get(1), Some(Cell::Integer(1)));
+            *unchanged.entry(n).or_default() |= matches!(row.get(1), Some(Cell::Integer(1)));
         }
     }
-    Ok(standing)
+    Ok(unchanged)
 }
 
-/// Reads the evidence that cannot be locked again, now that the jobs are locked: an owner's row that did not exist, and signs
-/// of life in a view or a sub-select.
+/// Reads evidence that cannot be locked once more, now that the jobs are locked: a missing owner's row, and signs of
+/// life in a view or a sub-select.
 pub(super) fn read_again<S: WriteSession>(
     session: &mut S,
     spec: &QueueSpec,
@@ -133,14 +134,14 @@ pub(super) fn read_again<S: WriteSession>(
     if !is_unlocked || !session.shares_writes() {
         return Ok(());
     }
-    let standing = standing(session, spec, batch, &open)?;
-    for n in open.into_iter().filter(|n| standing.get(n) != Some(&true)) {
+    let unchanged = is_unchanged(session, spec, batch, &open)?;
+    for n in open.into_iter().filter(|n| unchanged.get(n) != Some(&true)) {
         set(results, n, StepResult::of(Outcome::Changed));
     }
     Ok(())
 }
 
-/// Refuses each row whose key is also that of another row or of another step: no statement could tell the two apart.
+/// Refuses each row whose key another row or step has too: no statement could tell them apart.
 pub(super) fn refuse_shared_keys<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
@@ -165,7 +166,7 @@ pub(super) fn refuse_shared_keys<S: Session>(
     Ok(())
 }
 
-/// Asks the preset's guard about each row that is locked and verified by now; where it says no, somebody holds the job.
+/// Evaluates the preset's guard for each row that is locked and verified; a job that does not pass is held by a worker.
 pub(super) fn guarded<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
@@ -187,24 +188,25 @@ pub(super) fn guarded<S: Session>(
     Ok(())
 }
 
-/// These steps' keys and preconditions.
+/// Keys and preconditions of these steps.
 fn wanted<'b>(batch: &Batch<'b>, numbers: &[usize]) -> Vec<(&'b Key, &'b str)> {
     let steps = numbers.iter().filter_map(|n| batch.steps.get(*n));
     steps.map(|step| (&step.key, step.precondition.0.as_str())).collect()
 }
 
-/// The steps that are not settled yet.
+/// The steps that are not settled.
 pub(super) fn open(results: &[Option<StepResult>]) -> Vec<usize> {
     (0..results.len()).filter(|n| results.get(*n).is_some_and(Option::is_none)).collect()
 }
 
+/// Settles a step.
 pub(super) fn set(results: &mut [Option<StepResult>], n: usize, result: StepResult) {
     if let Some(place) = results.get_mut(n) {
         *place = Some(result);
     }
 }
 
-/// Which step a verified row is, by the number it was wanted under.
+/// The step of a row, by the row's number in the statement.
 fn position(row: &[Cell], numbers: &[usize]) -> Option<usize> {
     match row.first() {
         Some(Cell::Integer(n)) => usize::try_from(*n).ok().and_then(|n| numbers.get(n.checked_sub(1)?)).copied(),

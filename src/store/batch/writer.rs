@@ -1,25 +1,24 @@
-//! The writer of both engines.
+//! The writer for both engines: the four steps of a batch.
 
-use super::execute::{ActionContext, is_of_a_row};
+use super::execute::{ActionContext, act_on, is_of_a_row, wait};
 use super::failure::{BatchMode, Failure};
 use super::record::{Recorder, changes, images, record};
 use super::restore::restore;
 use super::savepoints::with_savepoints;
-use super::slices::act_on;
 use super::sweep_lock::{SweepLock, acquire};
 use super::transaction::{Done, in_transaction, settle, stopped};
 use super::verify::{evidence_rows, guarded, open, read_again, refuse_shared_keys, set, verify};
-use super::wake::wake;
-use crate::model::{Batch, BatchReport, Key, Outcome, RestoreBatch, StepResult, Timestamp};
+use crate::model::{Action, Batch, BatchReport, Key, Outcome, RestoreBatch, StepResult, Timestamp};
 use crate::preset::{ActionSpec, QueueSpec};
-use crate::store::session::WriteSession;
+use crate::store::session::{Commit, Session, WriteSession};
+use crate::store::sql::{self, Statement};
 use crate::store::{StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
 
 /// A writer on one connection.
 pub(in crate::store) struct SqlWriter<S> {
     session: S,
-    /// The sweep lock that each batch acquires, if that was asked for.
+    /// The sweep lock, if each batch acquires it.
     sweep_lock: Option<SweepLock>,
 }
 
@@ -49,7 +48,7 @@ impl<S: WriteSession> Writer for SqlWriter<S> {
             done
         });
         if is_committed {
-            // From its first commit on, the last sweep within any time is this one.
+            // From its first commit on, this run is itself the last sweep.
             self.sweep_lock.iter_mut().for_each(|sweep_lock| sweep_lock.min_interval = None);
             report.warnings.extend(wake(&mut self.session, spec, batch, &report.results));
         }
@@ -70,6 +69,7 @@ impl<S: WriteSession> Writer for SqlWriter<S> {
     }
 }
 
+/// Steps one to three, inside the transaction: verify and lock, act, record.
 fn work<S: WriteSession>(
     session: &mut S,
     spec: &QueueSpec,
@@ -118,4 +118,43 @@ fn work<S: WriteSession>(
     record(session, spec, recorder, now, &changes)?;
     let results = results.into_iter().map(|result| result.unwrap_or_else(|| StepResult::of(Outcome::Moved)));
     Ok((results.collect(), Vec::new()))
+}
+
+/// Step four, after the commit: wakes the workers of each queue that got jobs back to run now. A failure is only a
+/// warning.
+fn wake<S: Session>(session: &mut S, spec: &QueueSpec, batch: &Batch<'_>, results: &[StepResult]) -> Vec<String> {
+    if !matches!(batch.action, Action::Requeue | Action::Wake) {
+        return Vec::new();
+    }
+    let mut queues: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+    for (n, (step, result)) in batch.steps.iter().zip(results).enumerate() {
+        if result.outcome == Outcome::Moved && wait(batch, n).is_zero() {
+            *queues.entry(step.queue.as_deref()).or_default() += 1;
+        }
+    }
+    let statements =
+        queues.iter().flat_map(|(queue, moved)| sql::notifications(spec, session.dialect(), *queue, *moved));
+    let statements: Vec<Statement> = statements.collect();
+    if statements.is_empty() {
+        return Vec::new();
+    }
+    match send(session, spec, &statements) {
+        Ok(()) => Vec::new(),
+        Err(error) => vec![format!("waking the workers failed, they will poll: {error}")],
+    }
+}
+
+/// Sends them in a transaction of its own.
+fn send<S: Session>(session: &mut S, spec: &QueueSpec, statements: &[Statement]) -> Result<(), StoreError> {
+    session.begin(&spec.schema)?;
+    for statement in statements {
+        if let Err(error) = session.query(statement) {
+            session.rollback();
+            return Err(error);
+        }
+    }
+    match session.commit() {
+        Commit::Done => Ok(()),
+        Commit::Failed(error) | Commit::Unknown(error) => Err(error),
+    }
 }

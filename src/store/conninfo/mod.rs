@@ -1,46 +1,113 @@
-//! libpq's front end: everything by which `psql` finds a server is understood here, by the same rules. URLs and `key=value`
-//! strings, the `PG*` variables, service files and password files are parsed into one table of keys; the driver is told
-//! through its setters, and never gets a string that was put together again.
+//! libpq's front end: how `psql` finds a server, by the same rules.
 //!
-//! The rules are those of libpq 15 to 17 (`fe-connect.c`); where a key cannot be honoured it is refused by name.
+//! URLs, `key=value` strings, the `PG*` variables, service files and password files become one table of keys. The
+//! driver gets its values through setters, never a string that was put together again. The rules are those of libpq 15
+//! to 17 (`fe-connect.c`); a key that cannot be honoured is refused by name.
 
-mod error;
-mod framework;
 mod keys;
-mod pairs;
-mod passfile;
+mod parse;
 mod passwords;
-mod postgres;
+mod postgres_address;
 mod server;
 mod service;
 mod settings;
-mod surroundings;
-mod tcp;
 mod tls;
-mod uri;
 
-pub use error::AddressError;
-pub use framework::FRAMEWORK_WORDS;
-pub use postgres::{ChannelBinding, PostgresAddress, TargetAttributes};
+pub use keys::FRAMEWORK_WORDS;
+pub use postgres_address::{ChannelBinding, PostgresAddress, TargetAttributes, Tcp};
 pub use server::{Server, ServerPlace};
 pub use settings::{Author, Origin};
-pub use surroundings::{Password, Surroundings, Variables};
-pub use tcp::Tcp;
 pub use tls::{Root, SslMode, TlsFile, TlsSettings, TlsVersion};
 
-/// The environment variables that stand for a key, with that key.
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+/// What an address is resolved against: the environment, the home directory, the user of this process.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// The environment variables that are set and not empty.
+    pub variables: Variables,
+    /// Where `~` is.
+    pub home: Option<PathBuf>,
+    /// The name of the user that this process runs as.
+    pub user: Option<String>,
+    /// What messages call the address: `--db`, a variable or a target.
+    pub source: String,
+    /// A password from a file that the operator named, and that file. It takes precedence over every other.
+    pub password: Option<(Password, PathBuf)>,
+}
+
+impl Default for Surroundings {
+    /// An empty environment.
+    fn default() -> Surroundings {
+        let source = "the address".to_owned();
+        Surroundings { variables: Variables::default(), home: None, user: None, source, password: None }
+    }
+}
+
+/// Environment variables by name. Their values may be passwords, so they are never printed.
+#[derive(Clone, Default)]
+pub struct Variables(pub BTreeMap<String, String>);
+
+impl fmt::Debug for Variables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+impl Surroundings {
+    /// The value of a variable; none if it is empty.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.variables.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+}
+
+/// A password, which `Debug` hides. Bytes, because it need not be UTF-8.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Password(pub Vec<u8>);
+
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(hidden)")
+    }
+}
+
+/// Why an address cannot be used. Never repeats its contents, which may hold a password.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct AddressError {
+    /// What is wrong, and what to do about it.
+    pub message: String,
+    /// True if the fault is in a file that the address leads to.
+    pub in_a_file: bool,
+}
+
+impl AddressError {
+    /// The address itself is at fault.
+    pub(crate) fn new(message: impl Into<String>) -> AddressError {
+        AddressError { message: message.into(), in_a_file: false }
+    }
+
+    /// A file is at fault.
+    pub(super) fn in_a_file(message: impl Into<String>) -> AddressError {
+        AddressError { message: message.into(), in_a_file: true }
+    }
+}
+
+/// Each environment variable that sets a key, with the key.
 pub fn variables() -> impl Iterator<Item = (&'static str, &'static str)> {
     keys::KEYS.iter().filter_map(|key| Some((key.variable?, key.name)))
 }
 
-/// Whether a text begins with one of libpq's keys and an equals sign: then it is no path.
+/// Whether a text begins with one of libpq's keys and an equals sign, and so is no path.
 pub(super) fn is_key_value(text: &str) -> bool {
     text.split_once('=').is_some_and(|(key, _)| keys::find(key.trim()).is_some())
 }
 
-/// Whether a text is a Postgres URL, or would be one in a framework's eyes.
+/// Whether a text is a Postgres URL, to libpq or to the author's framework.
 pub(super) fn is_url(text: &str, author: Author) -> bool {
     text.starts_with("postgres:")
         || text.starts_with("postgresql:")
-        || (author == Author::Framework && framework::scheme(text).is_some())
+        || (author == Author::Framework && keys::framework_scheme(text).is_some())
 }

@@ -1,13 +1,15 @@
-//! Which server gets which password.
+//! Which server gets which password: from the file named for it, the settings, or a password file
+//! (`host:port:database:user:password`, one a line).
 
-use super::passfile::{self, PassFile, Wanted};
 use super::server::{Server, ServerPlace, default_socket_directory};
 use super::settings::{Origin, Settings};
 use super::{Password, Surroundings};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Gives each server its password: from the file that was named for it, the settings, or the line of the password file that
-/// fits it.
+/// Sets each server's password. The first of these counts: a file named for it, the settings, the password file's line
+/// for that server.
 pub(super) fn hand_out(
     servers: &mut [Server],
     settings: &Settings,
@@ -24,10 +26,10 @@ pub(super) fn hand_out(
         servers.iter_mut().for_each(|server| server.password = Some(password.clone()));
         return Search { origin: Some(origin), in_vain: None, warnings: Vec::new() };
     }
-    let path = settings.text("passfile").map(PathBuf::from).or_else(|| passfile::usual_place(surroundings));
+    let path = settings.text("passfile").map(PathBuf::from).or_else(|| default_path(surroundings));
     let in_vain = |why: String| Search { origin: None, in_vain: Some(why), warnings: Vec::new() };
     let Some(path) = path else { return in_vain("there is no home directory with a .pgpass".to_owned()) };
-    let file = match passfile::read(&path) {
+    let file = match read_file(&path) {
         Ok(None) => return in_vain(format!("there is no password file {}", path.display())),
         Ok(Some(file)) => file,
         Err(why) => return Search { warnings: vec![why.clone()], ..in_vain(why) },
@@ -35,7 +37,7 @@ pub(super) fn hand_out(
     let mut origin = None;
     for server in servers.iter_mut() {
         let found = look_up(server, &file, user, database);
-        // An empty one is none, though it ends the search.
+        // An empty password ends the search and counts as none.
         server.password = found.filter(|(password, _)| !password.0.is_empty()).map(|(password, line)| {
             origin.get_or_insert(Origin::PassFile(file.path.clone(), line));
             password
@@ -51,24 +53,146 @@ pub(super) fn hand_out(
 
 /// How the search for a password went.
 pub(super) struct Search {
-    /// Where one was found.
+    /// Where a password was found.
     pub(super) origin: Option<Origin>,
-    /// Where none was found.
+    /// Why none was found.
     pub(super) in_vain: Option<String>,
-    /// What is wrong with the password file.
+    /// Why a password file was not used.
     pub(super) warnings: Vec<String>,
 }
 
 fn look_up(server: &Server, file: &PassFile, user: &str, database: &str) -> Option<(Password, usize)> {
-    file.password(&Wanted { host: &name_in_file(server), port: &server.port.to_string(), database, user })
+    file.password(&Connection { host: &name_in_file(server), port: &server.port.to_string(), database, user })
 }
 
-/// libpq looks the default socket up as localhost, and any other by its directory.
+/// libpq looks up the default socket as `localhost` and any other by its directory.
 fn name_in_file(server: &Server) -> String {
     let is_usual = |directory: &Path| default_socket_directory().is_some_and(|usual| directory == Path::new(usual));
     match &server.place {
         ServerPlace::Socket(directory) if is_usual(directory) => "localhost".to_owned(),
         ServerPlace::Socket(directory) => directory.display().to_string(),
         ServerPlace::Host(name, _) => name.clone(),
+    }
+}
+
+/// The connection that a password file is searched for.
+struct Connection<'w> {
+    host: &'w str,
+    port: &'w str,
+    database: &'w str,
+    user: &'w str,
+}
+
+/// The contents of a password file.
+struct PassFile {
+    path: PathBuf,
+    text: Vec<u8>,
+}
+
+/// The default password file. `PGPASSFILE` is not consulted: it is one of the settings.
+fn default_path(surroundings: &Surroundings) -> Option<PathBuf> {
+    surroundings.home.as_ref().map(|home| home.join(".pgpass"))
+}
+
+/// Reads a password file; `None` if it does not exist.
+///
+/// # Errors
+/// When libpq would not use the file: other users may read it, or it is no plain file.
+fn read_file(path: &Path) -> Result<Option<PassFile>, String> {
+    let Ok(metadata) = fs::metadata(path) else { return Ok(None) };
+    if !metadata.is_file() {
+        return Err(format!("password file {} is no plain file and was not used", path.display()));
+    }
+    let mode = metadata.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(format!(
+            "password file {0} was not used, because its mode {mode:04o} lets others read it: chmod 600 {0}",
+            path.display()
+        ));
+    }
+    match fs::read(path) {
+        Ok(text) => Ok(Some(PassFile { path: path.to_owned(), text })),
+        Err(error) => Err(format!("password file {} was not used: {error}", path.display())),
+    }
+}
+
+impl PassFile {
+    /// The password of the first line that matches, and the line's number.
+    fn password(&self, wanted: &Connection<'_>) -> Option<(Password, usize)> {
+        let lines = self.text.split(|byte| *byte == b'\n').enumerate();
+        lines
+            .filter(|(_, line)| !line.starts_with(b"#"))
+            .find_map(|(n, line)| Some((password_of_line(line, wanted)?, n + 1)))
+    }
+}
+
+fn password_of_line(line: &[u8], wanted: &Connection<'_>) -> Option<Password> {
+    let end = line.iter().rposition(|byte| *byte != b'\r').map_or(0, |at| at + 1);
+    let line = line.get(..end).unwrap_or_default();
+    let fields = [wanted.host, wanted.port, wanted.database, wanted.user];
+    let rest = fields.into_iter().try_fold(line, |rest, wanted| after_field(rest, wanted.as_bytes()))?;
+    let mut password = Vec::with_capacity(rest.len());
+    let mut rest = rest.iter().copied().peekable();
+    // An unescaped colon ends the password, as in libpq.
+    while let Some(byte) = rest.next_if(|byte| *byte != b':') {
+        // A backslash at the very end is literal.
+        password.push(if byte == b'\\' { rest.next().unwrap_or(byte) } else { byte });
+    }
+    Some(Password(password))
+}
+
+/// The rest of the line if its first field matches: `*`, or the value with each `:` and `\` escaped by a backslash.
+fn after_field<'l>(line: &'l [u8], wanted: &[u8]) -> Option<&'l [u8]> {
+    if let Some(rest) = line.strip_prefix(b"*:") {
+        return Some(rest);
+    }
+    let (mut line, mut wanted) = (line, wanted.iter());
+    loop {
+        let (first, rest) = line.split_first()?;
+        match first {
+            b':' if wanted.as_slice().is_empty() => return Some(rest),
+            b'\\' => {
+                let (escaped, rest) = rest.split_first()?;
+                line = rest;
+                wanted.next().filter(|byte| *byte == escaped)?;
+            }
+            byte => {
+                line = rest;
+                wanted.next().filter(|wanted| *wanted == byte)?;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Connection, PassFile};
+    use std::path::PathBuf;
+
+    fn look_up(text: &str, wanted: [&str; 4]) -> Option<(String, usize)> {
+        let [host, port, database, user] = wanted;
+        let file = PassFile { path: PathBuf::new(), text: text.as_bytes().to_vec() };
+        let found = file.password(&Connection { host, port, database, user })?;
+        Some((String::from_utf8(found.0.0).unwrap(), found.1))
+    }
+
+    #[test]
+    fn the_first_line_that_fits_counts() {
+        let file = "# db:5432:app:ops:comment\n\ndb:5432:app:other:1\ndb:*:app:ops:2\r\n*:*:*:*:3";
+        assert_eq!(look_up(file, ["db", "5432", "app", "ops"]), Some(("2".to_owned(), 4)));
+        assert_eq!(look_up(file, ["db", "5433", "app", "ops"]), Some(("2".to_owned(), 4)));
+        assert_eq!(look_up(file, ["db2", "5432", "app", "ops"]), Some(("3".to_owned(), 5)));
+        assert_eq!(look_up("db:5432:app:ops:1", ["db", "5432", "ap", "ops"]), None);
+        assert_eq!(look_up("db:5432:app:ops", ["db", "5432", "app", "ops"]), None);
+    }
+
+    #[test]
+    fn escapes_and_wildcards() {
+        assert_eq!(look_up(r"\:\:1:5432:a\\b:*:p\:a\\ss\", ["::1", "5432", r"a\b", "x"]).unwrap().0, r"p:a\ss\");
+        // A star is a wildcard only when it is the whole field, and a password ends at a colon.
+        assert_eq!(look_up("d*:*:*:*:x", ["db", "1", "a", "u"]), None);
+        assert_eq!(look_up("*:*:*:*:a:b:c", ["db", "1", "a", "u"]).unwrap().0, "a");
+        assert_eq!(look_up(r"\*:*:*:*:x", ["*", "1", "a", "u"]).unwrap().0, "x");
+        assert_eq!(look_up("*:*:*:*:", ["db", "1", "a", "u"]).unwrap().0, "");
     }
 }

@@ -1,3 +1,5 @@
+//! The servers that an address names.
+
 use super::settings::Settings;
 use super::{AddressError, Password};
 use std::fmt;
@@ -6,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 /// libpq's default port.
 pub(super) const PORT: &str = "5432";
-/// What is said of a port that is none: it may be a piece of a password with a colon in it.
+/// The complaint about a bad port, which may be part of a password with a colon in it.
 const PORT_RULE: &str = "is a number from 1 to 65535. In a URL the characters @ / : ? # % of a user name or password must be \
     percent-encoded: @ is %40, : is %3A";
-/// Where Debian's and upstream's servers put their socket.
+/// Socket directories of Debian's packages and of upstream.
 const SOCKET_DIRECTORIES: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
 /// A server to try.
@@ -17,7 +19,7 @@ const SOCKET_DIRECTORIES: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 pub struct Server {
     /// Where it is.
     pub place: ServerPlace,
-    /// Its port, which is part of a socket's name too.
+    /// Its port, which is part of a socket's file name too.
     pub port: u16,
     /// The password for it.
     pub password: Option<Password>,
@@ -26,14 +28,14 @@ pub struct Server {
 /// Where a server is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerPlace {
-    /// A directory with a unix socket in it.
+    /// A directory that holds a unix socket.
     Socket(PathBuf),
-    /// A host's name; with `hostaddr` its address, which is then not looked up.
+    /// A host name and, from `hostaddr`, its address, which saves the lookup.
     Host(String, Option<IpAddr>),
 }
 
 impl ServerPlace {
-    /// True if nothing of what is said leaves this machine.
+    /// True if the traffic never leaves this machine.
     pub fn is_local(&self) -> bool {
         match self {
             ServerPlace::Socket(_) => true,
@@ -62,7 +64,7 @@ impl fmt::Display for Server {
     }
 }
 
-/// The hosts with their ports: as many ports as hosts, or one for all.
+/// The hosts with their ports: one port for each host, or one for all.
 pub(super) fn servers(settings: &Settings) -> Result<Vec<Server>, AddressError> {
     let list = |name: &str| -> Vec<String> {
         settings.text(name).map(|text| text.split(',').map(str::to_owned).collect()).unwrap_or_default()
@@ -92,7 +94,7 @@ pub(super) fn servers(settings: &Settings) -> Result<Vec<Server>, AddressError> 
 fn place(settings: &Settings, name: Option<String>, address: Option<String>) -> Result<ServerPlace, AddressError> {
     if let Some(address) = address {
         let parsed = address.parse().map_err(|_| settings.error("hostaddr", "is an IP address"))?;
-        // The name is then only what a certificate is compared with.
+        // The name then only serves to check the certificate.
         let name = name.unwrap_or(address);
         return if is_host_name(&name) || name.starts_with('/') {
             Ok(ServerPlace::Host(name, Some(parsed)))
@@ -126,7 +128,7 @@ fn odd_name(settings: &Settings) -> AddressError {
     )
 }
 
-/// Where libpq looks for a socket where nobody says.
+/// The directory in which libpq looks for a socket by default.
 pub(super) fn default_socket_directory() -> Option<&'static str> {
     SOCKET_DIRECTORIES.into_iter().find(|directory| Path::new(directory).exists())
 }

@@ -1,22 +1,22 @@
-//! Service files: named groups of keys that `service=NAME` or `PGSERVICE` stand for.
+//! Service files: groups of keys, which `service=NAME` or `PGSERVICE` names.
 
 use super::{AddressError, Surroundings};
 use std::path::{Path, PathBuf};
 
-/// Where the system's own service file is, where `PGSYSCONFDIR` does not say: Debian, Fedora, a build from source.
+/// Directories of the system's service file without `PGSYSCONFDIR`: Debian, Fedora, a build from source.
 const SYSTEM_DIRECTORIES: [&str; 3] = ["/etc/postgresql-common", "/etc/sysconfig/pgsql", "/usr/local/pgsql/etc"];
-/// libpq's limit for a line.
+/// libpq's limit for a line, in bytes.
 const LONGEST_LINE: usize = 1021;
 
-/// A key of a service, with its line.
+/// A key of a service, with its line number.
 pub(super) struct Entry {
     pub(super) key: String,
     pub(super) value: String,
     pub(super) line: usize,
 }
 
-/// The keys of a service and the file they stand in. Looked for as libpq does: in `PGSERVICEFILE`, else
-/// `~/.pg_service.conf`; and where it is not in there, in `pg_service.conf` of `PGSYSCONFDIR`.
+/// The keys of a service and the file they come from. As libpq, searches `PGSERVICEFILE`, else `~/.pg_service.conf`;
+/// then `pg_service.conf` in `PGSYSCONFDIR`.
 ///
 /// # Errors
 /// When there is no such service, or its file cannot be read.
@@ -52,14 +52,14 @@ pub(super) fn find(name: &str, surroundings: &Surroundings) -> Result<(PathBuf, 
     Err(AddressError::in_a_file(format!("there is no service `{name}`: {looked}")))
 }
 
-/// The entries of a group; `None` if the text has no such group. Its first appearance counts.
+/// The entries of the first group of this name; `None` if the text has none.
 fn group(name: &str, text: &str) -> Result<Option<Vec<Entry>>, (usize, String)> {
     let mut entries = None;
     for (line, text) in text.lines().enumerate().map(|(n, text)| (n + 1, text)) {
         if text.len() > LONGEST_LINE {
             return Err((line, format!("it is longer than {LONGEST_LINE} bytes")));
         }
-        let text = text.trim_matches(super::pairs::is_blank);
+        let text = text.trim_matches(super::parse::is_blank);
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
@@ -81,7 +81,7 @@ fn entry(line: usize, text: &str) -> Result<Entry, String> {
     if text.starts_with("ldap") {
         return Err("services from LDAP are not looked up: write the keys into the file".to_owned());
     }
-    // No blanks around the equals sign: libpq takes them for part of the key and the value.
+    // libpq takes blanks around the equals sign as part of key and value, so they are not trimmed.
     let (key, value) = text.split_once('=').ok_or_else(|| "it is no key=value pair".to_owned())?;
     match key {
         "service" => Err("a service cannot lead to another service".to_owned()),
@@ -117,7 +117,7 @@ mod tests {
     fn what_cannot_be_read_names_its_line() {
         for text in ["[s]\nhost", "[s]\nhost = a", "[s]\nservice=t", "[s]\nbogus=1", "[s]\nldap://h/x"] {
             assert_eq!(group("s", text).err().map(|(line, _)| line), Some(2), "{text}");
-            // Other groups are not looked at.
+            // Other groups are not read.
             assert!(group("t", text).unwrap().is_none());
         }
         assert_eq!(group("s", &format!("[s]\n\nuser={}", "x".repeat(1024))).err().map(|(line, _)| line), Some(3));

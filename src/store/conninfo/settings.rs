@@ -1,7 +1,8 @@
-//! Every key with its value and where it came from.
+//! The settings in force: each key with its value and where it came from.
 
 use super::keys::{self, KEYS, Treatment};
-use super::{AddressError, Surroundings, framework, pairs, service, uri};
+use super::parse::{URL_SCHEMES, key_value_pairs, url_pairs};
+use super::{AddressError, Surroundings, service};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 /// Where a setting came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// The address itself, by what it is called.
+    /// The address itself, under the name it has in messages.
     Address(String),
     /// A service file and the line in it.
     Service(PathBuf, usize),
@@ -17,9 +18,9 @@ pub enum Origin {
     Variable(&'static str),
     /// A line of a password file.
     PassFile(PathBuf, usize),
-    /// A file that holds a password and nothing else.
+    /// A file that holds one password.
     PasswordFile(PathBuf),
-    /// Nobody said anything: what libpq, or this program, does then.
+    /// Unset: libpq's default, or jobdoctor's.
     Default,
 }
 
@@ -38,25 +39,25 @@ impl fmt::Display for Origin {
 /// Who wrote an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Author {
-    /// Somebody who wrote it for libpq's rules, or for this program.
+    /// An operator, for libpq or for jobdoctor.
     Operator,
-    /// Whoever set `DATABASE_URL` for a framework.
+    /// The author of `DATABASE_URL`, for a framework.
     Framework,
 }
 
-/// Keys that libpq refuses with an empty value, where others then mean what they mean unset.
+/// Keys that libpq refuses with an empty value. Any other key with an empty value counts as unset.
 const NEVER_EMPTY: [&str; 6] =
     ["sslmode", "target_session_attrs", "channel_binding", "gssencmode", "connect_timeout", "service"];
 
-/// The keys that somebody has set: those of the address, then those of the service, then those of the environment.
+/// The keys that are set. The address takes precedence over the service, the service over the environment.
 pub(super) struct Settings {
     set: BTreeMap<&'static str, (String, Origin)>,
-    /// A framework's words that were dropped.
+    /// Parameters of a framework that were dropped.
     pub(super) dropped: Vec<String>,
 }
 
 impl Settings {
-    /// Collects them.
+    /// Collects the settings from the address, the service and the environment.
     ///
     /// # Errors
     /// When the address or the service cannot be read, or a key is set that cannot be honoured.
@@ -64,7 +65,7 @@ impl Settings {
         let (given, dropped) = read(text, author)?;
         let mut settings = Settings { set: BTreeMap::new(), dropped };
         for (name, value) in given {
-            // The old word for it, which libpq still takes.
+            // The old key, which libpq still accepts.
             let (name, value) = match (name.as_str(), value.starts_with('1')) {
                 ("requiressl", true) => ("sslmode".to_owned(), "require".to_owned()),
                 ("requiressl", false) => ("sslmode".to_owned(), "prefer".to_owned()),
@@ -77,14 +78,14 @@ impl Settings {
                     key.name, surroundings.source
                 )));
             }
-            // The last one counts.
+            // In an address the last one counts.
             settings.set.insert(key.name, (value, Origin::Address(surroundings.source.clone())));
         }
         let named = settings.text("service").map(str::to_owned);
         if let Some(name) = named.or_else(|| surroundings.get("PGSERVICE").map(str::to_owned)) {
             let (file, entries) = service::find(&name, surroundings)?;
             for entry in entries {
-                // Inside a service it is the first one that counts.
+                // In a service the first one counts.
                 let origin = Origin::Service(file.clone(), entry.line);
                 settings.default(&entry.key, entry.value, origin);
             }
@@ -107,7 +108,7 @@ impl Settings {
         }
     }
 
-    /// The value of a key; none if it is empty, which says nothing.
+    /// The value of a key; `None` if it is empty.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.set.get(name).map(|(value, _)| value.as_str()).filter(|value| !value.is_empty())
     }
@@ -117,16 +118,16 @@ impl Settings {
         self.set.get(name).filter(|(value, _)| !value.is_empty()).map_or(Origin::Default, |(_, origin)| origin.clone())
     }
 
-    /// What is set, by name.
+    /// The keys that are set, by name.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&'static str, &str, &Origin)> {
         let set = self.set.iter().filter(|(_, (value, _))| !value.is_empty());
         set.map(|(name, (value, origin))| (*name, value.as_str(), origin))
     }
 
-    /// One of a key's words.
+    /// The meaning of a key's value, which must be one of these words.
     ///
     /// # Errors
-    /// When it is another.
+    /// When it is another word.
     pub(super) fn word<T: Copy>(&self, name: &str, words: &[(&str, T)], default: T) -> Result<T, AddressError> {
         let Some(value) = self.text(name) else { return Ok(default) };
         let found = words.iter().find(|(word, _)| *word == value).map(|(_, meaning)| *meaning);
@@ -134,16 +135,16 @@ impl Settings {
         found.ok_or_else(|| self.error(name, &format!("is one of {}", known.join(", "))))
     }
 
-    /// A whole number.
+    /// The value of a key as a whole number.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is not a whole number.
     pub(super) fn number(&self, name: &str) -> Result<Option<i32>, AddressError> {
         let number = |value: &str| value.trim().parse().map_err(|_| self.error(name, "is a whole number"));
         self.text(name).map(number).transpose()
     }
 
-    /// An error about a key's value, which is not shown.
+    /// An error about a key, which does not repeat its value.
     pub(super) fn error(&self, name: &str, must: &str) -> AddressError {
         let origin = self.origin(name);
         let message = format!("`{name}` (from {origin}) {must}");
@@ -167,32 +168,32 @@ impl Settings {
     }
 }
 
-/// The keys of an address, and what of it was dropped.
+/// The keys of an address, and the framework's parameters that were dropped.
 type Given = (Vec<(String, String)>, Vec<String>);
 
 fn read(text: &str, author: Author) -> Result<Given, AddressError> {
     if author == Author::Framework
-        && let Some((rest, scheme)) = framework::scheme(text)
+        && let Some((rest, scheme)) = keys::framework_scheme(text)
     {
         let (words, keys): (Vec<_>, Vec<_>) =
-            uri::pairs(rest)?.into_iter().partition(|(key, _)| framework::whose(key).is_some());
+            url_pairs(rest)?.into_iter().partition(|(key, _)| keys::framework_of(key).is_some());
         let words =
-            words.into_iter().map(|(word, _)| format!("{word} ({})", framework::whose(&word).unwrap_or_default()));
+            words.into_iter().map(|(word, _)| format!("{word} ({})", keys::framework_of(&word).unwrap_or_default()));
         return Ok((keys, scheme.into_iter().chain(words).collect()));
     }
-    match uri::SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme)) {
-        Some(rest) => Ok((uri::pairs(rest)?, Vec::new())),
+    match URL_SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme)) {
+        Some(rest) => Ok((url_pairs(rest)?, Vec::new())),
         None if text.starts_with("postgres:") || text.starts_with("postgresql:") => Err(AddressError::new(
             "a Postgres URL begins with postgres:// (nothing of this one is shown: it may hold a password)",
         )),
-        None => Ok((pairs::pairs(text)?, Vec::new())),
+        None => Ok((key_value_pairs(text)?, Vec::new())),
     }
 }
 
-/// A key that libpq does not have. It is named only if it is known from elsewhere: it may be a piece of a password.
+/// A key that libpq does not have. The message names it only if a framework has it: it may be part of a password.
 fn unknown(source: &str, name: &str) -> AddressError {
     let close = KEYS.iter().map(|key| key.name).find(|known| strsim::damerau_levenshtein(known, name) <= 2);
-    AddressError::new(match (framework::whose(name), close) {
+    AddressError::new(match (keys::framework_of(name), close) {
         (Some(whose), _) => format!(
             "`{name}` is a word of {whose} that says nothing to a server: leave it out. From DATABASE_URL, where frameworks \
              look, it would have been dropped"

@@ -1,4 +1,4 @@
-//! What an address says about TLS, in libpq's words.
+//! The TLS settings of an address.
 
 use super::server::Server;
 use super::settings::Settings;
@@ -12,13 +12,13 @@ pub enum SslMode {
     Disable,
     /// Without TLS; with it where the server refuses that.
     Allow,
-    /// With TLS where the server has it; without it where not, or where the handshake or the server's answer to it fails.
+    /// With TLS if the server has it; without if not, or if the handshake or authentication over TLS fails.
     Prefer,
-    /// With TLS or not at all. The certificate is checked only where root certificates are at hand.
+    /// With TLS or not at all. The certificate is checked only if there are root certificates.
     Require,
-    /// With TLS, from a server whose certificate a trusted authority has signed.
+    /// With TLS, and a trusted authority has signed the server's certificate.
     VerifyCa,
-    /// The same, and the certificate names the host.
+    /// As [`SslMode::VerifyCa`], and the certificate names the host.
     VerifyFull,
 }
 
@@ -40,25 +40,25 @@ impl SslMode {
     }
 }
 
-/// A file that the address names, or that libpq looks for in `~/.postgresql`.
+/// A file that the address names, or a default file in `~/.postgresql`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsFile {
-    /// Where it is, or would be.
+    /// Its path.
     pub path: PathBuf,
-    /// True if somebody named it; one that is not named need not be there.
+    /// True if a setting names it; a default file need not exist.
     pub named: bool,
 }
 
-/// Whom to trust.
+/// Which authorities to trust.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Root {
     /// `sslrootcert=system`: the operating system's authorities.
     System,
-    /// The certificates in a file, if it is there.
+    /// The certificates in a file, if it exists.
     File(TlsFile),
 }
 
-/// A version of TLS. Older ones than 1.2 are not spoken.
+/// A version of TLS. Versions older than 1.2 are not supported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TlsVersion {
     /// TLS 1.2.
@@ -67,14 +67,14 @@ pub enum TlsVersion {
     V13,
 }
 
-/// What an address says about TLS. A file is `None` where nobody named one and there is no home directory to look in.
+/// The TLS settings of an address. A file is `None` if no setting names one and there is no home directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsSettings {
     /// `sslmode`.
     pub mode: SslMode,
     /// `sslrootcert`, else `~/.postgresql/root.crt`.
     pub root: Option<Root>,
-    /// `sslcert`, else `~/.postgresql/postgresql.crt`; `None` too where `sslcertmode=disable`.
+    /// `sslcert`, else `~/.postgresql/postgresql.crt`; `None` with `sslcertmode=disable` too.
     pub certificate: Option<TlsFile>,
     /// `sslkey`, else `~/.postgresql/postgresql.key`.
     pub key: Option<TlsFile>,
@@ -82,20 +82,20 @@ pub struct TlsSettings {
     pub revoked: Option<TlsFile>,
     /// `sslcrldir`.
     pub revoked_directory: Option<PathBuf>,
-    /// `sslsni`: whether the server is told the host's name before the handshake.
+    /// `sslsni`: whether the client sends the host name (SNI).
     pub server_name_indication: bool,
     /// `ssl_min_protocol_version`.
     pub oldest: TlsVersion,
     /// `ssl_max_protocol_version`.
     pub newest: TlsVersion,
-    /// `sslnegotiation=direct`: TLS from the first byte, as servers from Postgres 17 on understand it.
+    /// `sslnegotiation=direct`: TLS from the first byte, which takes Postgres 17.
     pub direct: bool,
 }
 
-/// What the settings come to.
+/// Reads the TLS settings.
 ///
 /// # Errors
-/// When one of them is not one of libpq's words, or two contradict each other.
+/// When a value is not one of libpq's words, or two values contradict each other.
 pub(super) fn tls(settings: &Settings, surroundings: &Surroundings) -> Result<TlsSettings, AddressError> {
     let file = |key: &str, usual: &str| match settings.text(key) {
         Some(path) => Some(TlsFile { path: PathBuf::from(path), named: true }),
@@ -122,14 +122,15 @@ pub(super) fn tls(settings: &Settings, surroundings: &Surroundings) -> Result<Tl
         return Err(settings.error("ssl_min_protocol_version", "is newer than `ssl_max_protocol_version`"));
     }
     let root = file("sslrootcert", "root.crt");
-    // A client's certificate can be left out, but not for want of an answer to whether it was asked for.
+    // `sslcertmode=require` is refused in `keys`: the driver does not tell whether the server asked for the
+    // certificate.
     let sends = settings.text("sslcertmode") != Some("disable");
     Ok(TlsSettings {
         mode,
         root: if system { Some(Root::System) } else { root.map(Root::File) },
         certificate: file("sslcert", "postgresql.crt").filter(|_| sends),
         key: file("sslkey", "postgresql.key").filter(|_| sends),
-        // A directory that is named takes the place of the usual file.
+        // A named directory replaces the default file.
         revoked: file("sslcrl", "root.crl").filter(|file| file.named || settings.text("sslcrldir").is_none()),
         revoked_directory: settings.text("sslcrldir").map(PathBuf::from),
         server_name_indication: settings.word("sslsni", &[("1", true), ("0", false)], true)?,
@@ -139,7 +140,7 @@ pub(super) fn tls(settings: &Settings, surroundings: &Surroundings) -> Result<Tl
     })
 }
 
-/// A version of TLS. As the oldest one, those that are not spoken do no harm.
+/// A version of TLS. An unsupported version is harmless as the oldest allowed one.
 fn version(settings: &Settings, key: &str, default: TlsVersion) -> Result<TlsVersion, AddressError> {
     let is_oldest = default == TlsVersion::V12;
     match settings.text(key).map(str::to_ascii_lowercase).as_deref() {
@@ -151,7 +152,7 @@ fn version(settings: &Settings, key: &str, default: TlsVersion) -> Result<TlsVer
     }
 }
 
-/// A word about servers elsewhere whose certificate nobody checks, or not whole.
+/// A warning about remote servers whose certificate is not fully checked.
 pub(super) fn unverified(tls: &TlsSettings, servers: &[Server]) -> Option<String> {
     let elsewhere: Vec<String> =
         servers.iter().filter(|server| !server.place.is_local()).map(|server| server.place.to_string()).collect();
@@ -165,11 +166,11 @@ pub(super) fn unverified(tls: &TlsSettings, servers: &[Server]) -> Option<String
     };
     let (mode, elsewhere) = (tls.mode.name(), elsewhere.join(", "));
     let what = match (tls.mode, has_root) {
-        (SslMode::Disable, _) => "is not encrypted: who is on the way can read and change everything",
+        (SslMode::Disable, _) => "is not encrypted: an attacker in between can read and change everything",
         (SslMode::Allow, _) => "is encrypted only if the server insists",
-        (SslMode::Prefer, _) => "may not be encrypted, and nobody checks whose server it is",
-        (SslMode::Require, false) => "is encrypted, and nobody checks whose server it is",
-        (SslMode::Require | SslMode::VerifyCa, _) => "is with a server of a trusted authority, whichever one",
+        (SslMode::Prefer, _) => "may not be encrypted, and the server's certificate is not checked",
+        (SslMode::Require, false) => "is encrypted, and the server's certificate is not checked",
+        (SslMode::Require | SslMode::VerifyCa, _) => "is with any server that has a certificate of a trusted authority",
         (SslMode::VerifyFull, _) => return None,
     };
     Some(format!("the connection to {elsewhere} {what} (sslmode={mode}); sslmode=verify-full does check"))

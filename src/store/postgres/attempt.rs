@@ -1,10 +1,9 @@
-//! Knocking at one server: at each address that its name stands for, in each TLS mode that may be tried.
+//! A connection attempt at one server: each of its addresses, in each TLS mode that is allowed.
 
 use super::connect::{Connected, together};
-use super::connect_error::{FailedAttempt, io_error, is_about_the_way_in};
-use super::connection_thread::{ConnectionThread, aside, until};
+use super::connect_error::{FailedAttempt, io_error, is_before_login};
+use super::connection_thread::{ConnectionThread, for_at_most, on_own_thread};
 use super::tls::{self, Tls};
-use super::tls_negotiation::TlsNegotiation;
 use crate::store::conninfo::{self, PostgresAddress, Server, ServerPlace, SslMode, TargetAttributes};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use ::postgres::config::{ChannelBinding, SslMode as Driver, SslNegotiation};
@@ -12,9 +11,10 @@ use ::postgres::{Client, Config, Error, NoTls};
 use std::net::{IpAddr, ToSocketAddrs};
 use std::time::Duration;
 
-/// An attempt that failed, and whether the others are not worth it.
+/// An attempt that failed.
 pub(super) struct Failed {
     pub(super) error: StoreError,
+    /// True if no other server or address is tried.
     pub(super) is_final: bool,
 }
 
@@ -24,21 +24,22 @@ impl From<StoreError> for Failed {
     }
 }
 
-/// One server that is tried.
-pub(super) struct Attempt<'k> {
-    pub(super) address: &'k PostgresAddress,
-    pub(super) server: &'k Server,
-    pub(super) tls: Option<&'k Tls>,
-    pub(super) limits: &'k Limits,
-    pub(super) wanted: TargetAttributes,
+/// An attempt to connect to one server.
+pub(super) struct Attempt<'a> {
+    pub(super) address: &'a PostgresAddress,
+    pub(super) server: &'a Server,
+    pub(super) tls: Option<&'a Tls>,
+    pub(super) limits: &'a Limits,
+    /// Which kind of server is acceptable.
+    pub(super) target: TargetAttributes,
 }
 
 impl Attempt<'_> {
-    /// Tries the addresses that a host's name stands for, one after the other.
-    pub(super) fn at_each_address(&self) -> Result<Connected, Failed> {
+    /// Tries the server's addresses one after the other.
+    pub(super) fn connect(&self) -> Result<Connected, Failed> {
         let mut failures = Vec::new();
         for address in self.addresses()? {
-            match self.at(address) {
+            match self.connect_to(address) {
                 Err(failure) if !failure.is_final => failures.push(failure.error),
                 other => return other,
             }
@@ -46,14 +47,14 @@ impl Attempt<'_> {
         Err(together(failures).into())
     }
 
-    /// None for a socket.
+    /// The addresses of the host; one `None` for a socket.
     fn addresses(&self) -> Result<Vec<Option<IpAddr>>, StoreError> {
         let (name, port) = match &self.server.place {
             ServerPlace::Socket(_) => return Ok(vec![None]),
             ServerPlace::Host(_, Some(address)) => return Ok(vec![Some(*address)]),
             ServerPlace::Host(name, None) => (name.clone(), self.server.port),
         };
-        let found = self.patiently(move || (name.as_str(), port).to_socket_addrs().map(Vec::from_iter))?;
+        let found = self.in_time(move || (name.as_str(), port).to_socket_addrs().map(Vec::from_iter))?;
         let mut addresses: Vec<Option<IpAddr>> = found
             .map_err(|error| {
                 let message = format!("{}: there is no host of this name: {error}", self.label());
@@ -67,62 +68,62 @@ impl Attempt<'_> {
         Ok(addresses)
     }
 
-    /// Goes through the TLS modes that may be tried, as libpq does.
-    fn at(&self, ip: Option<IpAddr>) -> Result<Connected, Failed> {
+    /// Tries the allowed TLS modes, in libpq's order.
+    fn connect_to(&self, ip: Option<IpAddr>) -> Result<Connected, Failed> {
         let first = match (ip, self.address.tls.mode) {
-            // On a socket there is no TLS, whatever was said: nothing leaves the machine.
-            (None, _) => return self.with(ip, Driver::Disable).map_err(|tried| tried.failed),
+            // A socket never uses TLS: nothing leaves the machine.
+            (None, _) => return self.connect_with(ip, Driver::Disable).map_err(|mode| mode.failed),
             (_, SslMode::Disable | SslMode::Allow) => Driver::Disable,
             (_, SslMode::Prefer) => Driver::Prefer,
             (_, SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull) => Driver::Require,
         };
-        match (self.with(ip, first), self.address.tls.mode) {
-            (Err(first), SslMode::Allow) if first.refused => {
-                self.with(ip, Driver::Prefer).map_err(|second| second.after(first))
+        match (self.connect_with(ip, first), self.address.tls.mode) {
+            (Err(first), SslMode::Allow) if first.is_refused => {
+                self.connect_with(ip, Driver::Prefer).map_err(|second| second.after(first))
             }
-            (Err(first), SslMode::Prefer) if first.had_tls && first.refused => {
-                self.with(ip, Driver::Disable).map_err(|second| second.after(first))
+            (Err(first), SslMode::Prefer) if first.had_tls && first.is_refused => {
+                self.connect_with(ip, Driver::Disable).map_err(|second| second.after(first))
             }
-            (result, _) => result.map_err(|tried| tried.failed),
+            (result, _) => result.map_err(|mode| mode.failed),
         }
     }
 
-    fn with(&self, ip: Option<IpAddr>, mode: Driver) -> Result<Connected, Tried> {
+    fn connect_with(&self, ip: Option<IpAddr>, mode: Driver) -> Result<Connected, FailedMode> {
         let config = self.config(ip, mode);
         let (connected, had_tls) = match self.tls.filter(|_| mode != Driver::Disable) {
-            None => (self.patiently(move || config.connect(NoTls)), false),
+            None => (self.in_time(move || config.connect(NoTls)), false),
             Some(tls) => {
-                let offer = TlsNegotiation::of(tls.clone());
-                let ours = offer.clone();
-                (self.patiently(move || config.connect(ours)), offer.was_taken())
+                let tls = tls.for_attempt();
+                let driver_tls = tls.clone();
+                (self.in_time(move || config.connect(driver_tls)), tls.has_begun())
             }
         };
         let client = match connected {
             Ok(Ok(client)) => client,
             Ok(Err(error)) => {
-                let refused = is_about_the_way_in(&error) || (had_tls && tls::is_of_the_handshake(&error));
-                // A server that answered has answered: for want of a password, or of TLS, libpq does not go on either.
+                let is_refused = is_before_login(&error) || (had_tls && tls::is_of_the_handshake(&error));
+                // After an answer no other server is tried, and neither where a password or TLS is missing. As libpq.
                 let is_final =
                     error.as_db_error().map_or_else(|| io_error(&error).is_none(), |db| db.code().code() != "57P03");
                 let failed = Failed { error: self.error(&error, had_tls), is_final };
-                return Err(Tried { failed, had_tls, refused });
+                return Err(FailedMode { failed, had_tls, is_refused });
             }
-            Err(error) => return Err(Tried { failed: error.into(), had_tls, refused: false }),
+            Err(error) => return Err(FailedMode { failed: error.into(), had_tls, is_refused: false }),
         };
-        match self.checked(ConnectionThread::over(client)) {
-            Ok(line) => Ok(Connected { line, server: self.server.clone(), label: self.label() }),
-            Err(error) => Err(Tried { failed: error.into(), had_tls, refused: false }),
+        let mut connection = ConnectionThread::start(client);
+        match self.check_target(&mut connection) {
+            Ok(()) => Ok(Connected { connection, server: self.server.clone(), label: self.label() }),
+            Err(error) => Err(FailedMode { failed: error.into(), had_tls, is_refused: false }),
         }
     }
 
-    /// Whether the server is of the kind that was asked for.
-    fn checked(&self, mut line: ConnectionThread) -> Result<ConnectionThread, StoreError> {
-        let (wanted, label) = (self.wanted, self.label());
-        if wanted == TargetAttributes::Any {
-            return Ok(line);
+    /// Whether the server is of an acceptable kind.
+    fn check_target(&self, connection: &mut ConnectionThread) -> Result<(), StoreError> {
+        if self.target == TargetAttributes::Any {
+            return Ok(());
         }
-        let (in_time, interrupt) = (until(self.patience()), self.limits.interrupt.clone());
-        let asked = line.ask(
+        let (in_time, interrupt) = (for_at_most(self.time_limit()), self.limits.interrupt.clone());
+        let asked = connection.run(
             move || in_time() && !interrupt.is_raised(),
             |client: &mut Client| {
                 let sql = "SELECT pg_catalog.pg_is_in_recovery(), \
@@ -134,20 +135,20 @@ impl Attempt<'_> {
         let (standby, read_only): (bool, bool) = match asked {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => return Err(self.error(&error, false)),
-            Err(_) => return Err(self.silent()),
+            Err(_) => return Err(self.no_answer()),
         };
-        let (fits, lacks) = match wanted {
+        let (is_acceptable, why) = match self.target {
             TargetAttributes::Any | TargetAttributes::PreferStandby => (true, ""),
             TargetAttributes::ReadWrite => (!standby && !read_only, "does not take writes"),
             TargetAttributes::ReadOnly => (standby || read_only, "takes writes"),
             TargetAttributes::Primary => (!standby, "is a standby"),
             TargetAttributes::Standby => (standby, "is no standby"),
         };
-        if fits {
-            return Ok(line);
+        if is_acceptable {
+            return Ok(());
         }
-        Err(StoreError::new(StoreErrorKind::Unreachable, format!("{label}: this server {lacks}"))
-            .hint("target_session_attrs decides which of several servers will do"))
+        Err(StoreError::new(StoreErrorKind::Unreachable, format!("{}: this server {why}", self.label()))
+            .hint("target_session_attrs says which of several servers is acceptable"))
     }
 
     fn config(&self, ip: Option<IpAddr>, mode: Driver) -> Config {
@@ -176,7 +177,7 @@ impl Attempt<'_> {
             conninfo::ChannelBinding::Prefer => ChannelBinding::Prefer,
             conninfo::ChannelBinding::Require => ChannelBinding::Require,
         });
-        config.connect_timeout(self.patience().max(Duration::from_millis(1)));
+        config.connect_timeout(self.time_limit().max(Duration::from_millis(1)));
         config.keepalives(tcp.keepalives.unwrap_or(true));
         tcp.idle.map(|idle| config.keepalives_idle(idle));
         tcp.interval.map(|interval| config.keepalives_interval(interval));
@@ -185,26 +186,26 @@ impl Attempt<'_> {
         config
     }
 
-    /// How long this server may take. Zero seconds of `connect_timeout` are no limit, but for the whole run's.
-    fn patience(&self) -> Duration {
-        let told = match self.address.connect_timeout {
+    /// How long this attempt may take. With `connect_timeout=0` only the whole run's limit counts.
+    fn time_limit(&self) -> Duration {
+        let limit = match self.address.connect_timeout {
             None => self.limits.connect,
             Some(Duration::ZERO) => Duration::MAX,
             Some(timeout) => timeout,
         };
-        told.min(self.limits.left())
+        limit.min(self.limits.left())
     }
 
-    /// The driver's own limit ends with the TCP handshake, and a name server has none.
-    fn patiently<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
-        let (in_time, interrupt) = (until(self.patience()), &self.limits.interrupt);
-        aside(|| in_time() && !interrupt.is_raised(), work).ok_or_else(|| match interrupt.is_raised() {
+    /// Runs `work` within the time limit: the driver's own covers only the TCP handshake, a name lookup has none.
+    fn in_time<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
+        let (in_time, interrupt) = (for_at_most(self.time_limit()), &self.limits.interrupt);
+        on_own_thread(|| in_time() && !interrupt.is_raised(), work).ok_or_else(|| match interrupt.is_raised() {
             true => StoreError::new(StoreErrorKind::Interrupted, "interrupted while connecting"),
-            false => self.silent(),
+            false => self.no_answer(),
         })
     }
 
-    fn silent(&self) -> StoreError {
+    fn no_answer(&self) -> StoreError {
         let message = format!("{}: the server does not answer", self.label());
         StoreError::new(StoreErrorKind::Unreachable, message)
             .hint("is the address right, and does a firewall let you through? connect_timeout=SECONDS waits longer")
@@ -219,18 +220,18 @@ impl Attempt<'_> {
     }
 }
 
-/// How trying one TLS mode went.
-struct Tried {
+/// An attempt in one TLS mode that failed.
+struct FailedMode {
     failed: Failed,
     had_tls: bool,
     /// Refused in a way that another mode may change.
-    refused: bool,
+    is_refused: bool,
 }
 
-impl Tried {
-    /// Both ways have failed, and either reason may be the one that counts: with TLS a wrong password, without it a server that
-    /// lets nobody in without. The advice is for the way with TLS.
-    fn after(self, first: Tried) -> Failed {
+impl FailedMode {
+    /// The failure of both modes. Either reason may be the decisive one: a wrong password with TLS, or a server that
+    /// requires TLS. The hint is the one of the attempt with TLS.
+    fn after(self, first: FailedMode) -> Failed {
         let (with_tls, without) = if first.had_tls { (first.failed, self.failed) } else { (self.failed, first.failed) };
         let mut error = with_tls.error;
         error.message = format!("{}; without TLS: {}", error.message, without.error.message);

@@ -1,4 +1,4 @@
-//! What `pg_catalog` says. `information_schema` hides what one has no rights on, so it is never asked.
+//! Reads the live schema from `pg_catalog`; `information_schema` would hide tables on which the role has no rights.
 
 use super::session::PostgresSession;
 use crate::model::{Cell, Engine};
@@ -32,7 +32,7 @@ WHERE c.relname = ANY ($1::text[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
   AND n.nspname NOT LIKE 'pg_temp%'
 ORDER BY n.nspname, c.relname";
 
-/// A column of a domain has the type that is at the bottom of it, which is how its values are sent.
+/// A column of a domain gets the domain's base type, in which its values are sent.
 const COLUMNS: &str = "
 SELECT a.attrelid::text, a.attname::text, base.type_name,
        pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT'),
@@ -63,8 +63,8 @@ const TRIGGERS: &str = "
 SELECT t.tgrelid::text, t.tgname::text FROM pg_catalog.pg_trigger AS t
 WHERE t.tgrelid = ANY ($1::text[]::oid[]) AND NOT t.tgisinternal AND t.tgenabled <> 'D' ORDER BY t.tgname";
 
-/// Identity columns draw from theirs without a right. Conditions are tried in whatever order, and the right can be asked of
-/// sequences only: hence the CASE.
+/// Sequences that a column's default uses and the role may not. Identity columns need no right on theirs. The CASE is
+/// there because conditions are evaluated in any order, and the right can be asked of sequences only.
 const CLOSED_SEQUENCES: &str = "
 SELECT d.refobjid::text, d.objid::regclass::text
 FROM pg_catalog.pg_depend AS d
@@ -86,7 +86,7 @@ const ENUMS: &str = "
 SELECT t.typname::text, e.enumlabel::text FROM pg_catalog.pg_enum AS e
 JOIN pg_catalog.pg_type AS t ON t.oid = e.enumtypid ORDER BY t.typname, e.enumsortorder";
 
-/// The tables of these names.
+/// Reads the tables of these names.
 pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Result<LiveSchema, StoreError> {
     let mut tables: Vec<(String, LiveTable)> = Vec::new();
     // Tables in schemas that the role may not use; no search path finds them.
@@ -112,7 +112,7 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
     }
     for name in names {
         let is_named = |table: &LiveTable| table.name == *name;
-        // The first schema of the path that has the name is the one an unqualified name means.
+        // An unqualified name means the table in the first schema of the path that has one.
         let on_path = session
             .visible
             .iter()

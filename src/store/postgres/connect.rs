@@ -1,4 +1,4 @@
-//! Finding a server that answers, lets us in and will do: libpq's way through hosts, addresses and TLS modes.
+//! Connects to the first acceptable server of an address, in libpq's order.
 
 use super::attempt::Attempt;
 use super::connection_thread::ConnectionThread;
@@ -8,31 +8,31 @@ use crate::store::{Limits, StoreError, StoreErrorKind};
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
-/// A connection that stands.
+/// An open connection.
 pub(super) struct Connected {
-    /// The line to the server.
-    pub(super) line: ConnectionThread,
+    /// The connection.
+    pub(super) connection: ConnectionThread,
     /// The server.
     pub(super) server: Server,
-    /// What to call the server in messages: user, host and database.
+    /// Its name in messages: user, host and database.
     pub(super) label: String,
 }
 
-/// Connects to the first server that will do. Nothing goes into the startup packet that a pooler might refuse, unless the
-/// operator's own `options` are such a thing.
+/// Connects to the first acceptable server. Apart from the operator's own `options`, the startup packet holds nothing
+/// that a pooler might refuse.
 ///
 /// # Errors
-/// When no server will do; then the message names each with its reason.
+/// When there is none; the message names each server with its reason.
 pub(super) fn connect(address: &PostgresAddress, limits: &Limits) -> Result<Connected, StoreError> {
     let needs_tls = address.tls.mode != SslMode::Disable
         && address.servers.iter().any(|server| matches!(server.place, ServerPlace::Host(..)));
     let (tls, unfit) = match needs_tls.then(|| tls::connector(&address.tls)).transpose() {
         Ok(tls) => (tls, None),
-        // What only prefers TLS goes on without, as with libpq; if that fails too, this is worth knowing.
+        // A mode that only prefers TLS continues without it, as in libpq. If that fails too, the message says why.
         Err(unfit) if address.tls.mode <= SslMode::Prefer => (None, Some(unfit)),
         Err(unfit) => return Err(unfit),
     };
-    first(address, tls.as_ref(), limits).map_err(|mut error| {
+    connect_to_first(address, tls.as_ref(), limits).map_err(|mut error| {
         if let Some(unfit) = unfit {
             error.message = format!("{}; TLS was not tried: {unfit}", error.message);
         }
@@ -40,15 +40,14 @@ pub(super) fn connect(address: &PostgresAddress, limits: &Limits) -> Result<Conn
     })
 }
 
-/// The first server that will do.
-fn first(address: &PostgresAddress, tls: Option<&Tls>, limits: &Limits) -> Result<Connected, StoreError> {
+fn connect_to_first(address: &PostgresAddress, tls: Option<&Tls>, limits: &Limits) -> Result<Connected, StoreError> {
     let mut failures = Vec::new();
-    for wanted in passes(address, limits) {
+    for target in targets(address, limits) {
         for server in order(address) {
-            let attempt = Attempt { address, server, tls, limits, wanted };
-            match attempt.at_each_address() {
+            let attempt = Attempt { address, server, tls, limits, target };
+            match attempt.connect() {
                 Ok(connected) => return Ok(connected),
-                // Whoever is refused by one server is not tried on the next: that is how accounts get locked.
+                // A refused login is not repeated at the next server: that is how accounts get locked.
                 Err(failure) if failure.is_final => return Err(failure.error),
                 Err(failure) => failures.push(failure.error),
             }
@@ -57,29 +56,30 @@ fn first(address: &PostgresAddress, tls: Option<&Tls>, limits: &Limits) -> Resul
     Err(together(failures))
 }
 
-/// Which kind of server to look for, and if there is none, which then. Of several servers of which nothing is said, what is
-/// to be written goes to one that takes writes.
-fn passes(address: &PostgresAddress, limits: &Limits) -> Vec<TargetAttributes> {
+/// Which kinds of server to look for, one after the other. Given several servers and no `target_session_attrs`, a
+/// writer looks for the writable one.
+fn targets(address: &PostgresAddress, limits: &Limits) -> Vec<TargetAttributes> {
     match address.target {
         TargetAttributes::PreferStandby => vec![TargetAttributes::Standby, TargetAttributes::Any],
         TargetAttributes::Any if !address.target_is_named && limits.for_writing && address.servers.len() > 1 => {
-            // If none does, the guards say so of one that does not.
+            // If none is writable, connect to any: the guards then say why nothing can be written.
             vec![TargetAttributes::ReadWrite, TargetAttributes::Any]
         }
         target => vec![target],
     }
 }
 
+/// The servers in the order in which they are tried.
 fn order(address: &PostgresAddress) -> Vec<&Server> {
     let mut servers: Vec<&Server> = address.servers.iter().collect();
     if address.shuffled {
-        let dice = RandomState::new();
-        servers.sort_by_cached_key(|server| dice.hash_one(server.to_string()));
+        let random = RandomState::new();
+        servers.sort_by_cached_key(|server| random.hash_one(server.to_string()));
     }
     servers
 }
 
-/// What several failures are together.
+/// One error for several failures.
 pub(super) fn together(mut failures: Vec<StoreError>) -> StoreError {
     let Some(mut last) = failures.pop() else {
         return StoreError::new(StoreErrorKind::Unreachable, "the address names no server");

@@ -1,7 +1,8 @@
-//! Why a connection did not come about: for each way one message that says what, to where, why, and what to try.
+//! What a failed connection attempt means: one message for each cause, and what to try.
 
 use super::error::{store_error, with_causes};
 use super::tls;
+use crate::model::Remedy;
 use crate::preset::ident::quoted;
 use crate::store::conninfo::{PostgresAddress, Server, ServerPlace, SslMode};
 use crate::store::{StoreError, StoreErrorKind};
@@ -10,24 +11,24 @@ use ::postgres::error::DbError;
 use std::error::Error as _;
 use std::io;
 
-/// One attempt to connect.
+/// A connection attempt that failed.
 pub(super) struct FailedAttempt<'a> {
-    /// What was to be reached.
+    /// The address.
     pub(super) address: &'a PostgresAddress,
-    /// The server of it that was tried.
+    /// The server that was tried.
     pub(super) server: &'a Server,
     /// User, server and database.
     pub(super) label: &'a str,
-    /// True if the server took the offer of TLS.
+    /// True if the TLS handshake had begun.
     pub(super) had_tls: bool,
 }
 
 impl FailedAttempt<'_> {
-    /// What its failure means for the operator.
+    /// What this driver error means for the operator.
     pub(super) fn error(&self, error: &Error) -> StoreError {
         if let Some(db) = error.as_db_error() {
-            let mut error = self.answer(db, store_error(error, self.label, &self.address.user));
-            // PgBouncer's words end in the parameter's name.
+            let mut error = self.refusal(db, store_error(error, self.label, &self.address.user));
+            // PgBouncer's message ends with the parameter's name.
             let parameter =
                 db.message().strip_prefix("unsupported startup parameter").and_then(|s| s.rsplit(' ').next());
             error.message = match parameter {
@@ -39,35 +40,41 @@ impl FailedAttempt<'_> {
         let (kind, message, hint) = match tls::failure(error, &self.server.place.to_string()) {
             Some(failure) => (failure.kind, failure.message, failure.hint.unwrap_or_default()),
             None => match io_error(error) {
-                Some(io) => self.network(io),
-                None => self.greeting(&with_causes(error)),
+                Some(io) => self.network_error(io),
+                None if with_causes(error).contains("password missing") => {
+                    let message = format!("{}: the server asks for a password, and none was found", self.label);
+                    return self.with_password_hint(StoreError::new(StoreErrorKind::Denied, message));
+                }
+                None => startup_error(&with_causes(error)),
             },
         };
         StoreError::new(kind, format!("{}: {message}", self.label)).hint(hint)
     }
 
-    /// The server, or a pooler before it, has said no.
-    fn answer(&self, db: &DbError, error: StoreError) -> StoreError {
+    /// A refusal by the server, or by a pooler before it.
+    fn refusal(&self, db: &DbError, error: StoreError) -> StoreError {
         let says = |words: &str| db.message().contains(words);
+        let is_peer = says("Peer authentication failed") || says("Ident authentication failed");
+        let is_password = !is_peer && says("authentication failed") && !says("certificate");
         let (kind, hint) = match db.code().code() {
-            "28P01" => (StoreErrorKind::Denied, self.about_the_password()),
-            _ if says("Peer authentication failed") || says("Ident authentication failed") => (
+            code if code == "28P01" || is_password => {
+                return self.with_password_hint(StoreError { kind: StoreErrorKind::Denied, ..error });
+            }
+            _ if is_peer => (
                 StoreErrorKind::Denied,
                 format!(
-                    "here the operating system says who you are: sudo -u {}, or come over TCP with a password (host=localhost)",
+                    "the server asks the operating system who you are: sudo -u {}, or connect over TCP with a password \
+                     (host=localhost)",
                     self.address.user
                 ),
             ),
-            _ if says("authentication failed") && !says("certificate") => {
-                (StoreErrorKind::Denied, self.about_the_password())
-            }
-            "28000" if says("pg_hba.conf") && !self.had_tls && says_plain(db.message()) => {
-                (StoreErrorKind::Denied, self.about_tls().to_owned())
+            "28000" if says("pg_hba.conf") && !self.had_tls && refuses_plain(db.message()) => {
+                (StoreErrorKind::Denied, self.tls_hint().to_owned())
             }
             "28000" if says("pg_hba.conf") => (
                 StoreErrorKind::Denied,
-                "the server's pg_hba.conf decides who may come from where as whom: ask its administrator, or come from another \
-                 host or as another user"
+                "the server's pg_hba.conf decides which user may connect from which host: ask its administrator, or use another \
+                 host or user"
                     .to_owned(),
             ),
             "28000" if says("certificate") => (
@@ -80,7 +87,7 @@ impl FailedAttempt<'_> {
             "3D000" => (StoreErrorKind::Unreachable, "check the database's name: dbname=... or PGDATABASE".to_owned()),
             "53300" => (
                 StoreErrorKind::Busy,
-                "try again, or end what is not needed; a reserved role may still get in".to_owned(),
+                "try again, or close unused connections; a superuser may still get in".to_owned(),
             ),
             "57P03" => (StoreErrorKind::Unreachable, "it is starting, stopping or recovering: try again".to_owned()),
             "42501" => (
@@ -91,17 +98,16 @@ impl FailedAttempt<'_> {
                     quoted(&self.address.user)
                 ),
             ),
-            "55000" => (StoreErrorKind::Unreachable, "this database takes no connections: name another".to_owned()),
+            "55000" => (StoreErrorKind::Unreachable, "this database accepts no connections: name another".to_owned()),
             _ if says("startup parameter") => (
                 StoreErrorKind::Unfit,
-                "a pooler stands before the server and lets this pass only where its ignore_startup_parameters says so: leave \
-                 out options=... and PGOPTIONS"
+                "the pooler accepts only what its ignore_startup_parameters names: leave out options=... and PGOPTIONS"
                     .to_owned(),
             ),
             _ if says("no such database") => {
-                (StoreErrorKind::Unreachable, "check the database's name: a pooler knows the ones in its own list".to_owned())
+                (StoreErrorKind::Unreachable, "check the database's name: a pooler knows those of its configuration".to_owned())
             }
-            _ if says("no such user") => (StoreErrorKind::Denied, "a pooler knows the users in its own list".to_owned()),
+            _ if says("no such user") => (StoreErrorKind::Denied, "a pooler knows the users of its configuration".to_owned()),
             _ if says("no more connections allowed") || says("query_wait_timeout") => {
                 (StoreErrorKind::Busy, "the pooler is full: try again, or connect to the server itself".to_owned())
             }
@@ -112,23 +118,22 @@ impl FailedAttempt<'_> {
             _ if error.kind == StoreErrorKind::Lost => (StoreErrorKind::Unreachable, "try again".to_owned()),
             _ => return error,
         };
-        StoreError { kind, hint: Some(hint), ..error }
+        StoreError { kind, ..error }.hint(hint)
     }
 
-    fn about_the_password(&self) -> String {
+    fn with_password_hint(&self, error: StoreError) -> StoreError {
         let origin = self.address.settings.iter().find(|(name, _, _)| *name == "password").map(|(_, _, origin)| origin);
         match origin {
-            Some(origin) => {
-                format!("the password came from {origin}; `jobdoctor env` shows where every setting comes from")
-            }
+            Some(origin) => error
+                .hint(format!("the password came from {origin}; `jobdoctor env` shows where every setting comes from")),
             None => {
                 let sought = self.address.password_sought.as_deref().unwrap_or("no password was found");
-                format!("{sought}; PGPASSWORD, a password file (~/.pgpass) or --password-file can give one")
+                error.hint(sought).remedy(Remedy::GivePassword)
             }
         }
     }
 
-    fn about_tls(&self) -> &'static str {
+    fn tls_hint(&self) -> &'static str {
         match (&self.server.place, self.address.tls.mode) {
             (ServerPlace::Socket(_), _) => "its pg_hba.conf has no line for local connections of this user",
             (_, SslMode::Disable) => {
@@ -138,19 +143,21 @@ impl FailedAttempt<'_> {
         }
     }
 
-    fn network(&self, error: &io::Error) -> (StoreErrorKind, String, String) {
+    fn network_error(&self, error: &io::Error) -> (StoreErrorKind, String, String) {
         let unreachable = |message: String, hint: &str| (StoreErrorKind::Unreachable, message, hint.to_owned());
         match (&self.server.place, error.kind()) {
             (ServerPlace::Socket(directory), io::ErrorKind::NotFound) => unreachable(
                 format!("there is no socket {}/.s.PGSQL.{}", directory.display(), self.server.port),
                 "is the server up, is this its directory and port? host=NAME connects over TCP",
             ),
-            (ServerPlace::Socket(_), io::ErrorKind::PermissionDenied) => {
-                (StoreErrorKind::Denied, "this user may not use the socket".to_owned(), "its mode decides".to_owned())
-            }
+            (ServerPlace::Socket(_), io::ErrorKind::PermissionDenied) => (
+                StoreErrorKind::Denied,
+                "this user may not use the socket".to_owned(),
+                "its mode decides who may".to_owned(),
+            ),
             (_, io::ErrorKind::ConnectionRefused) => unreachable(
-                format!("nobody listens there at port {} (connection refused)", self.server.port),
-                "is the server up, and is the port right? A server that listens on its socket alone is reached by the \
+                format!("nothing listens at port {} (connection refused)", self.server.port),
+                "is the server up, and is the port right? A server that listens only on its socket is reached by the \
                  socket's directory",
             ),
             (_, io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) => unreachable(
@@ -162,60 +169,57 @@ impl FailedAttempt<'_> {
             }
             (_, io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe) => {
                 unreachable(
-                    "the server hung up during the greeting".to_owned(),
-                    "is it a Postgres server, and has it a connection left? Its log knows; a proxy in between may want TLS first \
+                    "the server hung up during the startup".to_owned(),
+                    "is it a Postgres server, and has it a connection left? See its log; a proxy in between may want TLS first \
                  (sslnegotiation=direct)",
                 )
             }
             _ => unreachable(error.to_string(), "`jobdoctor env` shows what was tried"),
         }
     }
-
-    /// What the driver makes of the first words.
-    fn greeting(&self, said: &str) -> (StoreErrorKind, String, String) {
-        let says = |words: &str| said.contains(words);
-        if says("password missing") {
-            let message = "the server asks for a password, and none was found".to_owned();
-            return (StoreErrorKind::Denied, message, self.about_the_password());
-        }
-        if says("channel binding") {
-            let message = "channel_binding=require cannot be had: it takes TLS and a SCRAM password".to_owned();
-            let hint = "sslmode=require or stronger; a server that knows SCRAM; no pooler that ends TLS in between";
-            return (StoreErrorKind::Denied, message, hint.to_owned());
-        }
-        if says("unsupported authentication method") || says("unsupported SASL mechanism") {
-            let message = "the server wants a way of authentication that is not spoken here".to_owned();
-            let hint = "spoken are passwords (SCRAM, MD5, plain), client certificates, peer and trust; not Kerberos, LDAP's \
-                        are plain passwords";
-            return (StoreErrorKind::Denied, message, hint.to_owned());
-        }
-        if says("authentication error") {
-            let message = format!("the server's half of the password exchange is wrong: {said}");
-            return (StoreErrorKind::Denied, message, "is this the server it claims to be?".to_owned());
-        }
-        if ["bytes remaining on stream", "parsing response", "unexpected message", "invalid message"]
-            .iter()
-            .any(|w| says(w))
-        {
-            let message = "what answers there does not speak Postgres".to_owned();
-            let hint = "check host and port; `jobdoctor env` shows what was tried";
-            return (StoreErrorKind::Unreachable, message, hint.to_owned());
-        }
-        let hint = "is it a Postgres server? `jobdoctor env` shows what was tried";
-        (StoreErrorKind::Unreachable, format!("the connection did not come about: {said}"), hint.to_owned())
-    }
 }
 
-/// Whether the server's no is one to a connection without TLS: its words up to Postgres 13, and since.
-fn says_plain(message: &str) -> bool {
+/// A failure of the startup that the driver reports without a cause.
+fn startup_error(said: &str) -> (StoreErrorKind, String, String) {
+    let says = |words: &str| said.contains(words);
+    if says("channel binding") {
+        let message = "channel_binding=require is not possible: it takes TLS and a SCRAM password".to_owned();
+        let hint = "use sslmode=require or stronger, SCRAM on the server, and no pooler that ends TLS in between";
+        return (StoreErrorKind::Denied, message, hint.to_owned());
+    }
+    if says("unsupported authentication method") || says("unsupported SASL mechanism") {
+        let message = "the server wants an authentication method that jobdoctor does not support".to_owned();
+        let hint =
+            "supported are passwords (SCRAM, MD5, plain and so LDAP), client certificates, peer, trust; not Kerberos";
+        return (StoreErrorKind::Denied, message, hint.to_owned());
+    }
+    if says("authentication error") {
+        let message = format!("the server's half of the password exchange is wrong: {said}");
+        return (StoreErrorKind::Denied, message, "is this the server it claims to be?".to_owned());
+    }
+    if ["bytes remaining on stream", "parsing response", "unexpected message", "invalid message"]
+        .iter()
+        .any(|w| says(w))
+    {
+        let message = "what answers there does not speak Postgres".to_owned();
+        let hint = "check host and port; `jobdoctor env` shows what was tried";
+        return (StoreErrorKind::Unreachable, message, hint.to_owned());
+    }
+    let hint = "is it a Postgres server? `jobdoctor env` shows what was tried";
+    (StoreErrorKind::Unreachable, format!("cannot connect: {said}"), hint.to_owned())
+}
+
+/// Whether the server refuses connections without TLS, in the words up to Postgres 13 or since.
+fn refuses_plain(message: &str) -> bool {
     message.contains("SSL off") || message.contains("no encryption")
 }
 
-/// Whether an answer came before the server knew who we are: then another TLS mode may get another one, and libpq tries.
-pub(super) fn is_about_the_way_in(error: &Error) -> bool {
+/// Whether the server refused the connection before the login. Another TLS mode may then succeed, and libpq tries it.
+pub(super) fn is_before_login(error: &Error) -> bool {
     error.as_db_error().is_some_and(|db| ["28", "08", "53"].iter().any(|class| db.code().code().starts_with(class)))
 }
 
+/// The input/output error behind a driver error.
 pub(super) fn io_error(error: &Error) -> Option<&io::Error> {
     let mut source = error.source();
     while let Some(cause) = source {

@@ -1,102 +1,102 @@
-//! The line to a server: a thread that holds the connection and does what it is told, so that nobody waits for ever for a
-//! server that has stopped answering.
+//! A connection on a thread of its own, so that no caller waits for ever for a server that has stopped answering.
 //!
-//! The driver waits for an answer without any limit of its own. The server's own limits end a statement in time, but not if
-//! the server is frozen or the network swallows what it says.
+//! The driver waits for an answer without a limit. The server's own limits end a statement in time, but not if the
+//! server is frozen or the network drops its packets.
 
 use ::postgres::{Client, Error};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often the line looks whether the caller still wants to wait.
-const GLANCE: Duration = Duration::from_millis(50);
-/// How long a connection may take to be closed in good order.
-const FAREWELL: Duration = Duration::from_millis(300);
+/// How often a waiting caller's condition is checked.
+const POLL: Duration = Duration::from_millis(50);
+/// How long closing a connection may take.
+const CLOSE: Duration = Duration::from_millis(300);
 
 type Task = Box<dyn FnOnce(&mut Client) + Send>;
 
-/// See the module.
+/// A connection and the thread that owns it.
 pub(super) struct ConnectionThread {
+    /// `None` once the server has not answered in time.
     tasks: Option<mpsc::Sender<Task>>,
     closed: mpsc::Receiver<()>,
 }
 
-/// The server did not answer, and nobody wanted to wait any longer. What became of what it was told is not known.
-pub(super) struct Silence;
+/// The server did not answer while the caller waited. Whether it carried out the request is unknown.
+pub(super) struct NoAnswer;
 
 impl ConnectionThread {
-    /// A line over a connection that stands.
-    pub(super) fn over(mut client: Client) -> ConnectionThread {
+    /// Starts the thread for an open connection.
+    pub(super) fn start(mut client: Client) -> ConnectionThread {
         let (tasks, received) = mpsc::channel::<Task>();
-        let (say, closed) = mpsc::channel();
+        let (send, closed) = mpsc::channel();
         thread::spawn(move || {
             while let Ok(task) = received.recv() {
                 task(&mut client);
             }
             drop(client);
-            // Nobody may be listening any more.
-            let _ = say.send(());
+            // The session may not have waited for it.
+            let _ = send.send(());
         });
         ConnectionThread { tasks: Some(tasks), closed }
     }
 
-    /// Does something with the connection, and waits for the end of it for as long as `goes_on` says. A line that was
-    /// silent once is dead: nothing is put through it any more.
-    pub(super) fn ask<T: Send + 'static>(
+    /// Runs `work` with the connection and waits for its end while `keep_waiting` holds. After one request without an
+    /// answer the connection is not used again.
+    pub(super) fn run<T: Send + 'static>(
         &mut self,
-        goes_on: impl Fn() -> bool,
+        keep_waiting: impl Fn() -> bool,
         work: impl FnOnce(&mut Client) -> Result<T, Error> + Send + 'static,
-    ) -> Result<Result<T, Error>, Silence> {
-        let tasks = self.tasks.as_ref().ok_or(Silence)?;
-        let (say, answer) = mpsc::channel();
+    ) -> Result<Result<T, Error>, NoAnswer> {
+        let tasks = self.tasks.as_ref().ok_or(NoAnswer)?;
+        let (send, answer) = mpsc::channel();
         let task = Box::new(move |client: &mut Client| {
-            // Whoever asked may have given up.
-            let _ = say.send(work(client));
+            // The caller may have given up.
+            let _ = send.send(work(client));
         });
-        tasks.send(task).map_err(|_| Silence)?;
-        let answered = wait(&answer, goes_on);
+        tasks.send(task).map_err(|_| NoAnswer)?;
+        let answered = wait(&answer, keep_waiting);
         if answered.is_none() {
             self.tasks = None;
         }
-        answered.ok_or(Silence)
+        answered.ok_or(NoAnswer)
     }
 }
 
 impl Drop for ConnectionThread {
     fn drop(&mut self) {
         if self.tasks.take().is_some() {
-            // A server that does not hear the good-bye notices by itself.
-            let _ = self.closed.recv_timeout(FAREWELL);
+            // A server that misses the goodbye notices the closed socket.
+            let _ = self.closed.recv_timeout(CLOSE);
         }
     }
 }
 
-/// Does something on a thread of its own and waits for it as long as `goes_on` says. A thread that is given up ends with the
-/// process.
-pub(super) fn aside<T: Send + 'static>(
-    goes_on: impl Fn() -> bool,
+/// Runs `work` on a thread of its own and waits for its end while `keep_waiting` holds. An abandoned thread ends with
+/// the process.
+pub(super) fn on_own_thread<T: Send + 'static>(
+    keep_waiting: impl Fn() -> bool,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
-    let (say, answer) = mpsc::channel();
+    let (send, answer) = mpsc::channel();
     thread::spawn(move || {
-        let _ = say.send(work());
+        let _ = send.send(work());
     });
-    wait(&answer, goes_on)
+    wait(&answer, keep_waiting)
 }
 
-fn wait<T>(answer: &mpsc::Receiver<T>, goes_on: impl Fn() -> bool) -> Option<T> {
+fn wait<T>(answer: &mpsc::Receiver<T>, keep_waiting: impl Fn() -> bool) -> Option<T> {
     loop {
-        match answer.recv_timeout(GLANCE) {
+        match answer.recv_timeout(POLL) {
             Ok(answer) => return Some(answer),
-            Err(RecvTimeoutError::Timeout) if goes_on() => {}
+            Err(RecvTimeoutError::Timeout) if keep_waiting() => {}
             Err(_) => return None,
         }
     }
 }
 
-/// An instant after which something is given up.
-pub(super) fn until(duration: Duration) -> impl Fn() -> bool {
+/// A condition that holds for this long from now.
+pub(super) fn for_at_most(duration: Duration) -> impl Fn() -> bool {
     let end = Instant::now().checked_add(duration);
     move || end.is_none_or(|end| Instant::now() < end)
 }

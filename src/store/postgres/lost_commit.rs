@@ -1,7 +1,7 @@
-//! What became of a commit whose answer was lost: the server is asked, on a new connection, and only if it is the same one.
+//! Finds out whether a commit went through whose answer was lost, by asking the same server on a new connection.
 
 use super::connect::{Connected, connect};
-use super::connection_thread::until;
+use super::connection_thread::for_at_most;
 use super::session::PostgresSession;
 use crate::model::Cell;
 use crate::store::StoreError;
@@ -12,30 +12,30 @@ use ::postgres::error::Severity;
 use ::postgres::types::Type;
 use std::time::{Duration, Instant};
 
-/// How long to ask whether a commit whose answer was lost went through.
+/// How long to ask.
 const RESOLVE: Duration = Duration::from_secs(10);
 
-/// Which cluster it is and which timeline it is on: after a failover one of them is another, and numbers of transactions may
-/// mean other ones. Fails on a standby.
-const IDENTITY: &str = "SELECT system_identifier::text || '/' || \
+/// Cluster and timeline. After a failover one of them differs, and a transaction id may mean another transaction. Fails
+/// on a standby.
+const TIMELINE: &str = "SELECT system_identifier::text || '/' || \
     pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8) FROM pg_catalog.pg_control_system()";
 
 impl PostgresSession {
-    /// Takes note of which server this is. A role that may not ask it gets fewer answers about lost commits, and nothing else.
-    pub(super) fn identify(&mut self) {
-        if self.identity.is_none() {
-            self.identity = self.query(&Statement::plain(IDENTITY)).ok().as_deref().and_then(first_text);
+    /// Remembers the server's timeline, if the role may ask. Without it, a lost commit stays unknown.
+    pub(super) fn remember_timeline(&mut self) {
+        if self.timeline.is_none() {
+            self.timeline = self.query(&Statement::plain(TIMELINE)).ok().as_deref().and_then(first_text);
         }
     }
 
-    /// Asks the server, on a new connection, what became of a transaction.
+    /// Asks the server about a transaction until it answers or the time is up.
     pub(super) fn resolve(&mut self, xid: &str, lost: StoreError) -> Commit {
-        let patience = Instant::now() + RESOLVE.min(self.limits.left()).max(Duration::from_secs(1));
-        while let Some(left) = patience.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
+        let end = Instant::now() + RESOLVE.min(self.limits.left()).max(Duration::from_secs(1));
+        while let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
             match self.status(xid, left).as_deref() {
                 Ok("committed") => return Commit::Done,
                 Ok("aborted") => return Commit::Failed(lost),
-                // The dead session has not noticed yet, or the server is still coming up.
+                // The old session has not ended yet, or the server is still starting.
                 Ok("in progress") | Err(_) => std::thread::sleep(Duration::from_millis(200)),
                 Ok(_) => break,
             }
@@ -43,19 +43,19 @@ impl PostgresSession {
         Commit::Unknown(lost)
     }
 
-    /// What the server says of a transaction; nothing if it is another server by now, to which the number means something
+    /// The status of a transaction; empty if the address now leads to another server, where the id means something
     /// else.
-    fn status(&mut self, xid: &str, patience: Duration) -> Result<String, StoreError> {
+    fn status(&mut self, xid: &str, time: Duration) -> Result<String, StoreError> {
         if self.must_reconnect {
-            let limits = self.limits.for_at_most(patience);
-            let Connected { line, label, .. } = connect(&self.address, &limits)?;
-            (self.line, self.label, self.must_reconnect) = (line, label, false);
+            let limits = self.limits.for_at_most(time);
+            let Connected { connection, label, .. } = connect(&self.address, &limits)?;
+            (self.connection, self.label, self.must_reconnect) = (connection, label, false);
         }
-        let (xid, known) = (xid.to_owned(), self.identity.clone());
-        let asked = self.line.ask(until(patience), move |client| {
+        let (xid, known) = (xid.to_owned(), self.timeline.clone());
+        let asked = self.connection.run(for_at_most(time), move |client| {
             let text =
                 |rows: &[::postgres::Row]| rows.first().map_or(Ok(None), |row| row.try_get::<_, Option<String>>(0));
-            if known.is_none() || text(&client.query_typed(IDENTITY, &[])?)? != known {
+            if known.is_none() || text(&client.query_typed(TIMELINE, &[])?)? != known {
                 return Ok(None);
             }
             let status = "SELECT pg_catalog.pg_xact_status($1::xid8)";
@@ -69,7 +69,7 @@ impl PostgresSession {
             }
             Err(_) => {
                 self.must_reconnect = true;
-                Err(self.silent())
+                Err(self.no_answer())
             }
         }
     }
@@ -79,8 +79,8 @@ fn first_text(rows: &[Vec<Cell>]) -> Option<String> {
     rows.first()?.first()?.to_text()
 }
 
-/// Whether an error is the server's answer to a statement, after which the connection goes on. A pooler's last words before it
-/// hangs up, and those of a server that stops, are none.
+/// Whether an error is the server's answer to a statement. The last message of a pooler that hangs up, or of a server
+/// that stops, is not.
 pub(super) fn is_an_answer(error: &Error) -> bool {
     error.as_db_error().is_some_and(|db| {
         let code = db.code().code();

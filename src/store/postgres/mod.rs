@@ -1,5 +1,5 @@
-//! Postgres, over the synchronous `postgres` crate. Works through poolers in transaction mode: no named statements, no
-//! session state, every setting made inside its transaction.
+//! The Postgres adapter, on the synchronous `postgres` crate. It works through poolers in transaction mode: no named
+//! statements, no session state, every setting made inside its transaction.
 
 mod attempt;
 mod cancel;
@@ -8,13 +8,12 @@ mod connect;
 mod connect_error;
 mod connection_thread;
 mod error;
-mod identity;
 mod lost_commit;
+mod rehearsal;
 mod session;
-mod standby;
+mod settings;
+mod snapshot;
 mod tls;
-mod tls_negotiation;
-mod trial;
 mod value;
 
 use super::batch::SqlWriter;
@@ -30,7 +29,7 @@ pub(super) struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// A store for that address. Nothing is connected yet.
+    /// A store for that address; connects to nothing.
     pub(super) fn new(address: PostgresAddress) -> PostgresStore {
         PostgresStore { label: address.label(), address }
     }
@@ -45,12 +44,12 @@ impl Store for PostgresStore {
         &self.label
     }
 
-    /// Where a server lies is its own affair.
+    /// The place of a server needs no caution.
     fn caution(&self) -> Option<Caution> {
         None
     }
 
-    /// A server does so by itself.
+    /// A server recovers by itself.
     fn recover(&self, _limits: &Limits) -> Result<(), StoreError> {
         Ok(())
     }

@@ -1,12 +1,14 @@
+//! Values on their way from and to the driver.
+
 use crate::model::{Cell, Timestamp};
 use crate::store::sql::Param;
 use ::postgres::types::{FromSql, IsNull, Kind, ToSql, Type, private::BytesMut, to_sql_checked};
 use std::error::Error;
 
-/// From 1970-01-01, where ours begin, to 2000-01-01, where Postgres' instants begin.
+/// From 1970-01-01, the epoch of [`Timestamp`], to 2000-01-01, the epoch of Postgres.
 const EPOCH_OFFSET_MICROS: i64 = 946_684_800_000_000;
 
-/// Any value in the binary format, as a [`Cell`].
+/// Any value, read from the binary format.
 pub(super) struct Raw(pub(super) Cell);
 
 impl<'a> FromSql<'a> for Raw {
@@ -27,7 +29,7 @@ impl<'a> FromSql<'a> for Raw {
             _ => match ty.kind() {
                 Kind::Enum(_) => text(raw),
                 Kind::Domain(inner) => Raw::from_sql(inner, raw)?.0,
-                // Statements cast what they read; whatever else comes is shown by its type and fits no declaration.
+                // Statements cast what they read. Any other value is shown as its type, and fits no declaration.
                 _ => Cell::Text(format!("(a value of type {ty})")),
             },
         };
@@ -43,7 +45,7 @@ impl<'a> FromSql<'a> for Raw {
     }
 }
 
-/// Not all of it is UTF-8 where the database is in no encoding.
+/// A database without an encoding may hold text that is not UTF-8.
 fn text(raw: &[u8]) -> Cell {
     match std::str::from_utf8(raw) {
         Ok(text) => Cell::Text(text.to_owned()),
@@ -59,8 +61,8 @@ fn instant(micros: i64, finite: fn(i64) -> Cell) -> Cell {
     }
 }
 
-/// A whole number as one, if its type keeps no fraction and it is no larger than ours; else to the precision of a double. Digits to
-/// the base of 10000, of which the first counts 10000 to the power of the weight.
+/// An integer if the type has no fraction and the number fits into 64 bits, else a double. The format: digits to the
+/// base of 10000, the first of which counts 10000 to the power of the weight.
 fn numeric(raw: &[u8]) -> Cell {
     let word = |n: usize| raw.get(n * 2..n * 2 + 2).and_then(|bytes| bytes.try_into().ok()).map(i16::from_be_bytes);
     let (Some(count), Some(weight), Some(sign)) = (word(0), word(1), word(2)) else { return Cell::Null };
@@ -77,7 +79,7 @@ fn numeric(raw: &[u8]) -> Cell {
         }
     }
     let text: String = digits.map(|digit| format!("{digit:04}")).collect();
-    // As text, because sums of powers would each be rounded.
+    // Through text, because each step of a sum of powers would round.
     let size = format!("0.{text}e{}", (i32::from(weight) + 1) * 4).parse().unwrap_or(f64::NAN);
     match sign.cast_unsigned() {
         0x0000 => Cell::Real(size),
@@ -88,7 +90,7 @@ fn numeric(raw: &[u8]) -> Cell {
     }
 }
 
-/// Seconds; a month counts 30 days, as `extract(epoch from ...)` has it for spans below a year.
+/// Seconds. A month counts 30 days, as in `extract(epoch from ...)` for spans below a year.
 fn interval(raw: &[u8]) -> Cell {
     let micros = raw.get(..8).and_then(|bytes| bytes.try_into().ok()).map(i64::from_be_bytes);
     let days = raw.get(8..12).and_then(|bytes| bytes.try_into().ok()).map(i32::from_be_bytes);
@@ -101,12 +103,12 @@ fn interval(raw: &[u8]) -> Cell {
     }
 }
 
-/// A parameter: text, which the statement casts.
+/// A parameter, bound as text, which the statement casts.
 #[derive(Debug)]
 pub(super) struct Bound<'p>(pub(super) &'p Param);
 
 impl Bound<'_> {
-    /// The type it is declared with.
+    /// The declared type.
     pub(super) fn declared(&self) -> Type {
         match self.0 {
             Param::Cell(_) => Type::TEXT,
@@ -125,7 +127,7 @@ impl ToSql for Bound<'_> {
                 let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
                 format!("\\x{hex}").to_sql(ty, out)
             }
-            // Bounds of the pre-filter may lie beyond every instant that can be spelled.
+            // Bounds of the pre-filter may lie outside the range of [`Timestamp`].
             Param::Cell(Cell::Instant(micros) | Cell::WallClock(micros))
                 if Timestamp::from_micros(*micros).is_none() =>
             {

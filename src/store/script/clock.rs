@@ -1,14 +1,14 @@
-//! The transaction's own now as SQL, in the encoding of the column that it is written to. A script may be run hours after
-//! it was made, so the instant of making it is nowhere in it.
+//! The transaction's now as SQL, in the encoding of the column that it is written to. A script may run hours after it
+//! was made, so it holds no instant.
 
 use super::literal::literal;
 use crate::model::{Cell, Engine};
 use crate::preset::encoding::{Encoding, Encodings, Fraction, TextPattern, Unit};
 
-/// Now in the encoding that such a column is written in; without one, a native timestamp.
+/// Now in this encoding; without one, a native timestamp.
 ///
 /// # Errors
-/// What this engine has no words for.
+/// When the engine cannot express it.
 pub(super) fn now(engine: Engine, encodings: Option<&Encodings>) -> Result<String, String> {
     let native = Encoding::Native(None);
     let encoding = encodings.map_or(&native, Encodings::first);
@@ -29,7 +29,7 @@ pub(super) fn rfc3339(engine: Engine) -> String {
     }
 }
 
-/// Microseconds since 1970. A double holds this year's exactly enough to be rounded to one.
+/// Microseconds since 1970. A double is exact enough to round to one microsecond.
 const MICROS: &str = "(EXTRACT(epoch FROM pg_catalog.now()) * 1000000)::bigint";
 
 fn postgres(encoding: &Encoding) -> Result<String, String> {
@@ -68,7 +68,7 @@ fn postgres_text(pattern: &TextPattern) -> Result<String, String> {
     })
 }
 
-/// Read once a batch, because `'now'` moves on from statement to statement here.
+/// Read once for each batch, because `'now'` changes from statement to statement.
 const MILLIS: &str = "(SELECT ms FROM temp.jobdoctor_now)";
 
 fn sqlite(encoding: &Encoding) -> Result<String, String> {
@@ -81,7 +81,7 @@ fn sqlite(encoding: &Encoding) -> Result<String, String> {
         Encoding::EpochFloat => format!("({MILLIS} / 1000.0)"),
         Encoding::Text(pattern) if !pattern.zone().is_utc() => {
             let zone = pattern.zone().name();
-            return Err(format!("a time is written in the zone {zone}, and SQLite knows no zones but UTC"));
+            return Err(format!("a time is written in the zone {zone}, and SQLite supports UTC only"));
         }
         Encoding::Text(pattern) => {
             let (seconds, fraction) = (whole_seconds(pattern.separator()), sqlite_fraction(pattern.fraction()));
@@ -112,22 +112,22 @@ fn sqlite_fraction(fraction: Fraction) -> String {
 mod tests {
     use super::*;
 
-    fn told(engine: Engine, encoding: &str) -> Result<String, String> {
+    fn spelled(engine: Engine, encoding: &str) -> Result<String, String> {
         now(engine, Some(&Encodings::new(Encoding::parse(encoding).unwrap(), Vec::new())))
     }
 
     #[test]
     fn what_has_no_words_is_refused() {
-        assert!(told(Engine::Sqlite, "text YYYY-MM-DD HH:MM:SS Europe/Paris").unwrap_err().contains("Europe/Paris"));
-        assert!(told(Engine::Sqlite, "native").is_err());
-        assert!(told(Engine::Postgres, "text YYYY-MM-DD HH:MM:SS Europe/Paris").unwrap().contains("'Europe/Paris'"));
+        assert!(spelled(Engine::Sqlite, "text YYYY-MM-DD HH:MM:SS Europe/Paris").unwrap_err().contains("Europe/Paris"));
+        assert!(spelled(Engine::Sqlite, "native").is_err());
+        assert!(spelled(Engine::Postgres, "text YYYY-MM-DD HH:MM:SS Europe/Paris").unwrap().contains("'Europe/Paris'"));
     }
 
     #[test]
     fn no_instant_is_in_it() {
         for encoding in ["epoch s", "epoch ms", "epoch us", "epoch ns", "epoch s float", "text YYYY-MM-DDTHH:MM:SSZ"] {
             for engine in [Engine::Postgres, Engine::Sqlite] {
-                let sql = told(engine, encoding).unwrap();
+                let sql = spelled(engine, encoding).unwrap();
                 assert!(sql.contains("now()") || sql.contains("jobdoctor_now"), "{sql}");
             }
         }

@@ -1,3 +1,5 @@
+//! The dialect of a script: an engine's own, with literals instead of parameters.
+
 use super::clock;
 use super::literal::literal;
 use crate::model::{Cell, Engine, Key};
@@ -6,12 +8,12 @@ use crate::preset::{Column, Marker, Table};
 use crate::store::sql::{Dialect, Postgres, Sql, Sqlite};
 use std::sync::OnceLock;
 
-/// An engine's dialect as it is written down: no parameters, and the rows are those in the temporary table of the batch.
+/// A dialect without parameters, whose wanted rows are those in the batch's temporary table.
 pub(super) struct Inline {
     engine: Engine,
-    /// True while the keys asked for are the owners'.
+    /// True if keys are the owners'.
     of_owners: bool,
-    /// The first thing that had no words.
+    /// The first value without a literal.
     problem: OnceLock<String>,
 }
 
@@ -20,12 +22,12 @@ impl Inline {
         Inline { engine, of_owners: false, problem: OnceLock::new() }
     }
 
-    /// The same for statements about the owners' rows.
+    /// For statements about the owners' rows.
     pub(super) fn of_owners(engine: Engine) -> Inline {
         Inline { of_owners: true, ..Inline::new(engine) }
     }
 
-    /// Why the text is of no use, if it is not.
+    /// Why the text cannot be used, if so.
     pub(super) fn problem(&self) -> Option<&str> {
         self.problem.get().map(String::as_str)
     }
@@ -35,7 +37,7 @@ impl Inline {
         self.or_problem(literal(self.engine, cell))
     }
 
-    /// A text that may have no words.
+    /// The text, or NULL and a problem.
     pub(super) fn or_problem(&self, text: Result<String, String>) -> String {
         text.unwrap_or_else(|why| {
             self.problem.get_or_init(|| why);
@@ -50,7 +52,7 @@ impl Inline {
         }
     }
 
-    /// The batch's own table.
+    /// The batch's temporary table.
     fn steps(&self) -> &'static str {
         match self.engine {
             Engine::Postgres => "pg_temp.jobdoctor_steps",
@@ -68,7 +70,7 @@ impl Dialect for Inline {
         self.plain().table(table)
     }
 
-    /// The value itself, with the cast that its parameter would have.
+    /// The literal, with the cast that its parameter would have.
     fn placeholder(&self, n: usize, value: &Cell) -> String {
         let value_sql = self.literal(value);
         let parameter = self.plain().placeholder(n, value);

@@ -1,12 +1,12 @@
-//! Values as literals that nothing on the way reads as anything else: not the shell, whatever its line begins with, not a
-//! terminal, not a client with another encoding. Everything outside of ASCII's printable characters is escaped.
+//! Values as literals that no shell, terminal or client with another encoding misreads: every character outside
+//! printable ASCII is escaped.
 
 use crate::model::{Cell, Engine};
 
 /// A value as SQL.
 ///
 /// # Errors
-/// What has no literal, and why.
+/// When the value has no literal; the message says why.
 pub(super) fn literal(engine: Engine, cell: &Cell) -> Result<String, String> {
     match (engine, cell) {
         (_, Cell::Null) => Ok("NULL".to_owned()),
@@ -15,7 +15,7 @@ pub(super) fn literal(engine: Engine, cell: &Cell) -> Result<String, String> {
         (Engine::Sqlite, Cell::Integer(n)) => Ok(n.to_string()),
         (Engine::Sqlite, Cell::Real(x)) => Ok(real(*x)),
         (Engine::Sqlite, Cell::Bytes(bytes)) => Ok(blob(bytes)),
-        // Only a database in UTF-8 hands these out, so the bytes are what is stored.
+        // Only a database in UTF-8 gives these, so the bytes are the stored ones.
         (Engine::Sqlite, Cell::BrokenText(bytes)) => Ok(format!("CAST({} AS TEXT)", blob(bytes))),
         (Engine::Sqlite, Cell::Infinity | Cell::NegativeInfinity) => Ok("NULL".to_owned()),
         (Engine::Sqlite, cell) => Ok(sqlite(&cell.to_string())),
@@ -26,7 +26,7 @@ fn plain(c: char) -> bool {
     c == ' ' || c.is_ascii_graphic()
 }
 
-/// In the escape syntax wherever it matters: that reads the same whatever `standard_conforming_strings` says.
+/// In the escape syntax if needed, which does not depend on `standard_conforming_strings`.
 fn postgres(text: &str) -> Result<String, String> {
     if text.contains('\0') {
         return Err("a text holds a NUL character, which Postgres has no literal for".to_owned());
@@ -46,13 +46,13 @@ fn postgres(text: &str) -> Result<String, String> {
     Ok(format!("E'{}'", text.chars().map(escaped).collect::<String>()))
 }
 
-/// The bytes of a text in a database without an encoding.
+/// Text in a database without an encoding.
 fn postgres_bytes(bytes: &[u8]) -> String {
     format!("E'{}'", bytes.iter().map(|byte| format!("\\x{byte:02x}")).collect::<String>())
 }
 
-/// There are no escapes in SQLite; `char()` stands for what cannot be shown, a hundred characters at a time, because
-/// neither its arguments nor the depth of an expression are without limit.
+/// SQLite has no escapes, so `char()` spells other characters, a hundred at a time, because the number of its arguments
+/// and the depth of an expression are limited.
 fn sqlite(text: &str) -> String {
     if text.chars().all(plain) {
         return quoted(text);
@@ -76,14 +76,14 @@ fn blob(bytes: &[u8]) -> String {
     format!("X'{}'", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
 }
 
-/// Not in decimals where there is anything behind the point: not every version of SQLite reads those to the last bit. The
-/// whole part and the rest in parts of 2^-52 are exact, and so is their sum.
+/// Not in decimals if there is a fraction, which not every version of SQLite reads exactly. The whole part and the
+/// fraction in units of 2^-52 are exact, and so is their sum.
 fn real(x: f64) -> String {
     let whole = x.trunc();
     match x {
         x if x.is_nan() => "NULL".to_owned(),
         x if x.is_infinite() => if x > 0.0 { "9e999" } else { "-9e999" }.to_owned(),
-        // Both casts are of numbers that are whole and in range.
+        // Both numbers are whole and in range.
         x if x != whole && x.abs() >= 1.0 => {
             format!("({} + {} / {PARTS:?})", whole as i64, ((x - whole) * PARTS) as i64)
         }

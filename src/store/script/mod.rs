@@ -1,12 +1,12 @@
-//! A plan as a script for a change ticket: the statements that [`Writer`](super::Writer) would run, in the words of psql
-//! and sqlite3, with the same guard. Pure text; nothing is run here.
+//! A plan as a SQL script for a change ticket: the statements that [`Writer`](super::Writer) would run, for psql and
+//! sqlite3, with the same guard. Pure text; nothing runs here.
 //!
-//! The statements are the ones of `store/sql`, written down by a dialect of its own (`Inline`) whose parameters are
-//! literals, whose `now` is SQL, and whose keys are those in a temporary table: first all jobs of the batch, then fewer and
-//! fewer, until only those are left that are still what was judged. So there is one truth about what is done to a job.
+//! The statements come from `store/sql`, through a dialect (`Inline`) whose parameters are literals, whose `now` is
+//! SQL, and whose keys are in a temporary table. That table holds first all jobs of the batch, and at the end only
+//! those that are still what was judged. So what is done to a job is written down in one place.
 //!
-//! What a script cannot do, and the program can: try the rows of a batch apart when one of them is refused. The batch is
-//! taken back then, and the script ends.
+//! Unlike the program, a script has no savepoint fallback: if a row is refused, its batch is rolled back and the script
+//! ends.
 
 mod clock;
 mod inline;
@@ -15,43 +15,43 @@ mod postgres;
 mod sqlite;
 
 use super::{StoreError, StoreErrorKind};
-use crate::model::{Batch, Engine, Timestamp};
+use crate::model::{Batch, Engine, Remedy, Timestamp};
 use crate::preset::{ActionSpec, QueueSpec};
 use inline::Inline;
 
-/// What stands above the statements, for whoever reads before running.
+/// The head of a script.
 #[derive(Debug, Clone)]
 pub struct Heading<'a> {
     /// The database, without secrets.
     pub database: &'a str,
     /// The table of the jobs.
     pub table: &'a str,
-    /// The store's time of the snapshot that the plan rests on.
+    /// The database's time of the plan's snapshot.
     pub store_time: Timestamp,
-    /// The plan's fingerprint.
+    /// The plan's digest.
     pub digest: &'a str,
-    /// What is written with each job.
+    /// The reason of the run.
     pub reason: &'a str,
-    /// How many jobs go which way, in words.
+    /// The number of jobs for each action, in words.
     pub actions: &'a str,
-    /// How many batches follow.
+    /// The number of batches.
     pub batches: u64,
-    /// Whether foreign keys of a SQLite file are enforced.
+    /// Whether SQLite enforces foreign keys.
     pub foreign_keys: bool,
-    /// What an operator should know before running it.
+    /// The plan's warnings.
     pub warnings: &'a [String],
 }
 
-/// Which batch of how many; both from 1.
+/// A batch's number and the number of batches, both from 1.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
-    /// This one.
+    /// This batch.
     pub number: u64,
-    /// All of them.
+    /// All batches.
     pub of: u64,
 }
 
-/// What a script begins with: settings of the shell, and comments.
+/// The beginning of a script: settings of the shell, and comments.
 pub fn heading(spec: &QueueSpec, heading: &Heading<'_>) -> String {
     let (settings, run, needs) = match spec.engine {
         Engine::Postgres => (postgres::SETTINGS.to_owned(), postgres::RUN, postgres::NEEDS),
@@ -70,17 +70,17 @@ pub fn heading(spec: &QueueSpec, heading: &Heading<'_>) -> String {
     let about = ABOUT.lines().map(|line| format!("-- {line}\n"));
     let warnings = heading.warnings.iter().map(|warning| format!("-- warning: {}\n", comment(warning)));
     let version = env!("CARGO_PKG_VERSION");
-    let title = format!("-- jobdoctor {version}: {} to be run by hand\n", batches(heading.batches));
+    let title = format!("-- jobdoctor {version}: {} to run by hand\n", batches(heading.batches));
     let lines = std::iter::once(title).chain(facts).chain(std::iter::once("--\n".to_owned())).chain(about);
     format!("{settings}{}", lines.chain(warnings).collect::<String>())
 }
 
-/// Said of every script.
+/// The comment in every script.
 const ABOUT: &str = "\
 Each batch is one short transaction. It locks the jobs that are still exactly what was judged, without waiting for
-any, leaves all others alone, moves them, and prints how many. Running it again moves nothing twice.
-An error ends the script: the batch in hand is taken back whole, those before it stay. jobdoctor can then make a
-script of what is left. No journal and no ledger hears of it, so that `jobdoctor undo` cannot take it back.";
+locks, skips all others, moves the jobs, and prints how many. Running the script again moves no job twice.
+An error ends the script: the current batch is rolled back, earlier ones stay. jobdoctor can then make a script of
+the rest. Neither the journal nor the ledger records a script, so `jobdoctor undo` cannot revert it.";
 
 fn batches(count: u64) -> String {
     if count == 1 { "1 batch".to_owned() } else { format!("{count} batches") }
@@ -89,7 +89,7 @@ fn batches(count: u64) -> String {
 /// One batch: one transaction.
 ///
 /// # Errors
-/// When it cannot be said in SQL alone, with the reason.
+/// When SQL alone cannot do it; the message says why.
 pub fn batch(spec: &QueueSpec, batch: &Batch<'_>, place: Place) -> Result<String, StoreError> {
     let Some(moved) = spec.actions.get(&batch.action).filter(|moved| moved.refused.is_none()) else {
         return Err(cannot(format!("preset {} has no {}", spec.preset, batch.action)));
@@ -107,30 +107,30 @@ pub fn batch(spec: &QueueSpec, batch: &Batch<'_>, place: Place) -> Result<String
         Engine::Sqlite => sqlite::batch(spec, moved, batch, place)?,
     };
     match text.replace("\r\n", "\n").chars().find(|c| c.is_control() && !"\n\t".contains(*c)) {
-        // Values are written without any, so a name in the catalog or the preset has it.
+        // Values are escaped, so a name in the catalog or the preset holds it.
         Some(c) => Err(cannot(format!("a name or a statement holds the control character U+{:04X}", u32::from(c)))),
         None => Ok(title + &text),
     }
 }
 
-/// Why there is no script.
+/// The error for a batch that has no script.
 fn cannot(why: impl std::fmt::Display) -> StoreError {
-    let message = format!("this cannot be said in SQL to be run by hand: {why}");
-    StoreError::new(StoreErrorKind::Unfit, message).hint("let jobdoctor do it: --apply instead of --emit-sql")
+    let message = format!("no SQL script can do this: {why}");
+    StoreError::new(StoreErrorKind::Unfit, message).remedy(Remedy::ApplyInstead)
 }
 
-/// Text for a comment: one line, with nothing in it that moves a terminal's cursor.
+/// Text for a comment: one line without control characters.
 fn comment(text: &str) -> String {
     let plain = |c: char| c == ' ' || c.is_ascii_graphic() || c.is_alphanumeric();
     text.chars().map(|c| if plain(c) { c } else { '?' }).collect()
 }
 
-/// The statement with the semicolon where no comment at its end can swallow it.
+/// The statement with its semicolon, on a line of its own if the statement may end with a comment.
 fn ended(sql: &str) -> String {
     if sql.contains("--") { format!("{sql}\n;\n") } else { format!("{sql};\n") }
 }
 
-/// What the statements of a batch have in common.
+/// The input of one batch.
 struct Work<'a> {
     spec: &'a QueueSpec,
     moved: &'a ActionSpec,
@@ -143,7 +143,7 @@ impl<'a> Work<'a> {
         Work { spec, moved, batch, inline: Inline::new(spec.engine) }
     }
 
-    /// The text, unless something in it had no words.
+    /// The text, unless a value in it has no literal.
     fn finish(self, text: String) -> Result<String, StoreError> {
         match self.inline.problem() {
             Some(why) => Err(cannot(why)),

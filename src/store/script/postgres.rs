@@ -1,4 +1,4 @@
-//! A batch for psql.
+//! A batch as a script for psql.
 
 use super::inline::Inline;
 use super::{Place, Work, ended};
@@ -12,7 +12,7 @@ pub(super) const SETTINGS: &str = "\\set ON_ERROR_STOP on\n\\set AUTOCOMMIT on\n
 pub(super) const RUN: &str = "psql -X -v ON_ERROR_STOP=1 -f FILE DATABASE";
 pub(super) const NEEDS: &str = "the rights that jobdoctor needs, and TEMPORARY on the database";
 
-/// As the program sets them, see `store/postgres/session.rs`; but a person may take a while between two statements.
+/// The settings of `store/postgres/settings.rs`, with longer limits: a person may pause between two statements.
 const BEGIN: &str = "\
 BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET LOCAL standard_conforming_strings = on;
@@ -43,20 +43,20 @@ pub(super) fn batch(
     if let Some(row) = spec.owner.row.as_ref().filter(|row| row.can_lock) {
         text.push_str(&work.evidence_rows(row)?);
     }
-    text.push_str("\n-- those that still are, locked; all others are skipped\n");
+    text.push_str("\n-- locks those that are unchanged; all others are skipped\n");
     let verify = sql::verify(spec, &work.inline, batch.action, moved.locks_for_update, &[]);
     text.push_str(&kept("jobdoctor_verified", "n", &verify, "SELECT v.n FROM pg_temp.jobdoctor_verified AS v"));
     if spec.unlocked.is_some() || batch.steps.iter().any(|step| step.evidence_row == EvidenceRow::Absent) {
-        text.push_str("\n-- and whose evidence, which cannot be locked, is the same when it is read again\n");
+        text.push_str("\n-- and whose evidence that cannot be locked is unchanged when it is read again\n");
         let again = sql::reread(spec, &work.inline, batch.action, &[]);
         let same = "SELECT a.n FROM pg_temp.jobdoctor_again AS a WHERE a.same = 1";
         text.push_str(&kept("jobdoctor_again", "n, same", &again, same));
     }
-    text.push_str("\n-- a key that names several rows is no key\n");
+    text.push_str("\n-- drops keys that have several rows\n");
     let shared = sql::shared_keys(spec, &work.inline, &[]);
     text.push_str(&ended(&format!("DELETE FROM pg_temp.jobdoctor_steps AS s WHERE s.n IN (\n{}\n)", shared.sql)));
     if let Some(asked) = &spec.claim.guard {
-        text.push_str("\n-- and that no worker keeps for itself in another way\n");
+        text.push_str("\n-- drops jobs that a worker holds, by the preset's guard\n");
         let guard = sql::guard(spec, &work.inline, asked, &[]);
         let passed = "SELECT g.n FROM pg_temp.jobdoctor_guarded AS g WHERE g.passed = 1";
         text.push_str(&kept("jobdoctor_guarded", "n, passed", &guard, passed));
@@ -64,11 +64,11 @@ pub(super) fn batch(
     text.push_str("\n-- the action\n");
     text.push_str(&work.acts());
     if matches!(batch.action, Action::Requeue | Action::Wake) && !spec.notify.is_empty() {
-        text.push_str("\n-- workers are woken when it is committed\n");
+        text.push_str("\n-- wakes the workers at the commit\n");
         text.push_str(&work.wake());
     }
     text.push_str(&format!(
-        "\nSELECT '{} of {}' AS batch, {planned} AS planned, count(*) AS moved, {planned} - count(*) AS left_alone\n  \
+        "\nSELECT '{} of {}' AS batch, {planned} AS planned, count(*) AS moved, {planned} - count(*) AS skipped\n  \
          FROM pg_temp.jobdoctor_steps;\nCOMMIT;\n",
         place.number,
         place.of,
@@ -77,7 +77,8 @@ pub(super) fn batch(
     work.finish(text)
 }
 
-/// Our own statements find only the system's names; the action's triggers and functions also the queue's and the role's own.
+/// The search paths: the system's names for jobdoctor's own statements; also the queue's and the role's for the
+/// action's triggers and functions.
 fn paths(spec: &QueueSpec) -> String {
     let of_queue = Some(&spec.schema).filter(|schema| !schema.is_empty()).map(|schema| quoted(schema));
     let of_queue = of_queue.map(|schema| format!(", '{}'", schema.replace('\'', "''"))).unwrap_or_default();
@@ -88,7 +89,7 @@ fn paths(spec: &QueueSpec) -> String {
     format!("{}SET LOCAL search_path = pg_catalog, pg_temp;\n", block(&body))
 }
 
-/// Rows of ours that come back from a statement, and nothing left of the others.
+/// Keeps the steps whose number a statement gives, and deletes the others.
 fn kept(table: &str, columns: &str, statement: &Statement, which: &str) -> String {
     format!(
         "{}DELETE FROM pg_temp.jobdoctor_steps AS s WHERE s.n NOT IN ({which});\n",
@@ -96,7 +97,7 @@ fn kept(table: &str, columns: &str, statement: &Statement, which: &str) -> Strin
     )
 }
 
-/// A block of the server's own language.
+/// A PL/pgSQL block.
 fn block(body: &str) -> String {
     let tag = tag("jobdoctor", body);
     format!("DO {tag}\n{body} {tag};\n")
@@ -129,7 +130,7 @@ impl Work<'_> {
         let columns = columns.collect::<Vec<_>>().join(", ");
         let rows = self.batch.steps.iter().enumerate().map(|(n, step)| {
             let mut values = vec![(n + 1).to_string()];
-            // As text in the key's own type, whatever it is.
+            // As text, which the column's type reads.
             values.extend(step.key.0.iter().map(|cell| self.inline.literal(cell)));
             values.push(self.inline.literal(&Cell::Text(step.precondition.0.clone())));
             values.push(self.inline.literal(&step.queue.clone().map_or(Cell::Null, Cell::Text)));
@@ -151,7 +152,7 @@ impl Work<'_> {
         )
     }
 
-    /// The owners' rows that verdicts rested on, locked against their heartbeats.
+    /// Locks the owners' rows on which verdicts rest, against heartbeats.
     fn evidence_rows(&self, row: &OwnerRowSpec) -> Result<String, StoreError> {
         let owners = Inline::of_owners(Engine::Postgres);
         let locked = sql::evidence_rows(self.spec, &owners, row, &[]).sql;
@@ -160,18 +161,18 @@ impl Work<'_> {
             return Err(super::cannot(why));
         }
         Ok(format!(
-            "\n-- the rows of their owners, and whether they are what they were\n{}\
+            "\n-- locks the owners' rows, and drops the jobs of those that changed\n{}\
              DELETE FROM pg_temp.jobdoctor_steps AS s WHERE s.owner IS NOT NULL AND NOT EXISTS\n  \
              (SELECT FROM pg_temp.jobdoctor_owners AS o WHERE o.id = s.owner AND o.image = s.owner_image);\n\
-             -- an owner without a row may be about to get one\n{}",
+             -- drops jobs of an owner whose row may be about to appear\n{}",
             ended(&format!("CREATE TEMPORARY TABLE jobdoctor_owners (id, image) ON COMMIT DROP AS\n{locked}")),
             ended(&format!("DELETE FROM pg_temp.jobdoctor_steps AS s WHERE s.owner_is_absent AND (\n{writers}\n) > 0")),
         ))
     }
 
-    /// The preset's statements, each with the number of rows that it must touch; on no rows at all, none of them.
+    /// The preset's statements, each with the number of rows that it must touch. None of them runs if no step is left.
     fn acts(&self) -> String {
-        // The clock of the script is in SQL; this one is not used.
+        // The script's clock is SQL; these times are not used.
         let acts = sql::acts(
             self.spec,
             &self.inline,
@@ -198,7 +199,7 @@ impl Work<'_> {
             };
             body.push_str(&format!(
                 "  GET DIAGNOSTICS touched = ROW_COUNT;\n  IF touched {differs} wanted THEN\n    \
-                 RAISE EXCEPTION 'the statement touched % rows instead of %: this batch is taken back', touched, wanted;\n  \
+                 RAISE EXCEPTION 'the statement touched % rows instead of %: this batch is rolled back', touched, wanted;\n  \
                  END IF;\n"
             ));
         }
@@ -210,7 +211,7 @@ impl Work<'_> {
             body.push_str(&execute(&check.sql));
             body.push_str(
                 " INTO in_flight, elsewhere;\n  IF in_flight > 0 OR elsewhere > 0 THEN\n    \
-                 RAISE EXCEPTION 'of % rows, % are still in flight and % are in another state than announced: this batch is taken back',\n      \
+                 RAISE EXCEPTION 'of % rows, % are still in flight and % are in another state than announced: this batch is rolled back',\n      \
                  wanted, in_flight, elsewhere;\n  END IF;\n",
             );
         }
@@ -218,8 +219,7 @@ impl Work<'_> {
         block(&body)
     }
 
-    /// The wake-ups, once for each queue that got jobs back. Postgres sends them when the transaction is committed; that one
-    /// fails is no reason to take anything back.
+    /// The wake-ups, for each queue that got jobs back. Postgres sends them at the commit. A failure is only a warning.
     fn wake(&self) -> String {
         let mut body = "BEGIN\n".to_owned();
         for statement in sql::notifications(self.spec, &self.inline, None, 0) {

@@ -1,4 +1,4 @@
-//! A batch for sqlite3.
+//! A batch as a script for sqlite3.
 
 use super::literal::literal;
 use super::{Place, Work, cannot, ended};
@@ -7,7 +7,7 @@ use crate::preset::{ActionSpec, Marker, QueueSpec, Rows, StepSpec};
 use crate::store::StoreError;
 use crate::store::sql;
 
-/// The pragmas are the program's own, see `store/sqlite/session.rs`.
+/// The settings, which are those of `store/sqlite/open.rs`.
 pub(super) fn settings(foreign_keys: bool) -> String {
     let enforced = if foreign_keys { "ON" } else { "OFF" };
     format!(".bail on\n.timeout 5000\nPRAGMA foreign_keys = {enforced};\nPRAGMA trusted_schema = OFF;\n")
@@ -16,14 +16,14 @@ pub(super) fn settings(foreign_keys: bool) -> String {
 pub(super) const RUN: &str = "sqlite3 -bail DATABASE < FILE";
 pub(super) const NEEDS: &str = "sqlite3 3.31 or later";
 
-/// `'now'` moves on from statement to statement, so it is read once; and it may be read by shells that know no
-/// `unixepoch('subsec')`.
+/// Read once, because `'now'` changes from statement to statement, and without `unixepoch('subsec')`, which older
+/// shells lack.
 const CLOCK: &str = "CREATE TEMP TABLE jobdoctor_now AS\n  \
                      SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS ms;\n";
 
-/// A row that does not fit takes the whole transaction back.
+/// A row that violates the CHECK rolls the whole transaction back.
 const CHECK: &str = "CREATE TEMP TABLE jobdoctor_check (did TEXT, touched INTEGER, wanted INTEGER,\n  \
-                     CONSTRAINT \"a statement touched other rows than it should, and this batch is taken back\"\n  \
+                     CONSTRAINT \"a statement touched other rows than it should, and this batch is rolled back\"\n  \
                      CHECK (touched = wanted));\n";
 
 const WANTED: &str = "(SELECT count(*) FROM temp.jobdoctor_steps)";
@@ -36,27 +36,27 @@ pub(super) fn batch(
     place: Place,
 ) -> Result<String, StoreError> {
     if !spec.notify.is_empty() {
-        return Err(cannot(format!("preset {} wakes its workers by statements of its own", spec.preset)));
+        return Err(cannot(format!("preset {} wakes its workers by SQL statements", spec.preset)));
     }
     let asks_for_keys = |step: &StepSpec| match step {
         StepSpec::Update(_) => true,
         StepSpec::Sql { sql, .. } => sql.asks(&Marker::Ids),
     };
     if !moved.steps.iter().all(asks_for_keys) {
-        // Here a statement cannot be left out where no job is left to be moved.
-        return Err(cannot(format!("a statement of preset {} is not bound to the jobs that are moved", spec.preset)));
+        // A script cannot skip such a statement when no job is left.
+        return Err(cannot(format!("a statement of preset {} is not limited to the jobs that are moved", spec.preset)));
     }
     let work = Work::new(spec, moved, batch);
     let mut text = format!("BEGIN IMMEDIATE;\n{CLOCK}{CHECK}\n-- the jobs as they were judged\n");
     text.push_str(&work.rows());
-    text.push_str("\n-- those that still are; all others are skipped\n");
+    text.push_str("\n-- keeps those that are unchanged; all others are skipped\n");
     let verify = sql::verify(spec, &work.inline, batch.action, moved.locks_for_update, &[]);
     text.push_str(&kept(&verify.sql));
-    text.push_str("\n-- a key that names several rows is no key\n");
+    text.push_str("\n-- drops keys that have several rows\n");
     let shared = sql::shared_keys(spec, &work.inline, &[]);
     text.push_str(&ended(&format!("DELETE FROM temp.jobdoctor_steps WHERE n IN (\n{}\n)", shared.sql)));
     if let Some(asked) = &spec.claim.guard {
-        text.push_str("\n-- and that no worker keeps for itself in another way\n");
+        text.push_str("\n-- drops jobs that a worker holds, by the preset's guard\n");
         let guard = sql::guard(spec, &work.inline, asked, &[]);
         text.push_str(&kept(&format!("WITH g(n, passed) AS (\n{}\n) SELECT n FROM g WHERE passed = 1", guard.sql)));
     }
@@ -89,7 +89,7 @@ impl Work<'_> {
             format!("  ({})", values.join(", "))
         });
         let rows = rows.collect::<Vec<_>>().join(",\n");
-        // k is a key, f what the verdict rested on. Columns without a type keep what is put into them as it is.
+        // k is the key, f the precondition. Columns without a type store values as they are.
         format!(
             "CREATE TEMP TABLE jobdoctor_steps ({});\nINSERT INTO temp.jobdoctor_steps VALUES\n{rows};\n",
             columns.join(", ")
@@ -127,9 +127,8 @@ fn checked(what: &str, only: &str) -> String {
     format!("INSERT OR ROLLBACK INTO temp.jobdoctor_check SELECT {what}{only};\n")
 }
 
-/// Value by value, because what `quote()` makes of a real number is spelled in one way by some versions of SQLite and in
-/// another by others, and because people can read it. Equal is what is of the same storage class and byte by byte the same,
-/// whatever the column's collation.
+/// Compares value by value, because versions of SQLite differ in how `quote()` spells a real number, and because people
+/// can read it. Equal means the same storage class and the same bytes, whatever the collation.
 pub(super) fn same(values: &[String]) -> String {
     let one = |(n, value): (usize, &String)| {
         format!("{value} IS w.f{n} COLLATE BINARY AND typeof({value}) = typeof(w.f{n})", n = n + 1)
@@ -137,8 +136,8 @@ pub(super) fn same(values: &[String]) -> String {
     values.iter().enumerate().map(one).collect::<Vec<_>>().join("\n  AND ")
 }
 
-/// The values of a precondition, as literals. The program has joined what `quote()` said of them, but for texts, which are
-/// hexadecimal after a `t`: so no value holds a comma.
+/// The values of a precondition as literals. A precondition joins the results of `quote()`, with text in hexadecimal
+/// after a `t`, so no value holds a comma.
 fn values(precondition: &str) -> Result<Vec<String>, String> {
     precondition.split(',').map(|part| value(part).ok_or_else(|| format!("a precondition holds `{part}`"))).collect()
 }

@@ -1,4 +1,4 @@
-//! Step two of applying: the preset's own ordered statements on exactly the verified keys.
+//! Step two of a batch: the statements of an action on exactly the verified keys, and the check of their effect.
 
 use super::builder::{Sql, Statement, Values, column_sql, literal_sql};
 use super::dialect::Dialect;
@@ -6,15 +6,16 @@ use crate::model::{Key, Timestamp};
 use crate::preset::ident::quoted;
 use crate::preset::{ActionSpec, Notify, QueueSpec, Rows, StateSource, StepSpec};
 
-/// One statement of an action and how many rows it must touch.
+/// A statement of an action and the number of rows that it must touch.
 pub struct Act {
     /// The statement.
     pub statement: Statement,
-    /// How many rows.
+    /// The number of rows.
     pub rows: Rows,
 }
 
-/// The statements of an action on these keys, with the transaction's now and when the jobs may run again.
+/// The statements of an action on these keys, with the transaction's now and the instant from which the jobs may run
+/// again.
 pub fn acts(
     spec: &QueueSpec,
     dialect: &dyn Dialect,
@@ -35,8 +36,9 @@ pub fn acts(
             }
             StepSpec::Update(assignments) => {
                 let mut sql = Sql::new(dialect);
-                let table = spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table));
-                sql.push(&format!("UPDATE {} AS {} SET ", table.unwrap_or_default(), quoted(&spec.claim.lock)));
+                sql.push("UPDATE ");
+                sql.lock_table(spec);
+                sql.push(" SET ");
                 for (n, assignment) in assignments.iter().enumerate() {
                     if n > 0 {
                         sql.push(", ");
@@ -46,22 +48,15 @@ pub fn acts(
                     sql.template(spec, &assignment.value, &values);
                 }
                 sql.push(" WHERE ");
-                in_keys(&mut sql, spec, dialect, keys);
+                sql.in_keys(spec, keys);
                 Act { statement: sql.finish(), rows: Rows::Each }
             }
         })
         .collect()
 }
 
-fn in_keys(sql: &mut Sql<'_>, spec: &QueueSpec, dialect: &dyn Dialect, keys: &[&Key]) {
-    let columns: Vec<String> = spec.claim.key.iter().map(column_sql).collect();
-    sql.push(&format!("({}) {} ", columns.join(", "), dialect.among()));
-    dialect.keys(sql, &spec.claim.key, keys);
-}
-
-/// Counts what the action must not leave behind among these keys: rows that the claim's own condition still selects, and rows
-/// that exist in another state than the announced one. One row with these two numbers; `None` where the action writes nothing,
-/// as a wake-up.
+/// Counts the rows of these keys that the action failed to move: rows that are still in flight, and rows in another
+/// state than the announced one. One row with these two numbers; `None` if the action writes nothing, as a wake-up.
 pub fn left_behind(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, keys: &[&Key]) -> Option<Statement> {
     if action.steps.is_empty() {
         return None;
@@ -69,13 +64,13 @@ pub fn left_behind(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec,
     let mut sql = Sql::new(dialect);
     sql.push("SELECT ");
     if spec.waits {
-        // A job that waits may be put back into the very state in which it waits.
+        // A waiting job may be put back into the state in which it waits.
         sql.push("0");
     } else {
         sql.push("(SELECT count(*) FROM ");
         sql.claim_from(spec);
         sql.push(" WHERE ");
-        in_keys(&mut sql, spec, dialect, keys);
+        sql.in_keys(spec, keys);
         sql.push(" AND ");
         sql.in_flight(spec, None);
         sql.push(")");
@@ -85,15 +80,14 @@ pub fn left_behind(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec,
         StateSource::Place(_) => sql.push("0"),
         StateSource::Column(column) => {
             sql.push("(SELECT count(*) FROM ");
-            // A join would lose the row of a job that no longer names its owner.
+            // A join could lose the row of a job that no longer names its owner.
             if column.alias == spec.claim.lock {
-                let table = spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table));
-                sql.push(&format!("{} AS {}", table.unwrap_or_default(), quoted(&spec.claim.lock)));
+                sql.lock_table(spec);
             } else {
                 sql.claim_from(spec);
             }
             sql.push(" WHERE ");
-            in_keys(&mut sql, spec, dialect, keys);
+            sql.in_keys(spec, keys);
             let announced = literal_sql(&action.to.stored);
             sql.push(&format!(" AND ({} = {announced}) IS NOT TRUE)", column_sql(column)));
         }
@@ -102,7 +96,7 @@ pub fn left_behind(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec,
     Some(sql.finish())
 }
 
-/// The wake-ups for one queue.
+/// The wake-up statements for one queue.
 pub fn notifications(spec: &QueueSpec, dialect: &dyn Dialect, queue: Option<&str>, moved: usize) -> Vec<Statement> {
     let values = || Values { queue, moved, ..Values::default() };
     spec.notify

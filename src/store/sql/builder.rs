@@ -1,13 +1,15 @@
+//! Puts a statement together: text, bound values, and the parts that most statements about a queue share.
+
 use super::dialect::Dialect;
 use crate::model::{Cell, Key, Timestamp};
 use crate::preset::encoding::Encodings;
 use crate::preset::ident::{literal, quoted};
 use crate::preset::{Column, Expr, Marker, Piece, QueueSpec, Template};
 
-/// A statement and the values bound to it.
+/// A statement and its bound values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
-    /// The text.
+    /// The SQL text.
     pub sql: String,
     /// The parameters, in the order of their placeholders.
     pub params: Vec<Param>,
@@ -18,7 +20,7 @@ pub struct Statement {
 pub enum Param {
     /// One value.
     Cell(Cell),
-    /// An array of texts, byte by byte: not all are UTF-8. On Postgres only.
+    /// An array of texts as bytes, which need not be UTF-8. On Postgres only.
     Texts(Vec<Vec<u8>>),
 }
 
@@ -36,7 +38,7 @@ pub struct Sql<'d> {
     params: Vec<Param>,
 }
 
-/// What the markers of a fragment stand for, in one transaction.
+/// The values of a fragment's markers, in one transaction.
 #[derive(Default)]
 pub struct Values<'a> {
     /// The keys of the batch.
@@ -45,15 +47,15 @@ pub struct Values<'a> {
     pub(super) now: Option<Timestamp>,
     /// When the jobs may run again.
     pub(super) run_at: Option<Timestamp>,
-    /// How the assigned column spells it.
+    /// The encoding of the assigned column.
     pub(super) assigned: Option<&'a Encodings>,
-    /// How the columns that `:now.column` and `:run_at.column` name spell it.
+    /// The encodings of the columns that `:now.column` and `:run_at.column` name.
     pub(super) named: Option<&'a std::collections::BTreeMap<String, Encodings>>,
-    /// Why the jobs are moved.
+    /// The reason of the run.
     pub(super) reason: &'a str,
     /// The queue, for wake-ups.
     pub(super) queue: Option<&'a str>,
-    /// How many were moved, for wake-ups.
+    /// The number of moved jobs, for wake-ups.
     pub(super) moved: usize,
 }
 
@@ -68,7 +70,7 @@ impl<'d> Sql<'d> {
         Statement { sql: self.text, params: self.params }
     }
 
-    /// Adds text as it is. Never called with anything that came from a row.
+    /// Adds text as it is. Never call it with a value from a row.
     pub fn push(&mut self, text: &str) {
         self.text.push_str(text);
     }
@@ -84,7 +86,7 @@ impl<'d> Sql<'d> {
         self.params.push(param);
     }
 
-    /// Adds placeholders for several values, with commas between them.
+    /// Adds placeholders for several values, separated by commas.
     pub fn bind_all(&mut self, cells: &[Cell]) {
         for (n, cell) in cells.iter().enumerate() {
             if n > 0 {
@@ -100,7 +102,7 @@ impl<'d> Sql<'d> {
             match piece {
                 Piece::Text(text) => self.push(text),
                 Piece::Name(name) => self.name(spec, name),
-                // The resolver has replaced fragments by what they stand for.
+                // The resolver has expanded fragments.
                 Piece::Fragment(_) => {}
                 Piece::Column(column) => self.push(&column_sql(column)),
                 Piece::Literal(cell) => self.push(&literal_sql(cell)),
@@ -148,7 +150,7 @@ impl<'d> Sql<'d> {
         self.bind(Param::Cell(cell));
     }
 
-    /// The FROM clause of a claim: the preset's own, and the owner's row beside it.
+    /// The FROM clause of a claim: the preset's own, joined with the owner's row.
     pub fn claim_from(&mut self, spec: &QueueSpec) {
         use crate::preset::JoinOn;
         let none = Values::default();
@@ -173,7 +175,40 @@ impl<'d> Sql<'d> {
         }
     }
 
-    /// What makes a row a claim. With a state: in that one state, so that a partial index serves.
+    /// The FROM item of all rows of a queue, in flight or not: the claim's own table alone if every column read is its
+    /// own, because what a preset joins may cost a query for each row. `None` stands for something that may read any
+    /// column.
+    pub fn all_rows_from<'c>(&mut self, spec: &QueueSpec, columns: impl IntoIterator<Item = Option<&'c Column>>) {
+        let is_own = |column: Option<&Column>| column.is_some_and(|column| column.alias == spec.claim.lock);
+        match spec.tables.get(&spec.claim.lock_table) {
+            Some(_) if columns.into_iter().all(is_own) => self.lock_table(spec),
+            _ => self.template(spec, &spec.claim.from, &Values::default()),
+        }
+    }
+
+    /// The claim's own table under its alias.
+    pub fn lock_table(&mut self, spec: &QueueSpec) {
+        let table = spec.tables.get(&spec.claim.lock_table).map(|table| self.dialect.table(table)).unwrap_or_default();
+        self.push(&format!("{table} AS {}", quoted(&spec.claim.lock)));
+    }
+
+    /// The condition that a claim's key equals the wanted row's.
+    pub fn wanted_key(&mut self, spec: &QueueSpec) {
+        for (n, column) in spec.claim.key.iter().enumerate() {
+            let and = if n > 0 { " AND " } else { "" };
+            self.push(&format!("{and}{} = w.k{}", column_sql(column), n + 1));
+        }
+    }
+
+    /// The condition that a claim's key is one of these.
+    pub fn in_keys(&mut self, spec: &QueueSpec, keys: &[&Key]) {
+        let columns: Vec<String> = spec.claim.key.iter().map(column_sql).collect();
+        self.push(&format!("({}) {} ", columns.join(", "), self.dialect.among()));
+        let dialect = self.dialect;
+        dialect.keys(self, &spec.claim.key, keys);
+    }
+
+    /// The condition that makes a row a claim. With a state, only in that state, so that a partial index serves.
     pub fn in_flight(&mut self, spec: &QueueSpec, state: Option<&Cell>) {
         use crate::preset::StateSource;
         let mut any = false;
@@ -196,7 +231,7 @@ impl<'d> Sql<'d> {
         }
     }
 
-    /// An expression that asks for no values.
+    /// The SQL of an expression without parameters.
     pub fn expr_sql(&self, spec: &QueueSpec, expr: &Expr) -> String {
         match expr {
             Expr::Column(column) => column_sql(column),
@@ -209,12 +244,20 @@ impl<'d> Sql<'d> {
     }
 }
 
-/// A column behind its alias.
+/// A column, qualified by its alias.
 pub(super) fn column_sql(column: &Column) -> String {
     format!("{}.{}", quoted(&column.alias), quoted(&column.name))
 }
 
-/// A stored state as a literal: a parameter would keep partial indexes out of the plan.
+/// The column behind an expression, if it is one.
+pub(super) fn column_of(expr: &Expr) -> Option<&Column> {
+    match expr {
+        Expr::Column(column) => Some(column),
+        Expr::Sql(_) => None,
+    }
+}
+
+/// A stored state as a literal: with a parameter, the planner would not use partial indexes.
 pub(super) fn literal_sql(cell: &Cell) -> String {
     match cell {
         Cell::Integer(number) => number.to_string(),

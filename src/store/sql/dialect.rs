@@ -1,10 +1,12 @@
+//! How each engine spells SQL.
+
 use super::builder::{Param, Sql};
 use crate::model::{Cell, Engine, Key};
 use crate::preset::encoding::Encodings;
 use crate::preset::ident::{literal, qualified, quoted};
 use crate::preset::{Column, Marker, Table};
 
-/// How an engine spells what the others spell differently.
+/// What the engines spell differently. `script` has an implementation of its own, for SQL that is printed.
 pub trait Dialect: Send + Sync {
     /// The engine.
     fn engine(&self) -> Engine;
@@ -15,54 +17,54 @@ pub trait Dialect: Send + Sync {
     /// The `n`th placeholder, counted from 1, for a value of that kind.
     fn placeholder(&self, n: usize, value: &Cell) -> String;
 
-    /// What a marker stands for, where it is SQL and no value: in a script, whose clock is read when it is run. `encodings` are
+    /// The SQL of a marker that is not bound as a value: in a script, whose clock is read when it runs. `encodings` are
     /// those of the column that a time is written to.
     fn stands_for(&self, marker: &Marker, encodings: Option<&Encodings>) -> Option<String>;
 
-    /// The value of an expression as text, or as it is where the engine hands out any type.
+    /// The value of an expression as text, or as it is if the driver reads any type.
     fn as_text(&self, sql: &str) -> String;
 
-    /// One text that is equal for two rows only if every one of these values is, byte by byte and NULL by NULL.
+    /// One text that is equal for two rows only if each of these values is equal, byte by byte and NULL by NULL.
     fn image(&self, values: &[String]) -> String;
 
-    /// A condition that is true where these values are what the row wanted was judged by.
+    /// The condition that these values equal the wanted row's precondition.
     fn same(&self, values: &[String]) -> String;
 
-    /// What the fingerprint of a row with these values is made of: the values themselves, or what the server makes of them so
-    /// that a payload need not travel.
+    /// The expressions that a row's fingerprint is made of: the values, or the server's hash of them, so that a payload
+    /// need not travel.
     fn whole(&self, values: &[String]) -> Vec<String>;
 
-    /// The keys after `IN`.
+    /// The list of keys after [`Dialect::among`] or `IN`.
     fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], keys: &[&Key]);
 
-    /// "Equals", whatever operators of that name there are besides the system's. While an action acts, the queue's schema is on the
-    /// search path for its triggers, and an operator that somebody made there for exactly these types would come first.
+    /// The system's "equals" operator. During an action the queue's schema is on the search path for its triggers, and
+    /// an operator made there for exactly these types would take precedence.
     fn equals(&self) -> &'static str;
 
-    /// The same for "is one of", before [`Dialect::keys`].
+    /// The system's "is one of" operator, before [`Dialect::keys`].
     fn among(&self) -> &'static str;
 
-    /// The rows wanted, as a table `w` with `n`, `k1`.. and `precondition`: text to stand before the SELECT, and the FROM item.
+    /// The wanted rows as a FROM item: a table `w` with `n`, `k1`.. and `precondition`.
     fn wanted(&self, sql: &mut Sql<'_>, columns: &[Column], rows: &[(&Key, &str)]);
 
-    /// A text column compared byte by byte, whatever its collation.
+    /// A text column with byte-wise comparison, whatever its collation.
     fn bytewise(&self, column: &str) -> String;
 
-    /// Locks the rows of an alias without waiting, at the end of a SELECT.
+    /// The clause at the end of a SELECT that locks the rows of an alias without waiting.
     fn lock(&self, alias: &str, for_update: bool) -> String;
 
-    /// A condition that is true where a column does not hold one of the storage classes named.
+    /// The condition that a column's value has none of these storage classes.
     fn stored_otherwise(&self, column: &str, storage: &[&str]) -> Option<String>;
 
-    /// A condition that is true where a native timestamp is infinite.
+    /// The condition that a native timestamp is infinite.
     fn infinite(&self, column: &str) -> Option<String>;
 
-    /// So many seconds as `seconds` says, from 0 to 9 * 10^9, as what is taken off a time: `per_second` is the time's unit,
-    /// `None` that of a native timestamp. May be rounded to a second.
+    /// A span of `seconds` (0 to 9 * 10^9) to subtract from a time. `per_second` is the time's unit, `None` for a
+    /// native timestamp. May be rounded to a second.
     fn span(&self, seconds: &str, per_second: Option<i64>) -> String;
 }
 
-/// Postgres 13 to 18. Every parameter is text with a cast: then nothing depends on how the driver or a pooler infers types.
+/// Postgres 13 to 18. Every parameter is text with a cast, so that no driver or pooler infers types.
 #[derive(Debug, Clone, Copy)]
 pub struct Postgres;
 
@@ -82,7 +84,7 @@ impl Dialect for Postgres {
     fn placeholder(&self, n: usize, value: &Cell) -> String {
         let cast = match value {
             Cell::Integer(_) => "bigint",
-            // Not `double precision`: a numeric column would be made one, and may be too large for it.
+            // Not `double precision`, to which a numeric column would be converted: it may be too large.
             Cell::Real(_) => "numeric",
             Cell::Instant(_) | Cell::Infinity | Cell::NegativeInfinity => "timestamptz",
             Cell::WallClock(_) => "timestamp",
@@ -104,7 +106,7 @@ impl Dialect for Postgres {
         format!("{} = w.precondition", self.image(values))
     }
 
-    /// Every byte beyond ASCII is escaped, so that what is in no encoding is compared byte by byte, too.
+    /// Every byte beyond ASCII is escaped, so that text without an encoding is compared byte by byte too.
     fn image(&self, values: &[String]) -> String {
         format!("pg_catalog.encode({}, 'escape')", row_bytes(values))
     }
@@ -114,7 +116,7 @@ impl Dialect for Postgres {
     }
 
     fn keys(&self, sql: &mut Sql<'_>, columns: &[Column], keys: &[&Key]) {
-        // Of several arrays, the word is the parser's own; of one, it is a function that another schema may have too.
+        // With several arrays `unnest` is syntax; with one it is a function, which another schema may have too.
         let unnest = if columns.len() == 1 { "pg_catalog.unnest" } else { "unnest" };
         sql.push(&format!("(SELECT * FROM {unnest}("));
         arrays(sql, columns, keys.iter().map(|key| &key.0));
@@ -165,12 +167,12 @@ impl Dialect for Postgres {
     }
 }
 
-/// A row's bytes in the server's own encoding, which every text that it has can be spelled in.
+/// A row's bytes in the server's encoding, in which all of its text can be written.
 fn row_bytes(values: &[String]) -> String {
     format!("pg_catalog.convert_to(ROW({})::text, pg_catalog.getdatabaseencoding())", values.join(", "))
 }
 
-/// One array a key column, as text and cast to the column's own type, so that its index serves.
+/// One array for each key column, bound as text and cast to the column's type, so that its index serves.
 fn arrays<'k>(sql: &mut Sql<'_>, columns: &[Column], keys: impl Iterator<Item = &'k Vec<Cell>> + Clone) {
     for (n, column) in columns.iter().enumerate() {
         if n > 0 {
@@ -209,7 +211,7 @@ impl Dialect for Sqlite {
         format!("{} = w.precondition", self.image(values))
     }
 
-    /// `quote()` tells 5 from '5' and NULL from ''; it stops at a NUL character, so text goes through `hex()`.
+    /// `quote()` distinguishes 5 from '5' and NULL from ''. It stops at a NUL character, so text goes through `hex()`.
     fn image(&self, values: &[String]) -> String {
         let one = |value: &String| {
             format!("CASE typeof({value}) WHEN 'text' THEN 't' || hex({value}) ELSE quote({value}) END")

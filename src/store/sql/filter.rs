@@ -1,5 +1,5 @@
-//! The pre-filter: conditions that let through every claim which the judge would call stuck or unknown, on the raw columns
-//! in their own encoding, so that an index can serve. It may let too much through, never too little.
+//! The pre-filter: conditions that every claim passes which the judge would call stuck or unknown. They are on the raw
+//! columns in their own encoding, so that an index serves. They may pass too many claims, never too few.
 
 use super::builder::{Param, Sql, column_sql};
 use super::projection::lock_sql;
@@ -13,20 +13,20 @@ use crate::preset::{
 use crate::store::Cutoffs;
 use std::time::Duration;
 
-/// So many seconds on a row, some 285 years, are no span. Any fewer fit into 64 bits in every unit, nanoseconds included, and
-/// so does now less as many.
+/// From this many seconds on, some 285 years, a number on a row is no span. Smaller ones fit into 64 bits in every unit
+/// down to nanoseconds, and so does now minus the span.
 const LONGEST_SPAN: u64 = 9_000_000_000;
-/// A column that is compared with now less a span from its row passes so much sooner: the database may round spans to seconds.
+/// Added to now where a span from the row is subtracted from it, because the database may round spans to seconds.
 const ROUNDING: Duration = Duration::from_secs(1);
 
 /// The condition of one listing.
 pub type Sieve<'s> = Box<dyn Fn(&mut Sql<'_>) + 's>;
 
-/// The sieves for all suspects, made disjoint: each claim passes at most one of them.
+/// The sieves for all suspects. They are disjoint: each claim passes at most one.
 pub fn sieves<'s>(spec: &'s QueueSpec, cutoffs: &'s Cutoffs) -> Vec<Sieve<'s>> {
     let mut sieves: Vec<Sieve<'s>> = Vec::new();
     if spec.liveness.iter().any(|source| matches!(source, Liveness::Lock { .. })) {
-        // Locks come and go between two statements of one snapshot: one statement, or a claim might come twice or never.
+        // Locks change between two statements of one snapshot. Only one statement reads each claim exactly once.
         sieves.push(Box::new(move |sql| {
             sql.push("(");
             for n in 0..spec.liveness.len() {
@@ -60,7 +60,7 @@ pub fn sieves<'s>(spec: &'s QueueSpec, cutoffs: &'s Cutoffs) -> Vec<Sieve<'s>> {
     sieves
 }
 
-/// The claims that source `n` decides on and would call dead.
+/// The claims that liveness source `n` decides on and would call dead.
 fn silent(sql: &mut Sql<'_>, spec: &QueueSpec, n: usize, cutoffs: &Cutoffs) {
     sql.push("(");
     for earlier in spec.liveness.iter().take(n) {
@@ -84,7 +84,7 @@ fn silent(sql: &mut Sql<'_>, spec: &QueueSpec, n: usize, cutoffs: &Cutoffs) {
                 }
                 _ => match cut(silence_allowed(source, cutoffs.older, None)) {
                     Some(cut) => before(sql, column, cut),
-                    // Without a threshold whatever it decides on is unknown.
+                    // Without a threshold every claim that it decides on is unknown.
                     None => has_value(sql, column),
                 },
             }
@@ -101,7 +101,7 @@ fn silent(sql: &mut Sql<'_>, spec: &QueueSpec, n: usize, cutoffs: &Cutoffs) {
             sql.push(")");
         }
         Some(Liveness::Lock { held, free }) => {
-            // A lock out of sight leaves the claim unknown.
+            // With a lock out of sight the claim is unknown.
             let also = if *free == Free::Dead { "'free', " } else { "" };
             sql.push(&format!("{} IN ({also}'out of sight')", lock_sql(spec, sql, held)));
         }
@@ -109,12 +109,12 @@ fn silent(sql: &mut Sql<'_>, spec: &QueueSpec, n: usize, cutoffs: &Cutoffs) {
     sql.push(")");
 }
 
-/// True where this source has a value, so that the next one is not asked.
+/// The condition that this source has a value, so that the next one is not asked.
 fn decides(sql: &mut Sql<'_>, spec: &QueueSpec, source: &Liveness, cutoffs: &Cutoffs) {
     match source {
         Liveness::Lease { column, plus } => {
-            // A lease that the owner has outlived with a later sign does not judge; the judge sees to that, and the lease's
-            // own sieve lets such a row through to it.
+            // A lease does not decide if its owner gave a later sign of life. The judge checks that; the lease's own
+            // sieve passes such a row.
             has_value(sql, column);
             if let Some(plus) = plus {
                 sql.push(&format!(" AND {} IS NOT NULL", column_sql(plus)));
@@ -144,7 +144,7 @@ fn decides(sql: &mut Sql<'_>, spec: &QueueSpec, source: &Liveness, cutoffs: &Cut
     }
 }
 
-/// ` OR` the owner's row is absent in a way that means what `wanted` asks for.
+/// ` OR` the owner's row is absent in a way that `wanted` accepts.
 fn absent(sql: &mut Sql<'_>, spec: &QueueSpec, row: &OwnerRowSpec, wanted: impl Fn(Absence) -> bool) {
     let Some(id) = &spec.owner.id else { return };
     let (id, key) = (sql.expr_sql(spec, id), column_sql(&row.key));
@@ -156,7 +156,7 @@ fn absent(sql: &mut Sql<'_>, spec: &QueueSpec, row: &OwnerRowSpec, wanted: impl 
     }
 }
 
-/// Claims that some rule about trouble, or about another process under the owner's name, may call stuck.
+/// Claims that a rule about deadlines, run times or a restarted owner may call stuck.
 fn trouble(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
     sql.push("(false");
     if let Some(deadline) = &spec.rules.deadline {
@@ -179,14 +179,14 @@ fn trouble(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
         before(sql, claimed_at, cutoffs.now.minus(max));
     }
     if let Some(started) = spec.owner.row.as_ref().and_then(|row| row.started.as_ref()) {
-        // Compared by the judge: the two columns may be spelled differently.
+        // The judge compares the two columns, which may have different encodings.
         sql.push(&format!(" OR {} IS NOT NULL", column_sql(&started.column)));
     }
     sql.push(")");
 }
 
-/// ` OR` silent for longer than the shortest threshold that only some claims have. Whatever source such a claim is judged by,
-/// its column is older than that; which claims have which threshold is the judge's to say.
+/// ` OR` silent for longer than the shortest threshold that applies to some claims only. The judge knows which claims
+/// have which threshold.
 fn sooner(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
     let Some(shortest) = cutoffs.shortest_older else { return };
     let heartbeat = spec.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref());
@@ -198,7 +198,7 @@ fn sooner(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
     }
 }
 
-/// Claims that some value makes unknown: nothing decides, or a value is of the wrong type or implausible.
+/// Claims that are unknown: no source decides, or a value has the wrong type or is implausible.
 fn odd(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
     let sign = cutoffs.now.plus(FUTURE_TOLERANCE);
     sql.push("(");
@@ -221,7 +221,7 @@ fn odd(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
             implausible(sql, column, latest);
         }
         if let Liveness::Lease { plus: Some(plus), .. } = source {
-            // No span, or one that may end further ahead than is plausible.
+            // No span, or a lease that may end implausibly far ahead.
             sql.push(" OR NOT ");
             is_span(sql, plus, LEASE_AHEAD.saturating_sub(FUTURE_TOLERANCE).as_secs());
         }
@@ -238,17 +238,17 @@ fn odd(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
         }
     }
     if let Some(deadline) = &spec.rules.deadline {
-        // A deadline may lie as far ahead as it likes, as long as it is an instant.
+        // A deadline may lie any time ahead, as long as it is an instant.
         implausible(sql, deadline, cutoffs.now.plus(Duration::MAX));
     }
     sql.push(")");
 }
 
-/// ` OR` the column holds something that does not fit, or lies outside of what is plausible.
+/// ` OR` the column's value has the wrong type or is implausible.
 fn implausible(sql: &mut Sql<'_>, time: &TimeColumn, latest: Timestamp) {
     let column = column_sql(&time.column);
     if time.encodings.is_text() {
-        // Whether a text is an instant cannot be told in SQL that is worth trusting.
+        // No SQL reliably tells whether a text is an instant.
         return sql.push(&format!(" OR {column} IS NOT NULL"));
     }
     if let Some(condition) = sql.dialect.stored_otherwise(&column, storage(time)) {
@@ -271,7 +271,8 @@ fn storage(time: &TimeColumn) -> &'static [&'static str] {
     if float { &["integer", "real"] } else { &["integer"] }
 }
 
-/// True where the column holds a number of seconds that is one: not negative, no text, and not absurd. NULL where it is NULL.
+/// The condition that a column holds a plausible number of seconds: not negative, no text, below `longest`. NULL for
+/// NULL.
 fn is_span(sql: &mut Sql<'_>, seconds: &Column, longest: u64) {
     let column = column_sql(seconds);
     let other = sql.dialect.stored_otherwise(&column, &["integer", "real"]);
@@ -309,8 +310,9 @@ fn compare(sql: &mut Sql<'_>, time: &TimeColumn, operator: &str, bounds: impl It
     sql.push(")");
 }
 
-/// The column is older than the seconds on its row allow; false where those are no span. Nothing is computed from the time
-/// itself, which may stand at the end of its type. Nothing can be taken off a text: there, every value passes.
+/// The condition that a column is older than the seconds on its row allow; false if those are no span. The span is
+/// subtracted from now, not added to the column, which may be at the end of its type's range. On text every value
+/// passes.
 fn overdue(sql: &mut Sql<'_>, time: &TimeColumn, seconds: &Column, now: Timestamp) {
     let column = column_sql(&time.column);
     let per_second = match time.encodings.first() {

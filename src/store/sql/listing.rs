@@ -1,3 +1,5 @@
+//! Listings of claims, and lookups by key.
+
 use super::builder::{Param, Sql, Statement, column_sql};
 use super::dialect::{Dialect, Postgres};
 use super::filter::{Sieve, before, sieves};
@@ -7,18 +9,18 @@ use crate::preset::{Column, QueueSpec, StateSource};
 use crate::store::Cutoffs;
 use crate::store::ids::read_by_server;
 
-/// One listing: a statement whose rows are streamed, and what reads them.
+/// A statement whose rows are streamed, and how to read them.
 ///
-/// It has no order: pages by key went over ties again and again (a million claims of one second took minutes), a stream
-/// reads each row once, and the lists of a document are put in order without the database's help.
+/// It has no order. Paging by key read ties repeatedly (a million claims of one second took minutes); a stream reads
+/// each row once, and documents sort their own lists.
 pub struct Listing<'s> {
     /// The statement.
     pub statement: Statement,
-    /// What its rows mean.
+    /// How to read its rows.
     pub projection: Projection<'s>,
 }
 
-/// The listings of all suspects: one for each in-flight state and each sieve.
+/// The listings of all suspects: one for each in-flight state and sieve.
 pub fn suspects<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, cutoffs: &Cutoffs) -> Vec<Listing<'s>> {
     let sieves = sieves(spec, cutoffs);
     let states = states(spec);
@@ -28,7 +30,7 @@ pub fn suspects<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, cutoffs:
         .collect()
 }
 
-/// The listings of what began before `cut`: one for each in-flight state; none where the table does not tell.
+/// The listings of claims that began before `cut`: one for each in-flight state, none if the table has no claim time.
 pub fn begun_before<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, cut: Timestamp) -> Vec<Listing<'s>> {
     let Some(began) = &spec.claim.claimed_at else { return Vec::new() };
     let sieve: Sieve<'_> = Box::new(move |sql| before(sql, began, cut));
@@ -66,19 +68,8 @@ fn listing<'s>(
     Listing { statement: sql.finish(), projection }
 }
 
-/// How many claims are in flight.
-pub fn count(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Statement {
-    let mut sql = Sql::new(dialect);
-    sql.push("SELECT count(*) FROM ");
-    // The owner's row changes no count: it is matched by a key.
-    sql.template(spec, &spec.claim.from, &super::projection::no_values());
-    sql.push(" WHERE ");
-    sql.in_flight(spec, None);
-    sql.finish()
-}
-
-/// On Postgres, keys as their types spell them: the number of each, counted from 1, and its parts. One whose value its column
-/// cannot hold unchanged does not come back.
+/// Postgres: keys in the canonical spelling of their types, each with its number (from 1). A key that its column cannot
+/// hold unchanged is left out.
 pub fn canonical<'k>(columns: &[Column], keys: impl Iterator<Item = &'k Key> + Clone) -> Statement {
     let mut sql = Sql::new(&Postgres);
     let ways: Vec<Option<String>> = columns.iter().map(read_by_server).collect();
@@ -107,7 +98,7 @@ pub fn canonical<'k>(columns: &[Column], keys: impl Iterator<Item = &'k Key> + C
     sql.finish()
 }
 
-/// Jobs by id, whatever their state.
+/// Looks up jobs by key, in any state.
 pub fn find<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, keys: &[&Key]) -> (Statement, Projection<'s>) {
     let mut sql = Sql::new(dialect);
     let projection = Projection::with_evidence(spec, &sql);

@@ -1,22 +1,18 @@
-//! The only place where SQL text about a queue is put together. Pure: a spec and a dialect in, statements out; no
-//! connection is needed to test it.
+//! SQL text about a queue, written nowhere else. Pure: a spec and a dialect in, statements out, so tests need no
+//! connection.
 
 mod act;
 mod builder;
-mod catalog;
+mod counts;
 mod dialect;
 mod filter;
-mod finished;
-mod holders;
+mod finished_runs;
 mod ledger;
 mod listing;
 mod projection;
 mod record;
-mod rows;
+mod rehearsal;
 pub mod statements;
-mod sweep_lock;
-mod tally;
-mod trial;
 mod verify;
 
 pub use builder::{Param, Sql, Statement};
@@ -24,17 +20,14 @@ pub use dialect::{Dialect, Postgres, Sqlite};
 pub use ledger::ledger_schema;
 
 pub(super) use act::{acts, left_behind, notifications};
-pub(super) use catalog::{question, states_in_use};
-pub(super) use finished::finished;
-pub(super) use holders::{holder, holders};
+pub(super) use counts::{count, count_by_owner, count_by_state, owner_count, question, state_meant, states_in_use};
+pub(super) use finished_runs::finished;
 pub(super) use ledger::{
     ledger_inserts, ledger_last, ledger_loss, ledger_losses, ledger_row, ledger_rows, ledger_run, ledger_run_ids,
     ledger_runs,
 };
-pub(super) use listing::{all, begun_before, canonical, count, find, suspects};
+pub(super) use listing::{all, begun_before, canonical, find, suspects};
 pub(super) use record::{images, restores};
-pub(super) use sweep_lock::{acquire_sweep_lock, sweep_lock_holder};
-pub(super) use tally::{state_meant, tally};
-pub use trial::CLAIMS_TRIED;
-pub(super) use trial::{cast_value, refused_claims, stored_claims};
+pub use rehearsal::CLAIMS_TRIED;
+pub(super) use rehearsal::{cast_value, refused_claims, stored_claims};
 pub(super) use verify::{evidence_reread, evidence_rows, evidence_writers, guard, reread, shared_keys, verify};

@@ -1,17 +1,19 @@
-use super::builder::{Sql, Values, column_sql};
+//! The select list of a claim, and how a row becomes a [`Claim`].
+
+use super::builder::{Sql, column_sql};
 use crate::model::{Cell, Claim, EvidenceRow, Key, LockSign, Owner, OwnerRow, Precondition, Reading, Sign, Timestamp};
 use crate::preset::{
     CancelRequested, Expr, Liveness, Max, MaxRuntime, QueueSpec, SilentAfter, StateSource, Template, TimeColumn,
 };
 use std::time::Duration;
 
-/// What is read of each claim, and how the row that comes back becomes one.
+/// The select list of a claim, and how a row becomes one.
 pub struct Projection<'s> {
     spec: &'s QueueSpec,
     items: Vec<(Role, String)>,
 }
 
-/// What one selected value means.
+/// The meaning of a selected value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Key,
@@ -44,7 +46,7 @@ enum Role {
 }
 
 impl<'s> Projection<'s> {
-    /// What is read of the claims of that queue.
+    /// The projection for claims of a queue.
     pub fn of(spec: &'s QueueSpec, sql: &Sql<'_>) -> Projection<'s> {
         let mut items = Vec::new();
         let text = |expr: &Expr| sql.dialect.as_text(&sql.expr_sql(spec, expr));
@@ -111,7 +113,7 @@ impl<'s> Projection<'s> {
         Projection { spec, items }
     }
 
-    /// With the extra evidence too, which may cost a query a row: for jobs that were named, not for lists.
+    /// With the preset's extra evidence, which may cost a query for each row: for named jobs, not for lists.
     pub fn with_evidence(spec: &'s QueueSpec, sql: &Sql<'_>) -> Projection<'s> {
         let mut projection = Projection::of(spec, sql);
         let text = |expr: &Expr| sql.dialect.as_text(&sql.expr_sql(spec, expr));
@@ -219,7 +221,8 @@ fn in_flight(spec: &QueueSpec, sql: &Sql<'_>) -> String {
     format!("({})", inner.finish().sql)
 }
 
-/// What a lock says, as a text; NULL for a claim that has none. It is asked once: the next moment it may say otherwise.
+/// The state of a claim's advisory lock, as text; NULL for a claim without one. Asked once, because it may change at
+/// any moment.
 pub(super) fn lock_sql(spec: &QueueSpec, sql: &Sql<'_>, held: &Template) -> String {
     let held = sql.expr_sql(spec, &Expr::Sql(held.clone()));
     format!(
@@ -237,12 +240,12 @@ fn lock_sign(cell: &Cell) -> LockSign {
     }
 }
 
-/// The image of everything in the precondition.
+/// The image of the precondition's values.
 fn precondition_image(spec: &QueueSpec, sql: &Sql<'_>) -> String {
     sql.dialect.image(&precondition_values(spec, sql))
 }
 
-/// Whether everything in the precondition is as it was.
+/// The condition that the precondition still holds.
 pub(super) fn same_precondition(spec: &QueueSpec, sql: &Sql<'_>) -> String {
     sql.dialect.same(&precondition_values(spec, sql))
 }
@@ -262,12 +265,13 @@ pub(super) fn owner_image(spec: &QueueSpec, sql: &Sql<'_>) -> String {
     sql.dialect.image(&values)
 }
 
+/// Decodes a time; a sentinel counts as absent.
 pub(super) fn reading(time: &TimeColumn, cell: &Cell) -> Reading {
     let is_sentinel = cell.to_text().is_some_and(|text| time.sentinels.contains(&text));
     if is_sentinel { Reading::Absent } else { time.encodings.decode(cell) }
 }
 
-/// A lease that is an instant plus seconds on the row; no seconds, no lease.
+/// A lease made of an instant and seconds on the row; without seconds there is no lease.
 fn plus(at: Reading, cell: &Cell) -> Reading {
     match (at, cell) {
         (Reading::At(_), Cell::Null) => Reading::Absent,
@@ -279,20 +283,20 @@ fn plus(at: Reading, cell: &Cell) -> Reading {
     }
 }
 
-/// How often a job was lost. NULL is never; what is no count says nothing.
+/// How often a job was lost; NULL counts as never, a value that is no count as unknown.
 fn stalls(cell: &Cell) -> Option<i64> {
     let count = match cell {
         Cell::Null => Some(0),
         Cell::Integer(count) => Some(*count),
-        // Postgres hands it out as text, whatever the expression's type.
+        // On Postgres every expression is read as text.
         Cell::Text(text) => text.parse().ok(),
         _ => None,
     };
     count.filter(|count| *count >= 0)
 }
 
-/// A counter as it is stored. A column of REAL affinity makes reals of the integers that are put into it: one that is whole and
-/// held exactly is the integer that was meant.
+/// A counter. A column of REAL affinity turns integers into reals: a real that is whole and exact is read as the
+/// integer.
 fn count(cell: Cell) -> Cell {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match cell {
@@ -301,7 +305,7 @@ fn count(cell: Cell) -> Cell {
     }
 }
 
-/// Seconds on a row; a NULL, a negative number and a text are none.
+/// Seconds on a row; `None` for NULL, a negative number and text.
 fn seconds(cell: &Cell) -> Option<Duration> {
     match cell {
         Cell::Integer(seconds) => u64::try_from(*seconds).ok().map(Duration::from_secs),
@@ -310,7 +314,7 @@ fn seconds(cell: &Cell) -> Option<Duration> {
     }
 }
 
-/// What a boolean expression, a flag or a "requested at" column says: NULL, false and zero are no.
+/// The value of a boolean expression, a flag or a "requested at" column: NULL, false and zero are false.
 fn truth(cell: &Cell) -> bool {
     !matches!(cell, Cell::Null | Cell::Integer(0))
 }
@@ -319,9 +323,4 @@ fn newest_heartbeat(spec: &QueueSpec, signs: &[Sign], owner: Reading) -> Reading
     let rows = spec.liveness.iter().zip(signs).filter(|(source, _)| matches!(source, Liveness::Heartbeat { .. }));
     let beats = rows.map(|(_, sign)| sign.at.clone()).chain(std::iter::once(owner));
     beats.max_by_key(|reading| reading.at().map(Timestamp::micros)).unwrap_or(Reading::Absent)
-}
-
-/// Shared by the listing and the evidence rows: the values of a projection need no parameters.
-pub(super) fn no_values<'a>() -> Values<'a> {
-    Values::default()
 }

@@ -1,15 +1,15 @@
-//! Every statement that a queue gives rise to, in one list: what the snapshot tests look at, and what an operator who wants
-//! to know may be shown.
+//! Every statement about a queue, in one list, for the tests that compare them with snapshots.
 
 use super::{
-    Dialect, Statement, acts, all, count, finished, guard, holders, notifications, question, suspects, tally, verify,
+    Dialect, Statement, acts, all, count, count_by_owner, count_by_state, finished, guard, notifications, question,
+    suspects, verify,
 };
 use crate::model::{Action, Key, Timestamp};
 use crate::preset::{Finished, QueueSpec};
 use crate::store::{Cutoffs, WantedRuns};
 use std::time::Duration;
 
-/// A name for each statement, and the statement. `keys` are the jobs of an imagined batch.
+/// Each statement with a name. `keys` are the jobs of an imagined batch.
 pub fn statements(
     spec: &QueueSpec,
     dialect: &'static dyn Dialect,
@@ -25,7 +25,7 @@ pub fn statements(
         list.push((format!("all {}", n + 1), listing.statement.clone()));
     }
     list.push(("count".to_owned(), count(spec, dialect)));
-    list.push(("holders".to_owned(), holders(spec, dialect)));
+    list.push(("count by owner".to_owned(), count_by_owner(spec, dialect)));
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (key, "(precondition)")).collect();
     let keys: Vec<&Key> = keys.iter().collect();
     for action in Action::ALL {
@@ -44,7 +44,7 @@ pub fn statements(
     for check in &spec.checks {
         list.push((format!("check {}", check.name), question(spec, dialect, &check.sql)));
     }
-    list.extend(tally(spec, dialect, true).map(|tally| ("tally".to_owned(), tally.statement)));
+    list.extend(count_by_state(spec, dialect, true).map(|counts| ("count by state".to_owned(), counts.statement)));
     if let Finished::Kept(runs) = &spec.finished {
         for (name, wanted) in [
             ("finished since", WantedRuns::Since(now)),

@@ -1,14 +1,12 @@
-//! Step one of applying: the rows whose precondition is still equal, locked without waiting; and telling apart what does not come
-//! back.
+//! Step one of a batch: locks the rows whose precondition still holds, and tells why others do not come back.
 
 use super::builder::{Param, Sql, Statement, Values, column_sql};
 use super::dialect::Dialect;
 use super::projection::{owner_image, same_precondition};
 use crate::model::{Action, Cell, Key};
-use crate::preset::ident::quoted;
 use crate::preset::{Expr, OwnerRowSpec, QueueSpec, Template};
 
-/// Locks and verifies: gives the numbers (from 1) of the wanted rows that are still what was judged.
+/// Locks, without waiting, the wanted rows that are still what was judged, and gives their numbers (from 1).
 pub fn verify(
     spec: &QueueSpec,
     dialect: &dyn Dialect,
@@ -18,22 +16,28 @@ pub fn verify(
 ) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push("SELECT w.n FROM ");
-    dialect.wanted(&mut sql, &spec.claim.key, rows);
-    sql.push(" CROSS JOIN ");
-    sql.claim_from(spec);
-    sql.push(" WHERE ");
-    same_keys(&mut sql, spec);
+    wanted_claims(&mut sql, spec, rows);
     sql.push(" AND ");
     sql.in_flight(spec, None);
     let same = same_precondition(spec, &sql);
     sql.push(&format!(" AND {same}"));
-    no_hold(&mut sql, spec, action);
+    no_skip(&mut sql, spec, action);
     sql.push(&dialect.lock(&spec.claim.lock, for_update));
     sql.finish()
 }
 
-/// A hold may have come to apply since the listing.
-fn no_hold(sql: &mut Sql<'_>, spec: &QueueSpec, action: Action) {
+/// The claims of the wanted rows, after the select list.
+fn wanted_claims(sql: &mut Sql<'_>, spec: &QueueSpec, rows: &[(&Key, &str)]) {
+    let dialect = sql.dialect;
+    dialect.wanted(sql, &spec.claim.key, rows);
+    sql.push(" CROSS JOIN ");
+    sql.claim_from(spec);
+    sql.push(" WHERE ");
+    sql.wanted_key(spec);
+}
+
+/// The condition that no skip rule applies, which may have changed since the listing.
+fn no_skip(sql: &mut Sql<'_>, spec: &QueueSpec, action: Action) {
     for skip in spec.skips.iter().filter(|skip| skip.actions.contains(&action)) {
         sql.push(" AND (");
         sql.template(spec, &skip.condition, &Values::default());
@@ -41,35 +45,27 @@ fn no_hold(sql: &mut Sql<'_>, spec: &QueueSpec, action: Action) {
     }
 }
 
-/// Reads the rows that did not come back once more, without a lock: number, and whether they are still what was judged.
+/// Reads rows again without a lock: number, and whether they are still what was judged.
 pub fn reread(spec: &QueueSpec, dialect: &dyn Dialect, action: Action, rows: &[(&Key, &str)]) -> Statement {
     let mut sql = Sql::new(dialect);
     let same = same_precondition(spec, &sql);
     sql.push("SELECT w.n, CASE WHEN ");
     sql.in_flight(spec, None);
     sql.push(&format!(" AND {same}"));
-    no_hold(&mut sql, spec, action);
+    no_skip(&mut sql, spec, action);
     sql.push(" THEN 1 ELSE 0 END FROM ");
-    dialect.wanted(&mut sql, &spec.claim.key, rows);
-    sql.push(" CROSS JOIN ");
-    sql.claim_from(spec);
-    sql.push(" WHERE ");
-    same_keys(&mut sql, spec);
+    wanted_claims(&mut sql, spec, rows);
     sql.finish()
 }
 
-/// Asks the guard of each of these rows, which are locked by now: number, and whether it came true. Not a condition, which
-/// might be asked of rows that nobody wanted: a guard that takes a lock would take theirs.
+/// Evaluates the guard for each of these locked rows: number, and whether it passed. In the select list, because a
+/// condition might be evaluated for other rows too, and a guard that takes a lock would take theirs.
 pub fn guard(spec: &QueueSpec, dialect: &dyn Dialect, guard: &Template, rows: &[(&Key, &str)]) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push("SELECT w.n, CASE WHEN ");
     sql.push(&sql.expr_sql(spec, &Expr::Sql(guard.clone())));
     sql.push(" THEN 1 ELSE 0 END FROM ");
-    dialect.wanted(&mut sql, &spec.claim.key, rows);
-    sql.push(" CROSS JOIN ");
-    sql.claim_from(spec);
-    sql.push(" WHERE ");
-    same_keys(&mut sql, spec);
+    wanted_claims(&mut sql, spec, rows);
     sql.finish()
 }
 
@@ -83,33 +79,27 @@ pub fn shared_keys(spec: &QueueSpec, dialect: &dyn Dialect, rows: &[(&Key, &str)
         sql.push(" CROSS JOIN ");
         sql.claim_from(spec);
         sql.push(" WHERE ");
-        same_keys(&mut sql, spec);
+        sql.wanted_key(spec);
         sql.push(" AND ");
         sql.in_flight(spec, None);
         sql.push(" GROUP BY w.n HAVING count(*) > 1 UNION ");
     }
     sql.push("SELECT w.n FROM ");
     dialect.wanted(&mut sql, &spec.claim.key, rows);
-    let table = spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table)).unwrap_or_default();
-    sql.push(&format!(" CROSS JOIN {table} AS {} WHERE ", quoted(&spec.claim.lock)));
-    same_keys(&mut sql, spec);
+    sql.push(" CROSS JOIN ");
+    sql.lock_table(spec);
+    sql.push(" WHERE ");
+    sql.wanted_key(spec);
     sql.push(" GROUP BY w.n HAVING count(*) > 1");
     sql.finish()
 }
 
-fn same_keys(sql: &mut Sql<'_>, spec: &QueueSpec) {
-    for (n, column) in spec.claim.key.iter().enumerate() {
-        let and = if n > 0 { " AND " } else { "" };
-        sql.push(&format!("{and}{} = w.k{}", column_sql(column), n + 1));
-    }
-}
-
-/// Locks the owners' rows that verdicts rested on, against their heartbeats only: key and image of those that came.
+/// Locks the owners' rows on which verdicts rest, against heartbeats: key and image of each.
 pub fn evidence_rows(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec, keys: &[&Key]) -> Statement {
     owners(spec, dialect, row, keys, " FOR SHARE OF o SKIP LOCKED")
 }
 
-/// The same without a lock.
+/// Reads the owners' rows without a lock: key and image of each.
 pub fn evidence_reread(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec, keys: &[&Key]) -> Statement {
     owners(spec, dialect, row, keys, "")
 }
@@ -126,8 +116,8 @@ fn owners(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec, keys: &[&
     sql.finish()
 }
 
-/// Postgres: whether another session has uncommitted writes on the owners' table. A row that is being inserted cannot be
-/// locked or seen, so a missing owner may be on its way back.
+/// Postgres: the number of sessions with uncommitted writes to the owners' table. A row that is being inserted can be
+/// neither locked nor seen, so a missing owner may be about to return.
 pub fn evidence_writers(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push(

@@ -1,20 +1,19 @@
-//! SQLite's own messages name no file and blame the wrong thing: these say what happened to which file, and what to
-//! try.
+//! What SQLite's errors mean: its own messages name no file and often blame the wrong thing.
 
 use super::file::{DAMAGED, DatabaseFile};
 use super::locks;
-use crate::model::age;
+use crate::model::{Remedy, age};
 use crate::store::{StoreError, StoreErrorKind};
 use rusqlite::{ErrorCode, ffi};
 use std::time::Duration;
 
-/// SQLite opens no file whose name, with that of its journal, is longer than this many bytes.
+/// SQLite does not open a file if its path, or that of a sidecar, is longer than this many bytes.
 const LONGEST_PATH: usize = 512;
 
-/// What a failure of SQLite means for the operator.
+/// What an error means for the operator.
 pub(super) fn store_error(file: &DatabaseFile, error: rusqlite::Error) -> StoreError {
     if let rusqlite::Error::SqlInputError { msg, .. } = &error {
-        // Without the statement, which says nothing to who did not write it.
+        // Without the statement, which the operator did not write.
         return StoreError::new(StoreErrorKind::Unfit, msg.clone());
     }
     let rusqlite::Error::SqliteFailure(failure, message) = &error else {
@@ -27,23 +26,23 @@ pub(super) fn store_error(file: &DatabaseFile, error: rusqlite::Error) -> StoreE
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied => denied(file, failure.extended_code),
         ErrorCode::CannotOpen => cannot_open(file),
         ErrorCode::NotADatabase => StoreError::new(StoreErrorKind::Missing, format!("{file}: {text}"))
-            .hint("nothing was changed; it is encrypted, made by a newer SQLite, or damaged in its first page"),
+            .hint("nothing was changed; the file is encrypted, made by a newer SQLite, or damaged in its first page"),
         ErrorCode::DatabaseCorrupt => {
             StoreError::new(StoreErrorKind::Missing, format!("{file} is damaged: {text}")).hint(DAMAGED)
         }
         ErrorCode::DiskFull | ErrorCode::SystemIoFailure => {
             StoreError::new(StoreErrorKind::Lost, format!("{file}: {text}"))
-                .hint("what was being written is taken back; see to the disk first")
+                .hint("the write was rolled back; check the disk first")
         }
         ErrorCode::FileLockingProtocolFailed => StoreError::new(StoreErrorKind::Busy, format!("{file}: {text}"))
-            .hint("too many others were at it at the same instant; try again"),
+            .hint("too many processes used it at the same instant; try again"),
         ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig => {
             StoreError::new(StoreErrorKind::RowData, text.clone())
         }
-        // A virtual table may want to do more than read, even to say what is in it.
+        // A virtual table may need more than reading, even for a query.
         ErrorCode::AuthorizationForStatementDenied => {
-            StoreError::new(StoreErrorKind::Unfit, format!("{file}: reading it would take more than reading: {text}"))
-                .hint("something else than a plain table stands where the queue should be, or in its way")
+            StoreError::new(StoreErrorKind::Unfit, format!("{file}: a query would do more than read: {text}"))
+                .hint("the queue's table, or one that it uses, is not a plain table")
         }
         ErrorCode::Unknown | ErrorCode::SchemaChanged => StoreError::new(StoreErrorKind::Unfit, text.clone()),
         _ => StoreError::new(StoreErrorKind::Other, text.clone()),
@@ -56,20 +55,20 @@ pub(super) fn store_error(file: &DatabaseFile, error: rusqlite::Error) -> StoreE
     error
 }
 
-/// Another process holds what is needed; who it is, where the system tells.
+/// The error for a locked file, with the processes that lock it if the system shows them.
 pub(super) fn locked(file: &DatabaseFile, waited: Option<Duration>) -> StoreError {
-    let who = locks::in_the_way(file).unwrap_or_else(|| "another process".to_owned());
+    let who = locks::holders_in_words(file).unwrap_or_else(|| "another process".to_owned());
     let message = match waited {
         Some(waited) => format!("{file} is locked: waited {} for {who}", rounded(waited)),
         None => format!("{file} is locked by {who}"),
     };
     let mut error = StoreError::new(StoreErrorKind::Busy, message)
-        .hint("try again when that process has ended its transaction; one that stays open keeps everybody else out");
+        .hint("try again when that process has ended its transaction; an open transaction blocks every other writer");
     error.code = Some(code(ffi::SQLITE_BUSY));
     error
 }
 
-/// To the second, where there is one: more would be noise.
+/// To the second, or in milliseconds below one.
 fn rounded(waited: Duration) -> String {
     let seconds = waited.as_secs_f64().round();
     if seconds < 1.0 { format!("{}ms", waited.as_millis()) } else { age(Duration::from_secs_f64(seconds)) }
@@ -80,27 +79,28 @@ fn denied(file: &DatabaseFile, extended: i32) -> StoreError {
     match extended {
         ffi::SQLITE_READONLY_ROLLBACK => half_written(file),
         ffi::SQLITE_READONLY_DIRECTORY => error(format!(
-            "{file} cannot be used: SQLite has to make files beside it, and its directory is not writable for this user"
+            "{file} cannot be used: SQLite has to make files next to it, and its directory is not writable for this user"
         ))
         .hint("run it as a user who may write to the directory of the file"),
         ffi::SQLITE_READONLY_DBMOVED => error(format!("{file} was moved or replaced while it was open"))
-            .hint("nothing was written; run it again to look at the file that is there now"),
+            .hint("nothing was written; run it again to use the file that is there now"),
         _ => {
             error(format!("may not write to {file}")).hint("run it as a user who may write to it, and to its directory")
         }
     }
 }
 
-/// Taking a journal back is writing, which a snapshot must not do.
+/// The error for a file with a hot journal: rolling it back is a write, which a snapshot must not do.
 pub(super) fn half_written(file: &DatabaseFile) -> StoreError {
     let message = format!(
         "{file} cannot be read as it is: a writer was killed in the middle of a transaction, and half of it is in the file"
     );
-    StoreError::new(StoreErrorKind::Denied, message).hint(
-        "nothing was changed, because looking must not write. The journal beside the file takes that half back as soon as who \
-         may write to both opens it: start the application; or `sqlite3 FILE .tables`, which moves no job; or `jobdoctor \
-         reclaim --apply`",
-    )
+    StoreError::new(StoreErrorKind::Denied, message)
+        .hint(
+            "nothing was changed: reading must not write. A process that may write to the file and its directory rolls that half \
+             back when it opens the file: start the application; or run `sqlite3 FILE .tables`, which moves no job",
+        )
+        .remedy(Remedy::Write)
 }
 
 fn cannot_open(file: &DatabaseFile) -> StoreError {
@@ -120,21 +120,21 @@ fn cannot_open(file: &DatabaseFile) -> StoreError {
     if !file.may_write() {
         let message = format!("cannot open {file}: the file or its directory is not writable for this user");
         return StoreError::new(StoreErrorKind::Denied, message)
-            .hint("SQLite has to make files beside it: run it as a user who may");
+            .hint("SQLite has to make files next to it: run it as a user who may");
     }
     StoreError::new(StoreErrorKind::Missing, format!("unable to open database file {file}"))
-        .hint("make sure that it and what lies beside it (-wal, -shm, -journal) are plain files")
+        .hint("make sure that it and the files next to it (-wal, -shm, -journal) are plain files")
 }
 
-/// The name of an extended result code, as SQLite's documentation has it.
-/// The same with the way out of a declaration that cannot be enforced.
+/// Adds the hint for a foreign key that cannot be enforced.
 pub(super) fn of_foreign_key(error: StoreError) -> StoreError {
     error.hint(
-        "mend the declaration: its table must be there, with a unique index on exactly the columns it refers to; or say \
-         foreign_keys = false for the target in the config file, which leaves them unenforced as SQLite itself does",
+        "correct the declaration: the parent table must exist, with a unique index on exactly the columns referred to; or set \
+         foreign_keys = false for the target in the config file, which leaves them unenforced, as SQLite does by default",
     )
 }
 
+/// The name of an extended result code.
 fn code(extended: i32) -> String {
     let name = match extended {
         ffi::SQLITE_BUSY => "SQLITE_BUSY",

@@ -1,24 +1,24 @@
-//! Looks at a database file before SQLite does, because SQLite's own ways of opening one may change what lies beside it.
+//! Inspects a database file before SQLite opens it, because opening may change the files next to it.
 
-use super::owner;
 use crate::store::{StoreError, StoreErrorKind};
+use nix::unistd::{Uid, User};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// How a file can be read without leaving a trace.
+/// How a file can be opened for reading without leaving a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReadMode {
     /// Read-only, and closed without a checkpoint: a rollback journal, or a WAL whose sidecars are there.
     Plain,
-    /// A WAL without sidecars: SQLite must make them to read, and as a writer it takes them away again.
+    /// A WAL without sidecars: SQLite must make them to read, and removes them again as a writer.
     MakesSidecars,
 }
 
-/// A database file: as the operator named it, and where it really lies. Its sidecars lie beside the file, never beside
-/// a link to it; and a path that begins with a slash is a path to SQLite, never a `file:` URI or `:memory:`.
+/// A database file: the path that the operator gave, and the real path. The sidecars lie next to the real file, not
+/// next to a link; and SQLite takes a path that begins with a slash as such, never as a `file:` URI or `:memory:`.
 #[derive(Debug, Clone)]
 pub(super) struct DatabaseFile {
     named: PathBuf,
@@ -33,22 +33,22 @@ impl fmt::Display for DatabaseFile {
 }
 
 impl DatabaseFile {
-    /// One that must be there and be a database.
+    /// An existing database.
     ///
     /// # Errors
-    /// When it is not there, is no database, or may not be read.
+    /// When the file does not exist, is no database, or may not be read.
     pub(super) fn existing(named: &Path) -> Result<DatabaseFile, StoreError> {
         let real = fs::canonicalize(named).map_err(|error| unreadable(named, &error))?;
         let file = DatabaseFile { named: named.to_owned(), real };
         file.header()?;
-        file.has_plain_sidecars()?;
+        file.check_sidecars()?;
         Ok(file)
     }
 
-    /// One that is there and is a database, or a place where one can be made.
+    /// An existing database, or a path where one can be made.
     ///
     /// # Errors
-    /// When something else is there, or the directory is not.
+    /// When something else is there, or the directory does not exist.
     pub(super) fn existing_or_new(named: &Path) -> Result<DatabaseFile, StoreError> {
         if named.exists() {
             return DatabaseFile::existing(named);
@@ -69,21 +69,21 @@ impl DatabaseFile {
         Ok(DatabaseFile { named: named.to_owned(), real })
     }
 
-    /// Where it really lies.
+    /// The real path.
     pub(super) fn real(&self) -> &Path {
         &self.real
     }
 
-    /// A file that SQLite keeps beside it.
+    /// A file that SQLite keeps next to it.
     pub(super) fn sidecar(&self, suffix: &str) -> PathBuf {
         let mut name = self.real.as_os_str().to_owned();
         name.push(suffix);
         PathBuf::from(name)
     }
 
-    /// What lies beside a file is SQLite's to open, and opening a pipe waits until somebody writes to it: forever, and no time
-    /// limit or signal ends it.
-    fn has_plain_sidecars(&self) -> Result<(), StoreError> {
+    /// Refuses sidecars that are no plain files: SQLite would open them, and opening a pipe waits for a writer without
+    /// any limit.
+    fn check_sidecars(&self) -> Result<(), StoreError> {
         let strange = ["-journal", "-wal", "-shm"].into_iter().find(|suffix| {
             let there = fs::metadata(self.sidecar(suffix));
             there.is_ok_and(|there| !there.is_file() && !there.is_dir())
@@ -91,19 +91,19 @@ impl DatabaseFile {
         match strange {
             None => Ok(()),
             Some(suffix) => Err(StoreError::new(StoreErrorKind::Missing, format!("{self}{suffix} is no regular file"))
-                .hint("nothing was opened: SQLite keeps its journal there, and somebody has put something else in its place")),
+                .hint("nothing was opened: SQLite keeps its journal under this name; move the other file away")),
         }
     }
 
-    /// The application id in the header: SQLite leaves it to applications to mark their files with it.
+    /// The application id in the header, with which an application may mark its files.
     pub(super) fn application_id(&self) -> Option<i32> {
         let header = self.header().ok()?;
         let bytes: [u8; 4] = header.get(68..72)?.try_into().ok()?;
         Some(i32::from_be_bytes(bytes))
     }
 
-    /// Whether there is a rollback journal with something in it: a writer is at work, or was killed at it, perhaps while it wrote
-    /// the journal's very beginning. To SQLite it is one as soon as its first byte is there.
+    /// Whether there is a rollback journal with contents: a writer is at work or was killed, perhaps before it
+    /// completed the header. SQLite counts a journal from its first byte on.
     pub(super) fn has_journal(&self) -> bool {
         let mut first = [0];
         // A journal that is kept for the next transaction begins with zeros.
@@ -111,63 +111,63 @@ impl DatabaseFile {
         read.is_ok() && first != [0]
     }
 
-    /// Whether this process may write to the file and make others beside it.
+    /// Whether this process may write to the file and make others next to it.
     pub(super) fn may_write(&self) -> bool {
         let may = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
         may(&self.real) && may(directory(&self.real))
     }
 
-    /// Decides how to open the file so that nothing stays behind that was not there, or that its owner could not use.
+    /// How to open the file so that no new file stays behind, and none that its owner cannot use.
     ///
     /// # Errors
     /// When there is no such way.
     pub(super) fn read_mode(&self) -> Result<ReadMode, StoreError> {
         let header = self.header()?;
         let (log, index) = (self.sidecar("-wal").exists(), self.sidecar("-shm").exists());
-        // A log beside a file with a rollback journal is one to SQLite all the same, whoever has left it there.
+        // SQLite reads a log next to the file even if the file is in rollback-journal mode.
         if !(is_wal(&header) || log) || (log && index) {
             return Ok(ReadMode::Plain);
         }
-        let what = if is_wal(&header) { "is in WAL mode" } else { "has a log beside it" };
+        let what = if is_wal(&header) { "is in WAL mode" } else { "has a log next to it" };
         let owner = fs::metadata(&self.real).map_err(|error| unreadable(&self.named, &error))?.uid();
         let me = rustix::process::geteuid().as_raw();
         if me != 0 && me != owner {
             return Err(StoreError::new(
                 StoreErrorKind::Denied,
                 format!(
-                    "{self} {what}, belongs to {}, and the files that a reader needs beside it are not there: \
+                    "{self} {what}, belongs to {}, and the files that a reader needs next to it are not there: \
                      opening it now would leave them behind as ours and lock its owner out",
-                    owner::name(owner).unwrap_or_else(|| "another user".to_owned())
+                    user_name(owner).unwrap_or_else(|| "another user".to_owned())
                 ),
             )
-            .hint(owner::run_as(owner)));
+            .hint(run_as(owner)));
         }
         if !self.may_write() {
             return Err(StoreError::new(
                 StoreErrorKind::Denied,
                 format!(
-                    "{self} {what}, and the files that a reader needs beside it are not there: to make them and \
-                     take them away again, the file and its directory would have to be writable"
+                    "{self} {what}, and the files that a reader needs next to it are not there: to make them and \
+                     remove them again, jobdoctor needs write access to the file and its directory"
                 ),
             )
             .hint(format!(
-                "run it as a user who may write there, or look at a copy made with `.backup` in the sqlite3 shell; {}",
-                "if the disk is mounted read-only, at a copy of the file with all that lies beside it"
+                "run it as a user who may write there, or read a copy made with `.backup` in the sqlite3 shell; {}",
+                "if the disk is mounted read-only, copy the file with all files next to it"
             )));
         }
-        // A log that lost its index is not ours to move into the database: it gets a new index, which stays, and is its
-        // owner's even when root makes it.
+        // A log without its index is not checkpointed: it gets a new index, which stays and belongs to the owner even
+        // if root makes it.
         Ok(if log { ReadMode::Plain } else { ReadMode::MakesSidecars })
     }
 
-    /// The first hundred bytes; an empty file is a database without tables. Closing a file gives up every lock that
-    /// this process holds on it, so this comes before SQLite opens it and never while it is open.
+    /// The first hundred bytes; an empty file is a database without tables. Call it before SQLite opens the file, never
+    /// while it is open: closing a file releases every lock that the process holds on it.
     fn header(&self) -> Result<Vec<u8>, StoreError> {
         let metadata = fs::metadata(&self.real).map_err(|error| unreadable(&self.named, &error))?;
         if !metadata.is_file() {
             let what = if metadata.is_dir() { "a directory" } else { "no regular file" };
             return Err(StoreError::new(StoreErrorKind::Missing, format!("{self} is {what}"))
-                .hint("name the database file itself, as in --db queue.db"));
+                .hint("name the database file itself, such as queue.db"));
         }
         let mut header = Vec::new();
         let file = File::open(&self.real).map_err(|error| unreadable(&self.named, &error))?;
@@ -179,7 +179,7 @@ impl DatabaseFile {
         if header.is_empty() && self.sidecar("-wal").exists() {
             return Err(StoreError::new(
                 StoreErrorKind::Missing,
-                format!("{self} is damaged: it is empty, and there is a log beside it"),
+                format!("{self} is damaged: it is empty, and there is a log next to it"),
             )
             .hint("nothing was changed: SQLite would delete the log; copy both aside before anything opens the file"));
         }
@@ -194,17 +194,17 @@ impl DatabaseFile {
     }
 }
 
-/// What to do about a damaged file.
+/// The hint for a damaged file.
 pub(super) const DAMAGED: &str = "in the sqlite3 shell, `PRAGMA integrity_check` says what is damaged and `.recover` saves \
                                   what can be read; or put a backup in its place";
 
-/// Bytes 18 and 19 are the write and read versions of the file format: 2 is WAL.
+/// Whether the file is in WAL mode: bytes 18 and 19 are the write and read versions of its format, 2 is WAL.
 fn is_wal(header: &[u8]) -> bool {
     header.get(18).zip(header.get(19)).is_some_and(|(write, read)| *write == 2 || *read == 2)
 }
 
-/// Whether the file ends in the middle of a page. SQLite would read zeros where the rest was. With a WAL the missing
-/// page may be in there.
+/// Whether the file ends in the middle of a page, of which SQLite would read the rest as zeros. Not asked in WAL mode,
+/// where the page may be in the log.
 fn is_cut_off(header: &[u8], length: u64) -> bool {
     let size = match header.get(16..18) {
         Some([0, 1]) => 65_536,
@@ -214,7 +214,7 @@ fn is_cut_off(header: &[u8], length: u64) -> bool {
     size.is_power_of_two() && !is_wal(header) && !length.is_multiple_of(size)
 }
 
-/// Where a file is, or would be.
+/// The directory of a file.
 fn directory(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -232,19 +232,56 @@ fn unreadable(path: &Path, error: &io::Error) -> StoreError {
                         "nothing was created; `jobdoctor init` makes a file. A Postgres database is postgres:///{name} or \
                          dbname={name}"
                     ),
-                    None => "nothing was created; `jobdoctor init` makes a database, `jobdoctor demo` one to look at"
+                    None => "nothing was created; `jobdoctor init` makes a database, `jobdoctor demo` an example"
                         .to_owned(),
                 })
         }
         io::ErrorKind::PermissionDenied => {
             let error = StoreError::new(StoreErrorKind::Denied, format!("may not read {}", path.display()));
-            // Of a file in a closed directory not even the owner can be seen.
+            // In a directory without access, not even the owner can be seen.
             match fs::metadata(path) {
-                Ok(metadata) => error.hint(owner::run_as(metadata.uid())),
+                Ok(metadata) => error.hint(run_as(metadata.uid())),
                 Err(_) => error.hint("run it as the user that the application runs as"),
             }
         }
         _ => StoreError::new(StoreErrorKind::Missing, format!("cannot read {}: {error}", path.display()))
-            .hint("nothing was created; name the database file itself, as in --db queue.db"),
+            .hint("nothing was created; name the database file itself, such as queue.db"),
+    }
+}
+
+/// The name of a user, if there is one.
+fn user_name(user: u32) -> Option<String> {
+    User::from_uid(Uid::from_raw(user)).ok().flatten().map(|user| user.name)
+}
+
+/// The hint to run the command as that user.
+fn run_as(user: u32) -> String {
+    format!("run it as the owner: sudo -u {} jobdoctor ...", sudo_user(user_name(user), user))
+}
+
+/// The user as a shell and `sudo -u` take it: by name, or by number if the name is missing or needs quoting.
+fn sudo_user(name: Option<String>, user: u32) -> String {
+    let is_plain = |name: &String| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))
+    };
+    name.filter(is_plain).unwrap_or_else(|| format!("'#{user}'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_are_named_in_words_that_sudo_takes() {
+        let word = |name: &str| sudo_user(Some(name.to_owned()), 7);
+        assert_eq!(word("www-data"), "www-data");
+        assert_eq!(word("_apt"), "_apt");
+        for odd in ["", "-u", "#0", "a b", "a;b", "DOMAIN\\joe", "joe$"] {
+            assert_eq!(word(odd), "'#7'", "{odd}");
+        }
+        assert_eq!(sudo_user(None, 4_294_967_294), "'#4294967294'");
+        assert_eq!(user_name(0).as_deref(), Some("root"));
+        assert_eq!(run_as(0), "run it as the owner: sudo -u root jobdoctor ...");
     }
 }

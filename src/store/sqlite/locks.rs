@@ -1,33 +1,33 @@
-//! Who holds the lock that we wait for, as far as the system tells. SQLite's locks are POSIX locks on single bytes of
-//! the database file, or, with a WAL, of its index.
+//! Finds the processes that hold the lock we wait for, in `/proc/locks`. SQLite's locks are POSIX locks on single bytes
+//! of the database file or, with a WAL, of its index.
 
 use super::file::DatabaseFile;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The first byte that SQLite locks in a database file; all it locks there are the 512 from here on.
+/// The first of the 512 bytes that SQLite locks in a database file.
 const PENDING: u64 = 0x4000_0000;
-/// The byte of a WAL's index that its writer locks.
+/// The byte of a WAL's index that a writer locks.
 const WAL_WRITE: u64 = 120;
-/// The byte that is locked while the index is made anew; everybody else waits.
+/// The byte that is locked while the index is rebuilt; every other process waits.
 const WAL_RECOVER: u64 = 122;
 
-/// How many processes are named.
+/// The number of processes that are named.
 const SHOWN: usize = 5;
 
-/// How often the list of locks is read while nobody who writes is found in it: Linux gives it out a page at a time, and where locks come
-/// and go between two pages, one that is held all the while may be in neither (seen with Linux 6: in one reading of 200).
+/// How often the list is read while it shows no writer. Linux gives it out page by page; if locks come and go between
+/// two pages, one that is held all the time may be in neither (Linux 6: in one reading of 200).
 const READINGS: usize = 4;
 
-/// A process that is in the way.
+/// A process that holds the lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Holder {
     pid: u32,
     writes: bool,
 }
 
-/// A file, as the list of locks names it.
+/// A file, as the list names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileId {
     major: u32,
@@ -45,15 +45,15 @@ struct Lock {
     last: u64,
 }
 
-/// The processes that keep us from a database, in words; `None` where that cannot be seen.
-pub(super) fn in_the_way(file: &DatabaseFile) -> Option<String> {
+/// The processes that lock a database, in words; `None` if they cannot be seen.
+pub(super) fn holders_in_words(file: &DatabaseFile) -> Option<String> {
     let (database, index) = (FileId::of(file.real())?, FileId::of(&file.sidecar("-shm")));
     let read = || fs::read_to_string("/proc/locks").ok();
     let holders = first_seen(read, |locks| holders(locks, database, index, std::process::id()));
     in_words(&holders, command)
 }
 
-/// Those that write, in the first list that shows any; else those that read. A list that lacks the writer would blame readers.
+/// The writers in the first list that shows any, else the readers: a list that lacks the writer would blame readers.
 fn first_seen(mut read: impl FnMut() -> Option<String>, holders: impl Fn(&[Lock]) -> Vec<Holder>) -> Vec<Holder> {
     let mut reading = Vec::new();
     for text in (0..READINGS).map_while(|_| read()) {
@@ -68,7 +68,7 @@ fn first_seen(mut read: impl FnMut() -> Option<String>, holders: impl Fn(&[Lock]
     reading
 }
 
-/// The holders as a sentence goes on with them, by number and by the name that `command` finds.
+/// The holders in words, by number and by the name that `command` gives.
 fn in_words(holders: &[Holder], command: impl Fn(u32) -> Option<String>) -> Option<String> {
     let does = if holders.first()?.writes { "writing to it" } else { "reading it" };
     let named = |holder: &Holder| match command(holder.pid) {
@@ -98,8 +98,8 @@ impl Lock {
     }
 }
 
-/// Reads the list of locks: `1: POSIX  ADVISORY  WRITE 4711 08:01:131075 1073741825 1073741825`. Lines that are
-/// anything else, those of processes that wait among them, are left out.
+/// Reads the list: `1: POSIX  ADVISORY  WRITE 4711 08:01:131075 1073741825 1073741825`. Other lines, such as those of
+/// waiting processes, are left out.
 fn parse(text: &str) -> Vec<Lock> {
     let lock = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -111,7 +111,7 @@ fn parse(text: &str) -> Vec<Lock> {
             inode: parts.next()?.parse().ok()?,
         };
         Some(Lock {
-            // A process of another namespace has no number here.
+            // A process of another namespace shows as 0.
             pid: pid.parse().ok().filter(|pid| *pid > 0)?,
             writes: *kind == "WRITE",
             file,
@@ -122,8 +122,8 @@ fn parse(text: &str) -> Vec<Lock> {
     text.lines().filter_map(lock).collect()
 }
 
-/// Who is in the way: whoever writes; and if nobody does and there is no WAL, whoever reads, because a reader keeps a
-/// writer from committing.
+/// The processes that hold the lock: the writers. Without a writer and a WAL, the readers, which keep a writer from
+/// committing.
 fn holders(locks: &[Lock], database: FileId, index: Option<FileId>, us: u32) -> Vec<Holder> {
     let on_database = |lock: &&Lock| lock.file == database && lock.touches(PENDING, PENDING + 511);
     let on_index = |lock: &&Lock| {
@@ -142,7 +142,7 @@ fn holders(locks: &[Lock], database: FileId, index: Option<FileId>, us: u32) -> 
     holders
 }
 
-/// What a process calls itself. Processes may call themselves anything.
+/// The name of a process, which it may choose freely.
 fn command(pid: u32) -> Option<String> {
     let name = fs::read(format!("/proc/{pid}/comm")).ok()?;
     let name = String::from_utf8_lossy(&name);
@@ -178,7 +178,7 @@ mod tests {
         let many: Vec<Holder> = (10..18).map(reads).collect();
         let many = said(&many).unwrap_or_default();
         assert!(many.ends_with("process 14 and 3 more, which are reading it"), "{many}");
-        // Whoever runs this test has a name and no line breaks in it.
+        // The test's own process has a name without line breaks.
         let us = command(std::process::id());
         assert!(us.is_none_or(|name| !name.is_empty() && !name.contains(char::is_control)));
     }
@@ -230,8 +230,8 @@ mod tests {
                     2: POSIX  ADVISORY  READ 9 08:1f:131075 1073741826 1073742335\n\
                     3: POSIX  ADVISORY  READ 8 08:1f:131075 1073741826 1073742335\n\
                     4: POSIX  ADVISORY  READ 9 08:1f:131075 1073741826 1073742335\n";
-        assert_eq!(held(text, None), [reads(8), reads(9)], "never ourselves, each once");
-        assert_eq!(held(text, Some(INDEX)), [], "with a WAL nobody waits for readers");
+        assert_eq!(held(text, None), [reads(8), reads(9)], "never this process, each once");
+        assert_eq!(held(text, Some(INDEX)), [], "with a WAL no writer waits for readers");
     }
 
     #[test]
@@ -242,7 +242,7 @@ mod tests {
                     4: POSIX  ADVISORY  WRITE 5 08:1f:131077 121 121\n\
                     5: POSIX  ADVISORY  WRITE 7 08:1f:131077 120 120\n\
                     6: POSIX  ADVISORY  WRITE 6 08:1f:131078 120 120\n";
-        assert_eq!(held(text, Some(INDEX)), [writes(7)], "not who reads, moves the log or writes elsewhere");
+        assert_eq!(held(text, Some(INDEX)), [writes(7)], "no reader, no checkpoint, no writer of another file");
         let recovering = "1: POSIX  ADVISORY  WRITE 7 08:1f:131077 120 127\n";
         assert_eq!(held(recovering, Some(INDEX)), [writes(7)]);
         assert_eq!(held(recovering, None), []);
@@ -262,12 +262,12 @@ mod tests {
         let reads_too = "1: POSIX  ADVISORY  READ 7 08:1f:131075 1073741826 1073742335\n";
         assert_eq!(seen(&[Some(reads_too), Some(held)]), (vec![writes(7)], 0));
         assert_eq!(seen(&[Some(""), Some(reads_too), Some(""), Some("")]), (vec![reads(7)], 0));
-        assert_eq!(seen(&[Some(""); READINGS]), (vec![], 0), "nobody can be seen, however often one looks");
+        assert_eq!(seen(&[Some(""); READINGS]), (vec![], 0), "no process can be seen in any reading");
         assert_eq!(seen(&[None, Some(held)]), (vec![], 1), "there is no such list here");
     }
 
     #[test]
-    fn locks_of_other_files_and_other_bytes_are_nobodys_business() {
+    fn locks_of_other_files_and_other_bytes_do_not_count() {
         let text = "1: POSIX  ADVISORY  WRITE 7 08:1e:131075 1073741825 1073741825\n\
                     2: POSIX  ADVISORY  WRITE 7 09:1f:131075 1073741825 1073741825\n\
                     3: POSIX  ADVISORY  WRITE 7 08:1f:131076 1073741825 1073741825\n\

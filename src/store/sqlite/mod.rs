@@ -1,24 +1,24 @@
-//! SQLite, over rusqlite with its bundled library.
+//! The SQLite adapter, on rusqlite with its bundled library.
 
-mod catalog;
-mod demo;
+mod create;
 mod error;
 mod file;
 mod locks;
-mod network;
-mod owner;
-mod schema_seen;
+mod network_fs;
+mod open;
+mod rehearsal;
+mod schema;
 mod session;
-mod trial;
+mod value;
 
-pub use demo::{CREATED_BY_DEMO, create_demo_file};
+pub use create::{CREATED_BY_DEMO, create_demo_file};
 
 use super::batch::SqlWriter;
 use super::reader::SqlReader;
 use super::{Caution, Limits, Reader, Store, StoreError, StoreErrorKind, Writer};
-use crate::model::Engine;
+use crate::model::{Engine, Remedy};
 use file::DatabaseFile;
-use schema_seen::SchemaSeen;
+use schema::SchemaSeen;
 use session::SqliteSession;
 use std::path::{Path, PathBuf};
 
@@ -26,32 +26,32 @@ use std::path::{Path, PathBuf};
 pub(super) struct SqliteStore {
     path: PathBuf,
     label: String,
-    /// Whether the operator allows writing where other hosts may have the file open too.
+    /// Whether the operator allows writing although other hosts may have the file open too.
     network_files: bool,
     /// Whether writers enforce foreign keys.
     foreign_keys: bool,
-    /// Which of the file systems that locks cannot be relied on a path is on, if any.
+    /// Names the network file system that a path lies on, if any; tests replace it.
     network: fn(&Path) -> Option<&'static str>,
     seen: SchemaSeen,
 }
 
 impl SqliteStore {
-    /// A store for that path. Nothing is opened yet.
+    /// A store for that path; opens nothing.
     pub(super) fn new(path: &Path, network_files: bool, foreign_keys: bool) -> SqliteStore {
         SqliteStore {
             path: path.to_owned(),
             label: path.display().to_string(),
             network_files,
             foreign_keys,
-            network: network::beneath,
+            network: network_fs::beneath,
             seen: SchemaSeen::default(),
         }
     }
 
-    /// Refuses to write where that needs the operator's word and does not have it.
-    fn may_be_written(&self) -> Result<(), StoreError> {
+    /// Refuses to write where the operator has to allow it first.
+    fn check_writable(&self) -> Result<(), StoreError> {
         match self.caution().filter(|caution| caution.forbids_writing) {
-            Some(caution) => Err(StoreError::new(StoreErrorKind::Refused, caution.message).hint(caution.hint)),
+            Some(caution) => Err(StoreError::new(StoreErrorKind::Refused, caution.message).remedy(caution.remedy)),
             None => Ok(()),
         }
     }
@@ -67,31 +67,28 @@ impl Store for SqliteStore {
     }
 
     fn caution(&self) -> Option<Caution> {
-        // Of a file that is yet to be made, its directory tells.
+        // For a file that does not exist yet, its directory counts.
         let directory = self.path.parent().filter(|directory| !directory.as_os_str().is_empty());
         let there = if self.path.exists() { &self.path } else { directory.unwrap_or(Path::new(".")) };
         let network = (self.network)(there)?;
         Some(Caution {
             id: "network_files",
             message: format!(
-                "{} is on a network file system ({network}), where a lock that one host takes may mean nothing to another",
+                "{} is on a network file system ({network}), where another host may not see a lock",
                 self.label
             ),
-            hint:
-                "run it on the host whose disk it is, or say --network-files if every process that opens the file runs \
-                   on this one"
-                    .to_owned(),
+            remedy: Remedy::AllowNetworkFiles,
             forbids_writing: !self.network_files,
         })
     }
 
     fn recover(&self, limits: &Limits) -> Result<(), StoreError> {
         let file = DatabaseFile::existing(&self.path)?;
-        // Who cannot take the journal away when it is done must not begin; the reader will say why.
-        if self.may_be_written().is_err() || !file.has_journal() || !file.may_write() {
+        // A process that could not remove the journal afterwards must not begin; the reader will say why.
+        if self.check_writable().is_err() || !file.has_journal() || !file.may_write() {
             return Ok(());
         }
-        // The first read of whoever may write is what takes it back, if its writer is gone.
+        // The first read of a connection that may write rolls the journal back, if its writer is gone.
         SqliteSession::for_writing(&self.path, limits, &self.seen, self.foreign_keys)?.begin_read().map(drop)
     }
 
@@ -102,12 +99,12 @@ impl Store for SqliteStore {
     }
 
     fn writer(&self, limits: &Limits) -> Result<Box<dyn Writer>, StoreError> {
-        self.may_be_written()?;
+        self.check_writable()?;
         Ok(Box::new(SqlWriter::on(SqliteSession::for_writing(&self.path, limits, &self.seen, self.foreign_keys)?)))
     }
 
     fn create(&self, limits: &Limits, statements: &[String]) -> Result<(), StoreError> {
-        self.may_be_written()?;
+        self.check_writable()?;
         SqliteSession::for_creating(&self.path, limits)?.create(statements)
     }
 }
@@ -130,7 +127,7 @@ mod tests {
         }
     }
 
-    /// A store on a file system that goes by that name, whatever it really lies on.
+    /// A store that takes its file system for the one of that name.
     fn store_on(path: &Path, network: fn(&Path) -> Option<&'static str>, network_files: bool) -> SqliteStore {
         SqliteStore { network, ..SqliteStore::new(path, network_files, true) }
     }
@@ -153,7 +150,7 @@ mod tests {
         assert!(nfs.reader(&limits()).is_ok());
         let refused = nfs.writer(&limits()).err().unwrap();
         assert_eq!((refused.kind, &refused.message), (StoreErrorKind::Refused, &caution.message));
-        assert!(refused.hint.unwrap().contains("--network-files"));
+        assert_eq!(refused.remedy, Some(Remedy::AllowNetworkFiles));
         assert_eq!(nfs.create(&limits(), &statements).err().map(|e| e.kind), Some(StoreErrorKind::Refused));
 
         let allowed = store_on(&path, |_| Some("NFS"), true);

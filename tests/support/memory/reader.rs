@@ -3,7 +3,9 @@ use super::record::{image, key_of};
 use super::row::{Joined, joined};
 use jobdoctor::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Timestamp};
 use jobdoctor::preset::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
-use jobdoctor::store::{Found, Reader, Refusal, Run, Standby, StoreError, Tally, Wanted, WantedRuns};
+use jobdoctor::store::{
+    FinishedRun, Found, LedgerReader, Reader, Refusal, RowCount, Standby, StoreError, Wanted, WantedRuns,
+};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
@@ -107,24 +109,24 @@ impl Reader for MemoryReader {
     }
 
     /// One by one, as the contract allows: callers must add them up.
-    fn holders(&mut self, spec: &QueueSpec, each: &mut dyn FnMut(Option<Owner>, u64)) -> Result<(), StoreError> {
+    fn count_by_owner(&mut self, spec: &QueueSpec, each: &mut dyn FnMut(Option<Owner>, u64)) -> Result<(), StoreError> {
         let rows = scrambled(joined(spec, &self.tables));
         rows.iter().filter(|row| row.in_flight()).for_each(|row| each(row.claim().owner, 1));
         Ok(())
     }
 
-    fn tally(&mut self, spec: &QueueSpec, by_kind: bool) -> Result<Vec<Tally>, StoreError> {
-        let mut tallies: Vec<Tally> = Vec::new();
+    fn count_by_state(&mut self, spec: &QueueSpec, by_kind: bool) -> Result<Vec<RowCount>, StoreError> {
+        let mut counts: Vec<RowCount> = Vec::new();
         for row in scrambled(joined(spec, &self.tables)) {
             let (queue, kind) = row.queue_and_kind();
             let (kind, state) = (kind.filter(|_| by_kind), row.state());
-            let known = tallies.iter_mut().find(|t| (&t.queue, &t.kind, &t.state) == (&queue, &kind, &state));
+            let known = counts.iter_mut().find(|t| (&t.queue, &t.kind, &t.state) == (&queue, &kind, &state));
             match known {
-                Some(tally) => tally.rows += 1,
-                None => tallies.push(Tally { queue, kind, state, rows: 1 }),
+                Some(count) => count.rows += 1,
+                None => counts.push(RowCount { queue, kind, state, rows: 1 }),
             }
         }
-        Ok(tallies)
+        Ok(counts)
     }
 
     fn finished(
@@ -132,9 +134,9 @@ impl Reader for MemoryReader {
         spec: &QueueSpec,
         runs: &Runs,
         wanted: &WantedRuns,
-        each: &mut dyn FnMut(Run),
+        each: &mut dyn FnMut(FinishedRun),
     ) -> Result<(), StoreError> {
-        let mut found: Vec<Run> =
+        let mut found: Vec<FinishedRun> =
             scrambled(joined(spec, &self.tables)).iter().filter_map(|row| row.finished(runs)).collect();
         match wanted {
             // What ended a little earlier, or nobody knows when, may come as well.
@@ -167,7 +169,10 @@ impl Reader for MemoryReader {
         let find = |key: &Key| rows.iter().find(|row| key_of(spec, row) == *key);
         Ok(keys.iter().map(|key| find(key).map(|row| image(spec, columns, row))).collect())
     }
+}
 
+/// The reference store has no ledger.
+impl LedgerReader for MemoryReader {
     fn ledger_runs(&mut self, ledger: &LedgerSpec, _limit: u64) -> Result<Vec<LedgerRun>, StoreError> {
         panic!("the memory store has no ledger: {ledger:?}")
     }

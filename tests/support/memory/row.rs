@@ -9,7 +9,7 @@ use jobdoctor::preset::{
     CancelRequested, Column, Expr, JoinOn, Liveness, Max, MaxRuntime, OwnerRowSpec, Piece, QueueSpec, Runs,
     SilentAfter, StateSource, TimeColumn,
 };
-use jobdoctor::store::Run;
+use jobdoctor::store::FinishedRun;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -130,13 +130,18 @@ impl Joined<'_> {
     }
 
     /// Its last run, if it has ended well.
-    pub fn finished(&self, runs: &Runs) -> Option<Run> {
+    pub fn finished(&self, runs: &Runs) -> Option<FinishedRun> {
         let state = self.state();
         let filter = runs.filter.as_ref().map(|filter| self.fragment(filter));
         let is_one = runs.states.is_empty() || runs.states.iter().any(|known| known.stored == state);
         let (queue, kind) = self.queue_and_kind();
         let (started, ended) = (self.time(Some(&runs.started)), self.time(Some(&runs.at)));
-        (is_one && filter.is_none_or(|truth| truth == Cell::Integer(1))).then_some(Run { queue, kind, started, ended })
+        (is_one && filter.is_none_or(|truth| truth == Cell::Integer(1))).then_some(FinishedRun {
+            queue,
+            kind,
+            started,
+            ended,
+        })
     }
 
     /// Whether it is a claim.

@@ -1,29 +1,80 @@
-use super::client::{Identity, identity, unusable};
+//! The TLS connector: a driver plug-in, built from the settings, that remembers whether a handshake has begun.
+
+use super::files::{Identity, identity, unusable_identity};
 use super::verifier::verifier;
 use crate::store::conninfo::{TlsSettings, TlsVersion};
 use crate::store::{StoreError, StoreErrorKind};
+use ::postgres::Socket;
+use ::postgres::tls::{MakeTlsConnect, TlsConnect};
 use rustls::client::Resumption;
 use rustls::crypto::ring;
 use rustls::{ClientConfig, SupportedProtocolVersion, version};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// What makes a TLS connection out of a plain one.
-pub(in super::super) type Tls = MakeRustlsConnect;
+type Rustls = <MakeRustlsConnect as MakeTlsConnect<Socket>>::TlsConnect;
 
-/// The protocol that is asked for where TLS comes first: the server refuses to guess.
-const PROTOCOL: &[u8] = b"postgresql";
-
-/// A connector for these settings, with all files read.
-///
-/// # Errors
-/// When one of them is missing or unfit, or the settings contradict each other.
-pub(in super::super) fn connector(settings: &TlsSettings) -> Result<Tls, StoreError> {
-    config(settings).map(MakeRustlsConnect::new)
+/// Makes a TLS connection out of a plain one.
+#[derive(Clone)]
+pub(in super::super) struct Tls {
+    rustls: MakeRustlsConnect,
+    has_begun: Arc<AtomicBool>,
 }
 
-/// What rustls is told.
-pub(super) fn config(settings: &TlsSettings) -> Result<ClientConfig, StoreError> {
+/// One handshake.
+pub(in super::super) struct Handshake {
+    rustls: Rustls,
+    has_begun: Arc<AtomicBool>,
+}
+
+impl Tls {
+    /// A connector for one attempt, with a memory of its own.
+    pub(in super::super) fn for_attempt(&self) -> Tls {
+        Tls { rustls: self.rustls.clone(), has_begun: Arc::default() }
+    }
+
+    /// True once a server has accepted TLS, so that a handshake began.
+    pub(in super::super) fn has_begun(&self) -> bool {
+        self.has_begun.load(Ordering::SeqCst)
+    }
+}
+
+impl MakeTlsConnect<Socket> for Tls {
+    type Stream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
+    type TlsConnect = Handshake;
+    type Error = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Error;
+
+    fn make_tls_connect(&mut self, host: &str) -> Result<Handshake, Self::Error> {
+        let rustls = MakeTlsConnect::<Socket>::make_tls_connect(&mut self.rustls, host)?;
+        Ok(Handshake { rustls, has_begun: Arc::clone(&self.has_begun) })
+    }
+}
+
+impl TlsConnect<Socket> for Handshake {
+    type Stream = <Rustls as TlsConnect<Socket>>::Stream;
+    type Error = <Rustls as TlsConnect<Socket>>::Error;
+    type Future = <Rustls as TlsConnect<Socket>>::Future;
+
+    fn connect(self, stream: Socket) -> Self::Future {
+        self.has_begun.store(true, Ordering::SeqCst);
+        self.rustls.connect(stream)
+    }
+}
+
+/// The ALPN protocol, which a server requires if TLS comes first.
+const PROTOCOL: &[u8] = b"postgresql";
+
+/// Builds a connector from the settings and their files.
+///
+/// # Errors
+/// When a file is missing or unfit, or the settings contradict each other.
+pub(in super::super) fn connector(settings: &TlsSettings) -> Result<Tls, StoreError> {
+    let rustls = MakeRustlsConnect::new(config(settings)?);
+    Ok(Tls { rustls, has_begun: Arc::default() })
+}
+
+fn config(settings: &TlsSettings) -> Result<ClientConfig, StoreError> {
     let provider = Arc::new(ring::default_provider());
     let verifier = verifier(settings, &provider)?;
     let builder = ClientConfig::builder_with_provider(provider)
@@ -34,11 +85,11 @@ pub(super) fn config(settings: &TlsSettings) -> Result<ClientConfig, StoreError>
     let mut config = match identity(settings)? {
         None => builder.with_no_client_auth(),
         Some(Identity { chain, key, files }) => {
-            builder.with_client_auth_cert(chain, key).map_err(|error| unusable(&files, &error))?
+            builder.with_client_auth_cert(chain, key).map_err(|error| unusable_identity(&files, &error))?
         }
     };
     config.enable_sni = settings.server_name_indication;
-    // As with libpq, every connection proves itself anew; servers and poolers forget sessions anyway.
+    // As in libpq, every connection makes a full handshake.
     config.resumption = Resumption::disabled();
     if settings.direct {
         config.alpn_protocols = vec![PROTOCOL.to_vec()];

@@ -1,4 +1,4 @@
-//! What a failure of TLS means for the operator.
+//! What a TLS failure means for the operator.
 
 use crate::store::{StoreError, StoreErrorKind};
 use ::postgres::Error;
@@ -7,15 +7,14 @@ use rustls::{AlertDescription, CertificateError, PeerIncompatible};
 use std::error::Error as _;
 use std::io;
 
-/// Why there is no TLS connection to this host; `None` if the trouble is not with TLS.
+/// Why there is no TLS connection to this host; `None` if the failure has nothing to do with TLS.
 pub(in super::super) fn failure(error: &Error, host: &str) -> Option<StoreError> {
     let (message, hint) = match (cause(error), is_of_the_handshake(error)) {
         (Cause::Tls(cause), _) => of_tls(cause, host),
-        (Cause::Refused, _) => (
-            "the server does not speak TLS".to_owned(),
+        (Cause::Refused, _) => says(
+            "the server does not speak TLS",
             "its `ssl` setting turns TLS on; sslmode=disable or prefer connects without it, and then everything can be \
-             read and changed on the way"
-                .to_owned(),
+             read and changed on the way",
         ),
         (Cause::Io(cause), true) => of_the_handshake(cause, host),
         (Cause::Io(_) | Cause::Other, _) => return None,
@@ -23,9 +22,9 @@ pub(in super::super) fn failure(error: &Error, host: &str) -> Option<StoreError>
     Some(StoreError::new(StoreErrorKind::Unreachable, message).hint(hint))
 }
 
-/// What is at the bottom of an error.
+/// The root cause of an error.
 enum Cause<'e> {
-    /// TLS itself.
+    /// TLS.
     Tls(&'e rustls::Error),
     /// The connection under it.
     Io(&'e io::Error),
@@ -39,11 +38,11 @@ fn cause(error: &Error) -> Cause<'_> {
     let mut source = error.source();
     while let Some(cause) = source {
         if let Some(io) = cause.downcast_ref::<io::Error>() {
-            // An error inside of an `io::Error` is no source of it.
+            // `source` skips the error inside an `io::Error`.
             let inner = io.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
             return inner.map_or(Cause::Io(io), Cause::Tls);
         }
-        // The driver has no kind for it.
+        // The driver has no error kind for this.
         if cause.to_string() == "server does not support TLS" {
             return Cause::Refused;
         }
@@ -52,7 +51,7 @@ fn cause(error: &Error) -> Cause<'_> {
     Cause::Other
 }
 
-/// Whether an error came between the offer of TLS and its end. The driver does not show the kind of its errors.
+/// Whether an error came during the TLS handshake. The driver does not expose the kind of its errors.
 pub(in super::super) fn is_of_the_handshake(error: &Error) -> bool {
     error.to_string().starts_with("error performing TLS handshake")
 }
@@ -60,14 +59,13 @@ pub(in super::super) fn is_of_the_handshake(error: &Error) -> bool {
 fn of_the_handshake(error: &io::Error, host: &str) -> (String, String) {
     if error.kind() == io::ErrorKind::InvalidInput {
         let message = format!("{host} is neither a host's name nor an address, as TLS knows them");
-        return (message, "host=NAME hostaddr=ADDRESS gives a name to an address".to_owned());
+        return says(message, "host=NAME hostaddr=ADDRESS gives a name to an address");
     }
     let message = format!("the server hung up during the TLS handshake ({error})");
-    (
+    says(
         message,
-        "its log may say why: perhaps it does not like our client certificate (sslcertmode=disable sends none). \
-         sslnegotiation=direct takes Postgres 17 or a proxy that ends TLS; sslsni=0 helps where a proxy has other names"
-            .to_owned(),
+        "its log may say why: perhaps it refuses our client certificate (sslcertmode=disable sends none). \
+         sslnegotiation=direct takes Postgres 17 or a proxy that ends TLS; sslsni=0 helps where a proxy has other names",
     )
 }
 
@@ -75,105 +73,102 @@ fn of_tls(error: &rustls::Error, host: &str) -> (String, String) {
     match error {
         rustls::Error::InvalidCertificate(why) => of_the_certificate(why, host),
         rustls::Error::AlertReceived(alert) => of_an_alert(*alert, host),
-        rustls::Error::InvalidCertRevocationList(why) => (
+        rustls::Error::InvalidCertRevocationList(why) => says(
             format!("a list of revoked certificates cannot be used: {why:?}"),
-            "it must be signed by the authority that it speaks for; get a new one from there".to_owned(),
+            "it must be signed by the authority that it speaks for; get a new one from there",
         ),
         rustls::Error::PeerIncompatible(
             PeerIncompatible::ServerDoesNotSupportTls12Or13 | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig,
         ) => no_common_version(),
-        rustls::Error::InvalidMessage(_) => (
-            "what the server says is not TLS".to_owned(),
-            "is it a Postgres server? sslnegotiation=direct takes Postgres 17 or a proxy that ends TLS".to_owned(),
+        rustls::Error::InvalidMessage(_) => says(
+            "what the server says is not TLS",
+            "is it a Postgres server? sslnegotiation=direct takes Postgres 17 or a proxy that ends TLS",
         ),
-        other => (
+        other => says(
             format!("the TLS handshake failed: {other}"),
             "the server's log may say more; ssl_min_protocol_version, ssl_max_protocol_version and sslsni change what \
-             is offered"
-                .to_owned(),
+             is offered",
         ),
     }
 }
 
 fn no_common_version() -> (String, String) {
-    (
-        "the server and this program have no version of TLS in common".to_owned(),
-        "spoken are TLSv1.2 and TLSv1.3, within ssl_min_protocol_version and ssl_max_protocol_version; the server's \
-         settings have the same names"
-            .to_owned(),
+    says(
+        "the server and this program have no version of TLS in common",
+        "supported are TLSv1.2 and TLSv1.3, within ssl_min_protocol_version and ssl_max_protocol_version; the server's \
+         settings have the same names",
     )
 }
 
-/// Whom sslrootcert names, and what is looked at otherwise.
+/// Where roots come from.
 const ROOTS: &str = "sslrootcert=FILE names the authority to trust (else ~/.postgresql/root.crt does, if it is there)";
 
 fn of_the_certificate(why: &CertificateError, host: &str) -> (String, String) {
     match why {
-        CertificateError::UnknownIssuer | CertificateError::BadSignature => (
-            "no trusted authority has signed the server's certificate".to_owned(),
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => says(
+            "no trusted authority has signed the server's certificate",
             format!(
-                "{ROOTS}; or somebody is in between: `openssl s_client -starttls postgres -connect HOST:PORT` shows who"
+                "{ROOTS}; or an attacker is in between: `openssl s_client -starttls postgres -connect HOST:PORT` shows \
+                 the certificate"
             ),
         ),
-        CertificateError::NotValidForNameContext { presented, .. } if presented.is_empty() => (
+        CertificateError::NotValidForNameContext { presented, .. } if presented.is_empty() => says(
             format!("the server's certificate names no host, so it is not known to be {host}'s"),
             "only the subject's alternative names count, not its common name: make one with `subjectAltName=DNS:...`. \
-             sslmode=verify-ca checks no name"
-                .to_owned(),
+             sslmode=verify-ca checks no name",
         ),
-        CertificateError::NotValidForNameContext { presented, .. } => (
+        CertificateError::NotValidForNameContext { presented, .. } => says(
             format!("the server's certificate is not for {host}: it names {}", names(presented)),
             "connect by a name that it has; host=NAME hostaddr=ADDRESS gives an address such a name. sslmode=verify-ca \
-             checks no name"
-                .to_owned(),
+             checks no name",
         ),
-        CertificateError::NotValidForName => (
+        CertificateError::NotValidForName => says(
             format!("the server's certificate is not for {host}"),
-            "connect by a name that it has; sslmode=verify-ca checks no name".to_owned(),
+            "connect by a name that it has; sslmode=verify-ca checks no name",
         ),
-        CertificateError::ExpiredContext { not_after, .. } => (
+        CertificateError::ExpiredContext { not_after, .. } => says(
             format!("the server's certificate, or one that signed it, expired on {}", day(*not_after)),
-            "the server needs a new one; is the clock of this machine right?".to_owned(),
+            "the server needs a new one; is the clock of this machine right?",
         ),
-        CertificateError::Expired => (
-            "the server's certificate, or one that signed it, has expired".to_owned(),
-            "the server needs a new one; is the clock of this machine right?".to_owned(),
+        CertificateError::Expired => says(
+            "the server's certificate, or one that signed it, has expired",
+            "the server needs a new one; is the clock of this machine right?",
         ),
-        CertificateError::NotValidYetContext { not_before, .. } => (
+        CertificateError::NotValidYetContext { not_before, .. } => says(
             format!("the server's certificate, or one that signed it, is not valid before {}", day(*not_before)),
-            "is the clock of this machine right?".to_owned(),
+            "is the clock of this machine right?",
         ),
-        CertificateError::NotValidYet => (
-            "the server's certificate, or one that signed it, is not valid yet".to_owned(),
-            "is the clock of this machine right?".to_owned(),
+        CertificateError::NotValidYet => says(
+            "the server's certificate, or one that signed it, is not valid yet",
+            "is the clock of this machine right?",
         ),
-        CertificateError::Revoked => (
-            "the server's certificate, or one that signed it, has been revoked".to_owned(),
-            "its authority no longer answers for it: the server needs a new one".to_owned(),
+        CertificateError::Revoked => says(
+            "the server's certificate, or one that signed it, has been revoked",
+            "its authority no longer answers for it: the server needs a new one",
         ),
-        CertificateError::UnknownRevocationStatus => (
-            "whether the server's certificate has been revoked is not known: no list speaks for it".to_owned(),
-            "sslcrl and sslcrldir need a list of each authority in its chain, the root's included".to_owned(),
+        CertificateError::UnknownRevocationStatus => says(
+            "whether the server's certificate has been revoked is not known: no list speaks for it",
+            "sslcrl and sslcrldir need a list of each authority in its chain, the root's included",
         ),
-        CertificateError::ExpiredRevocationListContext { next_update, .. } => (
+        CertificateError::ExpiredRevocationListContext { next_update, .. } => says(
             format!("the list of revoked certificates should have been renewed by {}", day(*next_update)),
-            "get a new one from the authority, for sslcrl or sslcrldir".to_owned(),
+            "get a new one from the authority, for sslcrl or sslcrldir",
         ),
-        CertificateError::ExpiredRevocationList => (
-            "the list of revoked certificates has expired".to_owned(),
-            "get a new one from the authority, for sslcrl or sslcrldir".to_owned(),
+        CertificateError::ExpiredRevocationList => says(
+            "the list of revoked certificates has expired",
+            "get a new one from the authority, for sslcrl or sslcrldir",
         ),
-        CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => (
-            "the server's certificate is not made for a server".to_owned(),
-            "its extended key usage must have `serverAuth`: the server needs another one".to_owned(),
+        CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => says(
+            "the server's certificate is not made for a server",
+            "its extended key usage must have `serverAuth`: the server needs another one",
         ),
-        CertificateError::Other(why) if why.to_string() == "CaUsedAsEndEntity" => (
-            "the server's certificate is an authority's, and is not itself trusted".to_owned(),
+        CertificateError::Other(why) if why.to_string() == "CaUsedAsEndEntity" => says(
+            "the server's certificate is an authority's, and is not itself trusted",
             format!("{ROOTS}: a certificate that signed itself must be in there, and has no lists of revoked ones"),
         ),
-        other => (
+        other => says(
             format!("the server's certificate cannot be used: {other}"),
-            "`openssl s_client -starttls postgres -connect HOST:PORT` shows it".to_owned(),
+            "`openssl s_client -starttls postgres -connect HOST:PORT` shows it",
         ),
     }
 }
@@ -182,9 +177,9 @@ fn of_an_alert(alert: AlertDescription, host: &str) -> (String, String) {
     use AlertDescription as Alert;
     match alert {
         Alert::ProtocolVersion | Alert::InsufficientSecurity => no_common_version(),
-        Alert::CertificateRequired | Alert::NoCertificate => (
-            "the server wants a client certificate, and none was sent".to_owned(),
-            "sslcert=FILE sslkey=FILE name one, or ~/.postgresql/postgresql.crt and .key are it".to_owned(),
+        Alert::CertificateRequired | Alert::NoCertificate => says(
+            "the server wants a client certificate, and none was sent",
+            "sslcert=FILE sslkey=FILE name one, or ~/.postgresql/postgresql.crt and .key are it",
         ),
         Alert::UnknownCA
         | Alert::BadCertificate
@@ -193,28 +188,31 @@ fn of_an_alert(alert: AlertDescription, host: &str) -> (String, String) {
         | Alert::CertificateExpired
         | Alert::CertificateUnknown
         | Alert::AccessDenied
-        | Alert::DecryptError => (
+        | Alert::DecryptError => says(
             format!("the server refused our client certificate: it says {alert:?}"),
             "sslcert=FILE sslkey=FILE name another; sslcertmode=disable sends none. The server's ssl_ca_file says whom \
-             it trusts"
-                .to_owned(),
+             it trusts",
         ),
-        Alert::UnrecognisedName => (
+        Alert::UnrecognisedName => says(
             format!("the server knows no host called {host}"),
-            "a proxy goes by the name: host=NAME hostaddr=ADDRESS says another one, sslsni=0 says none".to_owned(),
+            "a proxy goes by the name: host=NAME hostaddr=ADDRESS says another one, sslsni=0 says none",
         ),
-        Alert::NoApplicationProtocol => (
-            "the server does not speak Postgres right after TLS".to_owned(),
-            "leave out sslnegotiation=direct".to_owned(),
-        ),
-        other => (
+        Alert::NoApplicationProtocol => {
+            says("the server does not speak Postgres right after TLS", "leave out sslnegotiation=direct")
+        }
+        other => says(
             format!("the server broke off the TLS handshake: it says {other:?}"),
-            "its log says why: no cipher in common, or it wants a client certificate (sslcert, sslkey)".to_owned(),
+            "its log says why: no cipher in common, or it wants a client certificate (sslcert, sslkey)",
         ),
     }
 }
 
-/// rustls writes `DnsName("a.example")` and `IpAddress(192.0.2.1)`; what stands inside is what people know.
+/// A message and a hint.
+fn says(message: impl Into<String>, hint: impl Into<String>) -> (String, String) {
+    (message.into(), hint.into())
+}
+
+/// The names without rustls' wrapping: `DnsName("a.example")`, `IpAddress(192.0.2.1)`.
 fn names(presented: &[String]) -> String {
     let inner = |name: &String| {
         let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')')).unwrap_or(name);

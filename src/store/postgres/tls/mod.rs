@@ -1,15 +1,11 @@
-//! TLS to a server, by libpq's rules (`fe-secure-openssl.c` of 15 to 17) and with rustls: whom to trust, what to show
-//! of ourselves, and what a failure means. Nothing here is a setting of the whole process.
+//! TLS to a server, with rustls and by libpq's rules (`fe-secure-openssl.c` of 15 to 17). Nothing here changes a
+//! setting of the whole process.
 
-mod client;
 mod connector;
 mod failure;
-mod pem;
-mod revoked;
-mod roots;
+mod files;
 #[cfg(test)]
 mod tests;
-mod verified;
 mod verifier;
 
 pub(super) use connector::{Tls, connector};

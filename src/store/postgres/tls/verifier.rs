@@ -1,10 +1,8 @@
-//! Who a server has to be. The chain of certificates and the signature of the handshake are rustls' business
-//! throughout; what is decided here is which of its findings count.
+//! Checks a server's certificate. rustls verifies the chain and the signature of the handshake; the settings decide
+//! which of its findings count.
 
-use super::revoked::revoked;
-use super::roots::roots;
-use super::verified::{Verified, verifies};
-use crate::store::conninfo::TlsSettings;
+use super::files::{revocation_lists, roots};
+use crate::store::conninfo::{Root, SslMode, TlsFile, TlsSettings};
 use crate::store::{StoreError, StoreErrorKind};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{VerifierBuilderError, WebPkiServerVerifier, verify_server_name};
@@ -12,28 +10,88 @@ use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signat
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
+use std::io::ErrorKind;
 use std::sync::Arc;
 
-/// The verifier that these settings ask for.
+/// Builds the verifier for these settings.
 ///
 /// # Errors
-/// When a file that it takes is missing or unfit.
+/// When a file is missing or unfit.
 pub(super) fn verifier(
     settings: &TlsSettings,
     provider: &Arc<CryptoProvider>,
 ) -> Result<Arc<dyn ServerCertVerifier>, StoreError> {
-    let verified = verifies(settings)?;
-    let Some(root) = settings.root.as_ref().filter(|_| verified != Verified::Nothing) else {
-        return Ok(Arc::new(Unverified { provider: Arc::clone(provider) }));
+    let checks = checks(settings)?;
+    let trust = match settings.root.as_ref().filter(|_| checks != Checks::Nothing) {
+        None => None,
+        Some(root) => {
+            let (roots, revoked) = (roots(root)?, revocation_lists(settings)?);
+            let pinned = if revoked.is_empty() { roots.named } else { Vec::new() };
+            let chain = WebPkiServerVerifier::builder_with_provider(Arc::new(roots.store), Arc::clone(provider))
+                .with_crls(revoked)
+                .enforce_revocation_expiration()
+                .build()
+                .map_err(|error| unfit(&error))?;
+            Some(Trust { chain, pinned, checks_name: checks == Checks::Name })
+        }
     };
-    let (roots, revoked) = (roots(root)?, revoked(settings)?);
-    let pinned = if revoked.is_empty() { roots.named } else { Vec::new() };
-    let chain = WebPkiServerVerifier::builder_with_provider(Arc::new(roots.store), Arc::clone(provider))
-        .with_crls(revoked)
-        .enforce_revocation_expiration()
-        .build()
-        .map_err(|error| unfit(&error))?;
-    Ok(Arc::new(Verifier { chain, pinned, checks_name: verified == Verified::Name }))
+    Ok(Arc::new(Verifier { provider: Arc::clone(provider), trust }))
+}
+
+/// How much of a server's certificate is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Checks {
+    /// A trusted authority signed it, and it names the host.
+    Name,
+    /// A trusted authority signed it, for any host.
+    Authority,
+    /// Nothing: an attacker in between can pose as the server.
+    Nothing,
+}
+
+/// How much these settings check. As libpq: any mode checks if there are root certificates, and a `verify-` mode does
+/// not connect without them.
+fn checks(settings: &TlsSettings) -> Result<Checks, StoreError> {
+    let has_root = match &settings.root {
+        Some(Root::System) => true,
+        Some(Root::File(file)) => exists(file, settings.mode)?,
+        None => false,
+    };
+    match (settings.mode, has_root) {
+        (SslMode::VerifyFull, true) => Ok(Checks::Name),
+        (_, true) => Ok(Checks::Authority),
+        (SslMode::VerifyCa | SslMode::VerifyFull, false) => Err(no_roots(settings)),
+        (_, false) => Ok(Checks::Nothing),
+    }
+}
+
+/// Whether the file exists. One that a setting names and that cannot be read must not count as missing: the connection
+/// would go unchecked.
+fn exists(file: &TlsFile, mode: SslMode) -> Result<bool, StoreError> {
+    match std::fs::metadata(&file.path) {
+        Ok(_) => Ok(true),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
+        Err(error) if file.named || mode >= SslMode::VerifyCa => {
+            let message = format!("the root certificates in {} cannot be read: {error}", file.path.display());
+            Err(StoreError::new(StoreErrorKind::Unfit, message))
+        }
+        Err(_) => Ok(false),
+    }
+}
+
+fn no_roots(settings: &TlsSettings) -> StoreError {
+    let mode = settings.mode.name();
+    let message = match &settings.root {
+        Some(Root::File(file)) => format!(
+            "sslmode={mode} needs the certificate of an authority to trust, and there is no file {}",
+            file.path.display()
+        ),
+        _ => format!("sslmode={mode} needs the certificate of an authority to trust, and no file is named"),
+    };
+    StoreError::new(StoreErrorKind::Unfit, message).hint(
+        "sslrootcert=FILE names it; sslrootcert=system takes the authorities of the operating system; sslmode=require \
+         encrypts and checks no certificate",
+    )
 }
 
 fn unfit(error: &VerifierBuilderError) -> StoreError {
@@ -45,20 +103,28 @@ fn unfit(error: &VerifierBuilderError) -> StoreError {
         .hint("`openssl crl -text -in FILE` shows what is in a list; version 2 lists are understood")
 }
 
-/// Checks the chain up to a trusted authority and, in `verify-full`, the name.
+/// Has the server prove that it holds its certificate's key, and checks the certificate against `trust`, if there is
+/// any.
 #[derive(Debug)]
 struct Verifier {
+    provider: Arc<CryptoProvider>,
+    trust: Option<Trust>,
+}
+
+/// Checks the chain up to a trusted authority and, in `verify-full`, the name.
+#[derive(Debug)]
+struct Trust {
     chain: Arc<WebPkiServerVerifier>,
-    /// Certificates that are trusted by themselves. Empty where lists of revoked ones are in force: such a list says
-    /// nothing of a certificate that signed itself, and what is not known is not trusted.
+    /// Certificates that are trusted by themselves. Empty if there are revocation lists: no list covers a self-signed
+    /// certificate, and an unknown status is not trusted.
     pinned: Vec<CertificateDer<'static>>,
     checks_name: bool,
 }
 
-impl Verifier {
-    /// A server's own self-signed certificate, which names it an authority too, is what `openssl req -x509` makes and
-    /// what the Postgres manual shows. OpenSSL trusts it where it is itself among the roots. rustls refuses it for
-    /// being an authority's, which it looks at only once the times were found to be right.
+impl Trust {
+    /// Whether a refused certificate is a self-signed one that is itself among the roots, as `openssl req -x509` makes
+    /// it and the Postgres manual shows. OpenSSL trusts it; rustls refuses it as an authority's, after it has checked
+    /// the dates.
     fn is_pinned(&self, certificate: &CertificateDer<'_>, refusal: &Error) -> bool {
         let is_an_authority = match refusal {
             Error::InvalidCertificate(CertificateError::Other(why)) => why.to_string() == "CaUsedAsEndEntity",
@@ -77,60 +143,20 @@ impl ServerCertVerifier for Verifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        match self.chain.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
-            // The name is looked at last: whoever fails on it alone has passed all else.
+        let Some(trust) = &self.trust else { return Ok(ServerCertVerified::assertion()) };
+        match trust.chain.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
+            // rustls checks the name last: a certificate that fails only there has passed every other check.
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-            )) if !self.checks_name => Ok(ServerCertVerified::assertion()),
-            Err(refusal) if self.is_pinned(end_entity, &refusal) => {
-                if self.checks_name {
+            )) if !trust.checks_name => Ok(ServerCertVerified::assertion()),
+            Err(refusal) if trust.is_pinned(end_entity, &refusal) => {
+                if trust.checks_name {
                     verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
                 }
                 Ok(ServerCertVerified::assertion())
             }
             verdict => verdict,
         }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.chain.verify_tls12_signature(message, cert, dss)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.chain.verify_tls13_signature(message, cert, dss)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.chain.supported_verify_schemes()
-    }
-}
-
-/// Takes any certificate, and still has the server prove that it holds its key.
-#[derive(Debug)]
-struct Unverified {
-    provider: Arc<CryptoProvider>,
-}
-
-impl ServerCertVerifier for Unverified {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
     }
 
     fn verify_tls12_signature(

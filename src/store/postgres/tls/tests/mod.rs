@@ -4,9 +4,7 @@
 #[path = "../../../../../tests/support/authority.rs"]
 #[allow(dead_code, reason = "the integration tests use the rest")]
 mod authority;
-mod client;
 mod handshake;
-mod revoked;
 mod server;
 mod trust;
 
@@ -51,7 +49,7 @@ impl Scene {
         Scene { authority: Authority::new("ours"), directory, settings }
     }
 
-    /// The same with the authority's root in a file that is named.
+    /// As [`Scene::new`], with the authority's root in a named file.
     fn trusting(mode: SslMode) -> Scene {
         let mut scene = Scene::new(mode);
         let root = scene.file("root.pem", &scene.authority.root());
@@ -84,7 +82,7 @@ impl Scene {
     }
 
     fn meets_server(&self, server: &Server, host: &str) -> Result<Seen, StoreError> {
-        // Nobody would come to the server if this failed.
+        // If this fails, the server would wait for a client for ever.
         connector(&self.settings)?;
         let (port, serving) = server.serve();
         let connected = self.connect(port, host);
@@ -99,7 +97,7 @@ impl Scene {
         if self.settings.direct {
             config.ssl_negotiation(SslNegotiation::Direct);
         }
-        let error = config.connect(connector(&self.settings)?).err().expect("nobody to talk to");
+        let error = config.connect(connector(&self.settings)?).err().expect("a server without Postgres behind TLS");
         match failure(&error, host) {
             Some(failure) => Err(failure),
             None => Ok(()),

@@ -80,8 +80,7 @@ fn shake(config: &Arc<ServerConfig>, socket: &mut TcpStream) -> Option<Seen> {
     let mut connection = ServerConnection::new(Arc::clone(config)).unwrap();
     let mut stream = rustls::Stream::new(&mut connection, socket);
     let greeted = stream.read(&mut [0; 8]);
-    // Tells the client why, if there is something to be told; and what is left unread would make it a broken
-    // connection.
+    // Sends the client an alert, if there is one. Unread bytes would reset the connection.
     let _ = stream.flush();
     if greeted.is_err() {
         let _ = socket.shutdown(Shutdown::Write);

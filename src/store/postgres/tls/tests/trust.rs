@@ -1,4 +1,4 @@
-//! Whom to trust, and for what.
+//! Which certificates are trusted: roots, names, dates and revocation lists.
 
 use super::authority::{Authority, Wanted, self_signed};
 use super::server::Server;
@@ -52,7 +52,7 @@ fn only_verify_full_looks_at_the_name() {
 }
 
 #[test]
-fn without_roots_the_weaker_modes_take_anybody_and_the_others_nobody() {
+fn without_roots_the_weaker_modes_trust_any_server_and_the_others_none() {
     for mode in [SslMode::Allow, SslMode::Prefer, SslMode::Require] {
         let scene = Scene::new(mode);
         scene.meets(&scene.localhost(), "elsewhere.example").unwrap();
@@ -69,7 +69,7 @@ fn without_roots_the_weaker_modes_take_anybody_and_the_others_nobody() {
     }
 }
 
-/// Whoever shows a certificate without its key is not even an unverified server.
+/// A server that does not hold its certificate's key is refused even where nothing is verified.
 #[test]
 fn the_signature_of_the_handshake_counts_even_where_nothing_is_verified() {
     let scene = Scene::new(SslMode::Require);
@@ -148,4 +148,49 @@ fn the_usual_files_are_used_if_they_are_there() {
     scene.file("home/postgresql.key", &me.key);
     let server = Server::with(&issued, &[&version::TLS13], Some(&scene.authority));
     assert!(scene.meets_server(&server, "localhost").unwrap().client);
+}
+
+#[test]
+fn revoked_certificates() {
+    let mut scene = Scene::trusting(SslMode::VerifyCa);
+    let (bad, good) = (scene.localhost(), scene.localhost());
+    let (root, ours) = scene.authority.lists(&[&bad], 2900);
+    scene.settings.revoked = Some(named(scene.file("both.pem", &(root.clone() + &ours))));
+    scene.is_refused(&bad, "localhost", "has been revoked");
+    scene.meets(&good, "localhost").unwrap();
+    // Every certificate of the chain is checked.
+    for one in [&root, &ours] {
+        scene.settings.revoked = Some(named(scene.file("one.pem", one)));
+        scene.is_refused(&good, "localhost", "is not known");
+    }
+    // A directory adds what is missing, whatever its files are called.
+    scene.settings.revoked = Some(named(scene.file("one.pem", &root)));
+    scene.file("lists/9c1e3a2b.r0", &ours);
+    scene.file("lists/README", "lists of revoked certificates\n");
+    scene.settings.revoked_directory = Some(scene.path("lists"));
+    scene.meets(&good, "localhost").unwrap();
+    scene.is_refused(&bad, "localhost", "has been revoked");
+    // Old lists say nothing.
+    let (root, ours) = scene.authority.lists(&[], 2021);
+    scene.settings.revoked_directory = None;
+    scene.settings.revoked = Some(named(scene.file("old.pem", &(root + &ours))));
+    scene.is_refused(&good, "localhost", "should have been renewed by 2021-01-01T00:00:00Z");
+}
+
+#[test]
+fn lists_that_cannot_be_used() {
+    let mut scene = Scene::trusting(SslMode::VerifyCa);
+    scene.settings.revoked = Some(named(scene.path("not-there.pem")));
+    scene.is_unfit("cannot be read");
+    scene.settings.revoked = Some(named(scene.file("root-again.pem", &scene.authority.root())));
+    scene.is_unfit("holds no list");
+    let broken = "-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n";
+    scene.settings.revoked = Some(named(scene.file("broken.pem", broken)));
+    scene.is_unfit("cannot be used");
+    scene.settings.revoked = None;
+    scene.settings.revoked_directory = Some(scene.path("not-there"));
+    scene.is_unfit("cannot be read");
+    std::fs::create_dir(scene.path("empty")).unwrap();
+    scene.settings.revoked_directory = Some(scene.path("empty"));
+    scene.is_unfit("sslcrldir");
 }

@@ -1,24 +1,25 @@
-use super::builder::{Sql, Statement, column_sql, literal_sql};
+//! Runs that ended well, from which thresholds and run times are computed.
+
+use super::builder::{Sql, Statement, Values, column_of, column_sql, literal_sql};
 use super::dialect::Dialect;
 use super::filter::after;
-use super::projection::{no_values, reading};
-use super::rows::{column_of, rows_from};
+use super::projection::reading;
 use crate::model::{Cell, Reading};
 use crate::preset::{QueueSpec, Runs, StateSource, TimeColumn};
-use crate::store::{Run, WantedRuns};
+use crate::store::{FinishedRun, WantedRuns};
 
-/// The runs that have ended well, and what reads them.
+/// A statement that lists finished runs, and how to read its rows.
 pub struct FinishedListing<'s> {
     /// The statement.
     pub statement: Statement,
     runs: &'s Runs,
-    /// Where queue and kind stand in its rows; beginning and end come before them.
+    /// The positions of queue and kind in its rows; start and end come first.
     queue: Option<usize>,
     kind: Option<usize>,
 }
 
-/// See [`crate::store::Reader::finished`]. An index on the state and the end of a run serves both kinds of asking; without
-/// one, a window costs a pass over the table, and so do the newest, which are therefore given little time.
+/// Implements [`crate::store::Reader::finished`]. An index on state and end serves both kinds of query. Without one,
+/// each reads the whole table, so the newest runs get a short time limit.
 pub fn finished<'s>(
     spec: &QueueSpec,
     dialect: &dyn Dialect,
@@ -35,15 +36,15 @@ pub fn finished<'s>(
     let (queue, kind) = (place(spec.claim.queue.as_ref()), place(spec.claim.kind.as_ref()));
     sql.push(&format!("SELECT {} FROM ", items.join(", ")));
     let read = [spec.claim.queue.as_ref(), spec.claim.kind.as_ref()].into_iter().flatten().map(column_of);
-    // What a condition reads is not known here.
+    // The columns that a condition reads are unknown here.
     let condition = runs.filter.iter().map(|_| None);
     let times = [Some(&runs.started.column), Some(&runs.at.column)];
-    rows_from(&mut sql, spec, read.chain(times).chain(condition));
+    sql.all_rows_from(spec, read.chain(times).chain(condition));
     sql.push(" WHERE ");
     ended_well(&mut sql, spec, runs);
     match wanted {
         WantedRuns::Since(since) => {
-            // An end at that very instant counts; the bound is open.
+            // An end at that instant counts, and the bound is exclusive.
             let earlier = since.minus(std::time::Duration::from_micros(1));
             sql.push(" AND ");
             after(&mut sql, &runs.at, earlier);
@@ -70,17 +71,17 @@ fn ended_well(sql: &mut Sql<'_>, spec: &QueueSpec, runs: &Runs) {
     }
     if let Some(filter) = &runs.filter {
         sql.push(if any { " AND (" } else { "(" });
-        sql.template(spec, filter, &no_values());
+        sql.template(spec, filter, &Values::default());
         sql.push(")");
     }
 }
 
 impl FinishedListing<'_> {
-    /// What a row says.
-    pub fn read(&self, row: &[Cell]) -> Run {
+    /// The run in a row.
+    pub fn read(&self, row: &[Cell]) -> FinishedRun {
         let text = |at: Option<usize>| at.and_then(|at| row.get(at)).and_then(Cell::to_text);
         let time = |at: usize, time: &TimeColumn| row.get(at).map_or(Reading::Absent, |cell| reading(time, cell));
         let (started, ended) = (time(0, &self.runs.started), time(1, &self.runs.at));
-        Run { queue: text(self.queue), kind: text(self.kind), started, ended }
+        FinishedRun { queue: text(self.queue), kind: text(self.kind), started, ended }
     }
 }

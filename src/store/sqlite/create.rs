@@ -1,24 +1,51 @@
+//! Creates things: tables in a new or existing file, and the demonstration database.
+
 use super::error::store_error;
 use super::file::DatabaseFile;
-use crate::store::{StoreError, StoreErrorKind};
+use super::schema::SchemaSeen;
+use super::session::SqliteSession;
+use crate::store::session::Session;
+use crate::store::{Limits, StoreError, StoreErrorKind};
 use rusqlite::{Connection, OpenFlags};
 use std::fs;
 use std::path::Path;
 
-/// What `demo` marks its files with, in the place that SQLite leaves to applications: "JDMO".
+/// The application id with which `demo` marks its files: "JDMO".
 pub const CREATED_BY_DEMO: i32 = 0x4a44_4d4f;
 
-/// Makes a database file from statements, in the place of an earlier one if `demo` made that too.
+impl SqliteSession {
+    /// Opens a file, or makes it.
+    pub(super) fn for_creating(path: &Path, limits: &Limits) -> Result<SqliteSession, StoreError> {
+        let file = DatabaseFile::existing_or_new(path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        SqliteSession::open(file, flags, limits, &SchemaSeen::default(), false)
+    }
+
+    /// Runs statements that create things, all in one transaction.
+    pub(super) fn create(&mut self, statements: &[String]) -> Result<(), StoreError> {
+        self.patiently("BEGIN IMMEDIATE")?;
+        let created = statements
+            .iter()
+            .try_for_each(|statement| self.connection.execute_batch(statement).map_err(|error| self.error(error)))
+            .and_then(|()| self.patiently("COMMIT"));
+        if created.is_err() {
+            self.rollback();
+        }
+        created
+    }
+}
+
+/// Makes a demonstration database from statements; replaces a file only if `demo` made it.
 ///
 /// # Errors
-/// When something else stands there, or the file cannot be written.
+/// When another file is there, or the file cannot be written.
 pub fn create_demo_file(path: &Path, statements: &[String]) -> Result<(), StoreError> {
     if path.exists() {
         let ours = DatabaseFile::existing(path).ok().filter(|file| file.application_id() == Some(CREATED_BY_DEMO));
         let Some(ours) = ours else {
             return Err(StoreError::new(
                 StoreErrorKind::Denied,
-                format!("{} is there already and was not made by `jobdoctor demo`; it was skipped", path.display()),
+                format!("{} exists and was not made by `jobdoctor demo`; it was not changed", path.display()),
             )
             .hint("name another file: jobdoctor demo FILE"));
         };

@@ -1,9 +1,12 @@
-//! Has a server explain what a writer would send, and tries what it would write, inside the read-only transaction of a snapshot.
+//! Has a server explain what a writer would send, and tries what it would write, inside a snapshot's read-only
+//! transaction.
 //!
-//! EXPLAIN without ANALYZE plans a statement and runs none of it, so the server allows it there. It shows names, types,
-//! lengths, columns that cannot be written, and the role's rights. What a domain or a CHECK says only shows in a value.
+//! EXPLAIN without ANALYZE plans a statement and does not run it, so a read-only transaction allows it. It checks
+//! names, types, columns that cannot be written, and the role's rights. Domains and CHECK constraints only refuse
+//! values.
 
-use super::session::{PATH, PostgresSession};
+use super::session::PostgresSession;
+use super::settings::PATH;
 use crate::model::{Cell, Timestamp};
 use crate::preset::{ActionSpec, Assignment, QueueSpec, StepSpec};
 use crate::store::rehearsal::{RefusedOf, Trial, assignments, is_refusal};
@@ -37,7 +40,7 @@ SELECT name || ' of ' || of::regclass::text, CASE WHEN is_own THEN sql ELSE pg_c
 FROM condition LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = of AND a.attnum = ANY (keys)
 ORDER BY 1";
 
-/// See [`ReadSession::explain`](crate::store::reader::ReadSession::explain).
+/// Implements [`ReadSession::explain`](crate::store::session::ReadSession::explain).
 pub(super) fn explain(
     session: &mut PostgresSession,
     spec: &QueueSpec,
@@ -46,21 +49,23 @@ pub(super) fn explain(
 ) -> Result<(), StoreError> {
     let path = if is_act { session.path_of(&spec.schema) } else { PATH.to_owned() };
     let explained = Statement { sql: format!("EXPLAIN {}", statement.sql), params: statement.params.clone() };
-    aside(session, &path, &explained).map(drop).map_err(|error| match error.kind {
-        StoreErrorKind::Denied => StoreError { hint: None, ..error }
-            .hint("this role lacks a right that the action takes: grant it on what the message names"),
+    behind_savepoint(session, &path, &explained).map(drop).map_err(|error| match error.kind {
+        StoreErrorKind::Denied => {
+            error.hint("this role lacks a right that the action takes: grant it on what the message names")
+        }
         _ => error,
     })
 }
 
-/// See [`ReadSession::try_out`](crate::store::reader::ReadSession::try_out).
+/// Implements [`ReadSession::try_out`](crate::store::session::ReadSession::try_out).
 pub(super) fn try_out(
     session: &mut PostgresSession,
     spec: &QueueSpec,
-    moved: &ActionSpec,
-    saying: (Timestamp, &str),
+    action: &ActionSpec,
+    clock_and_reason: (Timestamp, &str),
 ) -> Result<Vec<Trial>, StoreError> {
-    // Values are computed here, so no name in them may lead to a function or an operator that another role has made in the queue's schema.
+    // Values are computed here, so no name in them may lead to a function or operator that another role made in the
+    // queue's schema.
     let path = PATH;
     let Some(table) = spec.tables.get(&spec.claim.lock_table).map(|table| Postgres.table(table)) else {
         return Ok(Vec::new());
@@ -72,24 +77,24 @@ pub(super) fn try_out(
         Some(text(row, 1))
     };
     let written: Vec<(&Assignment, String)> =
-        assignments(moved).into_iter().filter_map(|assignment| Some((assignment, type_of(assignment)?))).collect();
+        assignments(action).into_iter().filter_map(|assignment| Some((assignment, type_of(assignment)?))).collect();
     let mut trials = Vec::new();
-    if moved.steps.iter().any(|step| matches!(step, StepSpec::Sql { .. })) {
+    if action.steps.iter().any(|step| matches!(step, StepSpec::Sql { .. })) {
         trials.push(Trial::untried("a statement of its own is explained, and not tried on claims"));
     }
     for (assignment, type_name) in &written {
-        // By itself first: a value that names columns has none then, and is tried on claims.
+        // By itself first. A value that names columns fails without a claim, and is then tried on claims.
         for of_claims in [false, true] {
-            let statement = sql::cast_value(spec, &Postgres, assignment, type_name, saying, of_claims);
-            match aside(session, path, &statement) {
+            let statement = sql::cast_value(spec, &Postgres, assignment, type_name, clock_and_reason, of_claims);
+            match behind_savepoint(session, path, &statement) {
                 Err(error) if !of_claims && matches!(error.code.as_deref(), Some("42P01" | "42703")) => continue,
                 Err(error) if error.kind == StoreErrorKind::RowData => {
                     let error = StoreError { message: format!("{}: {}", assignment.column, error.message), ..error };
                     let of = if of_claims { RefusedOf::SomeTried } else { RefusedOf::Any };
                     trials.push(Trial { at: Some(assignment.at.clone()), error, of });
                 }
-                // What the explanation has not shown is not known: a function that writes, a column that may not be read.
-                Err(error) => known(error)?,
+                // Other refusals say nothing about the action: a function that writes, a column that may not be read.
+                Err(error) => ignore_refusal(error)?,
                 Ok(_) => {}
             }
             break;
@@ -110,12 +115,12 @@ pub(super) fn try_out(
         if !is_own {
             columns.push("tableoid".to_owned());
         }
-        let statement = sql::refused_claims(spec, &Postgres, &condition, &columns, &written, saying);
-        let counted = match aside(session, path, &statement) {
+        let statement = sql::refused_claims(spec, &Postgres, &condition, &columns, &written, clock_and_reason);
+        let counted = match behind_savepoint(session, path, &statement) {
             Ok(rows) => rows.into_iter().next().unwrap_or_default(),
             Err(error) => {
                 trials.push(Trial::untried(&format!("{name}: {}", error.message)));
-                known(error)?;
+                ignore_refusal(error)?;
                 continue;
             }
         };
@@ -137,16 +142,20 @@ pub(super) fn try_out(
     Ok(trials)
 }
 
-/// Runs a statement behind a savepoint, which takes back its settings and its failure.
-fn aside(session: &mut PostgresSession, path: &str, statement: &Statement) -> Result<Vec<Vec<Cell>>, StoreError> {
-    session.batch("SAVEPOINT jobdoctor_aside")?;
+/// Runs a statement with this search path behind a savepoint, so that its failure does not abort the snapshot.
+fn behind_savepoint(
+    session: &mut PostgresSession,
+    path: &str,
+    statement: &Statement,
+) -> Result<Vec<Vec<Cell>>, StoreError> {
+    session.batch("SAVEPOINT jobdoctor_rehearsal")?;
     let answer = session.set(&[("search_path", path)]).and_then(|()| session.query(statement));
-    session.batch("ROLLBACK TO SAVEPOINT jobdoctor_aside; RELEASE SAVEPOINT jobdoctor_aside")?;
+    session.batch("ROLLBACK TO SAVEPOINT jobdoctor_rehearsal; RELEASE SAVEPOINT jobdoctor_rehearsal")?;
     answer
 }
 
-/// Passes over what the server says of a statement; other errors end the snapshot.
-fn known(error: StoreError) -> Result<(), StoreError> {
+/// Ignores a statement's refusal; any other error ends the snapshot.
+fn ignore_refusal(error: StoreError) -> Result<(), StoreError> {
     if is_refusal(&error) { Ok(()) } else { Err(error) }
 }
 

@@ -1,30 +1,32 @@
-//! Tries the statements of an action on a copy in memory: the claims' table alone, as it is declared, without triggers, foreign
-//! keys and other tables, with a few claims. What NOT NULL, CHECK, generated columns and affinity refuse shows there.
+//! Tries the statements of an action on a copy in memory, which shows what NOT NULL, CHECK, generated columns and
+//! affinity refuse: the claims' table as it is declared, with a few claims, without triggers, foreign keys and other
+//! tables.
 
-use super::session::{Bound, SqliteSession, watch};
+use super::open::limit_statements;
+use super::session::SqliteSession;
+use super::value::bound;
 use crate::model::{Cell, Key, Timestamp};
 use crate::preset::{ActionSpec, QueueSpec, Table};
 use crate::store::batch::nothing_is_left;
-use crate::store::reader::ReadSession;
 use crate::store::rehearsal::{RefusedOf, Trial};
-use crate::store::session::Session;
+use crate::store::session::{ReadSession, Session};
 use crate::store::sql::{self, Dialect, Param, Sqlite, Statement};
 use crate::store::{StoreError, StoreErrorKind};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ffi};
 use std::ops::ControlFlow;
 
-/// The most bytes of claims that are copied, and of one value, so that large payloads do not fill the memory.
+/// The most bytes of claims that are copied, and of one value.
 const BYTES: usize = 16 << 20;
-/// Whether a key is taken depends on rows that are not in the copy.
+/// Errors that say nothing: whether a key is taken depends on rows that are not in the copy.
 const UNIQUE: [i32; 3] =
     [ffi::SQLITE_CONSTRAINT_UNIQUE, ffi::SQLITE_CONSTRAINT_PRIMARYKEY, ffi::SQLITE_CONSTRAINT_ROWID];
 
-/// See [`ReadSession::try_out`].
+/// Implements [`ReadSession::try_out`].
 pub(super) fn try_out(
     session: &mut SqliteSession,
     spec: &QueueSpec,
-    moved: &ActionSpec,
+    action: &ActionSpec,
     (now, reason): (Timestamp, &str),
 ) -> Result<Vec<Trial>, StoreError> {
     let Some((copy, keys)) = copy(session, spec)? else {
@@ -35,15 +37,12 @@ pub(super) fn try_out(
         others.filter_map(|(_, table)| declared(session, table).transpose()).collect::<Result<_, _>>()?;
     let (mut refused, mut first) = (0, None);
     for key in &keys {
-        let acts = sql::acts(spec, &Sqlite, moved, &[key], (now, now), reason);
+        let acts = sql::acts(spec, &Sqlite, action, &[key], (now, now), reason);
         let tried = copy.execute_batch("SAVEPOINT jobdoctor_trial").and_then(|()| {
-            acts.iter().try_for_each(|act| {
-                let params = act.statement.params.iter().map(Bound);
-                copy.execute(&act.statement.sql, rusqlite::params_from_iter(params)).map(drop)
-            })?;
-            // Empty, so only now: no value may be computed from them.
+            acts.iter().try_for_each(|act| copy.execute(&act.statement.sql, bound(&act.statement.params)).map(drop))?;
+            // Only now, because they are empty: no value may be computed from them.
             others.iter().for_each(|other| drop(copy.execute(other, [])));
-            sql::left_behind(spec, &Sqlite, moved, &[key]).map(|left| counts(&copy, &left)).transpose()
+            sql::left_behind(spec, &Sqlite, action, &[key]).map(|left| counts(&copy, &left)).transpose()
         });
         match tried {
             Err(rusqlite::Error::SqliteFailure(failure, _)) if UNIQUE.contains(&failure.extended_code) => {}
@@ -62,7 +61,7 @@ pub(super) fn try_out(
                 }
             }
             Ok(left) => {
-                if let Some(Err(error)) = left.map(|left| nothing_is_left(&[left], &moved.to.name, 1)) {
+                if let Some(Err(error)) = left.map(|left| nothing_is_left(&[left], &action.to.name, 1)) {
                     refused += 1;
                     first.get_or_insert(error);
                 }
@@ -82,7 +81,7 @@ pub(super) fn try_out(
     Ok(first.map(trial).into_iter().collect())
 }
 
-/// The statement that has made a table; `None` for a virtual one.
+/// The statement that created a table; `None` for a virtual one.
 fn declared(session: &mut SqliteSession, table: &Table) -> Result<Option<String>, StoreError> {
     let sql = "SELECT sql FROM main.sqlite_schema
                WHERE type = 'table' AND name = ?1 COLLATE NOCASE AND sql LIKE 'CREATE TABLE%'";
@@ -95,17 +94,16 @@ fn of_table(sql: &str, table: &Table) -> Statement {
 
 /// The numbers that [`sql::left_behind`] asks for.
 fn counts(copy: &Connection, statement: &Statement) -> rusqlite::Result<Vec<Cell>> {
-    let params = statement.params.iter().map(Bound);
-    copy.query_row(&statement.sql, rusqlite::params_from_iter(params), |row| {
+    copy.query_row(&statement.sql, bound(&statement.params), |row| {
         Ok(vec![Cell::Integer(row.get(0)?), Cell::Integer(row.get(1)?)])
     })
 }
 
-/// The claims' table in memory with some claims in it, and their keys; `None` where it cannot be made.
+/// The claims' table in memory with some claims, and their keys; `None` if it cannot be made.
 fn copy(session: &mut SqliteSession, spec: &QueueSpec) -> Result<Option<(Connection, Vec<Key>)>, StoreError> {
     let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return Ok(None) };
     let Some(declared) = declared(session, table)? else { return Ok(None) };
-    // Generated columns are hidden ones; they make themselves.
+    // Generated columns are hidden, and cannot be inserted.
     let columns = "SELECT name FROM pragma_table_xinfo(?1, 'main') WHERE hidden = 0";
     let columns: Vec<String> =
         session.query(&of_table(columns, table))?.iter().flatten().filter_map(Cell::to_text).collect();
@@ -126,8 +124,8 @@ fn copy(session: &mut SqliteSession, spec: &QueueSpec) -> Result<Option<(Connect
             return ControlFlow::Break(());
         }
         let params: Vec<Param> = row.iter().cloned().map(Param::Cell).collect();
-        // A row that its own table would not take again says nothing about an action.
-        if connection.execute(&insert, rusqlite::params_from_iter(params.iter().map(Bound))).is_ok() {
+        // A row that its own table refuses says nothing about an action.
+        if connection.execute(&insert, bound(&params)).is_ok() {
             keys.push(Key(key.iter().filter_map(|n| row.get(*n)).cloned().collect()));
         }
         ControlFlow::Continue(())
@@ -135,14 +133,14 @@ fn copy(session: &mut SqliteSession, spec: &QueueSpec) -> Result<Option<(Connect
     Ok(Some((connection, keys)))
 }
 
-/// A database in memory with that table. Nothing in it leads to a file: nothing is attached, and nothing can be.
+/// A database in memory with that table. It cannot reach a file: nothing can be attached.
 fn empty(session: &SqliteSession, declared: &str) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open_in_memory()?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.pragma_update(None, "foreign_keys", false)?;
     connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_LENGTH, BYTES as i32)?;
-    watch(&mut connection, session.limits.deadline, Some(session.limits.interrupt.clone()))?;
+    limit_statements(&mut connection, session.limits.deadline, Some(session.limits.interrupt.clone()))?;
     connection.execute(declared, [])?;
     connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_ATTACHED, 0)?;
     Ok(connection)
@@ -156,8 +154,8 @@ fn size(cell: &Cell) -> usize {
     }
 }
 
-/// Says so where a declaration of the claims' table is what an explanation failed of.
-pub(super) fn blamed_on_foreign_key(session: &mut SqliteSession, spec: &QueueSpec, error: StoreError) -> StoreError {
+/// Names the foreign key if an explanation failed because the claims' table declares one without its parent table.
+pub(super) fn name_foreign_key(session: &mut SqliteSession, spec: &QueueSpec, error: StoreError) -> StoreError {
     let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return error };
     let parents = of_table("SELECT \"table\" FROM pragma_foreign_key_list(?1, 'main')", table);
     let parents: Vec<String> =

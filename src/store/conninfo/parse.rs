@@ -1,18 +1,93 @@
-//! URLs: `postgres://user:password@host1:5432,host2/dbname?sslmode=require`.
+//! Reads an address: `host=db dbname='my app'`, or `postgres://user:password@host1:5432,host2/dbname?sslmode=require`.
 
 use super::AddressError;
 
-/// The beginnings by which libpq knows a URL.
-pub(super) const SCHEMES: [&str; 2] = ["postgresql://", "postgres://"];
-
-/// The keys and values that a URL gives, in its order, where `rest` is what comes after the scheme. The rules are those of
-/// libpq 15's `conninfo_uri_parse_options`: parts that are empty say nothing, several hosts have commas between them. One
-/// thing that libpq lets pass is refused: an unescaped slash in a password, which would make the rest of the password the
-/// name of a database, and show it in every message.
+/// The keys and values of a `key=value` string, in order; a key may come twice. As libpq 15's `conninfo_parse`: blanks
+/// are allowed around `=`, values may stand in single quotes, and a backslash escapes any character.
 ///
 /// # Errors
-/// When it is not such a URL.
-pub(super) fn pairs(rest: &str) -> Result<Vec<(String, String)>, AddressError> {
+/// When an `=` or a closing quote is missing.
+pub(super) fn key_value_pairs(text: &str) -> Result<Vec<(String, String)>, AddressError> {
+    let mut rest = text.chars().peekable();
+    let mut pairs = Vec::new();
+    loop {
+        while rest.next_if(|c| is_blank(*c)).is_some() {}
+        if rest.peek().is_none() {
+            return Ok(pairs);
+        }
+        let mut key = String::new();
+        while let Some(c) = rest.next_if(|c| *c != '=' && !is_blank(*c)) {
+            key.push(c);
+        }
+        while rest.next_if(|c| is_blank(*c)).is_some() {}
+        if rest.next_if_eq(&'=').is_none() {
+            return Err(missing_equals(pairs.len()));
+        }
+        while rest.next_if(|c| is_blank(*c)).is_some() {}
+        let value = match rest.next_if_eq(&'\'') {
+            Some(_) => quoted(&mut rest).ok_or_else(|| unclosed(pairs.len()))?,
+            None => bare(&mut rest),
+        };
+        pairs.push((key, value));
+    }
+}
+
+type Rest<'t> = std::iter::Peekable<std::str::Chars<'t>>;
+
+fn quoted(rest: &mut Rest<'_>) -> Option<String> {
+    let mut value = String::new();
+    loop {
+        match rest.next()? {
+            '\'' => return Some(value),
+            '\\' => value.extend(rest.next()),
+            c => value.push(c),
+        }
+    }
+}
+
+fn bare(rest: &mut Rest<'_>) -> String {
+    let mut value = String::new();
+    while let Some(c) = rest.next_if(|c| !is_blank(*c)) {
+        match c {
+            '\\' => value.extend(rest.next()),
+            c => value.push(c),
+        }
+    }
+    value
+}
+
+/// C's `isspace`.
+pub(super) fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\u{b}' | '\u{c}' | '\r')
+}
+
+fn missing_equals(before: usize) -> AddressError {
+    AddressError::new(format!(
+        "the address cannot be read: in its key=value pair number {} the `=` is missing (nothing of it is shown: it may hold \
+         a password). Values with blanks in them stand in single quotes: password='two words'",
+        before + 1
+    ))
+}
+
+fn unclosed(before: usize) -> AddressError {
+    AddressError::new(format!(
+        "the address cannot be read: the value of its key=value pair number {} begins with a single quote and has no closing \
+         one (nothing of it is shown: it may hold a password)",
+        before + 1
+    ))
+}
+
+/// The prefixes by which libpq recognises a URL.
+pub(super) const URL_SCHEMES: [&str; 2] = ["postgresql://", "postgres://"];
+
+/// The keys and values of a URL, in order; `rest` is the text after the scheme. As libpq 15's
+/// `conninfo_uri_parse_options`: empty parts are skipped, commas separate hosts. Stricter than libpq in one point: an
+/// unescaped slash in a password is refused, because the rest of the password would become the database's name and show
+/// in every message.
+///
+/// # Errors
+/// When the text does not follow these rules.
+pub(super) fn url_pairs(rest: &str) -> Result<Vec<(String, String)>, AddressError> {
     let mut pairs = Vec::new();
     let mut add = |key: &str, value: &str| -> Result<(), AddressError> {
         if !value.is_empty() {
@@ -20,7 +95,7 @@ pub(super) fn pairs(rest: &str) -> Result<Vec<(String, String)>, AddressError> {
         }
         Ok(())
     };
-    // A slash ends the search: an `@` behind it belongs to the database's name.
+    // An `@` after a slash belongs to the database's name.
     let end_of_user_info = rest.find(['@', '/']).filter(|at| rest[*at..].starts_with('@'));
     let rest = match end_of_user_info {
         Some(at) => {
@@ -31,7 +106,7 @@ pub(super) fn pairs(rest: &str) -> Result<Vec<(String, String)>, AddressError> {
         }
         None => rest,
     };
-    let (hosts, ports, rest) = hosts(rest)?;
+    let (hosts, ports, rest) = url_hosts(rest)?;
     add("host", &hosts)?;
     add("port", &ports)?;
     if end_of_user_info.is_none() && rest.split('?').next().is_some_and(|path| path.contains('@')) {
@@ -43,13 +118,13 @@ pub(super) fn pairs(rest: &str) -> Result<Vec<(String, String)>, AddressError> {
     };
     add("dbname", database)?;
     for parameter in parameters.unwrap_or_default().split_inclusive('&') {
-        pairs.push(query(parameter.strip_suffix('&').unwrap_or(parameter))?);
+        pairs.push(url_parameter(parameter.strip_suffix('&').unwrap_or(parameter))?);
     }
     Ok(pairs)
 }
 
-/// The hosts, the ports, each with commas between them, and what comes after.
-fn hosts(mut rest: &str) -> Result<(String, String, &str), AddressError> {
+/// The hosts and the ports, each separated by commas, and the rest.
+fn url_hosts(mut rest: &str) -> Result<(String, String, &str), AddressError> {
     let (mut hosts, mut ports) = (String::new(), String::new());
     loop {
         let end = match rest.strip_prefix('[') {
@@ -84,19 +159,19 @@ fn hosts(mut rest: &str) -> Result<(String, String, &str), AddressError> {
     }
 }
 
-fn query(parameter: &str) -> Result<(String, String), AddressError> {
+fn url_parameter(parameter: &str) -> Result<(String, String), AddressError> {
     let pair = parameter.split_once('=').filter(|(_, value)| !value.contains('='));
     let (key, value) =
         pair.ok_or_else(|| malformed("what comes after the ? must be key=value pairs with & between"))?;
     let (key, value) = (decoded(key, "query")?, decoded(value, "query")?);
-    // JDBC's way to say it, which libpq takes too.
+    // JDBC's spelling, which libpq accepts too.
     if key == "ssl" && value == "true" {
         return Ok(("sslmode".to_owned(), "require".to_owned()));
     }
     Ok((key, value))
 }
 
-/// The text with its %-sequences resolved.
+/// Decodes %-sequences.
 fn decoded(text: &str, part: &str) -> Result<String, AddressError> {
     let wrong =
         || malformed(&format!("a % in its {part} part is not followed by two hexadecimal digits, or not by UTF-8"));
@@ -124,8 +199,37 @@ fn malformed(why: &str) -> AddressError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::pairs;
+mod key_value_tests {
+    use super::key_value_pairs as pairs;
+
+    fn read(text: &str) -> Vec<(String, String)> {
+        pairs(text).unwrap()
+    }
+
+    fn pair(key: &str, value: &str) -> (String, String) {
+        (key.to_owned(), value.to_owned())
+    }
+
+    #[test]
+    fn blanks_quotes_and_backslashes() {
+        assert_eq!(read(" host = db\tport=5433 "), [pair("host", "db"), pair("port", "5433")]);
+        assert_eq!(read(r"password='it\'s' user=o\ o\\"), [pair("password", "it's"), pair("user", r"o o\")]);
+        assert_eq!(read("a='x'b=1 c= d=2"), [pair("a", "x"), pair("b", "1"), pair("c", "d=2")]);
+        assert_eq!(read("a='' b="), [pair("a", ""), pair("b", "")]);
+        assert_eq!(read(" \t"), []);
+    }
+
+    #[test]
+    fn what_cannot_be_read() {
+        for text in ["host", "host db", "a=b c", "password='x", "password='x\\'"] {
+            assert!(pairs(text).is_err(), "{text}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod url_tests {
+    use super::url_pairs as pairs;
 
     fn read(rest: &str) -> String {
         let pairs = pairs(rest).unwrap();

@@ -1,5 +1,5 @@
-//! Questions about what an action would write, for `check`: values cast to the types of their columns, and claims as they would
-//! become.
+//! Statements for `check` that try what an action would write: its values cast to their columns' types, and claims as
+//! they would become.
 
 use super::builder::{Sql, Statement, Values, column_sql};
 use super::dialect::Dialect;
@@ -10,43 +10,43 @@ use crate::preset::{Assignment, Column, QueueSpec};
 /// The most claims that an action is tried on.
 pub const CLAIMS_TRIED: u64 = 100;
 
-/// What the statements of an imagined action write of their own: its clock, and why it is done.
-pub type Saying<'a> = (Timestamp, &'a str);
+/// The clock and the reason of an imagined action.
+type ClockAndReason<'a> = (Timestamp, &'a str);
 
-/// Casts the value of an assignment to that type: by itself, or for claims in flight where it is made of their columns.
+/// Casts the value of an assignment to that type: by itself, or for claims in flight if it is made of their columns.
 pub fn cast_value(
     spec: &QueueSpec,
     dialect: &dyn Dialect,
     assignment: &Assignment,
     type_name: &str,
-    saying: Saying<'_>,
+    clock_and_reason: ClockAndReason<'_>,
     of_claims: bool,
 ) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push("SELECT ");
-    cast(&mut sql, spec, assignment, type_name, saying);
+    cast(&mut sql, spec, assignment, type_name, clock_and_reason);
     if of_claims {
         claims(&mut sql, spec);
     }
     sql.finish()
 }
 
-/// Counts claims in flight, and those of them that a condition over the table's own columns would refuse once `written` is
-/// written. `columns` are those that the condition names.
+/// Counts claims in flight, and those that a condition on the table's own columns would refuse after `written`.
+/// `columns` are those that the condition names.
 pub fn refused_claims(
     spec: &QueueSpec,
     dialect: &dyn Dialect,
     condition: &str,
     columns: &[String],
     written: &[(&Assignment, String)],
-    saying: Saying<'_>,
+    clock_and_reason: ClockAndReason<'_>,
 ) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push(&format!("SELECT count(*), count(*) FILTER (WHERE NOT ({condition})) FROM (SELECT 1"));
     for name in columns {
         sql.push(", ");
         match written.iter().find(|(assignment, _)| assignment.column.name == *name) {
-            Some((assignment, type_name)) => cast(&mut sql, spec, assignment, type_name, saying),
+            Some((assignment, type_name)) => cast(&mut sql, spec, assignment, type_name, clock_and_reason),
             None => sql.push(&of_claim(spec, name)),
         }
         sql.push(&format!(" AS {}", quoted(name)));
@@ -70,7 +70,13 @@ fn of_claim(spec: &QueueSpec, name: &str) -> String {
     column_sql(&Column { alias: spec.claim.lock.clone(), name: name.to_owned(), type_name: String::new() })
 }
 
-fn cast(sql: &mut Sql<'_>, spec: &QueueSpec, assignment: &Assignment, type_name: &str, (now, reason): Saying<'_>) {
+fn cast(
+    sql: &mut Sql<'_>,
+    spec: &QueueSpec,
+    assignment: &Assignment,
+    type_name: &str,
+    (now, reason): ClockAndReason<'_>,
+) {
     let values = Values {
         now: Some(now),
         run_at: Some(now),

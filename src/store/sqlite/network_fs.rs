@@ -1,9 +1,9 @@
-//! File systems on which SQLite's locks cannot be relied on: other hosts may have the file open too, and a WAL needs
-//! memory that all its users share.
+//! Network file systems, on which SQLite's locks are unreliable: other hosts may have the file open too, and a WAL
+//! needs shared memory.
 
 use std::path::Path;
 
-/// Such a file system's name, by the number that `statfs` gives it.
+/// The name of a network file system, by its number from `statfs`.
 fn named(magic: u32) -> Option<&'static str> {
     Some(match magic {
         0x6969 => "NFS",
@@ -27,14 +27,14 @@ fn named(magic: u32) -> Option<&'static str> {
     })
 }
 
-/// The name of the file system that a path lies on, if it is such a one.
+/// The name of the network file system that a path lies on, if any.
 #[cfg(target_os = "linux")]
 pub(super) fn beneath(path: &Path) -> Option<&'static str> {
-    // The field is as wide as the platform's word, signed here and unsigned there; the numbers have 32 bits.
+    // The field's width and sign depend on the platform; the numbers have 32 bits.
     named(rustix::fs::statfs(path).ok()?.f_type as u32)
 }
 
-/// Elsewhere file systems have no such numbers.
+/// Other systems have no such numbers.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn beneath(_path: &Path) -> Option<&'static str> {
     let _ = named;

@@ -1,15 +1,14 @@
-//! What an address comes to.
+//! A Postgres address, resolved: servers, user, database, TLS, and where each setting came from.
 
 use super::passwords;
 use super::server::{PORT, Server, ServerPlace, servers};
 use super::settings::{Author, Origin, Settings};
-use super::tcp::{Tcp, tcp};
 use super::tls::{TlsSettings, tls, unverified};
 use super::{AddressError, Surroundings};
 use std::time::Duration;
 
-/// Everything that is needed to connect to a Postgres database: an address, a service, the environment and a password file,
-/// resolved by libpq's rules.
+/// Everything needed to connect to a Postgres database, resolved from an address, a service, the environment and a
+/// password file.
 #[derive(Debug, Clone)]
 pub struct PostgresAddress {
     /// The servers to try, in this order; never empty.
@@ -18,64 +17,64 @@ pub struct PostgresAddress {
     pub user: String,
     /// The database.
     pub database: String,
-    /// Which of the servers will do.
+    /// Which of the servers is acceptable.
     pub target: TargetAttributes,
-    /// True if somebody said which will do.
+    /// True if `target_session_attrs` is set.
     pub target_is_named: bool,
-    /// True if the servers shall be tried in random order.
+    /// True if the servers are tried in random order.
     pub shuffled: bool,
-    /// TLS.
+    /// The TLS settings.
     pub tls: TlsSettings,
     /// `channel_binding`.
     pub channel_binding: ChannelBinding,
-    /// `connect_timeout`, for each server; zero is none. `None` where nobody said anything.
+    /// `connect_timeout`, for each server; zero is no limit, `None` is unset.
     pub connect_timeout: Option<Duration>,
-    /// Settings of the TCP connection.
+    /// The TCP settings.
     pub tcp: Tcp,
-    /// `options`, which not every pooler lets pass.
+    /// `options`, which some poolers refuse.
     pub options: Option<String>,
-    /// What the connection shall call itself instead of what it otherwise would.
+    /// `application_name`, or `fallback_application_name`.
     pub application_name: Option<String>,
-    /// Each setting with its value, none for a secret, and where it came from.
+    /// Each setting with its value (`None` for a secret) and where it came from.
     pub settings: Vec<(&'static str, Option<String>, Origin)>,
-    /// Where a password was looked for in vain; `None` where there is one, or nowhere to look.
+    /// Why no password was found; `None` if there is one.
     pub password_sought: Option<String>,
-    /// What is not as it should be, though it does not stop anything.
+    /// Faults that do not stop the connection.
     pub warnings: Vec<String>,
-    /// Words of a framework that were dropped.
+    /// Parameters of a framework that were dropped.
     pub dropped: Vec<String>,
 }
 
-/// `target_session_attrs`: which server will do.
+/// `target_session_attrs`: which server is acceptable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetAttributes {
     /// Any.
     Any,
-    /// One on which transactions may write unless told otherwise.
+    /// One whose transactions are read-write by default.
     ReadWrite,
-    /// One on which they may not.
+    /// One whose transactions are read-only by default.
     ReadOnly,
-    /// One that is no standby.
+    /// A primary.
     Primary,
-    /// One that is.
+    /// A standby.
     Standby,
     /// A standby if there is one, else any.
     PreferStandby,
 }
 
-/// `channel_binding`: whether the password's proof is bound to the TLS connection.
+/// `channel_binding`: whether SCRAM authentication is bound to the TLS connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChannelBinding {
     /// Never.
     Disable,
-    /// Where it can be.
+    /// Where possible.
     Prefer,
-    /// Always, or the connection is given up.
+    /// Always, else no connection.
     Require,
 }
 
 impl PostgresAddress {
-    /// Resolves one. Reads the service file and the password file, if there are any; connects to nothing.
+    /// Resolves an address. Reads the service file and the password file, if they exist; connects to nothing.
     ///
     /// # Errors
     /// When the address, the service or a value in them cannot be used. The message repeats no value.
@@ -122,7 +121,7 @@ impl PostgresAddress {
             tcp: tcp(&settings)?,
             options: settings.text("options").map(str::to_owned),
             application_name: application_name.map(str::to_owned),
-            settings: shown(&settings, &servers, &user, &database, &tls, password.origin),
+            settings: settings_in_force(&settings, &servers, &user, &database, &tls, password.origin),
             password_sought: password.in_vain,
             dropped: settings.dropped,
             servers,
@@ -133,15 +132,15 @@ impl PostgresAddress {
         })
     }
 
-    /// What to call it in front of people: user, hosts and database.
+    /// The name in messages: user, hosts and database.
     pub fn label(&self) -> String {
         let servers: Vec<String> = self.servers.iter().map(Server::to_string).collect();
         format!("{}@{}/{}", self.user, servers.join(","), self.database)
     }
 }
 
-/// What is in force, for who asks.
-fn shown(
+/// Every setting in force, defaults included, sorted by name.
+fn settings_in_force(
     settings: &Settings,
     servers: &[Server],
     user: &str,
@@ -172,4 +171,38 @@ fn shown(
     shown.extend(password.map(|origin| ("password", None, origin)));
     shown.sort_by_key(|(name, _, _)| *name);
     shown
+}
+
+/// Settings of the TCP connection; `None` where unset.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tcp {
+    /// `keepalives`.
+    pub keepalives: Option<bool>,
+    /// `keepalives_idle`.
+    pub idle: Option<Duration>,
+    /// `keepalives_interval`.
+    pub interval: Option<Duration>,
+    /// `keepalives_count`.
+    pub count: Option<u32>,
+    /// `tcp_user_timeout`.
+    pub user_timeout: Option<Duration>,
+}
+
+/// Reads the TCP settings.
+///
+/// # Errors
+/// When one of them is not a number.
+pub(super) fn tcp(settings: &Settings) -> Result<Tcp, AddressError> {
+    // Zero and negative numbers mean the system's default.
+    let positive = |name: &str| -> Result<Option<u32>, AddressError> {
+        Ok(settings.number(name)?.and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0))
+    };
+    let seconds = |number: u32| Duration::from_secs(number.into());
+    Ok(Tcp {
+        keepalives: settings.number("keepalives")?.map(|number| number != 0),
+        idle: positive("keepalives_idle")?.map(seconds),
+        interval: positive("keepalives_interval")?.map(seconds),
+        count: positive("keepalives_count")?,
+        user_timeout: positive("tcp_user_timeout")?.map(|millis| Duration::from_millis(millis.into())),
+    })
 }

@@ -1,12 +1,15 @@
+//! The tables of a file: read for a preset, and compared before a write with what the snapshot saw.
+
 use super::session::SqliteSession;
 use crate::model::{Cell, Engine};
 use crate::preset::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
-use crate::store::StoreError;
 use crate::store::session::Session;
 use crate::store::sql::{Param, Statement};
+use crate::store::{StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// What SQLite's pragmas say about these tables.
+/// Reads these tables from SQLite's pragmas.
 pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Result<LiveSchema, StoreError> {
     let mut tables = Vec::new();
     let may_write = session.file.may_write();
@@ -28,7 +31,7 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
             may_delete: writable,
             ..LiveTable::default()
         };
-        // A primary key of integers is the row's own number and has no index.
+        // An integer primary key is the rowid and has no index.
         let primary = columns.iter().filter(|row| row.get(2) != Some(&Cell::Integer(0))).map(|row| text(row, 0));
         let primary: Vec<String> = primary.collect();
         if !primary.is_empty() {
@@ -58,7 +61,8 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
             let declared = "SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?1";
             let declared =
                 ask(session, declared, &text(&index, 0))?.first().map(|row| text(row, 0)).unwrap_or_default();
-            // The first WHERE that is no part of a name ends the columns; a condition that is misread serves no query.
+            // The condition follows the first WHERE. If a name contains that word, the misread condition serves no
+            // query.
             let condition = declared.split_once(" WHERE ").map(|(_, condition)| condition.to_owned());
             let condition = if partial { Some(condition.unwrap_or_default()) } else { None };
             table.indexes.push(LiveIndex { columns, condition });
@@ -74,4 +78,69 @@ fn ask(session: &mut SqliteSession, sql: &str, name: &str) -> Result<Vec<Vec<Cel
 
 fn text(row: &[Cell], n: usize) -> String {
     row.get(n).and_then(Cell::to_text).unwrap_or_default()
+}
+
+/// The tables as a store's last snapshot saw them, for its writers to compare.
+#[derive(Clone, Default)]
+pub(super) struct SchemaSeen(Arc<Mutex<Option<Definitions>>>);
+
+/// The definitions of tables and their triggers. Indexes are left out: they do not change what a statement means.
+#[derive(Clone, PartialEq)]
+struct Definitions {
+    /// Incremented by every change of any definition.
+    version: Option<Cell>,
+    names: Vec<String>,
+    texts: Vec<Vec<Cell>>,
+}
+
+impl SchemaSeen {
+    /// Remembers the definitions of these tables.
+    pub(super) fn remember(&self, session: &mut SqliteSession, names: &[String]) -> Result<(), StoreError> {
+        let definitions = Definitions::read(session, names)?;
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(definitions);
+        Ok(())
+    }
+
+    /// Fails if the definitions have changed since. Called inside a write transaction, in which no other process can
+    /// alter them. A preset was resolved against the tables as they were, so after a change the write is not what was
+    /// planned.
+    pub(super) fn verify(&self, session: &mut SqliteSession) -> Result<(), StoreError> {
+        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(seen) = seen else { return Ok(()) };
+        if version(session)? == seen.version {
+            return Ok(());
+        }
+        let now = Definitions::read(session, &seen.names)?;
+        if now.texts == seen.texts {
+            // Only another table, an index or VACUUM changed the version.
+            return Ok(());
+        }
+        let differs = |row: &&Vec<Cell>| !(now.texts.contains(row) && seen.texts.contains(row));
+        let first = now.texts.iter().chain(&seen.texts).find(differs);
+        let what =
+            first.map_or_else(String::new, |row| row.iter().take(2).map(Cell::to_string).collect::<Vec<_>>().join(" "));
+        Err(StoreError::new(
+            StoreErrorKind::Unfit,
+            format!("the schema of {} changed since the snapshot: {what} differs", session.file),
+        )
+        .hint("the plan was made for the tables as they were; run it again"))
+    }
+}
+
+impl Definitions {
+    fn read(session: &mut SqliteSession, names: &[String]) -> Result<Definitions, StoreError> {
+        let version = version(session)?;
+        let mut texts = Vec::new();
+        for name in names {
+            let sql = "SELECT type, name, sql FROM main.sqlite_schema WHERE type <> 'index' \
+                       AND tbl_name = ?1 COLLATE NOCASE ORDER BY type, name";
+            texts.extend(ask(session, sql, name)?);
+        }
+        Ok(Definitions { version, names: names.to_vec(), texts })
+    }
+}
+
+fn version(session: &mut SqliteSession) -> Result<Option<Cell>, StoreError> {
+    let rows = session.query(&Statement::plain("PRAGMA schema_version"))?;
+    Ok(rows.into_iter().flatten().next())
 }

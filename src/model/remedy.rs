@@ -1,0 +1,20 @@
+/// A way out of an error by an option or a command of jobdoctor. Lower layers return it; `output` words it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remedy {
+    /// Give a password.
+    GivePassword,
+    /// Allow more time.
+    AllowMoreTime,
+    /// Move fewer jobs at once.
+    LimitJobs,
+    /// Allow writing on a network file system.
+    AllowNetworkFiles,
+    /// Write, so that SQLite rolls a journal back.
+    Write,
+    /// Apply a plan instead of printing it as SQL.
+    ApplyInstead,
+    /// Wait for the sweep lock.
+    WaitForSweepLock,
+    /// Make a new ledger.
+    MakeLedger,
+}

@@ -1,0 +1,18 @@
+use crate::model::Remedy;
+
+/// The hint that names the option or the command.
+pub fn remedy(remedy: Remedy) -> &'static str {
+    match remedy {
+        Remedy::GivePassword => "PGPASSWORD, a password file (~/.pgpass) or --password-file can give one",
+        Remedy::AllowMoreTime => "give it longer with --timeout, or narrow what is asked",
+        Remedy::LimitJobs => "try again, or with --limit",
+        Remedy::AllowNetworkFiles => {
+            "run it on the host whose disk it is, or say --network-files if every process that opens the file runs on \
+             this one"
+        }
+        Remedy::Write => "or run `jobdoctor reclaim --apply`",
+        Remedy::ApplyInstead => "let jobdoctor do it: --apply instead of --emit-sql",
+        Remedy::WaitForSweepLock => "or let this one wait with --lock-wait 30s",
+        Remedy::MakeLedger => "then make the ledger anew with `jobdoctor init --ledger`",
+    }
+}

@@ -1,0 +1,121 @@
+//! The settings of a transaction, made inside it and for it alone: poolers keep no session state.
+
+use super::session::PostgresSession;
+use crate::model::{Cell, Timestamp};
+use crate::preset::ident::quoted;
+use crate::store::session::Session;
+use crate::store::sql::{Param, Statement};
+use crate::store::{StoreError, StoreErrorKind};
+use std::time::Duration;
+
+/// The server ends a write transaction that is idle for this long.
+const IDLE_IN_TRANSACTION: &str = "5s";
+/// The search path of jobdoctor's own statements, which qualify every name and every function.
+pub(super) const PATH: &str = "pg_catalog, pg_temp";
+/// How long a statement of an action may wait for another session's lock; meanwhile the batch's own locks block
+/// workers.
+const WAIT: &str = "100ms";
+/// The same limit when the action is tried again, which may be often.
+const WAIT_AGAIN: &str = "10ms";
+/// The longest time limit that a server understands: an integer of milliseconds.
+const LONGEST: Duration = Duration::from_millis(i32::MAX as u64);
+
+impl PostgresSession {
+    /// Makes the settings of a transaction and reads its clock; a write transaction names the queue's schema.
+    ///
+    /// The search path holds the system's names only: a role that may create objects in another schema could otherwise
+    /// have its own operator run as our role. The queue's triggers and functions get their path in
+    /// [`PostgresSession::set_acting`].
+    pub(super) fn begin_settings(&mut self, schema: Option<&str>) -> Result<Timestamp, StoreError> {
+        let before = self.query(&Statement::plain(
+            "SELECT pg_catalog.current_setting('search_path'), pg_catalog.getdatabaseencoding()::text, \
+             pg_catalog.unnest(pg_catalog.current_schemas(false))::text",
+        ))?;
+        let text = |n: usize| before.first().and_then(|row| row.get(n)).and_then(Cell::to_text);
+        self.visible = before.iter().filter_map(|row| row.get(2)).filter_map(Cell::to_text).collect();
+        // A database without an encoding holds any bytes. Asked for UTF-8, it would fail at the first byte that is not.
+        let encoding = if text(1).as_deref() == Some("SQL_ASCII") { "SQL_ASCII" } else { "UTF8" };
+        self.own_path = text(0).unwrap_or_default();
+        self.path_of_queue = self.path_of(schema.unwrap_or_default());
+        let left = milliseconds(self.limits.left());
+        let lock = self.lock_timeout();
+        self.set(&[
+            ("client_encoding", encoding),
+            ("TimeZone", "UTC"),
+            ("DateStyle", "ISO, YMD"),
+            ("IntervalStyle", "postgres"),
+            ("extra_float_digits", "1"),
+            ("bytea_output", "hex"),
+            ("standard_conforming_strings", "on"),
+            ("row_security", "off"),
+            ("statement_timeout", &left),
+            ("lock_timeout", &lock),
+            ("idle_in_transaction_session_timeout", if schema.is_some() { IDLE_IN_TRANSACTION } else { &left }),
+            ("search_path", PATH),
+        ])?;
+        let clock = "SELECT pg_catalog.now(), pg_catalog.pg_backend_pid()::text, pg_catalog.now()::text";
+        let rows = self.query(&Statement::plain(clock))?;
+        let now = match rows.first().map(Vec::as_slice) {
+            Some([Cell::Instant(micros), Cell::Text(process), Cell::Text(began)]) => {
+                self.cancel.remember(process.clone(), began.clone());
+                Timestamp::from_micros(*micros)
+            }
+            _ => None,
+        };
+        now.ok_or_else(|| StoreError::new(StoreErrorKind::Other, "the server's clock is out of range"))
+    }
+
+    /// Limits the statements of a transaction that creates things.
+    pub(super) fn create_settings(&mut self) -> Result<(), StoreError> {
+        let (left, lock) = (milliseconds(self.limits.left()), milliseconds(self.limits.lock));
+        self.batch(&format!("SET LOCAL statement_timeout = {left}; SET LOCAL lock_timeout = {lock}"))
+    }
+
+    /// Puts the queue's schema on the search path for its triggers and functions, and shortens the wait for locks.
+    pub(super) fn set_acting(&mut self, again: bool) -> Result<(), StoreError> {
+        let (path, wait) = (self.path_of_queue.clone(), if again { WAIT_AGAIN } else { WAIT });
+        self.set(&[("search_path", &path), ("lock_timeout", wait)])
+    }
+
+    /// Undoes [`PostgresSession::set_acting`].
+    pub(super) fn unset_acting(&mut self) -> Result<(), StoreError> {
+        // A commit that sends notifications may have to wait for a lock.
+        let wait = self.lock_timeout();
+        self.set(&[("search_path", PATH), ("lock_timeout", &wait)])
+    }
+
+    /// Limits the statements that follow to this time, until the savepoint before it is rolled back to.
+    pub(super) fn set_statement_timeout(&mut self, time: Duration) -> Result<(), StoreError> {
+        let time = milliseconds(time.min(self.limits.left()));
+        self.set(&[("statement_timeout", &time)])
+    }
+
+    /// The search path while an action on a queue in that schema runs.
+    pub(super) fn path_of(&self, schema: &str) -> String {
+        let of_queue = Some(schema).filter(|schema| !schema.is_empty()).map(quoted);
+        let own = Some(self.own_path.clone()).filter(|own| !own.trim().is_empty());
+        let path = [Some("pg_catalog".to_owned()), of_queue, own, Some("pg_temp".to_owned())];
+        path.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// How long to wait for a lock, in milliseconds. Shorter than the time limit, because its error says more.
+    fn lock_timeout(&self) -> String {
+        milliseconds(self.limits.lock.min(self.limits.left().min(LONGEST).mul_f32(0.9)))
+    }
+
+    /// Changes settings for the rest of the transaction.
+    pub(super) fn set(&mut self, settings: &[(&str, &str)]) -> Result<(), StoreError> {
+        let mut params = Vec::new();
+        let mut calls = Vec::new();
+        for (name, value) in settings {
+            params.extend([*name, *value].map(|text| Param::Cell(Cell::Text(text.to_owned()))));
+            calls.push(format!("pg_catalog.set_config(${}, ${}, true)", params.len() - 1, params.len()));
+        }
+        self.query(&Statement { sql: format!("SELECT {}", calls.join(", ")), params }).map(|_| ())
+    }
+}
+
+/// As a server takes it: at least 1, because 0 is no limit.
+fn milliseconds(time: Duration) -> String {
+    time.min(LONGEST).as_millis().max(1).to_string()
+}

@@ -1,0 +1,106 @@
+//! What a reader is asked for, and what it answers.
+
+use super::{Reader, StoreError};
+use crate::model::{Cell, Claim, Reading, Timestamp};
+use crate::preset::QueueSpec;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Which claims a scan reads.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Wanted {
+    /// All that are in flight.
+    All,
+    /// Those that some rule may call stuck or unknown.
+    Suspects(Cutoffs),
+    /// Those that were claimed, or began to wait, before that instant.
+    Before(Timestamp),
+}
+
+/// The instants from which the pre-filter is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cutoffs {
+    /// The snapshot's `now`.
+    pub now: Timestamp,
+    /// The operator's threshold for all claims; `None` leaves each liveness source its own.
+    pub older: Option<Duration>,
+    /// The shortest of the thresholds that the operator sets for some claims only.
+    pub shortest_older: Option<Duration>,
+    /// The shortest run time that the operator allows, for rows that do not state their own.
+    pub max_runtime: Option<Duration>,
+}
+
+impl Cutoffs {
+    /// With one threshold for all claims.
+    pub fn at(now: Timestamp, older: Option<Duration>) -> Cutoffs {
+        Cutoffs { now, older, shortest_older: None, max_runtime: None }
+    }
+}
+
+/// Which finished runs are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WantedRuns {
+    /// Those that ended at or after that instant. Runs whose end is no valid instant may be included.
+    Since(Timestamp),
+    /// At most so many that ended last, found within this time.
+    Newest(u32, Duration),
+}
+
+/// The number of rows of one queue in one state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowCount {
+    /// The queue, if the table says.
+    pub queue: Option<String>,
+    /// The kind, if it was asked for and the table says.
+    pub kind: Option<String>,
+    /// The state as it is stored.
+    pub state: Cell,
+    /// The number of rows.
+    pub rows: u64,
+}
+
+/// A run that ended well.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FinishedRun {
+    /// The job's queue, if the table says.
+    pub queue: Option<String>,
+    /// Its kind, if the table says.
+    pub kind: Option<String>,
+    /// When it began.
+    pub started: Reading,
+    /// When it ended.
+    pub ended: Reading,
+}
+
+/// A server that follows a primary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standby {
+    /// How far it is behind; `None` if it has replayed no transaction since its start, and so cannot tell.
+    pub lag: Option<Duration>,
+}
+
+/// A job looked up by id.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The row, read as if it were a claim.
+    pub claim: Claim,
+    /// Whether it is one.
+    pub in_flight: bool,
+    /// The given ids that mean this job: a number or a UUID has several spellings.
+    pub names: Vec<String>,
+}
+
+/// Counts the claims in flight by [`Owner::name`](crate::model::Owner): [`Reader::count_by_owner`] added up. Memory
+/// grows with the number of owners.
+///
+/// # Errors
+/// When the statement fails.
+pub fn in_flight_by_owner(
+    reader: &mut dyn Reader,
+    spec: &QueueSpec,
+) -> Result<BTreeMap<Option<String>, u64>, StoreError> {
+    let mut sums: BTreeMap<Option<String>, u64> = BTreeMap::new();
+    reader
+        .count_by_owner(spec, &mut |owner, claims| *sums.entry(owner.map(|owner| owner.name)).or_default() += claims)?;
+    Ok(sums)
+}

@@ -1,0 +1,144 @@
+//! Opens a file for reading or writing, and guards the connection: its authorizer, its time limit, its settings.
+
+use super::error::{half_written, store_error};
+use super::file::{DatabaseFile, ReadMode};
+use super::schema::SchemaSeen;
+use super::session::SqliteSession;
+use crate::store::{Interrupt, Limits, StoreError, StoreErrorKind};
+use rusqlite::config::DbConfig;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::{Connection, OpenFlags};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long SQLite itself waits for a lock before jobdoctor checks its limits.
+const BUSY_TIMEOUT: Duration = Duration::from_millis(100);
+/// The number of SQLite's instructions between two checks of the time limit and the interrupt.
+const PROGRESS_STEPS: std::ffi::c_int = 10_000;
+
+impl SqliteSession {
+    /// Opens a file for reading, so that it stays as it was.
+    pub(super) fn for_reading(
+        path: &Path,
+        limits: &Limits,
+        seen: &SchemaSeen,
+        foreign_keys: bool,
+    ) -> Result<SqliteSession, StoreError> {
+        let file = DatabaseFile::existing(path)?;
+        let mode = file.read_mode()?;
+        // A connection that may write, if only to make sidecars, would roll a journal back with its first read.
+        if mode == ReadMode::MakesSidecars && file.has_journal() {
+            return Err(half_written(&file));
+        }
+        let flags = match mode {
+            ReadMode::Plain => OpenFlags::SQLITE_OPEN_READ_ONLY,
+            ReadMode::MakesSidecars => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        };
+        let mut session = SqliteSession::open(file, flags, limits, seen, true)?;
+        let mut guarded = || {
+            let connection = &mut session.connection;
+            if mode == ReadMode::Plain {
+                // Otherwise the last connection to a WAL checkpoints it on closing.
+                connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+            }
+            // So that an explained statement meets the same checks as a writer's.
+            connection.pragma_update(None, "foreign_keys", foreign_keys)?;
+            connection.pragma_update(None, "query_only", true)?;
+            connection.authorizer(Some(reads_only))
+        };
+        match guarded() {
+            Ok(()) => Ok(session),
+            Err(error) => Err(session.error(error)),
+        }
+    }
+
+    /// Opens an existing file for writing rows.
+    pub(super) fn for_writing(
+        path: &Path,
+        limits: &Limits,
+        seen: &SchemaSeen,
+        foreign_keys: bool,
+    ) -> Result<SqliteSession, StoreError> {
+        let file = DatabaseFile::existing(path)?;
+        // A writer's sidecars would lock the owner out as a reader's would.
+        file.read_mode()?;
+        let session = SqliteSession::open(file, OpenFlags::SQLITE_OPEN_READ_WRITE, limits, seen, false)?;
+        let prepared = || {
+            // Checkpoints are left to the application; they would lengthen the time for which the write lock is held.
+            session.connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+            session.connection.pragma_update(None, "foreign_keys", foreign_keys)?;
+            session.connection.is_readonly("main")
+        };
+        match prepared() {
+            Ok(false) => Ok(session),
+            Ok(true) => Err(StoreError::new(StoreErrorKind::Denied, format!("may not write to {}", session.file))
+                .hint("run it as a user who may write to it, and to its directory")),
+            Err(error) => Err(session.error(error)),
+        }
+    }
+
+    /// An interrupt ends a reader in the middle of a statement; a writer finishes its batch.
+    pub(super) fn open(
+        file: DatabaseFile,
+        flags: OpenFlags,
+        limits: &Limits,
+        seen: &SchemaSeen,
+        reading: bool,
+    ) -> Result<SqliteSession, StoreError> {
+        let (deadline, interrupt) = (limits.deadline, limits.interrupt.clone());
+        let open = || {
+            let mut connection = Connection::open_with_flags(file.real(), flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+            connection.busy_timeout(BUSY_TIMEOUT.min(limits.lock))?;
+            // The file is not trusted: its schema may not call functions with side effects, and its pages are checked.
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+            connection.pragma_update(None, "cell_size_check", true)?;
+            limit_statements(&mut connection, deadline, reading.then_some(interrupt))?;
+            Ok(connection)
+        };
+        match open() {
+            Ok(connection) => Ok(SqliteSession { connection, file, limits: limits.clone(), seen: seen.clone() }),
+            Err(error) => Err(store_error(&file, error)),
+        }
+    }
+}
+
+/// Ends every later statement at that instant, or at an interrupt.
+pub(super) fn limit_statements(
+    connection: &mut Connection,
+    deadline: Instant,
+    interrupt: Option<Interrupt>,
+) -> rusqlite::Result<()> {
+    let is_raised = move || interrupt.as_ref().is_some_and(Interrupt::is_raised);
+    connection.progress_handler(PROGRESS_STEPS, Some(move || Instant::now() >= deadline || is_raised()))
+}
+
+/// An authorizer that denies everything that writes. `query_only` is a second, independent guard.
+pub(super) fn reads_only(context: AuthContext<'_>) -> Authorization {
+    match context.action {
+        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => Authorization::Allow,
+        AuthAction::Transaction { .. } => Authorization::Allow,
+        // Every other built-in function only computes. Loading extensions is off anyway.
+        AuthAction::Function { function_name } if function_name.eq_ignore_ascii_case("load_extension") => {
+            Authorization::Deny
+        }
+        AuthAction::Function { .. } => Authorization::Allow,
+        AuthAction::Pragma { pragma_name: "schema_version", pragma_value: None } => Authorization::Allow,
+        AuthAction::Pragma { pragma_name, .. }
+            if ["table_xinfo", "index_list", "index_info", "foreign_key_list"]
+                .contains(&pragma_name.to_ascii_lowercase().as_str()) =>
+        {
+            Authorization::Allow
+        }
+        _ => Authorization::Deny,
+    }
+}
+
+/// An authorizer that also allows to prepare statements that write rows, for EXPLAIN: they never run, and `query_only`
+/// would refuse them.
+pub(super) fn explains_only(context: AuthContext<'_>) -> Authorization {
+    match context.action {
+        AuthAction::Insert { .. } | AuthAction::Update { .. } | AuthAction::Delete { .. } => Authorization::Allow,
+        _ => reads_only(context),
+    }
+}
