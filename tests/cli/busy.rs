@@ -28,13 +28,13 @@ fn a_server_that_does_not_answer() {
     assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{:?}", begun.elapsed());
 }
 
-/// A read-only view of SQLite's rights: a view takes no writes, and `check` says so before anybody tries.
+/// A view takes no writes on SQLite, and `check` says so before an apply does. No right would help.
 #[test]
 fn a_view_cannot_be_reclaimed() {
     let doctor = incident();
     doctor.sql("queue.db", "ALTER TABLE jobs RENAME TO all_jobs; CREATE VIEW jobs AS SELECT * FROM all_jobs");
     doctor.run(&["stale", "--db", "queue.db"]).exits(0);
-    let ran = fails(&doctor, &["check", "--db", "queue.db"], 77);
+    let ran = fails(&doctor, &["check", "--db", "queue.db"], 78);
     assert!(ran.stderr.contains("jobs is a view"), "{}", ran.stderr);
 }
 

@@ -9,7 +9,7 @@ fn a_missing_file() {
     let doctor = Doctor::new();
     assert_snapshot!(fails(&doctor, &["stale", "--db", "queue.db"], 66).stderr, @r"
 error: there is no file queue.db
-hint: nothing was created; `jobdoctor init` makes a database, `jobdoctor demo` one to look at
+hint: nothing was created; `jobdoctor init` makes a database, `jobdoctor demo` an example
 ");
     for arguments in [
         &["stale", "--db", "queue.db"][..],

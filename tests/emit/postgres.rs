@@ -48,14 +48,14 @@ fn a_script_leaves_what_apply_leaves() {
     let done = psql(&by_hand, &ran.stdout).exits(0);
     assert_eq!(done.stderr, "");
     let counted: Vec<&str> = done.stdout.lines().filter(|line| line.contains(" of ")).collect();
-    assert_eq!(counted, [" 1 of 2 |       2 |     2 |          0", " 2 of 2 |       1 |     1 |          0"]);
+    assert_eq!(counted, [" 1 of 2 |       2 |     2 |       0", " 2 of 2 |       1 |     1 |       0"]);
     let (other, applied, url) = queue();
     other.run(&["reclaim", "--db", &url, "--apply"]).exits(0);
     assert_eq!(image(&by_hand), image(&applied));
     assert_eq!(states(&by_hand), ["1 QUEUED 1", "2 QUEUED 1", "3 FAILED 5"]);
     // A ticket that is worked off twice.
     let again = psql(&by_hand, &ran.stdout).exits(0);
-    assert!(again.stdout.contains(" 1 of 2 |       2 |     0 |          2"), "{}", again.stdout);
+    assert!(again.stdout.contains(" 1 of 2 |       2 |     0 |       2"), "{}", again.stdout);
     assert_eq!(image(&by_hand), image(&applied));
 }
 
@@ -72,7 +72,7 @@ fn what_changed_meanwhile_is_left_alone_and_not_counted() {
         database.client().batch_execute(meanwhile).unwrap();
         let before = rows(&database, "SELECT j::text FROM jobs AS j WHERE id = 1");
         let done = psql(&database, &script).exits(0);
-        assert!(done.stdout.contains(" 1 of 2 |       2 |     1 |          1"), "{meanwhile}: {}", done.stdout);
+        assert!(done.stdout.contains(" 1 of 2 |       2 |     1 |       1"), "{meanwhile}: {}", done.stdout);
         assert_eq!(rows(&database, "SELECT j::text FROM jobs AS j WHERE id = 1"), before, "{meanwhile}");
     }
 }
@@ -85,7 +85,7 @@ fn a_locked_row_is_not_waited_for() {
     let mut held = holder.transaction().unwrap();
     held.batch_execute("SELECT * FROM jobs WHERE id = 1 FOR UPDATE").unwrap();
     let done = psql(&database, &script).exits(0);
-    assert!(done.stdout.contains(" 1 of 2 |       2 |     1 |          1"), "{}", done.stdout);
+    assert!(done.stdout.contains(" 1 of 2 |       2 |     1 |       1"), "{}", done.stdout);
     assert_eq!(states(&database), ["1 RUNNING 0", "2 QUEUED 1", "3 FAILED 5"]);
 }
 
@@ -107,7 +107,7 @@ fn what_is_verified_is_what_is_locked() {
         until("the script waits", || database.client().query_one(waits, &[]).unwrap().get::<_, i64>(0) > 0);
         held.commit().unwrap();
         let done = running.join().unwrap().exits(0);
-        assert!(done.stdout.contains(" 1 of 2 |       2 |     1 |          1"), "{}", done.stdout);
+        assert!(done.stdout.contains(" 1 of 2 |       2 |     1 |       1"), "{}", done.stdout);
     });
     assert_eq!(states(&database), ["1 RUNNING 0", "2 QUEUED 1", "3 FAILED 5"]);
 }

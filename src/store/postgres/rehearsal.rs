@@ -25,8 +25,10 @@ const CHECKS: &str = "
 WITH RECURSIVE part(oid, is_own) AS (
   SELECT pg_catalog.to_regclass($1)::oid, true
   UNION
-  SELECT i.inhrelid, false FROM part JOIN pg_catalog.pg_inherits AS i ON i.inhparent = part.oid),
-condition(of, name, sql, keys, is_own) AS (
+  SELECT i.inhrelid, false FROM part JOIN pg_catalog.pg_inherits AS i ON i.inhparent = part.oid)
+SELECT c.name || ' of ' || c.of::regclass::text,
+       CASE WHEN c.is_own THEN c.sql ELSE pg_catalog.format('tableoid <> %s OR (%s)', c.of, c.sql) END, a.attname::text, c.is_own
+FROM (
   SELECT part.oid, 'CHECK constraint ' || c.conname, pg_catalog.pg_get_expr(c.conbin, c.conrelid), c.conkey, is_own
   FROM part JOIN pg_catalog.pg_constraint AS c ON c.conrelid = part.oid
   WHERE c.contype = 'c' AND (is_own OR c.coninhcount = 0)
@@ -34,10 +36,9 @@ condition(of, name, sql, keys, is_own) AS (
   UNION ALL
   SELECT part.oid, 'NOT NULL of column ' || a.attname, pg_catalog.format('%I IS NOT NULL', a.attname), ARRAY[a.attnum], is_own
   FROM part JOIN pg_catalog.pg_attribute AS a ON a.attrelid = part.oid
-  WHERE a.attnotnull AND a.attnum > 0 AND NOT a.attisdropped AND (is_own OR a.attislocal))
-SELECT name || ' of ' || of::regclass::text, CASE WHEN is_own THEN sql ELSE pg_catalog.format('tableoid <> %s OR (%s)', of, sql) END,
-       a.attname::text, is_own
-FROM condition LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = of AND a.attnum = ANY (keys)
+  WHERE a.attnotnull AND a.attnum > 0 AND NOT a.attisdropped AND (is_own OR a.attislocal)
+) AS c(of, name, sql, keys, is_own)
+LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.of AND a.attnum = ANY (c.keys)
 ORDER BY 1";
 
 /// Implements [`ReadSession::explain`](crate::store::session::ReadSession::explain).

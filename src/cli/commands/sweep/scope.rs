@@ -132,8 +132,6 @@ fn dead_owners(args: &Args, selection: &mut Selection) -> Result<RestartScope, C
         )),
         (false, []) => Ok(RestartScope::Hosts(hosts)),
         (true, patterns) if patterns == ["*"] && matches!(args.started_before, Some(Before::Boot)) => Err(boot_of_others()),
-        (true, patterns) if patterns == ["*"] => Err(CliError::new(Exit::Usage, "--owner '*' covers every host")
-            .hint("name one host's owners, as in 'web1:*'; --all-owners declares all of them dead, while every worker is stopped")),
         (true, _) => Ok(RestartScope::Owners(owners)),
         (false, _) => Err(CliError::new(Exit::Usage, "--restart takes --host or --owner, not both")
             .hint("run two sweeps, one for each")),
