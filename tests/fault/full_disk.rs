@@ -107,6 +107,6 @@ fn of_the_server() {
          CREATE TRIGGER disk_is_full BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION disk_is_full()",
     );
     let ran = shop.run(&["reclaim", "--apply"]).exits(69);
-    assert!(ran.stderr.contains("see to the disk"), "{ran:#?}");
+    assert!(ran.stderr.contains("the write was rolled back"), "{ran:#?}");
     assert_eq!(shop.states(), ["1 RUNNING 0", "2 RUNNING 0", "3 RUNNING 0"]);
 }
