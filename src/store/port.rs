@@ -168,8 +168,7 @@ pub trait LedgerReader {
 pub trait Writer {
     /// Makes every later batch acquire the sweep lock, if other sessions may write at the same time. A batch that does
     /// not get it, or comes too soon after another run, ends before it does anything, with
-    /// [`StoreErrorKind::SweepLockHeld`] or
-    /// [`StoreErrorKind::Busy`].
+    /// [`StoreErrorKind::SweepLockHeld`] or [`StoreErrorKind::Busy`].
     ///
     /// [`StoreErrorKind::SweepLockHeld`]: super::StoreErrorKind::SweepLockHeld
     /// [`StoreErrorKind::Busy`]: super::StoreErrorKind::Busy
