@@ -3,10 +3,8 @@
 use super::args::{parse_between_snapshots, parse_up_to_1h, parse_up_to_7d};
 use super::error::{CliError, OrEnd};
 use super::exit::Exit;
-use super::rules::{RuleAction, rules, too_long};
+use super::rules::{RuleAction, duration, duration_by, rules, thresholds, too_long};
 use super::secret::may_hold_password;
-use super::thresholds::thresholds;
-use crate::model::parse_duration;
 use crate::ops::Keep;
 use crate::policy::{StateLimit, Threshold};
 use crate::preset::{Field, Fields, Node, Preset, SpecError, Value, did_you_mean};
@@ -19,13 +17,11 @@ use std::time::Duration;
 /// A config file, read and checked whole.
 #[derive(Debug, Default)]
 pub struct Config {
-    /// The target that is meant when none is named.
+    /// The target when none is named.
     pub default_target: Option<String>,
-    /// The targets by name.
     pub targets: BTreeMap<String, Target>,
     /// Their names, in the order of the file.
     pub order: Vec<String>,
-    /// The mappings.
     pub mappings: Vec<Preset>,
 }
 
@@ -46,41 +42,41 @@ pub struct Target {
     pub older: Option<Duration>,
     /// How long a job may run, where its row does not say.
     pub max_runtime: Option<Duration>,
-    /// The same two for single queues and kinds.
+    /// Per-queue and per-kind values of `older` and `max_runtime`.
     pub thresholds: Vec<Threshold>,
-    /// How far two snapshots must lie apart before a job is moved.
+    /// The time between the two snapshots that confirm a plan.
     pub confirm_after: Option<Duration>,
     /// Rules about trouble to act on.
     pub rules: Vec<RuleAction>,
-    /// How long a job may be in a state.
+    /// Limits for states: how long a job may be in one.
     pub too_long: Vec<StateLimit>,
-    /// True if nothing may be applied.
+    /// True if `--apply` is refused.
     pub read_only: bool,
-    /// False keeps the brake from being pulled.
+    /// False overrides the brake.
     pub brake: Option<bool>,
     /// The most jobs one run may move.
     pub max_jobs: Option<u64>,
-    /// A run that moves more jobs than this says so loudly.
+    /// A run that moves more jobs than this warns.
     pub warn_above: Option<u64>,
-    /// How long one sweep keeps others off.
+    /// The least time between two sweeps.
     pub min_interval: Option<Duration>,
     /// How long a sweep waits for the sweep lock.
     pub lock_wait: Option<Duration>,
-    /// How much later than now jobs that go back may run.
+    /// How much later than now requeued jobs may run.
     pub delay: Option<Duration>,
-    /// The window over which they are spread.
+    /// The window after the delay over which requeued jobs are spread.
     pub jitter: Option<Duration>,
-    /// A job that was lost so often before is failed.
+    /// A job that was lost so often already is failed.
     pub max_stalls: Option<u32>,
     /// How long a command may take.
     pub timeout: Option<Duration>,
     /// A file with the password.
     pub password_file: Option<String>,
-    /// True if a SQLite file on a network file system may be written to.
+    /// True if jobdoctor may write to a SQLite file on a network file system.
     pub network_files: bool,
-    /// False leaves the foreign keys of a SQLite file unenforced, as the application's own connections do.
+    /// False does not enforce the foreign keys of a SQLite file, like the application's own connections.
     pub foreign_keys: Option<bool>,
-    /// Whether runs keep a journal; `None` leaves the usual: where they can.
+    /// Whether runs keep a journal; `None` is the default: where they can.
     pub journal: Option<Keep>,
 }
 
@@ -88,7 +84,7 @@ impl Config {
     /// Reads a config file.
     ///
     /// # Errors
-    /// When it cannot be read, is not TOML, or says something unknown; with key, line and suggestion.
+    /// When it cannot be read, is not TOML, or has an unknown key or value; with key, line and suggestion.
     pub fn read(path: &Path) -> Result<Config, CliError> {
         let text = std::fs::read_to_string(path).with_context(|| unreadable(path)).or_end(Exit::Config)?;
         let config = Config::parse(&format!("config file {}", path.display()), &text)?;
@@ -99,7 +95,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Reads the text of one.
+    /// Reads the text of a config file.
     ///
     /// # Errors
     /// See [`Config::read`].
@@ -131,10 +127,10 @@ impl Config {
     }
 }
 
-/// Reads the text of a config file, only to find out whether it can be read.
+/// Checks the text of a config file.
 ///
 /// # Errors
-/// What the program says when it cannot, which calls the file by that name and repeats no password.
+/// The program's message, which calls the file by that name and repeats no password.
 pub fn check(name: &str, text: &str) -> Result<(), String> {
     Config::parse(name, text).map(drop).map_err(|error| CliError::from(error).document().message)
 }
@@ -143,7 +139,7 @@ fn unreadable(path: &Path) -> String {
     format!("config file {} cannot be read", path.display())
 }
 
-/// A password that others can read is none. The rule is libpq's for keys: ours alone; or root's, and then its group may read.
+/// Refuses a password that other users can read. The rule is libpq's for keys: ours alone; or root's, and then its group may read.
 fn must_be_private(path: &Path) -> Result<(), CliError> {
     let metadata = std::fs::metadata(path).with_context(|| unreadable(path)).or_end(Exit::Config)?;
     let (mode, open) = (metadata.mode() & 0o777, if metadata.uid() == 0 { 0o037 } else { 0o077 });
@@ -156,28 +152,13 @@ fn must_be_private(path: &Path) -> Result<(), CliError> {
         .hint(format!("chmod 600 {}; or leave the password out: ~/.pgpass, password_file = \"...\"", path.display())))
 }
 
-pub(super) fn duration(fields: &mut Fields<'_>, key: &'static str) -> Result<Option<Duration>, SpecError> {
-    let Some(written) = fields.take(key).map(Field::written).transpose()? else { return Ok(None) };
-    parse_duration(&written.text).map(Some).map_err(|why| written.error(why))
-}
-
-/// A duration within bounds of its own.
-fn span(
-    fields: &mut Fields<'_>,
-    key: &'static str,
-    parse: fn(&str) -> Result<Duration, String>,
-) -> Result<Option<Duration>, SpecError> {
-    let Some(written) = fields.take(key).map(Field::written).transpose()? else { return Ok(None) };
-    parse(&written.text).map(Some).map_err(|why| written.error(why))
-}
-
 fn stalls(fields: &mut Fields<'_>) -> Result<Option<u32>, SpecError> {
     let Some(field) = fields.take("max_stalls") else { return Ok(None) };
     let wrong = field.error(format!("must be a number up to {}", u32::MAX));
     u32::try_from(field.count()?).map(Some).map_err(|_| wrong)
 }
 
-/// A value of `options`; the preset says what it must be.
+/// A value of `options`; the preset checks it.
 fn option((name, field): (String, Field<'_>)) -> Result<(String, String), SpecError> {
     let value = match field.value() {
         Value::Integer(number) => number.to_string(),
@@ -202,17 +183,17 @@ fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
         older: duration(&mut fields, "older")?,
         max_runtime: duration(&mut fields, "max_runtime")?,
         thresholds: thresholds(fields.take("threshold"))?,
-        confirm_after: span(&mut fields, "confirm_after", parse_between_snapshots)?,
+        confirm_after: duration_by(&mut fields, "confirm_after", parse_between_snapshots)?,
         rules: rules(fields.take("rules"))?,
         too_long: too_long(fields.take("too_long"))?,
         read_only: fields.take("read_only").map(Field::boolean).transpose()?.unwrap_or(false),
         brake: fields.take("brake").map(Field::boolean).transpose()?,
         max_jobs: fields.take("max_jobs").map(Field::count).transpose()?,
         warn_above: fields.take("warn_above").map(Field::count).transpose()?,
-        min_interval: span(&mut fields, "min_interval", parse_up_to_7d)?,
-        lock_wait: span(&mut fields, "lock_wait", parse_up_to_1h)?,
-        delay: span(&mut fields, "delay", parse_up_to_7d)?,
-        jitter: span(&mut fields, "jitter", parse_up_to_7d)?,
+        min_interval: duration_by(&mut fields, "min_interval", parse_up_to_7d)?,
+        lock_wait: duration_by(&mut fields, "lock_wait", parse_up_to_1h)?,
+        delay: duration_by(&mut fields, "delay", parse_up_to_7d)?,
+        jitter: duration_by(&mut fields, "jitter", parse_up_to_7d)?,
         max_stalls: stalls(&mut fields)?,
         timeout: duration(&mut fields, "timeout")?,
         password_file: fields.text("password_file")?,

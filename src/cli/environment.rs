@@ -1,10 +1,11 @@
-//! Every environment variable that is read, and the only place that reads any.
+//! The only place that reads environment variables, and what follows from them and the system: user, host and state directory.
 
+use crate::history::{Actor, Directory};
 use crate::store::{Surroundings, Variables};
 use nix::unistd::{User, geteuid};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The variables, and what each is for. Those of libpq mean what they mean there.
 pub const VARIABLES: [(&str, &str); 52] = [
@@ -67,7 +68,7 @@ pub const VARIABLES: [(&str, &str); 52] = [
 pub struct Environment(BTreeMap<&'static str, String>);
 
 impl Environment {
-    /// Reads the variables that are known. Empty ones count as unset, as most tools have it.
+    /// Reads the listed variables. As in most tools, an empty one counts as unset.
     pub fn read() -> Environment {
         let value = |name: &str| -> Option<OsString> {
             #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
@@ -86,7 +87,7 @@ impl Environment {
         self.0.get(name).map(String::as_str)
     }
 
-    /// What an address may lean on: libpq's variables, and who and where we are.
+    /// What an address may refer to: libpq's variables, the user and the home directory.
     pub fn surroundings(&self) -> Surroundings {
         let variables = self.0.iter().filter(|(name, _)| name.starts_with("PG"));
         // Like libpq: the user that the system knows this process by, whatever USER and LOGNAME say.
@@ -99,6 +100,37 @@ impl Environment {
             password: None,
         }
     }
+
+    /// The directory of journals and locks, and what named it; `None` if nothing does.
+    pub fn state_directory(&self) -> Option<(PathBuf, &'static str)> {
+        let absolute = |name: &str| self.get(name).map(Path::new).filter(|path| path.is_absolute());
+        let own = self.get("JOBDOCTOR_STATE_DIR").map(|path| (PathBuf::from(path), "JOBDOCTOR_STATE_DIR"));
+        let state = || absolute("XDG_STATE_HOME").map(|path| (path.join("jobdoctor"), "XDG_STATE_HOME"));
+        let home = || absolute("HOME").map(|path| (path.join(".local/state/jobdoctor"), "default"));
+        own.or_else(state).or_else(home)
+    }
+
+    /// The directory of the journals.
+    pub fn journals(&self) -> Option<Directory> {
+        self.state_directory().map(|(path, _)| Directory::in_state(&path))
+    }
+
+    /// The directory of the locks.
+    pub fn locks(&self) -> Option<Directory> {
+        self.state_directory().map(|(path, _)| Directory::of_locks(&path))
+    }
+}
+
+/// The name of this host.
+pub fn host() -> Option<String> {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    (!host.is_empty()).then_some(host)
+}
+
+/// The user who runs the program.
+pub fn actor() -> Actor {
+    let user = geteuid();
+    Actor { user: User::from_uid(user).ok().flatten().map(|user| user.name), uid: Some(user.as_raw()) }
 }
 
 #[cfg(test)]

@@ -1,3 +1,5 @@
+//! Errors that end the program, each with its exit code.
+
 use super::exit::Exit;
 use super::secret::masked;
 use crate::history::JournalError;
@@ -8,10 +10,10 @@ use crate::preset::SpecError;
 use crate::store::{AddressError, StoreError, StoreErrorKind};
 use std::io;
 
-/// Why the program ends without having done what was asked.
+/// Why a run failed.
 #[derive(Debug, Clone)]
 pub struct CliError {
-    /// How it ends.
+    /// How the program ends.
     pub exit: Exit,
     /// What went wrong, and where.
     pub message: String,
@@ -25,7 +27,7 @@ impl CliError {
         CliError { exit, message: message.into(), hints: Vec::new() }
     }
 
-    /// The document that machines get. What a message quotes may hold a password.
+    /// The error document. A message may quote a password, which is hidden.
     pub fn document(&self) -> ErrorDocument {
         ErrorDocument {
             schema: "jobdoctor.error/v1",
@@ -36,7 +38,7 @@ impl CliError {
         }
     }
 
-    /// The same once a signal has come: whatever failed, that is why the program ends.
+    /// The error after a signal, if one came: the signal is why the program ends.
     #[must_use]
     pub fn after(self, signal: Option<i32>) -> CliError {
         match (signal, self.exit) {
@@ -46,7 +48,7 @@ impl CliError {
         }
     }
 
-    /// The same with advice.
+    /// Adds what to try.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> CliError {
         self.hints.push(hint.into());
@@ -54,12 +56,9 @@ impl CliError {
     }
 }
 
-/// Ends the program where an operation on a file or a stream failed: the contexts say which one, and what was tried.
+/// Turns the error of an operation on a file or a stream, whose contexts name the operation, into one that ends the program.
 pub(super) trait OrEnd<T> {
     /// The value, or an error that ends with this code and names every cause.
-    ///
-    /// # Errors
-    /// When the operation failed.
     fn or_end(self, exit: Exit) -> Result<T, CliError>;
 }
 
@@ -69,7 +68,7 @@ impl<T> OrEnd<T> for anyhow::Result<T> {
     }
 }
 
-/// What a store's error means for the way the program ends.
+/// The exit of a store's error.
 pub(super) fn exit_of(kind: StoreErrorKind) -> Exit {
     match kind {
         StoreErrorKind::Missing => Exit::NoInput,
@@ -81,7 +80,7 @@ pub(super) fn exit_of(kind: StoreErrorKind) -> Exit {
         StoreErrorKind::Unknown => Exit::Unknown,
         StoreErrorKind::Denied => Exit::NoPermission,
         StoreErrorKind::Unfit | StoreErrorKind::RowData => Exit::Config,
-        // The signal itself decides where one was seen.
+        // A caught signal decides instead.
         StoreErrorKind::Interrupted => Exit::Signal(signal_hook::consts::SIGINT),
         StoreErrorKind::Other => Exit::Internal,
     }
@@ -89,7 +88,7 @@ pub(super) fn exit_of(kind: StoreErrorKind) -> Exit {
 
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
-        // A line break in what a server or a trigger says would begin another line of ours.
+        // A message from a server or a trigger must not forge a line of ours.
         let hint = error.hint.as_deref().map(|hint| inert(hint).into_owned());
         let parts: Vec<String> = hint.into_iter().chain(error.remedy.map(|r| remedy(r).to_owned())).collect();
         let hints = if parts.is_empty() { Vec::new() } else { vec![parts.join("; ")] };

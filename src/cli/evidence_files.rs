@@ -1,26 +1,34 @@
-//! What is known beside the rows: a list of living owners, and a saved snapshot.
+//! Evidence from files: a live-owner list, and the snapshot that the previous run saved.
 
 use super::args::EvidenceArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
-use super::live_owner_list::LiveOwnerList;
+use super::input::{Input, Source};
 use super::settings::Settings;
+use crate::model::{Timestamp, age};
 use crate::ops::{self, Snapshot, SnapshotFile};
-use crate::policy::Policy;
+use crate::output::format::count;
+use crate::policy::{LiveOwners, LiveOwnersError, Living, Policy};
 use crate::preset::{Liveness, QueueSpec};
+use crate::store::Interrupt;
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// See the module.
+/// Line numbers named in a warning.
+const SHOWN: usize = 5;
+/// A list older than this is worth a warning.
+const OLD: Duration = Duration::from_secs(600);
+
+/// The files of one run.
 pub struct EvidenceFiles {
-    /// The list.
-    pub list: Option<LiveOwnerList>,
+    pub live_owners: Option<LiveOwnerList>,
     snapshot_file: Option<SnapshotFile>,
 }
 
 impl EvidenceFiles {
-    /// Reads both, ahead of the database: what is wrong with them is said before anything is looked at.
+    /// Reads the files, before the database is read.
     ///
     /// # Errors
     /// When one of them cannot be used.
@@ -32,59 +40,57 @@ impl EvidenceFiles {
     ) -> Result<EvidenceFiles, CliError> {
         let snapshot_file = args.snapshot_file.as_deref().map(SnapshotFile::read).transpose()?;
         let patience = settings.stated_timeout().unwrap_or(time);
-        let list = args
+        let live_owners = args
             .alive_from
             .as_deref()
             .map(|path| LiveOwnerList::read(path, &context.interrupt, patience))
             .transpose()?;
-        for warning in list.iter().flat_map(LiveOwnerList::warnings) {
+        for warning in live_owners.iter().flat_map(LiveOwnerList::warnings) {
             context.ui.warn_about_setup(&warning);
         }
-        Ok(EvidenceFiles { list, snapshot_file })
+        Ok(EvidenceFiles { live_owners, snapshot_file })
     }
 
-    /// Adds them to a policy, saves this snapshot, and says why the list may be the wrong one. `speaks` is false where nothing is
-    /// to be said that is no trouble.
+    /// Adds the evidence to a policy and saves this snapshot. The second value is why the list may be of another fleet. `is_noted`
+    /// is false where a note would disturb.
     ///
     /// # Errors
     /// When the store cannot be read, or the snapshot cannot be compared or saved.
-    pub fn judge(
+    pub fn add_to(
         &self,
         snapshot: &mut Snapshot,
         policy: Policy,
         context: &Context,
-        speaks: bool,
+        is_noted: bool,
     ) -> Result<(Policy, Option<String>), CliError> {
-        if self.list.is_none() && self.snapshot_file.is_none() {
+        if self.live_owners.is_none() && self.snapshot_file.is_none() {
             return Ok((policy, None));
         }
-        let living = self.list.as_ref().filter(|_| policy.restart.is_none()).map(|list| list.living(snapshot));
+        let living = self.live_owners.as_ref().filter(|_| policy.restart.is_none()).map(|list| list.living(snapshot));
         let policy = Policy { living, ..policy };
         let survey = ops::survey(snapshot, policy.list(), self.snapshot_file.as_ref())?;
         if let (Some(file), Some(now)) = (&self.snapshot_file, &survey.now) {
             file.save(snapshot, now)?;
-            if file.is_first() && speaks {
+            if file.is_first() && is_noted {
                 let path = file.path().display();
                 context.ui.note(&format!("saved a first snapshot in {path}; the next run compares with it"));
             }
             if !changes_with_life(&snapshot.spec) {
                 context.ui.warn_about_setup(&format!(
-                    "jobs of preset {} show nothing that changes while they run, so a snapshot file proves nothing: name columns \
-                     that do, with `progress` in a mapping",
+                    "preset {} has no column that changes while a job runs, so a snapshot file proves nothing: name such columns \
+                     with `progress` in a mapping",
                     snapshot.spec.preset
                 ));
             }
         }
         Ok((Policy { looks: survey.before.map(Arc::new), ..policy }, survey.wrong_list))
     }
-}
 
-impl EvidenceFiles {
-    /// Refuses to act on `--rule no_progress` where it could never fire.
+    /// Refuses `--rule no_progress` where it could never fire.
     ///
     /// # Errors
-    /// When there is no second snapshot to compare with, or nothing that shows progress.
-    pub fn can_show_progress(&self, snapshot: &Snapshot) -> Result<(), CliError> {
+    /// When there is no second snapshot to compare with, or no column that shows progress.
+    pub fn check_progress(&self, snapshot: &Snapshot) -> Result<(), CliError> {
         if self.snapshot_file.is_none() {
             return Err(CliError::new(Exit::Usage, "--rule no_progress needs two snapshots to compare")
                 .hint("add --snapshot-file FILE, the same in each run"));
@@ -100,8 +106,67 @@ impl EvidenceFiles {
     }
 }
 
-/// Whether anything in the queue's tables changes while a job is worked on.
+/// True if the queue's tables have a column that changes while a job runs.
 fn changes_with_life(spec: &QueueSpec) -> bool {
     let beats = |source: &Liveness| matches!(source, Liveness::Heartbeat { .. } | Liveness::Owner { .. });
     !spec.claim.progress.is_empty() || spec.liveness.iter().any(beats)
+}
+
+/// A live-owner list and its age; claims made after the list are not judged by it.
+pub struct LiveOwnerList {
+    live_owners: Arc<LiveOwners>,
+    /// When reading it began.
+    began: Instant,
+    /// The age of the file then; zero for a pipe.
+    age: Duration,
+}
+
+impl LiveOwnerList {
+    /// Reads the list. A pipe is read until it ends, the time limit runs out, or a signal comes.
+    ///
+    /// # Errors
+    /// When it cannot be read, is too long, not UTF-8, or empty: an empty list is more likely a command that failed than a fleet
+    /// that died.
+    pub fn read(path: &Path, interrupt: &Interrupt, patience: Duration) -> Result<LiveOwnerList, CliError> {
+        let source = Source { what: "the live-owner list", flag: "--alive-from", path };
+        let Input { text, began, age } = source.read(interrupt, patience)?;
+        let wrong = |exit: Exit, why: &str| CliError::new(exit, format!("{} {why}", source.name()));
+        let live_owners = LiveOwners::parse(&text).map_err(|error| {
+            let wrong = wrong(Exit::Usage, &error.to_string());
+            match error {
+                LiveOwnersError::Empty => wrong.hint(
+                    "an empty list is more likely a command that failed than a fleet that died; if every worker is stopped, \
+                     sweep with --restart --all-owners",
+                ),
+                LiveOwnersError::Titles => wrong.hint("write names alone, as in: kubectl get pods -o name"),
+            }
+        })?;
+        Ok(LiveOwnerList { live_owners: Arc::new(live_owners), began, age })
+    }
+
+    /// The list with its instant by the database's clock: its age is subtracted from the snapshot's `now`.
+    pub fn living(&self, snapshot: &Snapshot) -> Living {
+        Living { live_owners: Arc::clone(&self.live_owners), made_at: self.made_at(snapshot.now()) }
+    }
+
+    /// The warnings about the list: lines that name no owner, and a great age.
+    pub fn warnings(&self) -> Vec<String> {
+        let unread = self.live_owners.unread();
+        let lines: Vec<String> = unread.iter().take(SHOWN).map(usize::to_string).collect();
+        let more = if unread.len() > SHOWN { ", ..." } else { "" };
+        let unread = (!unread.is_empty()).then(|| {
+            format!(
+                "{} of the live-owner list name no owner: {}{more}",
+                count(unread.len() as u64, "line", "lines"),
+                lines.join(", ")
+            )
+        });
+        let old = (self.age > OLD)
+            .then(|| format!("the live-owner list is {} old: later claims are not judged by it", age(self.age)));
+        unread.into_iter().chain(old).collect()
+    }
+
+    fn made_at(&self, now: Timestamp) -> Timestamp {
+        now.minus(self.began.elapsed()).minus(self.age)
+    }
 }

@@ -1,9 +1,11 @@
+//! The exit codes.
+
 use crate::policy::State;
 
-/// How the program ends. The codes are a contract; the README lists them.
+/// How the program ends. The codes are a contract; `help exit-codes` lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// 0: did what was asked, or another got there first. Stuck jobs may exist.
+    /// 0: success; says nothing about whether jobs are stuck.
     Done,
     /// 1: stuck or unknown claims exist; only with `--exit-code`.
     Found,
@@ -29,12 +31,12 @@ pub enum Exit {
     Config,
     /// Ended by a signal, after the batch in hand: 130 for SIGINT, 143 for SIGTERM.
     Signal(i32),
-    /// 0 to 3: what a monitoring plugin found. `health` ends in no other way.
+    /// 0 to 3: the state that the monitoring plugin found; `health` has no other exit.
     Health(State),
 }
 
 impl Exit {
-    /// Every end there is, with the two signals that are listened for.
+    /// Every exit but those of `health`.
     pub const ALL: [Exit; 14] = [
         Exit::Done,
         Exit::Found,
@@ -52,36 +54,35 @@ impl Exit {
         Exit::Signal(signal_hook::consts::SIGTERM),
     ];
 
-    /// What it means, for the page that lists them.
+    /// Its meaning, for `help exit-codes`.
     pub fn meaning(self) -> &'static str {
         match self {
-            Exit::Done => "did what was asked, or another was first; stuck jobs may exist",
+            Exit::Done => "success; says nothing about whether jobs are stuck",
             Exit::Found => "stuck or unknown claims exist; only with --exit-code",
             Exit::Usage => "the command line makes no sense",
             Exit::Partial => {
-                "some planned jobs are still as they were: locked, refused, not_tried; where rows were named (--id, \
+                "some planned jobs are still as they were: locked, refused, not_tried; where jobs were named (--id, \
                  --from-file, --plan) also changed, gone and ids that do not exist"
             }
             Exit::Refused => "refused by a guard (the brake, --max-jobs, --expect, read_only); nothing was written",
-            Exit::Unknown => "the outcome of a write is unknown; the report says of which jobs",
+            Exit::Unknown => "the outcome of a write is unknown; the report names the jobs",
             Exit::NoInput => "no such SQLite file, or not a database; no such job (show, stale --id)",
             Exit::Unavailable => "the database cannot be reached, or the connection was lost",
             Exit::Internal => "an internal error: please report it",
             Exit::TryAgain => {
-                "busy or timed out before anything was written, or another sweep is at work or was just here; try again"
+                "busy or timed out before anything was written, or another sweep runs or has just run; try again"
             }
             Exit::NoPermission => "authentication or privileges",
             Exit::Config => "configuration, preset or schema does not fit",
             Exit::Signal(signal_hook::consts::SIGINT) => "ended by SIGINT, after the batch in hand",
             Exit::Signal(_) => "ended by SIGTERM, after the batch in hand",
-            Exit::Health(State::Ok) => "health: all is well",
+            Exit::Health(State::Ok) => "health: ok",
             Exit::Health(State::Warning) => "health: a warning",
             Exit::Health(State::Critical) => "health: critical",
-            Exit::Health(State::Unknown) => "health: it could not look, or nobody can tell",
+            Exit::Health(State::Unknown) => "health: the queue could not be read, or its state is unknown",
         }
     }
 
-    /// The exit code.
     pub fn code(self) -> u8 {
         match self {
             Exit::Done => 0,
@@ -104,7 +105,7 @@ impl Exit {
         }
     }
 
-    /// A word for it, in error documents.
+    /// Its name in error documents.
     pub fn name(self) -> &'static str {
         match self {
             Exit::Done => "done",
@@ -124,12 +125,12 @@ impl Exit {
         }
     }
 
-    /// How a target ended, in a summary of several: "3 done, 1 unreachable".
+    /// The exit of a target, in a summary of several: "3 done, 1 unreachable".
     pub fn of_target(self) -> &'static str {
         match self {
             Exit::Done => "done",
             Exit::Found => "with findings",
-            Exit::Usage => "misused",
+            Exit::Usage => "with a usage error",
             Exit::Partial => "done in part",
             Exit::Refused => "refused by a guard",
             Exit::Unknown => "of unknown outcome",
@@ -144,7 +145,7 @@ impl Exit {
         }
     }
 
-    /// What a monitoring plugin makes of it.
+    /// The state of a monitoring plugin.
     pub fn state(self) -> State {
         match self {
             Exit::Health(state) => state,
@@ -153,16 +154,16 @@ impl Exit {
         }
     }
 
-    /// The worse of two ends; a signal beats all.
+    /// The worse of two exits; a signal is the worst.
     pub fn worse(self, other: Exit) -> Exit {
         if self.severity() >= other.severity() { self } else { other }
     }
 
-    /// How bad it is, the worst being the highest.
+    /// How bad it is; the worst has the highest number.
     pub(super) fn severity(self) -> u8 {
         match self {
             Exit::Done | Exit::Health(State::Ok) => 0,
-            // Of a plugin, what is wrong comes before what is not known.
+            // Among states of a plugin, a known problem is worse than an unknown state.
             Exit::Found | Exit::Health(State::Unknown) => 1,
             Exit::Partial | Exit::Health(State::Warning) => 2,
             Exit::Refused | Exit::Health(State::Critical) => 3,

@@ -1,6 +1,5 @@
 //! Completions, manual pages and preset pages, which are committed as files; a test compares them.
 
-use super::commands::{command, plain_command};
 use super::help::{Block, Examples, TOPICS, Topic};
 use crate::output::presets::{self, index, markdown};
 use crate::preset::{Catalog, SpecError};
@@ -12,9 +11,9 @@ use clap_mangen::Man;
 use std::io::{self, Write};
 
 /// The completion script of a shell.
-pub fn completions(shell: Shell) -> Vec<u8> {
+pub fn completions(shell: Shell, mut program: clap::Command) -> Vec<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut command(), "jobdoctor", &mut script);
+    clap_complete::generate(shell, &mut program, "jobdoctor", &mut script);
     script
 }
 
@@ -22,8 +21,7 @@ pub fn completions(shell: Shell) -> Vec<u8> {
 ///
 /// # Errors
 /// Never in practice: the pages are written to memory.
-pub fn man_pages() -> io::Result<Vec<(String, Vec<u8>)>> {
-    let mut root = plain_command();
+pub fn man_pages(mut root: clap::Command) -> io::Result<Vec<(String, Vec<u8>)>> {
     root.build();
     let mut pages = Vec::new();
     add_pages(root, &mut pages)?;

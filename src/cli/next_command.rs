@@ -1,10 +1,10 @@
-//! What to type next, made from what was typed.
+//! The command line to type next, made from the one that was typed.
 
 use super::secret::may_hold_password;
 use clap::{Arg, Command};
 
-/// How a command says what it says, and what was this run's alone: the next one chooses anew.
-const OWN: [&str; 13] = [
+/// Options about the output, or about this run alone, which the next command does not repeat.
+const NOT_REPEATED: [&str; 13] = [
     "apply",
     "color",
     "exit-code",
@@ -20,8 +20,8 @@ const OWN: [&str; 13] = [
     "watch",
 ];
 
-/// A command line that goes on from these words (the command first): the options that the next command knows too, and more
-/// words behind. Left out are those of [`OWN`] and of `dropped`.
+/// A command line that goes on from these words, the command first: the options that the next command has too, without those of
+/// [`NOT_REPEATED`] and `dropped`, then more words.
 pub(super) fn next_command(
     mut program: Command,
     words: &[String],
@@ -41,10 +41,10 @@ pub(super) fn next_command(
             continue;
         };
         let takes_value = arg(this, &name).is_some_and(|arg| arg.get_action().takes_values());
-        let apart = takes_value && (word.len() == 2 || word == &format!("--{name}"));
-        let value = if apart { words.next() } else { None };
-        // What the same command is told to do next must be what was just shown.
-        let own = OWN.contains(&name.as_str()) || (!same && name == "limit");
+        let has_value = takes_value && (word.len() == 2 || word == &format!("--{name}"));
+        let value = if has_value { words.next() } else { None };
+        // A limit stays with the same command, so that it does exactly what was shown.
+        let own = NOT_REPEATED.contains(&name.as_str()) || (!same && name == "limit");
         if !own && !dropped.contains(&name.as_str()) && arg(next, &name).is_some() {
             line.extend([Some(word), value].into_iter().flatten().map(|word| shell_word(word)));
         }
@@ -53,7 +53,7 @@ pub(super) fn next_command(
     line.join(" ")
 }
 
-/// A command line of another command on the same database: of these words only those that say where the queue is.
+/// A command line of another command on the same queue: of these words only those that say where the queue is.
 pub(super) fn same_queue(words: &[String], command: &[&str], more: &[&str]) -> String {
     const KEPT: [&str; 8] =
         ["--db", "--target", "--preset", "--schema", "--table", "--option", "--config", "--password-file"];
@@ -72,7 +72,7 @@ pub(super) fn same_queue(words: &[String], command: &[&str], more: &[&str]) -> S
     line.join(" ")
 }
 
-/// The long name of the option that a word is, or begins with.
+/// The long name of the option that a word is or begins with.
 fn name(word: &str, command: Option<&Command>) -> Option<String> {
     if let Some(long) = word.strip_prefix("--") {
         return Some(long.split('=').next().unwrap_or_default().to_owned());
@@ -86,7 +86,7 @@ fn arg<'c>(command: Option<&'c Command>, long: &str) -> Option<&'c Arg> {
     command?.get_arguments().find(|arg| arg.get_long() == Some(long))
 }
 
-/// A word as a shell reads it back; one that may hold a password is not repeated.
+/// A word quoted for a shell; `...` for a word that may hold a password.
 pub(super) fn shell_word(word: &str) -> String {
     if may_hold_password(word.strip_prefix("--db=").unwrap_or(word)) {
         return if word.starts_with("--db=") { "--db=...".to_owned() } else { "...".to_owned() };
@@ -94,7 +94,7 @@ pub(super) fn shell_word(word: &str) -> String {
     quoted(word)
 }
 
-/// The same of a word that holds no password.
+/// A word quoted for a shell. It must hold no password.
 pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_come_back_and_passwords_do_not() {
+    fn words_are_quoted_and_passwords_left_out() {
         assert_eq!(shell_word("demo.db"), "demo.db");
         assert_eq!(shell_word("mail*"), "'mail*'");
         assert_eq!(shell_word("it's"), "'it'\\''s'");
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_next_command_knows_goes_with_it() {
+    fn options_of_the_next_command_are_repeated() {
         let cases = [
             ("stale --db q.db --older 5m", "reclaim --db q.db --older 5m --apply"),
             ("stale --db=q.db --exit-code --limit 3 -o json", "reclaim --db=q.db --apply"),

@@ -1,4 +1,4 @@
-//! Saved plans as files. A plan may come from anywhere, so it is read as carefully as any foreign input.
+//! Saved plans as files; they are read as untrusted input.
 
 use super::error::{CliError, OrEnd};
 use super::exit::Exit;
@@ -10,15 +10,15 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use tempfile::NamedTempFile;
 
-/// A larger file is no plan: a step takes some 400 bytes.
+/// A larger file is no plan: a step takes about 400 bytes.
 const LARGEST: u64 = 1 << 30;
-/// How much of a file is looked at to tell whether it is a plan.
+/// How much of a file shows whether it is a plan.
 const BEGINNING: u64 = 256;
 
-/// Reads one.
+/// Reads a plan. Whether it fits the queue is checked later.
 ///
 /// # Errors
-/// When there is none, or it is not a plan of this format; whether it is one for this queue is found out later.
+/// When there is no such file, or it is not a plan of this format.
 pub(super) fn read(path: &Path) -> Result<SavedPlan, CliError> {
     let name = name(path);
     let opened = open(path);
@@ -36,26 +36,25 @@ pub(super) fn read(path: &Path) -> Result<SavedPlan, CliError> {
             .hint("make one with `jobdoctor reclaim --save-plan FILE`")
     })?;
     if plan.schema != SavedPlan::SCHEMA {
-        let message = format!("{name} is not a plan: it calls itself `{}`, not `{}`", plan.schema, SavedPlan::SCHEMA);
+        let message = format!("{name} is not a plan: its schema is `{}`, not `{}`", plan.schema, SavedPlan::SCHEMA);
         return Err(CliError::new(Exit::Config, message));
     }
     Ok(plan)
 }
 
-/// Writes one, whole or not at all. It is for its user alone, because preconditions hold the tokens of leases; and it replaces nothing
-/// but another plan.
+/// Writes a plan as a whole. Only its user may read it, because preconditions hold lease tokens; it replaces only another plan.
 ///
 /// # Errors
-/// When it cannot be written, or something else is there.
+/// When it cannot be written, or a file that is no plan has that name.
 pub(super) fn write(path: &Path, plan: &SavedPlan) -> Result<(), CliError> {
     if path.symlink_metadata().is_ok() && !is_plan(path) {
-        return Err(CliError::new(Exit::Usage, format!("--save-plan {}: something else is there", path.display()))
-            .hint("name a file that is not there yet; only another plan is replaced"));
+        return Err(CliError::new(Exit::Usage, format!("--save-plan {}: another file has that name", path.display()))
+            .hint("name a file that does not exist; jobdoctor replaces only another plan"));
     }
     replace(path, plan).with_context(|| format!("{} cannot be written", name(path))).or_end(Exit::Config)
 }
 
-/// Opens a file without waiting for the writer of a fifo.
+/// Opens a file without waiting for the writer of a pipe.
 fn open(path: &Path) -> io::Result<(File, Metadata)> {
     let file = OpenOptions::new().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32).open(path)?;
     let metadata = file.metadata()?;
@@ -64,7 +63,7 @@ fn open(path: &Path) -> io::Result<(File, Metadata)> {
 
 fn replace(path: &Path, plan: &SavedPlan) -> anyhow::Result<()> {
     let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Its mode is 0600 from the beginning.
+    // The temporary file has mode 0600 from the beginning.
     let mut file = NamedTempFile::new_in(directory)?;
     let mut out = BufWriter::new(file.as_file_mut());
     serde_json::to_writer_pretty(&mut out, plan)?;
@@ -76,7 +75,7 @@ fn replace(path: &Path, plan: &SavedPlan) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What to call it in messages.
+/// Its name in messages.
 pub(super) fn name(path: &Path) -> String {
     format!("plan {}", path.display())
 }

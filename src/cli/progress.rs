@@ -1,4 +1,4 @@
-//! How far it is: on stderr, on a terminal alone, and only where it takes longer than a second.
+//! The progress bar: on a terminal's stderr, for work that takes longer than a second.
 
 use crate::ops::{Progress, Work};
 use crate::output::format::grouped;
@@ -8,19 +8,19 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Nothing is drawn before.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// How often the picture changes.
+/// The bar appears after this time.
+const DELAY: Duration = Duration::from_secs(1);
+/// How often it is redrawn.
 const TICK: Duration = Duration::from_millis(120);
 
-/// A bar that comes late and leaves no trace.
+/// A bar that appears after a delay and is cleared at the end.
 #[derive(Default)]
 pub struct Drawn(RefCell<Option<Bar>>);
 
 struct Bar {
     bar: ProgressBar,
     work: Work,
-    /// Dropped, it tells the thread that there is nothing to draw any more.
+    /// Dropping it ends the drawing thread.
     ended: Option<Sender<()>>,
     draws: Option<JoinHandle<()>>,
 }
@@ -31,7 +31,7 @@ impl Progress for Drawn {
         let (ended, wait) = channel::<()>();
         let late = bar.clone();
         let draws = std::thread::spawn(move || {
-            if wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            if wait.recv_timeout(DELAY) == Err(RecvTimeoutError::Timeout) {
                 late.set_draw_target(ProgressDrawTarget::stderr());
                 late.enable_steady_tick(TICK);
             }
@@ -43,7 +43,7 @@ impl Progress for Drawn {
         if let Some(Bar { bar, work, .. }) = self.0.borrow().as_ref() {
             bar.set_position(done);
             match work {
-                Work::Looking => bar.set_message(format!("{} looked at", grouped(done))),
+                Work::Looking => bar.set_message(format!("{} read", grouped(done))),
                 Work::Applying(_) => bar.set_message(format!("{} moved", grouped(moved))),
             }
         }
@@ -57,7 +57,7 @@ impl Progress for Drawn {
 impl Drop for Bar {
     fn drop(&mut self) {
         drop(self.ended.take());
-        // Whatever it was about to draw must be drawn before it is taken away.
+        // The thread may be about to draw; the bar is cleared after that.
         if let Some(draws) = self.draws.take() {
             let _ = draws.join();
         }
@@ -70,8 +70,8 @@ fn bar(work: Work) -> ProgressBar {
     let (bar, template) = match work {
         Work::Looking => {
             let bar = ProgressBar::with_draw_target(None, hidden);
-            bar.set_message("reading");
-            (bar, "{spinner} looking for claims: {msg}, {elapsed}")
+            bar.set_message("0 read");
+            (bar, "{spinner} reading claims: {msg}, {elapsed}")
         }
         Work::Applying(steps) => {
             let bar = ProgressBar::with_draw_target(Some(steps), hidden);
@@ -79,7 +79,7 @@ fn bar(work: Work) -> ProgressBar {
             (bar, "[{bar:30}] {human_pos} of {human_len} tried, {msg}, {elapsed}")
         }
     };
-    // A template that cannot be read is a defect, and a plain bar still a bar.
+    // A bad template is a defect; the default bar still shows progress.
     match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style.progress_chars("=> ").tick_chars("|/-\\ ")),
         Err(_) => bar,

@@ -1,19 +1,15 @@
-//! Rules of a target: `rules`, which of those about trouble are acted on, and `[[target.NAME.too_long]]`, how long a job may
-//! be in a state.
+//! What a target in the config file says about judging: thresholds, rules that are switched on, limits for states.
 
-use super::config::duration;
-use super::settings::Settings;
-use super::thresholds::{glob, spelled};
-use crate::model::Action;
-use crate::output::EnvSetting;
-use crate::policy::{Proves, Rule, StateLimit, TooLong};
+use crate::model::{Action, parse_duration};
+use crate::policy::{Globs, Proves, Rule, StateLimit, Threshold};
 use crate::preset::{Field, Fields, SpecError, Value};
+use std::time::Duration;
 
-/// A rule to act on, and what is done where it fires, if not what is usual.
+/// A rule to act on, and the action where it is not the usual one.
 pub type RuleAction = (Rule, Option<Action>);
 
-/// The rules that are acted on only where somebody says so, by their names.
-pub fn to_be_switched_on() -> impl Iterator<Item = (&'static str, Rule)> {
+/// The rules that are acted on only where the operator switches them on, by name.
+pub fn switchable_rules() -> impl Iterator<Item = (&'static str, Rule)> {
     let switchable = |rule: &Rule| rule.proves() == Proves::Trouble && *rule != Rule::TooLong;
     Rule::ALL.into_iter().filter(switchable).map(|rule| (rule.name(), rule))
 }
@@ -21,17 +17,17 @@ pub fn to_be_switched_on() -> impl Iterator<Item = (&'static str, Rule)> {
 /// Reads `rules`.
 ///
 /// # Errors
-/// A rule or an action that there is not.
+/// An unknown rule or action.
 pub(super) fn rules(field: Option<Field<'_>>) -> Result<Vec<RuleAction>, SpecError> {
     let Some(field) = field else { return Ok(Vec::new()) };
-    let known: Vec<(&str, Rule)> = to_be_switched_on().collect();
+    let known: Vec<(&str, Rule)> = switchable_rules().collect();
     let one = |item: Field<'_>| {
         if !matches!(item.value(), Value::Table(_)) {
             return Ok((item.word(&known)?, None));
         }
         let mut fields = item.table()?;
         let rule = fields.need("name")?.word(&known)?;
-        let action = fields.need("action")?.word(&words(Action::Wake))?;
+        let action = fields.need("action")?.word(&actions_except(Action::Wake))?;
         fields.finish()?;
         Ok((rule, Some(action)))
     };
@@ -41,7 +37,7 @@ pub(super) fn rules(field: Option<Field<'_>>) -> Result<Vec<RuleAction>, SpecErr
 /// Reads `[[target.NAME.too_long]]`.
 ///
 /// # Errors
-/// An entry that lacks something, or says something that cannot be read or is not known.
+/// An entry that lacks a key, an unknown key, or a value that cannot be read.
 pub(super) fn too_long(field: Option<Field<'_>>) -> Result<Vec<StateLimit>, SpecError> {
     let Some(field) = field else { return Ok(Vec::new()) };
     field.items()?.into_iter().enumerate().map(|(n, item)| limit(n + 1, item.table()?)).collect()
@@ -54,67 +50,78 @@ fn limit(number: usize, mut fields: Fields<'_>) -> Result<StateLimit, SpecError>
     let since = fields.take("since").map(Field::written).transpose()?;
     let every: Vec<(&str, Action)> = Action::ALL.iter().map(|action| (action.name(), *action)).collect();
     let action = fields.take("action").map(|field| field.word(&every)).transpose()?;
-    let lacks = match (&state, after, action) {
-        (None, _, _) => Some("needs `state`: how long may a job be in which state?"),
-        (_, None, _) => Some("needs `after`: how long is allowed?"),
-        (_, _, None) => Some("needs `action`: what is done then? requeue, fail, cancel, time_out or wake"),
-        _ => None,
-    };
-    let lacks = lacks.map(|what| fields.error(what));
-    // A misspelt key says more than that another one is missing.
+    let lacks = |what: &str| fields.error(what);
+    let (no_state, no_after, no_action) = (
+        lacks("needs `state`: the state in which a job may be too long"),
+        lacks("needs `after`: how long a job may be in that state"),
+        lacks("needs `action`: what is done then: requeue, fail, cancel, time_out or wake"),
+    );
+    // The error about a misspelt key comes first: it explains why another key is missing.
     fields.finish()?;
-    match (state, after, action, lacks) {
-        (Some(state), Some(after), Some(action), None) => Ok(StateLimit {
-            number,
-            state,
-            queue: queue.unwrap_or_default(),
-            kind: kind.unwrap_or_default(),
-            after,
-            since,
-            action,
-        }),
-        (.., Some(error)) => Err(error),
-        (.., None) => Err(SpecError::whole("too_long", "an entry lacks something")),
-    }
+    Ok(StateLimit {
+        number,
+        state: state.ok_or(no_state)?,
+        queue: queue.unwrap_or_default(),
+        kind: kind.unwrap_or_default(),
+        after: after.ok_or(no_after)?,
+        since,
+        action: action.ok_or(no_action)?,
+    })
 }
 
-/// The actions by their names, but for one.
-fn words(but: Action) -> Vec<(&'static str, Action)> {
+/// All actions but one, by name.
+fn actions_except(but: Action) -> Vec<(&'static str, Action)> {
     Action::ALL.into_iter().filter(|action| *action != but).map(|action| (action.name(), action)).collect()
 }
 
-impl Settings {
-    /// What the target says of how long a job may be in a state.
-    pub fn too_long(&self) -> TooLong {
-        TooLong { target: self.target_name.clone().unwrap_or_default(), entries: self.target.too_long.clone() }
-    }
+/// Reads `[[target.NAME.threshold]]`.
+///
+/// # Errors
+/// An entry without a pattern or without a duration, one that cannot be read, an unknown key.
+pub(super) fn thresholds(field: Option<Field<'_>>) -> Result<Vec<Threshold>, SpecError> {
+    let Some(field) = field else { return Ok(Vec::new()) };
+    field.items()?.into_iter().map(|item| threshold(item.table()?)).collect()
+}
 
-    /// The rules that the target acts on, each with its action where it has one of its own.
-    pub(super) fn shown_rules(&self) -> Option<String> {
-        let one = |(rule, action): &RuleAction| match action {
-            Some(action) => format!("{rule} ({action})"),
-            None => rule.to_string(),
-        };
-        let rules: Vec<String> = self.target.rules.iter().map(one).collect();
-        (!rules.is_empty()).then(|| rules.join(", "))
+fn threshold(mut fields: Fields<'_>) -> Result<Threshold, SpecError> {
+    let (queue, kind) = (glob(&mut fields, "queue")?, glob(&mut fields, "kind")?);
+    let (older, max_runtime) = (duration(&mut fields, "older")?, duration(&mut fields, "max_runtime")?);
+    let lacks = match (&queue, &kind, older, max_runtime) {
+        (None, None, _, _) => Some("needs `queue` or `kind`; a threshold for all jobs stands in the target itself"),
+        (_, _, None, None) => Some("needs `older` or `max_runtime`"),
+        _ => None,
+    };
+    let lacks = lacks.map(|what| fields.error(what));
+    // The error about a misspelt key comes first: it explains why another key is missing.
+    fields.finish()?;
+    if let Some(error) = lacks {
+        return Err(error);
     }
+    Ok(Threshold { queue: queue.unwrap_or_default(), kind: kind.unwrap_or_default(), older, max_runtime })
+}
 
-    /// The limits for states, each as a setting.
-    pub(super) fn shown_limits(&self) -> Vec<EnvSetting> {
-        let one = |limit: &StateLimit| {
-            let mut said = vec![format!("state {}", limit.state.text)];
-            for (key, globs) in [("queue", &limit.queue), ("kind", &limit.kind)] {
-                said.extend(globs.patterns().iter().map(|glob| format!("{key} {glob}")));
-            }
-            said.push(format!("after {}", spelled(limit.after)));
-            said.extend(limit.since.iter().map(|since| format!("since {}", since.text)));
-            said.push(format!("action {}", limit.action));
-            EnvSetting {
-                name: format!("too_long {}", limit.number),
-                value: Some(said.join(", ")),
-                origin: self.of_target(),
-            }
-        };
-        self.target.too_long.iter().map(one).collect()
-    }
+fn glob(fields: &mut Fields<'_>, key: &'static str) -> Result<Option<Globs>, SpecError> {
+    let Some(written) = fields.take(key).map(Field::written).transpose()? else { return Ok(None) };
+    Globs::new(std::slice::from_ref(&written.text)).map(Some).map_err(|why| written.error(why.0))
+}
+
+/// Reads a duration.
+///
+/// # Errors
+/// A text that is no duration.
+pub(super) fn duration(fields: &mut Fields<'_>, key: &'static str) -> Result<Option<Duration>, SpecError> {
+    duration_by(fields, key, parse_duration)
+}
+
+/// Reads a duration with bounds of its own.
+///
+/// # Errors
+/// A text that is no duration, or is out of bounds.
+pub(super) fn duration_by(
+    fields: &mut Fields<'_>,
+    key: &'static str,
+    parse: fn(&str) -> Result<Duration, String>,
+) -> Result<Option<Duration>, SpecError> {
+    let Some(written) = fields.take(key).map(Field::written).transpose()? else { return Ok(None) };
+    parse(&written.text).map(Some).map_err(|why| written.error(why))
 }

@@ -1,19 +1,19 @@
-//! Passwords in texts that somebody else has put together: a value from a config file, a message of clap's.
+//! Passwords in texts from elsewhere, such as a value of the config file or a message of clap.
 
-/// Whether a text looks like an address with a password in it: `user:password@`, or the word itself. When in doubt, it does.
+/// True if a text may be an address with a password in it: `user:password@`, or the word `password`.
 pub(super) fn may_hold_password(text: &str) -> bool {
     let after_scheme = text.split_once("://").map_or(text, |(_, rest)| rest);
     after_scheme.rsplit_once('@').is_some_and(|(user_info, _)| user_info.contains(':'))
         || text.to_ascii_lowercase().contains("password")
 }
 
-/// The same for a word that stands where it makes no sense: there any `word=` may be a mistyped `password=`.
-pub(super) fn may_be_a_slip(text: &str) -> bool {
+/// True if a misplaced word may hold a password: there any `word=` may be a mistyped `password=`.
+pub(super) fn may_be_misplaced_password(text: &str) -> bool {
     let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     may_hold_password(text) || text.split_once('=').is_some_and(|(before, _)| is_word(before.trim()))
 }
 
-/// The text with the password of every URL in it, and every `password=` value, made unreadable.
+/// The text with `(hidden)` for the password of every URL and for every `password=` value.
 pub(super) fn masked(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -37,12 +37,12 @@ pub(super) fn masked(text: &str) -> String {
     mask_pairs(&shown)
 }
 
-/// `password=`, in capitals or not, with blanks around the sign or not, as libpq reads it.
+/// Hides the values of `password=` as libpq reads it: in any case, with or without blanks around the sign.
 fn mask_pairs(text: &str) -> String {
     const KEY: &str = "password";
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
-    // Lower case by ASCII alone keeps every letter where it is.
+    // Lower case by ASCII keeps every byte offset.
     while let Some(at) = rest.to_ascii_lowercase().find(KEY) {
         let (before, after) = rest.split_at(at + KEY.len());
         shown.push_str(before);
@@ -62,7 +62,7 @@ fn mask_pairs(text: &str) -> String {
     shown
 }
 
-/// Where the quote is that no backslash stands before.
+/// The offset of the first quote that is not escaped by a backslash.
 fn closing_quote(text: &str) -> Option<usize> {
     let mut escaped = false;
     text.char_indices().find_map(|(at, c)| match (c, escaped) {
@@ -90,7 +90,8 @@ mod tests {
         for text in ["a://u@h:1/d", "queue.db", "host=h dbname=d", "u@h"] {
             assert!(!may_hold_password(text), "{text}");
         }
-        assert!(may_be_a_slip("pasword=x") && !may_be_a_slip("--older=5") && !may_be_a_slip("queue.db"));
+        assert!(may_be_misplaced_password("pasword=x"));
+        assert!(!may_be_misplaced_password("--older=5") && !may_be_misplaced_password("queue.db"));
     }
 
     #[test]

@@ -1,48 +1,43 @@
-//! What is in force for one run: flags over environment over config file over defaults.
+//! The settings in force for one run: flags over environment over config file over defaults.
 
 use super::args::StoreArgs;
 use super::config::{Config, Target};
-use super::database::Database;
-use super::environment::Environment;
-use super::error::{CliError, OrEnd};
+use super::database::{AddressSource, ConfiguredAddress, Database, read_password};
+use super::environment::{Environment, actor, host};
+use super::error::CliError;
 use super::exit::Exit;
-use super::state_directory::state_directory;
-use crate::ops::Session;
+use crate::ops::{Keep, Record, Session};
 use crate::output::WarnAbove;
+use crate::policy::{Policy, Thresholds, TooLong};
 use crate::preset::{Catalog, Place, did_you_mean};
-use crate::store::{Address, Interrupt, Limits, Password, Store, Surroundings};
-use anyhow::Context as _;
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use crate::store::{Address, Interrupt, Limits, Store, Surroundings};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long looking may take unless told.
+/// How long reading may take, unless the operator says.
 pub const READING: Duration = Duration::from_secs(30);
-/// How long applying may take unless told.
+/// How long applying may take, unless the operator says.
 pub const APPLYING: Duration = Duration::from_secs(600);
 const CONNECTING: Duration = Duration::from_secs(10);
 /// How long to wait for another session's lock on the database or a table.
 const LOCKED: Duration = Duration::from_secs(5);
 
-/// See the module.
+/// The settings in force.
 pub struct Settings {
-    /// The presets and mappings.
     pub catalog: Catalog,
-    /// The preset or mapping that was named.
+    /// The preset or mapping, if one was named.
     pub preset: Option<String>,
-    /// Where the tables are.
+    /// The schema, table and options of the queue.
     pub place: Place,
-    /// The target's name, if one is meant.
+    /// The target's name, if there is one.
     pub target_name: Option<String>,
-    /// The target's settings.
     pub target: Target,
     /// The config file that was read, and what named it.
     pub(super) config: Option<(PathBuf, &'static str)>,
-    /// The names of the targets there are.
+    /// The names of all targets.
     targets: Vec<String>,
     pub(super) args: StoreArgs,
-    pub(super) address: Option<Where>,
+    pub(super) address: Option<ConfiguredAddress>,
     /// What named the target.
     pub(super) target_origin: &'static str,
     /// The directory of the journals, and what named it.
@@ -52,29 +47,11 @@ pub struct Settings {
     surroundings: Surroundings,
 }
 
-/// Where the database's address is said.
-#[derive(Debug)]
-pub(super) enum Where {
-    /// In one text: a flag, a variable, the config file.
-    Whole(OsString, AddressSource),
-    /// In the parts that libpq's variables give.
-    Parts,
-}
-
-/// What names the database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AddressSource {
-    Flag,
-    Variable,
-    Target,
-    DatabaseUrl,
-}
-
 impl Settings {
-    /// Resolves them.
+    /// Resolves the settings.
     ///
     /// # Errors
-    /// When the config file cannot be used, or names a target that is not there.
+    /// When the config file cannot be used, or names an unknown target.
     pub fn resolve(args: &StoreArgs, environment: &Environment) -> Result<Settings, CliError> {
         if args.target.len() > 1 {
             return Err(CliError::new(Exit::Usage, "this command takes one --target").hint("run it once for each"));
@@ -82,7 +59,7 @@ impl Settings {
         let path = config_path(args, environment);
         let config = path.as_ref().map_or_else(|| Ok(Config::default()), |(path, _)| Config::read(path))?;
         let named = args.target().or(environment.get("JOBDOCTOR_TARGET"));
-        // A target brings settings along, so one that is not named counts only where no other database was.
+        // A target brings its own settings, so one that is not named counts only if no other database is named.
         let other_db = args.db.is_some() || environment.get("JOBDOCTOR_DB").is_some();
         let only = (config.targets.len() == 1).then(|| config.targets.keys().next()).flatten();
         let assumed = config.default_target.as_ref().or(only).filter(|_| !other_db);
@@ -106,12 +83,12 @@ impl Settings {
             (None, None, Some(_)) => "the only one",
             (None, None, None) => "default",
         };
-        let address = where_it_is(args, &target, environment);
-        let is_of_target = matches!(address, Some(Where::Whole(_, AddressSource::Target)));
+        let address = ConfiguredAddress::find(args, &target, environment);
+        let is_of_target = matches!(address, Some(ConfiguredAddress::Whole(_, AddressSource::Target)));
         let password_file = [
             (args.password_file.clone(), "--password-file"),
             (environment.get("JOBDOCTOR_PASSWORD_FILE").map(PathBuf::from), "JOBDOCTOR_PASSWORD_FILE"),
-            // It is the password of the target's own database, and nobody else's.
+            // A target's password is only ever used for that target's `db`.
             (target.password_file.as_ref().filter(|_| is_of_target).map(PathBuf::from), "password_file"),
         ];
         let password_file = password_file.into_iter().find_map(|(path, origin)| Some((path?, origin)));
@@ -129,22 +106,23 @@ impl Settings {
             args: args.clone(),
             password_file,
             target_origin,
-            state: state_directory(environment),
+            state: environment.state_directory(),
             target_name,
             target,
             surroundings: environment.surroundings(),
         })
     }
 
-    /// The targets that are meant by several names, or by none for all: in the order of the config file, each once.
+    /// The named targets, or all if none is named: in the order of the config file, each once.
     ///
     /// # Errors
-    /// When the config file cannot be used, or has no such target, or none at all.
+    /// When the config file cannot be used, or has no such target, or no target at all.
     pub fn targets(args: &StoreArgs, environment: &Environment) -> Result<Vec<String>, CliError> {
         let path = config_path(args, environment).map(|(path, _)| path);
         let Some(file) = &path else {
-            return Err(CliError::new(Exit::Usage, "several targets need a config file, and there is none")
-                .hint("name one with --config, or make ~/.config/jobdoctor/config.toml: `jobdoctor help config`"));
+            return Err(CliError::new(Exit::Usage, "several targets need a config file, but there is none").hint(
+                "name one with --config, or create ~/.config/jobdoctor/config.toml: see `jobdoctor help config`",
+            ));
         };
         let config = Config::read(file)?;
         if config.order.is_empty() {
@@ -160,7 +138,7 @@ impl Settings {
         Ok(config.order.into_iter().filter(is_meant).collect())
     }
 
-    /// The database that they name. Asked once a run: a file with a password may be a pipe, which can be read only once.
+    /// The database that the settings name. Call it once a run: a password file may be a pipe, which can be read only once.
     ///
     /// # Errors
     /// When its address cannot be read, or leads to a file that cannot.
@@ -168,26 +146,9 @@ impl Settings {
         let mut surroundings = self.surroundings.clone();
         surroundings.source = self.address_origin();
         if let Some((path, _)) = &self.password_file {
-            surroundings.password = Some((password(path)?, path.clone()));
+            surroundings.password = Some((read_password(path)?, path.clone()));
         }
-        let mut address = match &self.address {
-            None => None,
-            Some(Where::Parts) => Some(Address::of_environment(&surroundings)?),
-            Some(Where::Whole(text, source)) => Some(match (text.to_str(), source) {
-                (Some(text), AddressSource::DatabaseUrl) => Address::parse_database_url(text, &surroundings)?,
-                (Some(text), _) => Address::parse(text, &surroundings)?,
-                // A path may hold any bytes; nothing else that is an address may.
-                (None, _)
-                    if matches!(Address::parse(&text.to_string_lossy(), &surroundings), Ok(Address::Sqlite { .. })) =>
-                {
-                    let path = text.as_bytes();
-                    Address::file(OsStr::from_bytes(path.strip_prefix(b"sqlite:").unwrap_or(path)))
-                }
-                (None, _) => {
-                    return Err(CliError::new(Exit::Usage, "the address is not UTF-8, and no path (it is not shown)"));
-                }
-            }),
-        };
+        let mut address = self.address.as_ref().map(|address| address.read(&surroundings)).transpose()?;
         if let Some(Address::Sqlite { network_files, foreign_keys, .. }) = &mut address {
             *network_files = self.args.network_files || self.target.network_files;
             *foreign_keys = self.foreign_keys();
@@ -195,7 +156,7 @@ impl Settings {
         Ok(Database { address, targets: self.targets.clone() })
     }
 
-    /// What one command may take. `for_writing` says whether what is looked at is going to be written.
+    /// The limits of one command; `for_writing` chooses a writable server.
     pub fn limits(&self, command: &str, default: Duration, interrupt: &Interrupt, for_writing: bool) -> Limits {
         Limits {
             deadline: Instant::now() + self.stated_timeout().unwrap_or(default),
@@ -207,17 +168,17 @@ impl Settings {
         }
     }
 
-    /// Whether what is written to a SQLite file enforces foreign keys.
+    /// Whether writes to a SQLite file enforce foreign keys.
     pub fn foreign_keys(&self) -> bool {
         self.target.foreign_keys.unwrap_or(true)
     }
 
-    /// How long a command may take, if the operator has said so.
+    /// How long a command may take, if the operator says.
     pub fn stated_timeout(&self) -> Option<Duration> {
         self.args.timeout.or(self.target.timeout)
     }
 
-    /// What a snapshot starts from.
+    /// The session in which a snapshot begins.
     pub fn session<'a>(&'a self, store: &'a dyn Store, limits: &'a Limits) -> Session<'a> {
         Session {
             store,
@@ -228,6 +189,49 @@ impl Settings {
             target: self.target_name.as_deref(),
         }
     }
+
+    /// The policy of the target; `--older` overrides its thresholds.
+    pub fn policy(&self, older: Option<Duration>) -> Policy {
+        let target = &self.target;
+        let thresholds = Thresholds {
+            target: self.target_name.clone().unwrap_or_default(),
+            entries: target.thresholds.clone(),
+            max_runtime: target.max_runtime,
+            overruled: false,
+        };
+        let policy = Policy { older: target.older, thresholds, max_stalls: target.max_stalls, ..Policy::default() };
+        let actions = target.rules.iter().filter_map(|(rule, action)| Some((*rule, (*action)?))).collect();
+        let act_on = target.rules.iter().map(|(rule, _)| *rule).collect();
+        Policy { act_on, actions, too_long: self.too_long(), ..policy }.with_older(older)
+    }
+
+    /// The target's limits for states.
+    pub fn too_long(&self) -> TooLong {
+        TooLong { target: self.target_name.clone().unwrap_or_default(), entries: self.target.too_long.clone() }
+    }
+
+    /// The number of moved jobs above which a run warns, by the flag or the target.
+    pub fn warn_above(&self, flag: Option<u64>) -> Option<WarnAbove> {
+        let target = || self.target_name.as_deref().unwrap_or("(none)");
+        let by_flag = flag.map(|jobs| WarnAbove { jobs, origin: "--warn-above".to_owned() });
+        let by_target = || WarnAbove {
+            jobs: self.target.warn_above.unwrap_or_default(),
+            origin: format!("warn_above of target {}", target()),
+        };
+        by_flag.or_else(|| self.target.warn_above.map(|_| by_target()))
+    }
+
+    /// How a run of that command is recorded.
+    pub fn record(&self, command: &'static str, reason: Option<&String>, environment: &Environment) -> Record {
+        Record {
+            command,
+            actor: actor(),
+            host: host(),
+            reason: reason.cloned(),
+            keep: self.target.journal.unwrap_or(Keep::IfPossible),
+            directory: environment.journals(),
+        }
+    }
 }
 
 fn no_such_target(name: &str, config: &Config, file: Option<&Path>) -> CliError {
@@ -236,50 +240,8 @@ fn no_such_target(name: &str, config: &Config, file: Option<&Path>) -> CliError 
     CliError::new(Exit::Usage, format!("there is no target `{name}` in the config file{file}{hint}"))
 }
 
-fn where_it_is(args: &StoreArgs, target: &Target, environment: &Environment) -> Option<Where> {
-    let flag = args.db.as_deref().map(|text| (text, AddressSource::Flag));
-    let variable = environment.get("JOBDOCTOR_DB").map(|text| (OsStr::new(text), AddressSource::Variable));
-    let of_target = target.db.as_deref().map(|text| (OsStr::new(text), AddressSource::Target));
-    let url = environment.get("DATABASE_URL").map(|text| (OsStr::new(text), AddressSource::DatabaseUrl));
-    // A target named by a flag beats a database named by the environment.
-    let said = match args.target() {
-        Some(_) => [flag, of_target, variable, url],
-        None => [flag, variable, of_target, url],
-    };
-    let by_parts = ["PGHOST", "PGHOSTADDR", "PGDATABASE", "PGSERVICE"];
-    let whole = said.into_iter().flatten().next().map(|(text, source)| Where::Whole(text.to_owned(), source));
-    whole.or_else(|| by_parts.iter().any(|name| environment.get(name).is_some()).then_some(Where::Parts))
-}
-
-impl Settings {
-    /// How many jobs a run usually moves at most: by the flag, or by the target.
-    pub fn warn_above(&self, flag: Option<u64>) -> Option<WarnAbove> {
-        match (flag, self.target.warn_above) {
-            (Some(jobs), _) => Some(WarnAbove { jobs, origin: "--warn-above".to_owned() }),
-            (None, Some(jobs)) => {
-                let target = self.target_name.as_deref().unwrap_or("(none)");
-                Some(WarnAbove { jobs, origin: format!("warn_above of target {target}") })
-            }
-            (None, None) => None,
-        }
-    }
-}
-
-/// The first line of a file. Who may read the file is not judged: secrets are mounted into containers for all to read.
-fn password(path: &Path) -> Result<Password, CliError> {
-    let bytes = std::fs::read(path)
-        .with_context(|| format!("password file {} cannot be read", path.display()))
-        .or_end(Exit::Config)?;
-    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
-    if line.is_empty() {
-        return Err(CliError::new(Exit::Config, format!("password file {}: its first line is empty", path.display())));
-    }
-    Ok(Password(line.to_vec()))
-}
-
-/// The config file that counts, and what named it. One that is named must be there; the usual places need not be. Never one
-/// from the working directory: whoever can write there could point a tool that writes at another database.
+/// The config file that counts, and what named it. A named file must exist; the default ones need not. Never a file in the
+/// working directory: a user who can write there could make jobdoctor write to another database.
 fn config_path(args: &StoreArgs, environment: &Environment) -> Option<(PathBuf, &'static str)> {
     if args.no_config {
         return None;
@@ -292,7 +254,7 @@ fn config_path(args: &StoreArgs, environment: &Environment) -> Option<(PathBuf, 
     }
     let home = environment.get("HOME").map(|home| Path::new(home).join(".config"));
     let user = environment.get("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute()).or(home);
-    let usual =
+    let defaults =
         [user.map(|path| path.join("jobdoctor/config.toml")), Some(PathBuf::from("/etc/jobdoctor/config.toml"))];
-    usual.into_iter().flatten().find(|path| !matches!(path.try_exists(), Ok(false))).map(|path| (path, "default"))
+    defaults.into_iter().flatten().find(|path| !matches!(path.try_exists(), Ok(false))).map(|path| (path, "default"))
 }

@@ -1,15 +1,18 @@
-//! The program's own settings, each with its value and what set it: for `env`.
+//! `env`: jobdoctor's own settings, each with its value and what set it.
 
 use super::config::KEEP;
-use super::settings::{APPLYING, AddressSource, READING, Settings, Where};
+use super::database::{AddressSource, ConfiguredAddress};
+use super::rules::RuleAction;
+use super::settings::{APPLYING, READING, Settings};
 use crate::ops::Keep;
 use crate::output::EnvSetting;
+use crate::policy::{Globs, StateLimit, Threshold};
 use std::path::Path;
 use std::time::Duration;
 
 impl Settings {
-    /// See the module. `database` is what the database is called in front of people.
-    pub fn shown(&self, database: Option<String>) -> Vec<EnvSetting> {
+    /// The settings; `database` is the database without its secrets.
+    pub fn view(&self, database: Option<String>) -> Vec<EnvSetting> {
         let (args, target) = (&self.args, &self.target);
         let path = |path: &Path| path.display().to_string();
         let number = |number: Option<u64>| number.map(|number| number.to_string());
@@ -34,7 +37,7 @@ impl Settings {
             self.one("older", "", None, &target.older.map(duration)),
             self.one("max_runtime", "", None, &target.max_runtime.map(duration)),
             self.one("confirm_after", "", None, &target.confirm_after.map(duration)),
-            self.one("rules", "", None, &self.shown_rules()),
+            self.one("rules", "", None, &self.rules()),
             self.one("read_only", "", None, &yes(target.read_only)),
             self.one("brake", "", None, &target.brake.map(|brake| brake.to_string())),
             self.one("max_jobs", "", None, &number(target.max_jobs)),
@@ -47,6 +50,36 @@ impl Settings {
             self.journal(),
             self.state(),
         ]
+        .into_iter()
+        .chain(self.target.thresholds.iter().enumerate().map(|(n, threshold)| self.threshold(n + 1, threshold)))
+        .chain(self.target.too_long.iter().map(|limit| self.state_limit(limit)))
+        .collect()
+    }
+
+    /// The switched-on rules, each with its action where it is not the usual one.
+    fn rules(&self) -> Option<String> {
+        let one = |(rule, action): &RuleAction| match action {
+            Some(action) => format!("{rule} ({action})"),
+            None => rule.to_string(),
+        };
+        let rules: Vec<String> = self.target.rules.iter().map(one).collect();
+        (!rules.is_empty()).then(|| rules.join(", "))
+    }
+
+    fn threshold(&self, number: usize, threshold: &Threshold) -> EnvSetting {
+        let mut parts = globs(&threshold.queue, &threshold.kind);
+        parts.extend(threshold.older.map(|older| format!("older {}", duration(older))));
+        parts.extend(threshold.max_runtime.map(|longest| format!("max_runtime {}", duration(longest))));
+        setting(&format!("threshold {number}"), Some(parts.join(", ")), self.of_target())
+    }
+
+    fn state_limit(&self, limit: &StateLimit) -> EnvSetting {
+        let mut parts = vec![format!("state {}", limit.state.text)];
+        parts.extend(globs(&limit.queue, &limit.kind));
+        parts.push(format!("after {}", duration(limit.after)));
+        parts.extend(limit.since.iter().map(|since| format!("since {}", since.text)));
+        parts.push(format!("action {}", limit.action));
+        setting(&format!("too_long {}", limit.number), Some(parts.join(", ")), self.of_target())
     }
 
     fn password_file(&self) -> EnvSetting {
@@ -59,8 +92,8 @@ impl Settings {
 
     fn journal(&self) -> EnvSetting {
         let word = |keep: Keep| KEEP.iter().find(|(_, known)| *known == keep).map(|(word, _)| (*word).to_owned());
-        let said = self.one("journal", "", None, &self.target.journal.and_then(word));
-        EnvSetting { value: said.value.or_else(|| Some("on".to_owned())), ..said }
+        let journal = self.one("journal", "", None, &self.target.journal.and_then(word));
+        EnvSetting { value: journal.value.or_else(|| Some("on".to_owned())), ..journal }
     }
 
     fn state(&self) -> EnvSetting {
@@ -69,13 +102,13 @@ impl Settings {
     }
 
     fn timeout(&self) -> EnvSetting {
-        let said =
+        let timeout =
             self.one("timeout", "--timeout", self.args.timeout.map(duration), &self.target.timeout.map(duration));
-        let usual = || format!("{} to look, {} to apply", duration(READING), duration(APPLYING));
-        EnvSetting { value: said.value.or_else(|| Some(usual())), ..said }
+        let default = || format!("{} to read, {} to apply", duration(READING), duration(APPLYING));
+        EnvSetting { value: timeout.value.or_else(|| Some(default())), ..timeout }
     }
 
-    /// The target's value counts where no flag was given.
+    /// A setting of a flag, or else of the target.
     fn one(&self, name: &str, flag: &str, given: Option<String>, of_target: &Option<String>) -> EnvSetting {
         match (given, of_target) {
             (Some(value), _) => setting(name, Some(value), flag.to_owned()),
@@ -84,7 +117,7 @@ impl Settings {
         }
     }
 
-    pub(super) fn of_target(&self) -> String {
+    fn of_target(&self) -> String {
         let target = self.target_name.as_deref().unwrap_or_default();
         match &self.config {
             Some((file, _)) => format!("target {target} of {}", file.display()),
@@ -92,23 +125,29 @@ impl Settings {
         }
     }
 
-    /// What says where the database is.
+    /// What names the database.
     pub fn address_origin(&self) -> String {
         match &self.address {
             None => "default".to_owned(),
-            Some(Where::Parts) => "PG* variables".to_owned(),
-            Some(Where::Whole(_, AddressSource::Flag)) => "--db".to_owned(),
-            Some(Where::Whole(_, AddressSource::Variable)) => "JOBDOCTOR_DB".to_owned(),
-            Some(Where::Whole(_, AddressSource::DatabaseUrl)) => "DATABASE_URL".to_owned(),
-            Some(Where::Whole(_, AddressSource::Target)) => self.of_target(),
+            Some(ConfiguredAddress::Parts) => "PG* variables".to_owned(),
+            Some(ConfiguredAddress::Whole(_, AddressSource::Flag)) => "--db".to_owned(),
+            Some(ConfiguredAddress::Whole(_, AddressSource::Variable)) => "JOBDOCTOR_DB".to_owned(),
+            Some(ConfiguredAddress::Whole(_, AddressSource::DatabaseUrl)) => "DATABASE_URL".to_owned(),
+            Some(ConfiguredAddress::Whole(_, AddressSource::Target)) => self.of_target(),
         }
     }
 }
 
-/// `name=value` of each, if there is any.
+/// The patterns of a threshold or limit, one part each.
+fn globs(queue: &Globs, kind: &Globs) -> Vec<String> {
+    let parts = |key, globs: &Globs| globs.patterns().iter().map(|glob| format!("{key} {glob}")).collect::<Vec<_>>();
+    [parts("queue", queue), parts("kind", kind)].concat()
+}
+
+/// `name=value` of each option, if there is any.
 fn options<'a>(options: impl IntoIterator<Item = &'a (String, String)>) -> Option<String> {
-    let said: Vec<String> = options.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-    (!said.is_empty()).then(|| said.join(", "))
+    let options: Vec<String> = options.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+    (!options.is_empty()).then(|| options.join(", "))
 }
 
 fn yes(is_set: bool) -> Option<String> {

@@ -1,17 +1,22 @@
-//! SIGINT and SIGTERM: the first ends the run after the batch in hand, a second one at once.
+//! SIGINT and SIGTERM: the first ends the run after the batch in hand, the second at once.
 
+use super::error::CliError;
+use super::exit::Exit;
 use crate::store::Interrupt;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{Duration, Instant};
+
+/// How soon a sleeping run notices a signal.
+const NOTICE: Duration = Duration::from_millis(20);
 
 /// The signal that was caught, if one was.
 #[derive(Debug, Clone, Default)]
 pub struct Caught(Arc<AtomicI32>);
 
 impl Caught {
-    /// The signal.
     pub fn signal(&self) -> Option<i32> {
         match self.0.load(Ordering::SeqCst) {
             0 => None,
@@ -38,8 +43,27 @@ pub fn watch(interrupt: Interrupt) -> Caught {
     caught
 }
 
-/// Ends the process by that signal, so that whoever started it sees how it ended.
+/// Ends the process by that signal, so that its parent sees how it ended.
 pub fn die_of(signal: i32) {
     // If it fails, the exit code says the same.
     let _ = signal_hook::low_level::emulate_default_handler(signal);
+}
+
+/// Sleeps before anything is written.
+///
+/// # Errors
+/// When a signal ends the sleep.
+pub fn sleep(span: Duration, interrupt: &Interrupt) -> Result<(), CliError> {
+    let until = Instant::now() + span;
+    loop {
+        if interrupt.is_raised() {
+            // The program ends by the signal that was caught, whichever it was.
+            return Err(CliError::new(Exit::Signal(SIGINT), "interrupted; nothing was written"));
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        std::thread::sleep(left.min(NOTICE));
+    }
 }

@@ -1,89 +1,80 @@
-//! Where the two streams go: to stdout and stderr, or, for a target among several, to where its turn is waited for.
+//! Stdout and stderr, or the buffers that stand for them while other targets are reported first.
 
 use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use tempfile::SpooledTempFile;
 
-/// Up to this size a held stream stays in memory; beyond it, it goes to a temporary file without a name.
+/// A buffer stays in memory up to this size; a larger one goes to a temporary file without a name.
 const IN_MEMORY: usize = 64 << 10;
 
-/// See the module.
+/// The two streams of a command.
 #[derive(Debug, Clone, Default)]
 pub enum Streams {
-    /// The program's own.
+    /// The program's own streams.
     #[default]
     Own,
-    /// Held back.
-    Held(Arc<Held>),
+    /// Buffers.
+    Buffered(Arc<Buffered>),
 }
 
-/// What is held back of a report, and of everything else.
+/// The buffered output of a target.
 #[derive(Debug)]
-pub struct Held {
+pub struct Buffered {
     out: Mutex<SpooledTempFile>,
     err: Mutex<SpooledTempFile>,
 }
 
-impl Default for Held {
+impl Default for Buffered {
     fn default() -> Self {
         let empty = || Mutex::new(SpooledTempFile::new(IN_MEMORY));
-        Held { out: empty(), err: empty() }
+        Buffered { out: empty(), err: empty() }
     }
 }
 
 impl Streams {
-    /// True if nothing is seen of them yet.
-    pub fn are_held(&self) -> bool {
-        matches!(self, Streams::Held(_))
+    /// True if the streams are buffers.
+    pub fn are_buffered(&self) -> bool {
+        matches!(self, Streams::Buffered(_))
     }
 
-    /// Writes to the stream of reports.
-    ///
-    /// # Errors
-    /// When it cannot be written; what was buffered is then thrown away.
+    /// Writes to stdout.
     pub fn out(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         match self {
             Streams::Own => {
                 let mut out = BufWriter::new(io::stdout().lock());
                 let written = write(&mut out).and_then(|()| out.flush());
                 if written.is_err() {
-                    // What is still buffered has nowhere to go.
+                    // Drop the rest without another attempt to write it.
                     let _ = out.into_parts();
                 }
                 written
             }
-            Streams::Held(held) => write(&mut *held.out.lock().unwrap_or_else(PoisonError::into_inner)),
+            Streams::Buffered(buffered) => write(&mut *buffered.out.lock().unwrap_or_else(PoisonError::into_inner)),
         }
     }
 
-    /// Writes to the other one. That it has gone away changes nothing about what was done.
+    /// Writes to stderr. A closed stderr does not change what the run does.
     pub fn err(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         let _ = match self {
             Streams::Own => write(&mut io::stderr().lock()),
-            Streams::Held(held) => write(&mut *held.err.lock().unwrap_or_else(PoisonError::into_inner)),
+            Streams::Buffered(buffered) => write(&mut *buffered.err.lock().unwrap_or_else(PoisonError::into_inner)),
         };
     }
 }
 
-impl Held {
-    /// What was written to the stream of reports, from its beginning; nothing if it was nothing.
-    ///
-    /// # Errors
-    /// When the temporary file cannot be read.
+impl Buffered {
+    /// Takes the text of stdout, from its beginning; `None` if it is empty.
     pub fn out(&self) -> io::Result<Option<BufReader<SpooledTempFile>>> {
         taken(&self.out)
     }
 
-    /// True if anything was written to the other one.
+    /// True if anything was written to stderr.
     pub fn has_err(&self) -> bool {
         let mut err = self.err.lock().unwrap_or_else(PoisonError::into_inner);
         err.stream_position().is_ok_and(|written| written > 0)
     }
 
-    /// The same of the other one.
-    ///
-    /// # Errors
-    /// When the temporary file cannot be read.
+    /// Takes the text of stderr, from its beginning; `None` if it is empty.
     pub fn err(&self) -> io::Result<Option<BufReader<SpooledTempFile>>> {
         taken(&self.err)
     }
@@ -103,15 +94,15 @@ mod tests {
     use std::io::Read;
 
     #[test]
-    fn what_is_held_comes_back_once_however_long() {
-        let held = Arc::<Held>::default();
-        let streams = Streams::Held(Arc::clone(&held));
+    fn buffered_text_is_taken_once_whatever_its_length() {
+        let buffered = Arc::<Buffered>::default();
+        let streams = Streams::Buffered(Arc::clone(&buffered));
         let long = "x".repeat(IN_MEMORY);
         streams.out(|out| write!(out, "{long}")).unwrap();
         streams.out(|out| write!(out, "end")).unwrap();
-        let mut said = String::new();
-        held.out().unwrap().unwrap().read_to_string(&mut said).unwrap();
-        assert_eq!(said, format!("{long}end"));
-        assert!(held.out().unwrap().is_none() && held.err().unwrap().is_none());
+        let mut text = String::new();
+        buffered.out().unwrap().unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, format!("{long}end"));
+        assert!(buffered.out().unwrap().is_none() && buffered.err().unwrap().is_none());
     }
 }

@@ -1,20 +1,21 @@
-//! The only mouth: the report goes to stdout, everything else to stderr, and whatever came from a database is inert.
+//! The only writer to stdout and stderr: the report goes to stdout, everything else to stderr, and database text is made inert.
 
 use super::args::{ColorArg, LogFormat, ToneArgs};
 use super::environment::Environment;
 use super::error::CliError;
 use super::exit::Exit;
 use super::secret::masked;
-use super::streams::{Held, Streams};
+use super::streams::{Buffered, Streams};
 use crate::model::Timestamp;
 use crate::output::format::{Format, Screen, inert, json};
 use crate::output::{self, Document, LogLine, Message};
 use anstyle::{AnsiColor, Style};
+use serde::Serialize;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// See the module.
+/// The output of one command: colour, width, volume and streams.
 #[derive(Debug, Clone)]
 pub struct Ui {
     quiet: bool,
@@ -33,7 +34,7 @@ pub struct Ui {
 }
 
 impl Ui {
-    /// Decides about colour, width and volume.
+    /// Chooses colour, width and volume.
     pub fn new(tone: &ToneArgs, format: Format, environment: &Environment) -> Ui {
         let (out_tty, err_tty) = (io::stdout().is_terminal(), io::stderr().is_terminal());
         let columns = environment.get("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|width| *width > 0);
@@ -58,34 +59,21 @@ impl Ui {
         }
     }
 
-    /// For errors before anything else is known, where a document was asked for.
+    /// The output for an error document, before the arguments are known.
     pub fn for_machines() -> Ui {
-        let out = Screen { width: None, color: false };
-        Ui {
-            quiet: false,
-            verbose: false,
-            machine: true,
-            out,
-            watched: false,
-            out_is_terminal: false,
-            err_is_terminal: false,
-            err_color: false,
-            log: LogFormat::Text,
-            target: None,
-            run: Arc::default(),
-            streams: Streams::default(),
-        }
+        let tone = ToneArgs { color: ColorArg::Never, ..ToneArgs::default() };
+        Ui::new(&tone, Format::Json, &Environment::default())
     }
 
-    /// The same mouth, but what it says is held back: for a target among several.
-    pub fn held(&self, target: &str) -> (Ui, Arc<Held>) {
-        let held = Arc::<Held>::default();
-        let (streams, target) = (Streams::Held(Arc::clone(&held)), Some(target.to_owned()));
-        (Ui { streams, target, run: Arc::default(), ..self.clone() }, held)
+    /// The output of one of several targets, buffered until its turn.
+    pub fn buffered(&self, target: &str) -> (Ui, Arc<Buffered>) {
+        let buffered = Arc::<Buffered>::default();
+        let (streams, target) = (Streams::Buffered(Arc::clone(&buffered)), Some(target.to_owned()));
+        (Ui { streams, target, run: Arc::default(), ..self.clone() }, buffered)
     }
 
-    /// A defect of this program: to stderr, whatever was asked for. Only where it is: what a panic says may hold anything.
-    pub fn say_defect(location: Option<&str>) {
+    /// Reports a panic, by its place only: its message may hold a secret.
+    pub fn report_defect(location: Option<&str>) {
         let location = location.unwrap_or("an unknown place");
         let _ = writeln!(io::stderr().lock(), "error: jobdoctor has a defect at {location}; please report it");
     }
@@ -110,29 +98,23 @@ impl Ui {
         self.out_is_terminal
     }
 
-    /// True if stderr may show how far it is.
+    /// True if stderr may show progress.
     pub fn shows_progress(&self) -> bool {
-        self.err_is_terminal && !self.quiet && self.log == LogFormat::Text && !self.streams.are_held()
+        self.err_is_terminal && !self.quiet && self.log == LogFormat::Text && !self.streams.are_buffered()
     }
 
-    /// What the lines of a log from here on are about.
-    pub fn is_run(&self, run: &str) {
+    /// Sets the run id of the log lines that follow.
+    pub fn set_run(&self, run: &str) {
         self.run.lock().unwrap_or_else(PoisonError::into_inner).replace(run.to_owned());
     }
 
-    /// Writes the report. A reader that has gone away is no error: it has seen what it wanted.
-    ///
-    /// # Errors
-    /// When stdout cannot be written for any other reason.
+    /// Writes the report. A closed pipe is no error: its reader has what it wanted.
     pub fn report(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
-        self.report_on(write).map(drop)
+        self.report_part(write).map(drop)
     }
 
-    /// The same for a report that goes on: false if its reader has gone away.
-    ///
-    /// # Errors
-    /// When stdout cannot be written for any other reason.
-    pub fn report_on(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<bool, CliError> {
+    /// Writes a part of the report; false if the pipe is closed.
+    pub fn report_part(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<bool, CliError> {
         match self.streams.out(write) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 Err(CliError::new(Exit::Internal, format!("the report cannot be written: {error}")))
@@ -142,15 +124,14 @@ impl Ui {
         }
     }
 
-    /// A summary line: a line break in it is none of ours.
+    /// Writes a summary line.
     pub fn note(&self, text: &str) {
         if !self.quiet {
-            self.say("info", Style::new(), "", &inert(text));
+            self.write("info", Style::new(), "", &inert(text));
         }
     }
 
-    /// A line that is drawn again and again, on a terminal alone; an empty one takes it away. What comes from a database does
-    /// not belong in it.
+    /// Redraws a line of progress on a terminal; an empty text removes it. The text must hold nothing from a database.
     pub fn redraw(&self, text: &str) {
         if self.shows_progress() {
             let width = terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| usize::from(width.0));
@@ -160,8 +141,8 @@ impl Ui {
         }
     }
 
-    /// Says these sentences on stderr.
-    pub fn say_all(&self, messages: &[Message]) {
+    /// Writes these sentences to stderr.
+    pub fn messages(&self, messages: &[Message]) {
         messages.iter().for_each(|message| match message {
             Message::Warn(text) => self.warn(text),
             Message::Note(text) => self.note(text),
@@ -170,55 +151,66 @@ impl Ui {
     }
 
     /// Writes a document to stdout.
-    ///
-    /// # Errors
-    /// When stdout fails for another reason than that its reader has gone.
     pub fn print<D: Document>(&self, format: Format, document: &D) -> Result<(), CliError> {
         self.report(|out| output::write(document, format, &self.screen(), self.is_terminal(), out))
     }
 
-    /// What to type next.
+    /// Writes a document that is no list to stdout: as JSON, or as the text that is laid out for the screen.
+    pub fn print_page<D: Serialize>(
+        &self,
+        format: Format,
+        document: &D,
+        text: impl FnOnce(&Screen) -> io::Result<String>,
+    ) -> Result<(), CliError> {
+        self.report(|out| match format {
+            Format::Json => json(document, out),
+            Format::None => Ok(()),
+            _ => out.write_all(text(&self.screen())?.as_bytes()),
+        })
+    }
+
+    /// Writes the command to type next.
     pub fn hint(&self, text: &str) {
         if !self.quiet {
-            self.say("info", AnsiColor::Cyan.on_default(), "", text);
+            self.write("info", AnsiColor::Cyan.on_default(), "", text);
         }
     }
 
-    /// Something an operator should know, in one line.
+    /// Writes something that an operator should know, in one line.
     pub fn warn(&self, text: &str) {
         if !self.quiet {
-            self.say("warning", AnsiColor::Yellow.on_default().bold(), "warning: ", &inert(text));
+            self.write("warning", AnsiColor::Yellow.on_default().bold(), "warning: ", &inert(text));
         }
     }
 
-    /// A word about how things are set up: to who asked with `--verbose`, and to a terminal. Cron would mail it every minute.
+    /// Warns about the setup, at a terminal or with `--verbose`: cron would mail it every minute.
     pub fn warn_about_setup(&self, text: &str) {
-        if self.tells_details() {
+        if self.shows_details() {
             self.warn(text);
         }
     }
 
-    /// True if what is not worth a mail is said: to who asked with `--verbose`, and to a terminal.
-    pub fn tells_details(&self) -> bool {
+    /// True at a terminal or with `--verbose`: warnings that are not worth a mail are written.
+    pub fn shows_details(&self) -> bool {
         self.verbose || self.err_is_terminal
     }
 
-    /// What was found out, for who asked with `--verbose`.
+    /// Writes a detail, with `--verbose`.
     pub fn detail(&self, text: &str) {
         if self.verbose {
-            self.say("debug", Style::new().dimmed(), "", text);
+            self.write("debug", Style::new().dimmed(), "", text);
         }
     }
 
-    /// The error that a run with a report ends with. Machines read of it in the report.
-    pub fn ends_with_report(&self, error: &CliError) -> Exit {
+    /// Writes the error of a run that has printed its report, and gives its exit. Programs find it in the report.
+    pub fn error_after_report(&self, error: &CliError) -> Exit {
         if !self.machine || self.log == LogFormat::Json {
             self.error(error);
         }
         error.exit
     }
 
-    /// An error. Machines get a document.
+    /// Writes the error that ends the run; programs get a document.
     pub fn error(&self, error: &CliError) {
         if self.log == LogFormat::Json {
             let line = LogLine {
@@ -234,14 +226,14 @@ impl Ui {
             self.streams.err(|err| json(&document, err));
             return;
         }
-        self.say("error", AnsiColor::Red.on_default().bold(), "error: ", &error.message);
+        self.write("error", AnsiColor::Red.on_default().bold(), "error: ", &error.message);
         for hint in &error.hints {
-            self.say("info", AnsiColor::Cyan.on_default(), "hint: ", hint);
+            self.write("info", AnsiColor::Cyan.on_default(), "hint: ", hint);
         }
     }
 
     fn line(&self, level: &'static str, text: &str) -> LogLine {
-        #[expect(clippy::disallowed_methods, reason = "it says when a line was written, and nothing is judged by it")]
+        #[expect(clippy::disallowed_methods, reason = "the time of a log line; no job is judged by it")]
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok();
         let micros = now.and_then(|now| i64::try_from(now.as_micros()).ok());
         LogLine {
@@ -257,18 +249,17 @@ impl Ui {
         }
     }
 
-    /// Something that went wrong beside a run that has ended in its own way: said however quiet it is, and no document, since
-    /// that run has its own.
-    pub fn complain(&self, text: &str) {
-        self.say("error", AnsiColor::Red.on_default().bold(), "error: ", text);
+    /// Writes an error that does not change how the run ends, even with `--quiet`; never as a document, because the run has its own.
+    pub fn side_error(&self, text: &str) {
+        self.write("error", AnsiColor::Red.on_default().bold(), "error: ", text);
     }
 
-    /// A stderr that has gone away changes nothing about what was done.
-    fn say(&self, level: &'static str, style: Style, label: &str, text: &str) {
+    /// Writes to stderr. A closed stderr does not change what the run does.
+    fn write(&self, level: &'static str, style: Style, label: &str, text: &str) {
         if self.log == LogFormat::Json {
             return self.log(&self.line(level, text));
         }
-        // Line breaks are ours; anything else that moves the cursor is not.
+        // Line breaks come from jobdoctor; other control characters do not.
         let text = masked(text);
         let text: Vec<_> = text.lines().map(inert).collect();
         let text = text.join("\n");
@@ -279,7 +270,7 @@ impl Ui {
         });
     }
 
-    /// One line, in one piece.
+    /// Writes a log line with one write, so that lines of several processes do not mix.
     fn log(&self, line: &LogLine) {
         if let Ok(mut bytes) = serde_json::to_vec(line) {
             bytes.push(b'\n');
@@ -287,12 +278,12 @@ impl Ui {
         }
     }
 
-    /// What a target among several had to say beside its report, each line under the target's name.
-    pub fn pass_on(&self, target: &str, said: impl BufRead) {
-        // A log's lines say themselves whose they are.
+    /// Writes the buffered stderr of a target, each line after the target's name.
+    pub fn forward(&self, target: &str, buffered: impl BufRead) {
+        // Log lines have a field for the target.
         let label = if self.log == LogFormat::Json { String::new() } else { format!("{}: ", inert(target)) };
         self.streams.err(|err| {
-            said.split(b'\n').try_for_each(|line| {
+            buffered.split(b'\n').try_for_each(|line| {
                 err.write_all(label.as_bytes())?;
                 err.write_all(&line?)?;
                 writeln!(err)
@@ -301,7 +292,7 @@ impl Ui {
     }
 }
 
-/// The flag, then NO_COLOR, then CLICOLOR_FORCE, then CLICOLOR, then whether it is a terminal that can.
+/// Whether to colour: by the flag, then NO_COLOR, CLICOLOR_FORCE, CLICOLOR, then by the terminal.
 fn wants_color(flag: ColorArg, environment: &Environment, is_terminal: bool) -> bool {
     match flag {
         ColorArg::Always => true,

@@ -1,9 +1,10 @@
+use super::format::{Cell, Facts, Tone};
 use super::{ErrorDocument, Target};
 use crate::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// `jobdoctor.check/v1`: can jobdoctor do its work here?
+/// `jobdoctor.check/v1`: whether jobdoctor can do its work here.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Check {
     /// `jobdoctor.check/v1`.
@@ -17,9 +18,9 @@ pub struct Check {
     pub can_list: bool,
     /// True if reclaiming would work.
     pub can_reclaim: bool,
-    /// What was looked at, the worst first.
+    /// What was checked, the worst first.
     pub findings: Vec<CheckFinding>,
-    /// What only a write can tell: nothing of it was looked at. Empty where nothing can be reclaimed.
+    /// What only a write can show, so it was not checked. Empty where nothing can be reclaimed.
     pub unverified: Vec<String>,
 }
 
@@ -39,7 +40,7 @@ impl Check {
     }
 }
 
-/// One thing that was looked at.
+/// One thing that was checked.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CheckFinding {
     /// A word for programs.
@@ -58,8 +59,30 @@ pub struct CheckFinding {
 pub enum Severity {
     /// jobdoctor cannot do its work.
     Error,
-    /// It can, with a drawback.
+    /// jobdoctor can do its work, with a drawback.
     Warning,
     /// As it should be.
     Ok,
+}
+
+impl Check {
+    /// The findings as lines for people.
+    pub fn facts(&self) -> Facts {
+        let mut facts = Facts::new();
+        for finding in &self.findings {
+            let (word, tone) = match finding.severity {
+                Severity::Error => ("error", Tone::Bad),
+                Severity::Warning => ("warning", Tone::Warn),
+                Severity::Ok => ("ok", Tone::Plain),
+            };
+            facts.add(word, Cell::new(format!("{}: {}", finding.id, finding.detail), tone));
+            if let Some(fix) = &finding.fix {
+                facts.add("", format!("to fix it: {fix}"));
+            }
+        }
+        for unverified in &self.unverified {
+            facts.add("unverified", unverified.as_str());
+        }
+        facts
+    }
 }

@@ -1,17 +1,33 @@
-//! Columns that every list of jobs shares.
+//! Tables of items, and the columns that lists of jobs have in common.
 
-use crate::model::{Action, age};
+use crate::model::{Action, Timestamp, age};
 use crate::output::Job;
-use crate::output::format::{Align, Cell, Column, Tone, or_dash};
+use crate::output::format::{Align, Cell, Column, Table, Tone, or_dash};
 use crate::policy::{Proves, VerdictKind};
+use std::io;
 use std::time::Duration;
 
-/// Left-aligned columns in the order of importance 0 (never dropped) to 9 (dropped first).
+/// A column, and the cell that an item has in it.
+pub type CellOf<'a, T> = (Column, &'a dyn Fn(&T) -> Cell);
+
+/// A table with a row for each item.
+///
+/// # Errors
+/// When an item cannot be read from its temporary file.
+pub fn table<T>(columns: &[CellOf<'_, T>], items: impl Iterator<Item = io::Result<T>>) -> io::Result<Table> {
+    let row = |item: io::Result<T>| item.map(|item| columns.iter().map(|(_, cell)| cell(&item)).collect());
+    Ok(Table {
+        columns: columns.iter().map(|(column, _)| column.clone()).collect(),
+        rows: items.map(row).collect::<io::Result<_>>()?,
+    })
+}
+
+/// A left-aligned column for texts, of importance 0 (never dropped) to 9 (dropped first).
 pub fn column(title: &'static str, importance: u8, shrinks_to: Option<usize>) -> Column {
     Column { title, align: Align::Left, importance, shrinks_to }
 }
 
-/// The same for numbers and ages.
+/// A right-aligned column for numbers and ages.
 pub fn right(title: &'static str, importance: u8) -> Column {
     Column { title, align: Align::Right, importance, shrinks_to: None }
 }
@@ -22,6 +38,17 @@ pub fn text(value: Option<&str>) -> Cell {
         "-" => Cell::new("-", Tone::Dim),
         text => text.into(),
     }
+}
+
+/// An instant that may not be known.
+pub fn time(time: Option<Timestamp>) -> Cell {
+    text(time.map(|time| time.to_string()).as_deref())
+}
+
+/// A duration that may not be known.
+pub fn duration(seconds: Option<f64>) -> Cell {
+    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    text(duration.map(age).as_deref())
 }
 
 /// For how long there was no sign of life.

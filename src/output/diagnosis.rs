@@ -1,4 +1,4 @@
-//! What is likely to have happened, a line each.
+//! Diagnoses: the probable causes of several findings.
 
 use super::StaleSummary;
 use super::format::{Cell, Screen, Tone, count, grouped};
@@ -6,21 +6,21 @@ use crate::model::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is likely to have happened to several jobs at once, or how their ownership data contradicts itself: a guess for people.
+/// The probable cause of several stuck jobs, or an inconsistency in their ownership data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Diagnosis {
     /// `all_silent` (everything in flight went silent within minutes), `vanished` (hosts or owners of which every claim is
-    /// dead), `silent` (the same by age alone, or with claims that nobody can judge), `hangs` (stuck jobs of owners that
+    /// dead), `silent` (the same by age alone, or with claims that cannot be judged), `hangs` (stuck jobs of owners that
     /// live); and inconsistencies: `no_owner`, `owner_missing`, `owner_restarted`, `no_claim_time`. A stuck job is part of one diagnosis at
     /// most, but for `no_claim_time`.
     pub diagnosis: String,
     /// In words.
     pub text: String,
-    /// The host it befell, if it was one.
+    /// The host, if it is about one.
     pub host: Option<String>,
-    /// The owner it befell, if it was one.
+    /// The owner, if it is about one.
     pub owner: Option<String>,
-    /// The kind of work, if it befell one.
+    /// The kind of work, if it is about one.
     pub kind: Option<String>,
     /// When it began: the last sign of life of the first that went; of what hangs the first claim; of an inconsistency the oldest sign.
     #[schemars(with = "Option<String>")]
@@ -28,18 +28,18 @@ pub struct Diagnosis {
     /// When it was complete: the last sign of life of the last that went; of what hangs the last claim; of an inconsistency the newest.
     #[schemars(with = "Option<String>")]
     pub until_at: Option<Timestamp>,
-    /// How many stuck jobs it is about, whatever the limit; of `no_claim_time` unknown ones too.
+    /// The stuck jobs that it explains, whatever the limit; for `no_claim_time` also unknown ones.
     pub jobs: u64,
-    /// On how many hosts; null where owners name none.
+    /// Their hosts; null where owners name none.
     pub hosts: Option<u64>,
-    /// Of how many owners; null where there are none, or more than are told apart.
+    /// Their owners; null where there are none, or too many to count.
     pub owners: Option<u64>,
 }
 
-/// Diagnoses for people; machines get more.
+/// Diagnoses in a table; documents hold more.
 const MOST: usize = 10;
 
-/// The diagnoses in sentences, most jobs first.
+/// The diagnoses in sentences, the one with the most jobs first.
 pub fn diagnoses(list: &[Diagnosis], summary: &StaleSummary, screen: &Screen) -> String {
     let mut text: String = list.iter().take(MOST).map(|diagnosis| screen.paragraph(&sentence(diagnosis))).collect();
     let more = summary.diagnoses.saturating_sub(list.len().min(MOST) as u64);
@@ -49,13 +49,12 @@ pub fn diagnoses(list: &[Diagnosis], summary: &StaleSummary, screen: &Screen) ->
     text
 }
 
-/// How many stuck jobs are part of none.
+/// The count of stuck jobs without a diagnosis.
 pub fn alone(summary: &StaleSummary, screen: &Screen) -> String {
     if summary.alone == 0 {
         return String::new();
     }
-    let verb = if summary.alone == 1 { "stands" } else { "stand" };
-    let text = format!("{} {verb} alone", count(summary.alone, "stuck job", "stuck jobs"));
+    let text = format!("{} without a diagnosis", count(summary.alone, "stuck job", "stuck jobs"));
     screen.paragraph(&Cell::new(text, Tone::Dim))
 }
 

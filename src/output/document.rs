@@ -1,3 +1,5 @@
+//! Documents that are lists: the formats they share, CSV and JSON lines.
+
 use super::format::{Format, Screen, csv, inert, json};
 use super::{Spool, Target};
 use crate::model::Timestamp;
@@ -6,12 +8,12 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
 
-/// Rows of a table for people, unless they ask for another number.
+/// The default limit of a table.
 pub const ROWS: usize = 50;
 
-/// A document that is a list: each format that it can be printed in.
+/// A document that is a list, in each of its formats.
 pub trait Document: Serialize {
-    /// Writes a table for people.
+    /// The table for people.
     ///
     /// # Errors
     /// When the temporary file of a long list cannot be read.
@@ -36,8 +38,7 @@ pub trait Document: Serialize {
     fn lines(&self, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// Writes a document in a format. On a terminal, names are made inert: for programs an id is exact, but a terminal must not be
-/// controlled by one.
+/// Writes a document in a format. Names are exact for programs and inert on a terminal.
 ///
 /// # Errors
 /// When the writer, or the temporary file of a long list, fails.
@@ -59,23 +60,48 @@ pub fn write<D: Document>(
             String::from_utf8_lossy(&names).lines().try_for_each(|name| writeln!(out, "{}", inert(name)))
         }
         Format::Name => document.names(out),
-        // The commands that offer it have metrics, and print those.
+        // The command that offers this format prints metrics instead.
         Format::Prometheus => Err(io::Error::other("a list has no samples")),
         Format::None => Ok(()),
     }
 }
 
-/// Writes items that may fail to come back from their temporary file as comma-separated values.
-pub(super) fn csv_of<T>(
-    columns: &[&str],
+/// Writes items as comma-separated values. `columns` are names of fields in the item's JSON, with spaces between; a column
+/// `rule=/reasons/0/rule` has a value from inside a field. Unknown values are empty, and the texts of a list are joined by spaces.
+///
+/// # Errors
+/// When the writer fails, or an item cannot be read from its temporary file.
+pub(super) fn csv_of<T: Serialize>(
+    columns: &str,
     items: impl Iterator<Item = io::Result<T>>,
-    values: impl Fn(&T) -> Vec<String>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let path = |column: &str| column.split_once('=').map_or_else(|| format!("/{column}"), |(_, path)| path.to_owned());
+    let paths: Vec<String> = columns.split_whitespace().map(path).collect();
+    let heads: Vec<&str> =
+        columns.split_whitespace().map(|column| column.split('=').next().unwrap_or_default()).collect();
     let mut failed = None;
-    let rows = items.map_while(|item| item.map_err(|error| failed = Some(error)).ok()).map(|item| values(&item));
-    csv(columns, rows, out)?;
+    let values = |item: io::Result<T>| -> io::Result<Vec<String>> {
+        let item = serde_json::to_value(item?)?;
+        debug_assert!(paths.iter().all(|path| item.get(path.split('/').nth(1).unwrap_or_default()).is_some()));
+        Ok(paths.iter().map(|path| item.pointer(path).map(csv_value).unwrap_or_default()).collect())
+    };
+    csv(&heads, items.map_while(|item| values(item).map_err(|error| failed = Some(error)).ok()), out)?;
     failed.map_or(Ok(()), Err)
+}
+
+fn csv_value(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(list) => list.iter().map(csv_value).collect::<Vec<_>>().join(" "),
+        // A whole number of seconds has no decimal point.
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            Some(seconds) => seconds.to_string(),
+            None => number.to_string(),
+        },
+        Value::Bool(_) | Value::Object(_) => value.to_string(),
+    }
 }
 
 /// One line of a `jsonl` document.
@@ -101,7 +127,7 @@ pub(super) fn list<T: Clone + Serialize + DeserializeOwned>(
     list.iter().try_for_each(|item| line(out, kind, &item?))
 }
 
-/// Writes the head that every document begins with; `more` are its own fields, other than lists of jobs and the summary.
+/// Writes the first line of a `jsonl` document; `more` are its own fields but for lists and the summary.
 pub(super) fn head(
     out: &mut dyn Write,
     schema: &str,

@@ -1,5 +1,8 @@
+use super::columns;
+use super::format::Table;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::io;
 
 /// `jobdoctor.env/v1`: every setting in force and where it came from.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -12,7 +15,7 @@ pub struct Env {
     pub database: Option<String>,
     /// The settings: this program's own first, then those of the connection.
     pub settings: Vec<EnvSetting>,
-    /// What is not as it should be, though it stops nothing.
+    /// What is wrong with the setup, though it stops nothing.
     pub warnings: Vec<String>,
 }
 
@@ -25,4 +28,21 @@ pub struct EnvSetting {
     pub value: Option<String>,
     /// What set it: a flag, a variable, a file and line, or `default`.
     pub origin: String,
+}
+
+impl Env {
+    /// The settings as a table for people.
+    ///
+    /// # Errors
+    /// Never: all of it is in memory.
+    pub fn table(&self) -> io::Result<Table> {
+        columns::table(
+            &[
+                (columns::column("setting", 0, None), &|setting: &&EnvSetting| setting.name.as_str().into()),
+                (columns::column("value", 0, Some(24)), &|setting| setting.value.as_deref().unwrap_or("-").into()),
+                (columns::column("from", 0, Some(24)), &|setting| setting.origin.as_str().into()),
+            ],
+            self.settings.iter().map(Ok),
+        )
+    }
 }

@@ -4,33 +4,33 @@ use crate::policy::Proves;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// `jobdoctor.health/v1`: what a monitoring plugin says, with the numbers that it goes by.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+/// `jobdoctor.health/v1`: the state of a queue for a monitoring system, with the numbers behind it.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Health {
     /// `jobdoctor.health/v1`.
     pub schema: &'static str,
     /// `ok`, `warning`, `critical` or `unknown`; the exit code is 0, 1, 2 or 3.
     pub state: String,
-    /// The same in a sentence.
+    /// The state in a sentence.
     pub message: String,
-    /// The store's own time of this snapshot; null if it could not look.
+    /// The store's own time of this snapshot; null if the queue could not be read.
     #[schemars(with = "Option<String>")]
     pub store_time: Option<Timestamp>,
-    /// Which queue; null if it could not look.
+    /// Which queue; null if the queue could not be read.
     pub target: Option<Target>,
-    /// What was asked for; null if it could not look.
+    /// What was asked for; null if the queue could not be read.
     pub filter: Option<Filter>,
-    /// The counts; null if it could not look.
+    /// The counts; null if the queue could not be read.
     pub summary: Option<HealthSummary>,
-    /// What was compared with a range; empty if it could not look.
+    /// The values that were compared with a range; empty if the queue could not be read.
     pub checks: Vec<HealthCheck>,
     /// Why claims are stuck, most frequent first; each claim is counted under its first reason.
     pub reasons: Vec<HealthReason>,
     /// The queues with stuck or unknown claims, worst first.
     pub queues: Vec<HealthQueue>,
-    /// What there is to know about these numbers, as sentences.
+    /// Caveats about these numbers, as sentences.
     pub findings: Vec<String>,
-    /// Why it could not look; null if it could.
+    /// Why the queue could not be read; null if it could.
     pub error: Option<HealthError>,
 }
 
@@ -41,9 +41,9 @@ pub struct HealthSummary {
     pub in_flight: u64,
     /// Stuck claims.
     pub stuck: u64,
-    /// Claims that nobody can judge.
+    /// Claims that cannot be judged.
     pub unknown: u64,
-    /// The longest silence of a stuck claim; null if none is stuck, or none of these ever gave a sign.
+    /// The longest silence of a stuck claim; null if none is stuck, or none of these ever showed a sign of life.
     pub oldest_silence_seconds: Option<f64>,
     /// How many of a hundred claims are stuck; 0 if there are none.
     pub stuck_percent: f64,
@@ -54,13 +54,13 @@ pub struct HealthSummary {
 pub struct HealthCheck {
     /// `stuck`, `silence`, `share` or `unknown`.
     pub name: String,
-    /// The value; null if nobody knows it.
+    /// The value; null if it is not known.
     pub value: Option<f64>,
     /// The range outside of which it is a warning, as the Monitoring Plugins guidelines write it; null is none.
     pub warning: Option<String>,
     /// The range outside of which it is critical.
     pub critical: Option<String>,
-    /// What the value comes to: `ok`, `warning` or `critical`.
+    /// The state of the value: `ok`, `warning` or `critical`.
     pub state: String,
 }
 
@@ -84,13 +84,13 @@ pub struct HealthQueue {
     pub in_flight: u64,
     /// Stuck claims.
     pub stuck: u64,
-    /// Claims that nobody can judge.
+    /// Claims that cannot be judged.
     pub unknown: u64,
     /// The longest silence of a stuck claim.
     pub oldest_silence_seconds: Option<f64>,
 }
 
-/// Why it could not look.
+/// Why the queue could not be read.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HealthError {
     /// The exit code that another command would end with.
@@ -105,21 +105,8 @@ impl Health {
     /// The name of the document.
     pub const SCHEMA: &'static str = "jobdoctor.health/v1";
 
-    /// One that could not look.
-    pub fn blind(state: &str, message: String, error: HealthError) -> Health {
-        Health {
-            schema: Health::SCHEMA,
-            state: state.to_owned(),
-            message,
-            store_time: None,
-            target: None,
-            filter: None,
-            summary: None,
-            checks: Vec::new(),
-            reasons: Vec::new(),
-            queues: Vec::new(),
-            findings: Vec::new(),
-            error: Some(error),
-        }
+    /// The document of a queue that could not be read.
+    pub fn unreadable(state: &str, message: String, error: HealthError) -> Health {
+        Health { schema: Health::SCHEMA, state: state.to_owned(), message, error: Some(error), ..Health::default() }
     }
 }

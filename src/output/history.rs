@@ -94,45 +94,10 @@ pub struct HistoryTarget {
 }
 
 impl HistoryRun {
-    /// The columns of `csv`, in order; the same names as in JSON.
-    pub const COLUMNS: [&'static str; 15] = [
-        "run_id",
-        "store_time",
-        "command",
-        "preset",
-        "database",
-        "table",
-        "actor",
-        "host",
-        "moved",
-        "moved_at_least",
-        "undoable",
-        "undoes",
-        "undone_by",
-        "recorded_in",
-        "reason",
-    ];
-
-    /// The values of those columns; what is not known is empty.
-    pub fn values(&self) -> Vec<String> {
-        vec![
-            self.run_id.clone(),
-            self.store_time.to_string(),
-            self.command.clone(),
-            self.target.preset.clone(),
-            self.target.database.clone(),
-            self.target.table.clone(),
-            self.actor.clone().unwrap_or_default(),
-            self.host.clone().unwrap_or_default(),
-            self.moved.map(|moved| moved.to_string()).unwrap_or_default(),
-            self.moved_at_least.to_string(),
-            self.undoable.to_string(),
-            self.undoes.clone().unwrap_or_default(),
-            self.undone_by.join(" "),
-            self.recorded_in.join(" "),
-            self.reason.clone().unwrap_or_default(),
-        ]
-    }
+    /// The columns of `csv`.
+    pub(super) const COLUMNS: &'static str = "\
+        run_id store_time command preset=/target/preset database=/target/database table=/target/table actor host \
+        moved moved_at_least undoable undoes undone_by recorded_in reason";
 }
 
 impl Document for History {
@@ -182,7 +147,7 @@ impl Document for History {
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        csv_of(&HistoryRun::COLUMNS, self.runs.iter().map(Ok), |run| run.values(), out)
+        csv_of(HistoryRun::COLUMNS, self.runs.iter().map(Ok), out)
     }
 
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -92,42 +92,9 @@ pub struct HistoryChange {
 }
 
 impl HistoryStep {
-    /// The columns of `csv`, in order; the same names as in JSON.
-    pub const COLUMNS: [&'static str; 13] = [
-        "id",
-        "queue",
-        "kind",
-        "owner",
-        "action",
-        "state",
-        "state_after",
-        "attempts",
-        "attempts_after",
-        "rules",
-        "outcome",
-        "compared",
-        "undoable",
-    ];
-
-    /// The values of those columns; what is not known is empty.
-    pub fn values(&self) -> Vec<String> {
-        let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
-        vec![
-            self.id.clone(),
-            self.queue.clone().unwrap_or_default(),
-            self.kind.clone().unwrap_or_default(),
-            self.owner.clone().unwrap_or_default(),
-            self.action.clone().unwrap_or_default(),
-            self.state.clone().unwrap_or_default(),
-            self.state_after.clone().unwrap_or_default(),
-            number(self.attempts),
-            number(self.attempts_after),
-            self.rules.join(" "),
-            self.outcome.clone(),
-            self.compared.clone().unwrap_or_default(),
-            self.undoable.to_string(),
-        ]
-    }
+    /// The columns of `csv`.
+    pub(super) const COLUMNS: &'static str = "\
+        id queue kind owner action state state_after attempts attempts_after rules outcome compared undoable";
 }
 
 impl Document for HistoryOne {
@@ -168,7 +135,7 @@ impl Document for HistoryOne {
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        csv_of(&HistoryStep::COLUMNS, self.steps.iter(), HistoryStep::values, out)
+        csv_of(HistoryStep::COLUMNS, self.steps.iter(), out)
     }
 
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -138,54 +138,10 @@ impl Job {
         self.last_seen_at.map_or(i64::MAX, Timestamp::micros)
     }
 
-    /// The columns of `csv`, in order; the same names as in JSON, and the first reason for the list of them.
-    pub const COLUMNS: [&'static str; 18] = [
-        "id",
-        "queue",
-        "kind",
-        "state",
-        "owner",
-        "host",
-        "claimed_at",
-        "last_seen_at",
-        "silence_seconds",
-        "lease_expires_at",
-        "attempts",
-        "max_attempts",
-        "verdict",
-        "liveness",
-        "rule",
-        "detail",
-        "action",
-        "stalls",
-    ];
-
-    /// The values of those columns; what is not known is empty.
-    pub fn values(&self) -> Vec<String> {
-        let time = |time: Option<Timestamp>| time.map(|time| time.to_string()).unwrap_or_default();
-        let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
-        let reason = self.reasons.first();
-        vec![
-            self.id.clone(),
-            self.queue.clone().unwrap_or_default(),
-            self.kind.clone().unwrap_or_default(),
-            self.state.clone(),
-            self.owner.clone().unwrap_or_default(),
-            self.host.clone().unwrap_or_default(),
-            time(self.claimed_at),
-            time(self.last_seen_at),
-            self.silence_seconds.map(|seconds| seconds.to_string()).unwrap_or_default(),
-            time(self.lease_expires_at),
-            number(self.attempts),
-            number(self.max_attempts),
-            self.verdict.name().to_owned(),
-            self.liveness.clone().unwrap_or_default(),
-            reason.map(|reason| reason.rule.clone()).unwrap_or_default(),
-            reason.map(|reason| reason.detail.clone()).unwrap_or_default(),
-            self.action.map(|action| action.to_string()).unwrap_or_default(),
-            number(self.stalls),
-        ]
-    }
+    /// The columns of `csv`; `rule` and `detail` are those of the first reason.
+    pub(super) const COLUMNS: &'static str = "\
+        id queue kind state owner host claimed_at last_seen_at silence_seconds lease_expires_at attempts \
+        max_attempts verdict liveness rule=/reasons/0/rule detail=/reasons/0/detail action stalls";
 }
 
 impl From<&policy::Skipped> for Skipped {
@@ -202,7 +158,7 @@ impl From<model::RowError> for RowError {
 
 impl StepJob {
     /// The columns of `csv` that come after those of the job.
-    pub const FURTHER_COLUMNS: [&'static str; 4] = ["state_after", "attempts_after", "outcome", "error"];
+    pub(super) const FURTHER_COLUMNS: &'static str = "state_after attempts_after outcome error=/error/message";
 
     /// True for a wake-up, which moves nothing.
     pub fn is_wake_up(&self) -> bool {
@@ -212,16 +168,6 @@ impl StepJob {
     /// True if the job was moved.
     pub fn was_moved(&self) -> bool {
         self.outcome == Some(Outcome::Moved) && !self.is_wake_up()
-    }
-
-    /// The values of all columns.
-    pub fn values(&self) -> Vec<String> {
-        let mut values = self.job.values();
-        values.push(self.state_after.clone());
-        values.push(self.attempts_after.map(|n| n.to_string()).unwrap_or_default());
-        values.push(self.outcome.map(|outcome| outcome.name().to_owned()).unwrap_or_default());
-        values.push(self.error.as_ref().map(|error| error.message.clone()).unwrap_or_default());
-        values
     }
 }
 

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-/// What one snapshot found in flight, counted for monitoring; [`super::Health`] and metrics are made from it.
+/// The jobs in flight of one snapshot, counted for monitoring: for [`super::Health`] and for metrics.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Measured {
     /// The queues that have jobs in flight, by name.
@@ -12,19 +12,18 @@ pub struct Measured {
 pub struct MeasuredQueue {
     /// The states of its jobs in flight, in the queue's own words.
     pub states: BTreeMap<String, MeasuredState>,
-    /// The longest silence of its stuck claims; `None` where none is stuck, or none of the stuck ones ever gave a sign.
+    /// The longest silence of its stuck claims; `None` where none is stuck, or none of the stuck ones ever showed a sign of life.
     pub oldest_silence_seconds: Option<f64>,
 }
 
 /// The claims of one queue in one state.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MeasuredState {
-    /// All of them.
+    /// Claims.
     pub in_flight: u64,
-    /// Those that nobody can judge.
+    /// Claims that cannot be judged.
     pub unknown: u64,
-    /// Those that are stuck, by the first reason: each is counted once. The reasons that this kind of queue usually has are
-    /// always there, if only with 0.
+    /// Stuck claims by their first reason. The usual reasons of this kind of queue are always present, if only with 0.
     pub stuck: BTreeMap<&'static str, u64>,
 }
 
@@ -34,7 +33,7 @@ impl MeasuredQueue {
         self.states.values().map(|state| state.in_flight).sum()
     }
 
-    /// Claims that nobody can judge.
+    /// Claims that cannot be judged.
     pub fn unknown(&self) -> u64 {
         self.states.values().map(|state| state.unknown).sum()
     }
@@ -51,7 +50,7 @@ impl Measured {
         self.queues.values().map(MeasuredQueue::in_flight).sum()
     }
 
-    /// Claims that nobody can judge.
+    /// Claims that cannot be judged.
     pub fn unknown(&self) -> u64 {
         self.queues.values().map(MeasuredQueue::unknown).sum()
     }

@@ -1,4 +1,4 @@
-//! What a run found and did, as gauges.
+//! The gauges of one run: how it ended, the jobs in flight it found, and the outcomes of its actions.
 
 use crate::model::Action;
 use crate::output::format::{Family, Sample};
@@ -6,86 +6,83 @@ use crate::output::{Measured, MeasuredQueue};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Queues that have series of their own. Where there are more, those with findings come first; the rest is one queue.
+/// Queues with series of their own. Of more queues, those with stuck or unknown jobs come first; the rest share one series.
 const MOST_QUEUES: usize = 200;
-/// What that one is called.
+/// The queue label of that series.
 const OTHER: &str = "other";
 /// The most characters of a queue's or a state's name.
 const LONGEST_NAME: usize = 200;
 
-/// What became of jobs: how many, by queue, action and outcome.
-pub type Reclaimed = BTreeMap<(Option<String>, Action, &'static str), u64>;
+/// Jobs by queue, action and outcome.
+pub type OutcomeCounts = BTreeMap<(Option<String>, Action, &'static str), u64>;
 
 /// One run of a command, for monitoring.
-pub struct Run<'a> {
+pub struct RunMetrics<'a> {
     /// The command.
     pub command: &'static str,
-    /// What the target is called.
+    /// The target's name.
     pub target: &'a str,
-    /// When it ended by this host's clock, in seconds since 1970.
+    /// When the run ended by this host's clock, in seconds since 1970.
     pub ended_at: f64,
-    /// How long it took.
+    /// How long the run took.
     pub took: Duration,
-    /// How it ended.
+    /// Its exit code.
     pub exit_code: u8,
-    /// When the last run before this one that ended with 0 did so.
+    /// When the last earlier run with exit code 0 ended, in seconds since 1970.
     pub last_success_at: Option<f64>,
-    /// What it found before it did anything; `None` if it did not come so far.
+    /// The jobs in flight before the run acted; `None` if it did not get that far.
     pub measured: Option<&'a Measured>,
-    /// What the run before it found, if it left it at that because another one was at work, or had just been.
-    pub stood_back: Option<&'a [Family]>,
-    /// What it did; `None` for a command that never does anything.
-    pub reclaimed: Option<&'a Reclaimed>,
+    /// The gauges of an earlier run, if this run left the queue to another sweep.
+    pub found_before: Option<&'a [Family]>,
+    /// The outcomes; `None` for a command that never acts.
+    pub outcomes: Option<&'a OutcomeCounts>,
 }
 
 /// The name of the gauge that outlives a run that failed.
 pub const LAST_SUCCESS: &str = "jobdoctor_last_success_timestamp_seconds";
 
-/// The gauges of what a run found before it did anything, and what they say.
+/// The gauges of the jobs in flight, with their help texts.
 pub const FOUND: [(&str, &str); 4] = [
     ("jobdoctor_in_flight_jobs", "Jobs in flight."),
-    (
-        "jobdoctor_stuck_jobs",
-        "Jobs in flight that are stuck, by the first reason, before anything was done about them.",
-    ),
-    ("jobdoctor_unknown_jobs", "Jobs in flight that nobody can judge."),
+    ("jobdoctor_stuck_jobs", "Jobs in flight that are stuck, by the first reason, before the run acted on them."),
+    ("jobdoctor_unknown_jobs", "Jobs in flight that cannot be judged."),
     ("jobdoctor_oldest_silence_seconds", "The longest silence of a stuck job, 0 if none is stuck."),
 ];
 
-/// The gauge of what a run did.
+/// The gauge of the outcomes.
 pub const RECLAIMED: (&str, &str) =
-    ("jobdoctor_reclaimed_jobs", "Jobs that the last run acted on, by action and by what became of them.");
+    ("jobdoctor_reclaimed_jobs", "Jobs that the last run acted on, by action and outcome.");
 
 /// The gauges of a run, always in the same order.
-pub fn metrics(run: &Run<'_>) -> Vec<Family> {
+pub fn metrics(run: &RunMetrics<'_>) -> Vec<Family> {
     let last_success = if run.exit_code == 0 { Some(run.ended_at) } else { run.last_success_at };
-    let could_look = run.measured.is_some() || run.stood_back.is_some();
+    let has_read = run.measured.is_some() || run.found_before.is_some();
     let mut families = vec![
-        run.one("jobdoctor_up", "1 if the last run could look at the queue.", Some(could_look.into())),
+        run.one("jobdoctor_up", "1 if the last run could read the queue.", Some(has_read.into())),
         run.one("jobdoctor_exit_code", "The exit code of the last run.", Some(run.exit_code.into())),
         run.one(
             "jobdoctor_last_run_timestamp_seconds",
             "When the last run ended, by its host's clock.",
             Some(run.ended_at),
         ),
-        run.one(LAST_SUCCESS, "When the last run that ended with exit code 0 did so.", last_success),
+        run.one(LAST_SUCCESS, "When the last run with exit code 0 ended, by its host's clock.", last_success),
         run.one("jobdoctor_run_duration_seconds", "How long the last run took.", Some(run.took.as_secs_f64())),
     ];
-    if let (None, Some(found)) = (run.measured, run.stood_back) {
+    if let (None, Some(found)) = (run.measured, run.found_before) {
         families.extend_from_slice(found);
         return families;
     }
     let names = run.measured.map(Names::of).unwrap_or_default();
     families.extend(run.measured.iter().flat_map(|measured| run.found(measured, &names)));
-    families.extend(run.reclaimed.map(|reclaimed| run.done(reclaimed, &names)));
+    families.extend(run.outcomes.map(|outcomes| run.reclaimed(outcomes, &names)));
     families
 }
 
-impl Run<'_> {
-    /// A gauge with these labels besides the run's own.
+impl RunMetrics<'_> {
+    /// A sample with these labels after the run's own.
     fn sample(&self, labels: Vec<(&'static str, String)>, value: f64) -> Sample {
         let own = [("target", self.target.to_owned()), ("command", self.command.to_owned())];
-        // More digits would only be noise.
+        // Milliseconds: more digits would be noise.
         Sample { labels: own.into_iter().chain(labels).collect(), value: (value * 1000.0).round() / 1000.0 }
     }
 
@@ -93,7 +90,7 @@ impl Run<'_> {
         Family { name, help, samples: value.map(|value| self.sample(Vec::new(), value)).into_iter().collect() }
     }
 
-    /// What was in flight before anything was done about it.
+    /// The jobs in flight before the run acted.
     fn found(&self, measured: &Measured, names: &Names) -> Vec<Family> {
         let mut in_flight: BTreeMap<(String, String), u64> = BTreeMap::new();
         let mut unknown = in_flight.clone();
@@ -129,12 +126,12 @@ impl Run<'_> {
         FOUND.into_iter().zip(samples).map(|((name, help), samples)| Family { name, help, samples }).collect()
     }
 
-    /// What became of the jobs. A queue of which nothing was requeued says 0: a series that comes and goes cannot be drawn.
-    fn done(&self, reclaimed: &Reclaimed, names: &Names) -> Family {
+    /// The outcomes. A queue without requeued jobs has 0, because Prometheus cannot graph a series that comes and goes.
+    fn reclaimed(&self, outcomes: &OutcomeCounts, names: &Names) -> Family {
         let mut counts: BTreeMap<(String, Action, &str), u64> = BTreeMap::new();
         let found = self.measured.iter().flat_map(|measured| measured.queues.keys());
         counts.extend(found.map(|queue| ((names.label(queue.as_deref()), Action::Requeue, "moved"), 0)));
-        for ((queue, action, outcome), jobs) in reclaimed {
+        for ((queue, action, outcome), jobs) in outcomes {
             *counts.entry((names.label(queue.as_deref()), *action, outcome)).or_default() += jobs;
         }
         let sample = |((queue, action, outcome), n): ((String, Action, &str), u64)| {
@@ -146,10 +143,10 @@ impl Run<'_> {
     }
 }
 
-/// How queues are called in labels.
+/// The queue labels.
 #[derive(Default)]
 struct Names {
-    /// Those that keep their name; `None` if all do.
+    /// The queues that keep their name; `None` if all do.
     kept: Option<BTreeSet<String>>,
 }
 
@@ -164,7 +161,7 @@ impl Names {
             return Names { kept: None };
         }
         let mut ranked: Vec<(String, u64)> = by_name.into_iter().collect();
-        // Stable, so names decide where findings do not.
+        // The sort is stable, so equal counts keep the order of names.
         ranked.sort_by_key(|(_, findings)| std::cmp::Reverse(*findings));
         Names { kept: Some(ranked.into_iter().take(MOST_QUEUES).map(|(name, _)| name).collect()) }
     }
@@ -196,8 +193,8 @@ mod tests {
         }
     }
 
-    fn run<'a>(measured: Option<&'a Measured>, reclaimed: Option<&'a Reclaimed>, exit_code: u8) -> Run<'a> {
-        Run {
+    fn run<'a>(measured: Option<&'a Measured>, reclaimed: Option<&'a OutcomeCounts>, exit_code: u8) -> RunMetrics<'a> {
+        RunMetrics {
             command: "sweep",
             target: "shop",
             ended_at: 1_795_168_800.123_4,
@@ -205,12 +202,12 @@ mod tests {
             exit_code,
             last_success_at: Some(1_795_168_000.0),
             measured,
-            stood_back: None,
-            reclaimed,
+            found_before: None,
+            outcomes: reclaimed,
         }
     }
 
-    fn lines(run: &Run<'_>) -> Vec<String> {
+    fn lines(run: &RunMetrics<'_>) -> Vec<String> {
         let text = prometheus(&metrics(run)).unwrap();
         text.lines()
             .filter(|line| !line.starts_with('#'))
@@ -219,11 +216,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_a_run() {
+    fn gauges_of_a_run() {
         let measured =
             Measured { queues: BTreeMap::from([(None, queue(1, 0)), (Some("mail".to_owned()), queue(3, 2))]) };
         let one = |action, outcome| ((Some("mail".to_owned()), action, outcome), 1);
-        let reclaimed = Reclaimed::from([one(Action::Requeue, "moved"), one(Action::Fail, "locked")]);
+        let reclaimed = OutcomeCounts::from([one(Action::Requeue, "moved"), one(Action::Fail, "locked")]);
         assert_eq!(
             lines(&run(Some(&measured), Some(&reclaimed), 0)),
             [
@@ -248,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_could_not_look_keeps_the_last_success() {
+    fn a_run_that_could_not_read_keeps_the_last_success() {
         assert_eq!(
             lines(&run(None, None, 69)),
             [
@@ -262,10 +259,10 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_stood_back_says_what_was_found_before() {
+    fn a_run_that_yielded_keeps_the_found_jobs() {
         let measured = Measured { queues: BTreeMap::from([(Some("mail".to_owned()), queue(3, 2))]) };
         let found = metrics(&run(Some(&measured), None, 0)).split_off(5);
-        let lines = lines(&Run { stood_back: Some(&found), ..run(None, Some(&Reclaimed::new()), 75) });
+        let lines = lines(&RunMetrics { found_before: Some(&found), ..run(None, Some(&OutcomeCounts::new()), 75) });
         assert_eq!(lines[..2], ["jobdoctor_up{…} 1", "jobdoctor_exit_code{…} 75"]);
         assert_eq!(lines[3], "jobdoctor_last_success_timestamp_seconds{…} 1795168000", "that is none");
         assert_eq!(lines[6], "jobdoctor_stuck_jobs{…,queue=\"mail\",state=\"RUNNING\",reason=\"lease_expired\"} 2");

@@ -4,20 +4,17 @@
 //! Rules for all of them: ids are texts; times are RFC 3339 in UTC and end in `_at` (or are `store_time`); durations are
 //! numbers of seconds and end in `_seconds`; what is not known is `null` and never absent; within v1 fields are only added.
 
-mod brake;
 mod check;
 mod columns;
 mod diagnosis;
 mod document;
 mod env;
-mod error;
 pub mod format;
 mod health;
 mod history;
 mod history_run;
 mod init;
 mod job;
-mod log;
 mod measured;
 mod message;
 pub mod metrics;
@@ -39,23 +36,20 @@ mod undo;
 mod verified;
 mod watch;
 
-pub use brake::Brake;
 pub use check::{Check, CheckFinding, Severity};
 pub use diagnosis::{Diagnosis, diagnoses};
 pub use document::{Document, ROWS, write};
 pub use env::{Env, EnvSetting};
-pub use error::ErrorDocument;
 pub use health::{Health, HealthCheck, HealthError, HealthQueue, HealthReason, HealthSummary};
 pub use history::{History, HistoryRun, HistorySummary, HistoryTarget};
 pub use history_run::{HistoryChange, HistoryOne, HistoryOneSummary, HistoryStep, HistoryUnsure};
 pub use init::Init;
 pub use job::{Job, Reason, RowError, Skipped, SkippedJob, StepJob};
-pub use log::LogLine;
 pub use measured::{Measured, MeasuredQueue, MeasuredState};
-pub use message::{Message, no_such_job};
+pub use message::{ErrorDocument, LogLine, Message, no_such_job};
 pub use owners::{OwnerEntry, Owners, OwnersSummary};
 pub use reclaim::{
-    Closing, NextCommands, Outcomes, Reclaim, ReclaimSummary, WarnAbove, closing, left_behind, paragraph, place,
+    Brake, Closing, NextCommands, Outcomes, Reclaim, ReclaimSummary, WarnAbove, closing, left_behind, paragraph, place,
     skipped_by_reason,
 };
 pub use remedy::remedy;
@@ -66,7 +60,7 @@ pub use show::{RuleCheck, Show, ShownJob, Would, show};
 pub use snapshot::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedSnapshot, SnapshotTarget};
 pub use spool::Spool;
 pub use stale::{Stale, StaleSummary, marked};
-pub use stats::{QueueStats, StateCount, Stats, StatsSummary};
+pub use stats::{JobCounts, QueueStats, StateCount, Stats, StatsSummary};
 pub use target::{Filter, FilterThreshold, Standby, Target};
 pub use targets::{TargetEnd, Targets, TargetsEnding, TargetsSummary, TargetsWriter};
 pub use undo::{Undo, UndoLeft, UndoStep, UndoSummary};

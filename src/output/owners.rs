@@ -1,5 +1,5 @@
 use super::document::{Document, ROWS, csv_of, head, line};
-use super::format::{Cell, Format, Screen, Table, Tone};
+use super::format::{Cell, Format, Screen, Tone};
 use super::{Target, columns};
 use crate::model::{Timestamp, age};
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// `jobdoctor.owners/v1`: who holds what.
+/// `jobdoctor.owners/v1`: the owners and their claims.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Owners {
     /// `jobdoctor.owners/v1`.
@@ -21,22 +21,22 @@ pub struct Owners {
     pub summary: OwnersSummary,
     /// The owners: those with stuck claims first, then by silence.
     pub owners: Vec<OwnerEntry>,
-    /// What is wrong with the ownership data itself, as sentences.
+    /// Inconsistencies in the ownership data, as sentences.
     pub findings: Vec<String>,
 }
 
 /// The counts of an [`Owners`].
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct OwnersSummary {
-    /// Claims looked at.
+    /// Claims.
     pub in_flight: u64,
     /// Owners that hold claims; claims without an owner count as one.
     pub owners: u64,
-    /// Owners all of whose claims show their death.
+    /// Owners whose claims all prove their death.
     pub dead: u64,
     /// Stuck claims.
     pub stuck: u64,
-    /// Claims that nobody can judge.
+    /// Claims that cannot be judged.
     pub unknown: u64,
 }
 
@@ -45,9 +45,9 @@ pub struct OwnersSummary {
 pub struct OwnerEntry {
     /// Its name; null for claims that name none.
     pub owner: Option<String>,
-    /// Its host, where owners name it.
+    /// Its host, where owners name one.
     pub host: Option<String>,
-    /// `alive`, `dead`, `mixed` (some claims show its death, some do not) or `unknown`.
+    /// `alive`, `dead`, `mixed` (some claims prove its death, some do not) or `unknown`.
     pub status: String,
     /// Claims it holds.
     pub claims: u64,
@@ -55,75 +55,42 @@ pub struct OwnerEntry {
     pub stuck: u64,
     /// Unknown ones among them.
     pub unknown: u64,
-    /// Its newest sign of life over all claims.
+    /// Its newest sign of life, over all claims.
     #[schemars(with = "Option<String>")]
     pub last_seen_at: Option<Timestamp>,
     /// The store's time minus that.
     pub silence_seconds: Option<f64>,
     /// The queues it works on.
     pub queues: Vec<String>,
-    /// What judged its claims.
+    /// The liveness source that judged its claims.
     pub liveness: Option<String>,
 }
 
 impl OwnerEntry {
-    /// The columns of `csv`, in order; the same names as in JSON.
-    pub const COLUMNS: [&'static str; 10] = [
-        "owner",
-        "host",
-        "status",
-        "claims",
-        "stuck",
-        "unknown",
-        "last_seen_at",
-        "silence_seconds",
-        "queues",
-        "liveness",
-    ];
-
-    /// The values of those columns; what is not known is empty.
-    pub fn values(&self) -> Vec<String> {
-        vec![
-            self.owner.clone().unwrap_or_default(),
-            self.host.clone().unwrap_or_default(),
-            self.status.clone(),
-            self.claims.to_string(),
-            self.stuck.to_string(),
-            self.unknown.to_string(),
-            self.last_seen_at.map(|time| time.to_string()).unwrap_or_default(),
-            self.silence_seconds.map(|seconds| seconds.to_string()).unwrap_or_default(),
-            self.queues.join(" "),
-            self.liveness.clone().unwrap_or_default(),
-        ]
-    }
+    /// The columns of `csv`.
+    pub(super) const COLUMNS: &'static str = "\
+        owner host status claims stuck unknown last_seen_at silence_seconds queues liveness";
 }
 
 impl Document for Owners {
     fn table(&self, screen: &Screen, format: Format) -> io::Result<String> {
         let rows = if format == Format::Wide { usize::MAX } else { ROWS };
-        let columns = vec![
-            columns::column("owner", 0, Some(12)),
-            columns::column("status", 0, None),
-            columns::right("claims", 1),
-            columns::right("stuck", 1),
-            columns::right("unknown", 4),
-            columns::right("silent", 0),
-            columns::column("judged by", 5, None),
-            columns::column("queues", 3, Some(8)),
-        ];
-        let mut table = Table { columns, rows: Vec::new() };
-        for owner in self.owners.iter().take(rows) {
-            table.rows.push(vec![
-                owner.owner.as_deref().map_or_else(|| Cell::new("(no owner)", Tone::Warn), Cell::from),
-                status(owner),
-                owner.claims.to_string().into(),
-                owner.stuck.to_string().into(),
-                owner.unknown.to_string().into(),
-                last_seen(owner),
-                columns::text(owner.liveness.as_deref()),
-                columns::text(Some(&owner.queues.join(" "))),
-            ]);
-        }
+        let table = columns::table(
+            &[
+                (columns::column("owner", 0, Some(12)), &|owner: &&OwnerEntry| match &owner.owner {
+                    Some(name) => name.as_str().into(),
+                    None => Cell::new("(no owner)", Tone::Warn),
+                }),
+                (columns::column("status", 0, None), &|owner| status(owner)),
+                (columns::right("claims", 1), &|owner| owner.claims.to_string().into()),
+                (columns::right("stuck", 1), &|owner| owner.stuck.to_string().into()),
+                (columns::right("unknown", 4), &|owner| owner.unknown.to_string().into()),
+                (columns::right("silent", 0), &|owner| last_seen(owner)),
+                (columns::column("judged by", 5, None), &|owner| columns::text(owner.liveness.as_deref())),
+                (columns::column("queues", 3, Some(8)), &|owner| columns::text(Some(&owner.queues.join(" ")))),
+            ],
+            self.owners.iter().take(rows).map(Ok),
+        )?;
         let mut text = if self.owners.is_empty() { String::new() } else { table.render(screen) };
         for finding in &self.findings {
             text.push_str(&format!("! {finding}\n"));
@@ -132,7 +99,7 @@ impl Document for Owners {
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        csv_of(&OwnerEntry::COLUMNS, self.owners.iter().map(Ok), |owner| owner.values(), out)
+        csv_of(OwnerEntry::COLUMNS, self.owners.iter().map(Ok), out)
     }
 
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {

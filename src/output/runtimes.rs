@@ -1,6 +1,5 @@
 use super::document::{Document, ROWS, csv_of, head, line};
-use super::format::bars::level;
-use super::format::{Cell, Format, Screen, Table, Tone, grouped, inert};
+use super::format::{Cell, Format, Screen, Tone, grouped, inert, level};
 use super::{Filter, Target, columns};
 use crate::model::{Timestamp, age};
 use schemars::JsonSchema;
@@ -9,7 +8,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::time::Duration;
 
-/// `jobdoctor.stats-runtimes/v1`: how long jobs ran that have ended well.
+/// `jobdoctor.stats-runtimes/v1`: the run times of jobs that ended well.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct StatsRuntimes {
     /// `jobdoctor.stats-runtimes/v1`.
@@ -21,7 +20,7 @@ pub struct StatsRuntimes {
     pub target: Target,
     /// What was asked for, and the thresholds that `would_hit` counts by.
     pub filter: Filter,
-    /// `kind`, or `queue` where the table tells no kinds: what is told apart in `kinds`.
+    /// `kind`, or `queue` where the table has no kinds: what the entries of `kinds` stand for.
     pub by: String,
     /// Jobs that ended at that time or later.
     #[schemars(with = "String")]
@@ -30,7 +29,7 @@ pub struct StatsRuntimes {
     pub since_seconds: f64,
     /// All kinds together.
     pub summary: StatsRuntimesSummary,
-    /// What there is to know about these numbers, as sentences; where there are none, why.
+    /// Caveats about these numbers, as sentences; without numbers, the reason.
     pub findings: Vec<String>,
     /// The kinds, the one with the longest p99 first.
     pub kinds: Vec<KindRuntimes>,
@@ -43,24 +42,24 @@ pub struct StatsRuntimesSummary {
     pub kinds: u64,
     /// Jobs whose run time is known.
     pub jobs: u64,
-    /// Jobs whose times do not tell one: missing, unreadable, implausible, or ended before begun.
+    /// Jobs without a usable run time: a time is missing, unreadable or implausible, or the end is before the beginning.
     pub unusable: u64,
-    /// Jobs of further kinds, which were left out.
+    /// Jobs of kinds that were left out.
     pub left_out: u64,
     /// Jobs that ran for longer than the threshold of their queue and kind; null where no threshold was given.
     pub would_hit: Option<u64>,
 }
 
-/// The run times of one kind. Percentiles are nearest ranks, told to within 1 %; `max_seconds` is exact.
+/// The run times of one kind. Percentiles are nearest ranks, accurate to 1 %; `max_seconds` is exact.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct KindRuntimes {
-    /// The kind; null where it is not known, or where queues are told apart.
+    /// The kind; null where it is not known, or where `by` is `queue`.
     pub kind: Option<String>,
-    /// The queue, where queues are told apart; otherwise null.
+    /// The queue, where `by` is `queue`; otherwise null.
     pub queue: Option<String>,
     /// Jobs whose run time is known.
     pub jobs: u64,
-    /// Jobs whose times do not tell one.
+    /// Jobs without a usable run time.
     pub unusable: u64,
     /// Half of the jobs ran no longer than this.
     pub p50_seconds: Option<f64>,
@@ -72,7 +71,7 @@ pub struct KindRuntimes {
     pub max_seconds: Option<f64>,
     /// Jobs that ran for longer than the threshold of their queue and kind; null where no threshold was given.
     pub would_hit: Option<u64>,
-    /// How they are spread: the same buckets for every kind.
+    /// The histogram; every kind has the same buckets.
     pub buckets: Vec<RuntimeBucket>,
 }
 
@@ -86,44 +85,41 @@ pub struct RuntimeBucket {
 }
 
 impl KindRuntimes {
-    /// The columns of `csv`, in order; the same names as in JSON.
-    pub const COLUMNS: [&'static str; 9] =
-        ["kind", "queue", "jobs", "unusable", "p50_seconds", "p95_seconds", "p99_seconds", "max_seconds", "would_hit"];
-
-    /// The values of those columns; what is not known is empty.
-    pub fn values(&self) -> Vec<String> {
-        let seconds = |seconds: Option<f64>| seconds.map(|seconds| seconds.to_string()).unwrap_or_default();
-        vec![
-            self.kind.clone().unwrap_or_default(),
-            self.queue.clone().unwrap_or_default(),
-            self.jobs.to_string(),
-            self.unusable.to_string(),
-            seconds(self.p50_seconds),
-            seconds(self.p95_seconds),
-            seconds(self.p99_seconds),
-            seconds(self.max_seconds),
-            self.would_hit.map(|hit| hit.to_string()).unwrap_or_default(),
-        ]
-    }
+    /// The columns of `csv`.
+    pub(super) const COLUMNS: &'static str = "\
+        kind queue jobs unusable p50_seconds p95_seconds p99_seconds max_seconds would_hit";
 }
 
 impl Document for StatsRuntimes {
     fn table(&self, screen: &Screen, format: Format) -> io::Result<String> {
         let rows = if format == Format::Wide { usize::MAX } else { ROWS };
         let span = filled(&self.kinds);
-        let columns = vec![
-            columns::column(if self.by == "kind" { "kind" } else { "queue" }, 0, Some(12)),
-            columns::right("jobs", 0),
-            columns::right("p50", 2),
-            columns::right("p95", 3),
-            columns::right("p99", 0),
-            columns::right("max", 1),
-            columns::right("would hit", 0),
-            columns::right("unusable", 5),
-            columns::column("spread", 4, None),
-        ];
-        let mut table = Table { columns, rows: Vec::new() };
-        table.rows.extend(self.kinds.iter().take(rows).map(|kind| row(kind, span.clone())));
+        let time = |seconds: Option<f64>| columns::text(seconds.map(run_time).as_deref());
+        let table = columns::table(
+            &[
+                (
+                    columns::column(if self.by == "kind" { "kind" } else { "queue" }, 0, Some(12)),
+                    &|kind: &&KindRuntimes| match kind.kind.as_deref().or(kind.queue.as_deref()) {
+                        Some(name) => name.into(),
+                        None => Cell::new("(not named)", Tone::Warn),
+                    },
+                ),
+                (columns::right("jobs", 0), &|kind| grouped(kind.jobs).into()),
+                (columns::right("p50", 2), &|kind| time(kind.p50_seconds)),
+                (columns::right("p95", 3), &|kind| time(kind.p95_seconds)),
+                (columns::right("p99", 0), &|kind| time(kind.p99_seconds)),
+                (columns::right("max", 1), &|kind| time(kind.max_seconds)),
+                (columns::right("would hit", 0), &|kind| match kind.would_hit {
+                    Some(hit) => Cell::new(grouped(hit), if hit > 0 { Tone::Warn } else { Tone::Plain }),
+                    None => columns::text(None),
+                }),
+                (columns::right("unusable", 5), &|kind| {
+                    columns::text(Some(kind.unusable).filter(|jobs| *jobs > 0).map(grouped).as_deref())
+                }),
+                (columns::column("spread", 4, None), &|kind| bars(kind, span.clone()).into()),
+            ],
+            self.kinds.iter().take(rows).map(Ok),
+        )?;
         let mut text = if self.kinds.is_empty() { String::new() } else { table.render(screen) };
         if let Some(edges) = edges(&self.kinds, span) {
             text.push_str(&format!("spread: {edges}\n"));
@@ -135,7 +131,7 @@ impl Document for StatsRuntimes {
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        csv_of(&KindRuntimes::COLUMNS, self.kinds.iter().map(Ok), |kind| kind.values(), out)
+        csv_of(KindRuntimes::COLUMNS, self.kinds.iter().map(Ok), out)
     }
 
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -157,27 +153,6 @@ impl Document for StatsRuntimes {
     }
 }
 
-fn row(kind: &KindRuntimes, span: Range<usize>) -> Vec<Cell> {
-    let name = kind.kind.as_deref().or(kind.queue.as_deref());
-    let time = |seconds: Option<f64>| columns::text(seconds.map(run_time).as_deref());
-    let rare = |n: u64| columns::text(Some(n).filter(|n| *n > 0).map(grouped).as_deref());
-    let hit = match kind.would_hit {
-        Some(hit) => Cell::new(grouped(hit), if hit > 0 { Tone::Warn } else { Tone::Plain }),
-        None => columns::text(None),
-    };
-    vec![
-        name.map_or_else(|| Cell::new("(not named)", Tone::Warn), Cell::from),
-        grouped(kind.jobs).into(),
-        time(kind.p50_seconds),
-        time(kind.p95_seconds),
-        time(kind.p99_seconds),
-        time(kind.max_seconds),
-        hit,
-        rare(kind.unusable),
-        bars(kind, span).into(),
-    ]
-}
-
 /// The buckets from the first to the last that has a job of any kind.
 fn filled(kinds: &[KindRuntimes]) -> Range<usize> {
     let has = |at: usize| kinds.iter().any(|kind| kind.buckets.get(at).is_some_and(|bucket| bucket.jobs > 0));
@@ -186,14 +161,14 @@ fn filled(kinds: &[KindRuntimes]) -> Range<usize> {
     first..(0..places).rev().find(|at| has(*at)).map_or(first, |last| last + 1)
 }
 
-/// One sign a bucket, as high as its part of the fullest one.
+/// One sign for each bucket, as high as its part of the fullest one.
 fn bars(kind: &KindRuntimes, span: Range<usize>) -> String {
     let counts: Vec<u64> = kind.buckets.get(span).unwrap_or_default().iter().map(|bucket| bucket.jobs).collect();
     let most = counts.iter().copied().max().unwrap_or(0);
     counts.iter().map(|count| level(*count, most)).collect()
 }
 
-/// What the signs stand for.
+/// The buckets of the signs, for the line below the table.
 fn edges(kinds: &[KindRuntimes], span: Range<usize>) -> Option<String> {
     let buckets = kinds.first()?.buckets.get(span)?;
     let edges: Vec<String> =
@@ -201,7 +176,7 @@ fn edges(kinds: &[KindRuntimes], span: Range<usize>) -> Option<String> {
     Some(format!("up to {}", edges.join(", "))).filter(|_| !edges.is_empty())
 }
 
-/// A run time in words: below ten seconds it is told more finely than an age.
+/// A run time in words; below ten seconds it is more precise than an age.
 pub(super) fn run_time(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => format!("{:.0}ms", s * 1000.0),

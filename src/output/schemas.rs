@@ -5,7 +5,7 @@ use super::{
 };
 use schemars::{Schema, schema_for};
 
-/// The documents that have a schema, by the name `jobdoctor schema` knows them under.
+/// The documents with a schema, by their names for `jobdoctor schema`.
 pub const NAMES: [&str; 21] = [
     "check",
     "env",
@@ -45,7 +45,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "plan" => schema_for!(SavedPlan),
         "presets" => schema_for!(Presets),
         "presets-show" => schema_for!(PresetPage),
-        // The same document under two names.
+        // `sweep` prints the document of `reclaim`.
         "reclaim" | "sweep" => schema_for!(Reclaim),
         "show" => schema_for!(Show),
         "stale" => schema_for!(Stale),

@@ -4,8 +4,9 @@ use crate::model::Timestamp;
 use crate::policy::VerdictKind;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::io;
 
-/// `jobdoctor.show/v1`: jobs with all that is known of them.
+/// `jobdoctor.show/v1`: jobs with all of their evidence.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Show {
     /// `jobdoctor.show/v1`.
@@ -27,9 +28,9 @@ pub struct ShownJob {
     /// The job.
     #[serde(flatten)]
     pub job: Job,
-    /// Whether it is in flight at all.
+    /// True if it is in flight.
     pub in_flight: bool,
-    /// Each rule, what it read and what it made of it.
+    /// Each rule with the value it read and its result.
     pub checks: Vec<RuleCheck>,
     /// What `reclaim` would do.
     pub would: Option<Would>,
@@ -39,7 +40,7 @@ pub struct ShownJob {
     pub extra: Vec<(String, Option<String>)>,
 }
 
-/// One rule that was asked.
+/// One rule and its result.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RuleCheck {
     /// The rule, or the source of liveness.
@@ -50,11 +51,11 @@ pub struct RuleCheck {
     pub value: String,
     /// `fires`, `clear`, `no_value`, `unusable` or `not_asked`.
     pub result: String,
-    /// In words.
+    /// The result in words.
     pub detail: String,
 }
 
-/// What would be done to a job.
+/// What `reclaim` would do to a job.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Would {
     /// `requeue`, `fail` or `cancel`.
@@ -66,11 +67,15 @@ pub struct Would {
 }
 
 /// Jobs explained, for people.
-pub fn show(document: &Show, screen: &Screen) -> String {
-    document.jobs.iter().map(|shown| one(shown, screen)).collect::<Vec<_>>().join("\n")
+///
+/// # Errors
+/// Never: all of it is in memory.
+pub fn show(document: &Show, screen: &Screen) -> io::Result<String> {
+    let jobs: Vec<String> = document.jobs.iter().map(|shown| one(shown, screen)).collect::<io::Result<_>>()?;
+    Ok(jobs.join("\n"))
 }
 
-fn one(shown: &ShownJob, screen: &Screen) -> String {
+fn one(shown: &ShownJob, screen: &Screen) -> io::Result<String> {
     let job = &shown.job;
     let mut facts = Facts::new();
     facts.add("job", Cell::new(job.id.as_str(), Tone::Strong));
@@ -80,12 +85,11 @@ fn one(shown: &ShownJob, screen: &Screen) -> String {
     facts.add("kind", columns::text(job.kind.as_deref()));
     facts.add("owner", columns::text(job.owner.as_deref()));
     if shown.in_flight {
-        let time = |time: Option<crate::model::Timestamp>| time.map(|time| time.to_string());
-        facts.add("claimed", columns::text(time(job.claimed_at).as_deref()));
-        facts.add("last seen", columns::text(time(job.last_seen_at).as_deref()));
+        facts.add("claimed", columns::time(job.claimed_at));
+        facts.add("last seen", columns::time(job.last_seen_at));
         facts.add("silent for", columns::silence(job));
-        if let Some(lease) = time(job.lease_expires_at) {
-            facts.add("lease ends", lease);
+        if let Some(lease) = job.lease_expires_at {
+            facts.add("lease ends", lease.to_string());
         }
     }
     facts.add("attempts", columns::attempts(job.attempts, job.max_attempts));
@@ -99,9 +103,9 @@ fn one(shown: &ShownJob, screen: &Screen) -> String {
     let mut text = facts.render(screen);
     if !shown.checks.is_empty() {
         text.push('\n');
-        text.push_str(&checks(shown).render(screen));
+        text.push_str(&checks(shown)?.render(screen));
     }
-    text
+    Ok(text)
 }
 
 fn verdict(verdict: VerdictKind, in_flight: bool) -> Cell {
@@ -131,28 +135,23 @@ fn would(shown: &ShownJob) -> Cell {
     }
 }
 
-fn checks(shown: &ShownJob) -> Table {
-    let columns = vec![
-        columns::column("rule", 0, None),
-        columns::column("result", 0, None),
-        columns::column("column", 3, Some(10)),
-        columns::column("value", 2, Some(12)),
-        columns::column("what it means", 0, Some(24)),
-    ];
-    let rows = shown.checks.iter().map(|check| {
-        let tone = match check.result.as_str() {
-            "fires" => Tone::Bad,
-            "clear" => Tone::Good,
-            "unusable" => Tone::Warn,
-            _ => Tone::Dim,
-        };
-        vec![
-            check.rule.as_str().into(),
-            Cell::new(check.result.replace('_', " "), tone),
-            check.column.as_str().into(),
-            check.value.as_str().into(),
-            check.detail.as_str().into(),
-        ]
-    });
-    Table { columns, rows: rows.collect() }
+fn checks(shown: &ShownJob) -> io::Result<Table> {
+    columns::table(
+        &[
+            (columns::column("rule", 0, None), &|check: &&RuleCheck| check.rule.as_str().into()),
+            (columns::column("result", 0, None), &|check| {
+                let tone = match check.result.as_str() {
+                    "fires" => Tone::Bad,
+                    "clear" => Tone::Good,
+                    "unusable" => Tone::Warn,
+                    _ => Tone::Dim,
+                };
+                Cell::new(check.result.replace('_', " "), tone)
+            }),
+            (columns::column("column", 3, Some(10)), &|check| check.column.as_str().into()),
+            (columns::column("value", 2, Some(12)), &|check| check.value.as_str().into()),
+            (columns::column("what it means", 0, Some(24)), &|check| check.detail.as_str().into()),
+        ],
+        shown.checks.iter().map(Ok),
+    )
 }

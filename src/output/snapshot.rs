@@ -3,11 +3,10 @@ use serde::de::{Error as _, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// The name of a saved snapshot's form.
+/// The schema of a saved snapshot.
 pub const SNAPSHOT_SCHEMA: &str = "jobdoctor.snapshot/v1";
 
-/// `jobdoctor.snapshot/v1`: a snapshot that was saved, for the next run to compare with. It holds fingerprints only, no text of the
-/// queue's.
+/// `jobdoctor.snapshot/v1`: a saved snapshot, with which the next run compares. It holds fingerprints only, no text of the queue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedSnapshot {
     /// [`SNAPSHOT_SCHEMA`].
@@ -33,20 +32,20 @@ pub struct SnapshotTarget {
     pub table: String,
 }
 
-/// One claim, as it was seen.
+/// One claim of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedClaim {
     /// The fingerprint of its key.
     pub key: Fingerprint,
-    /// The fingerprint of all that shows life.
+    /// The fingerprint of the values that show life.
     pub values: Fingerprint,
-    /// Since when that has been so.
+    /// The first snapshot with these values.
     pub since_at: Timestamp,
-    /// Whether it was seen to become so.
+    /// True if an earlier snapshot had other values.
     pub moved: bool,
     /// The fingerprint of the columns that show progress.
     pub progress: Option<Fingerprint>,
-    /// Since when that has been so.
+    /// The first snapshot with this progress.
     pub progress_since_at: Timestamp,
 }
 

@@ -7,14 +7,14 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-/// So many items stay in memory; beyond that, all of them go to a temporary file. A thousand jobs take about 1 MB.
+/// Up to so many items stay in memory; a longer list goes to a temporary file. A thousand jobs take about 1 MB.
 const IN_MEMORY: usize = 4_096;
-/// Spilled items are written together once they come to this many bytes.
+/// Spilled items are written together once they have this many bytes.
 const WRITE: usize = 64 << 10;
 
-/// A list of a document, however long. A long one is kept outside of memory, as JSON, with 24 bytes an item in memory.
+/// A list of a document. A long one is kept as JSON in a temporary file, with 24 bytes an item in memory.
 ///
-/// Lists are complete before a document is begun, so that a failure on the way leaves stdout empty.
+/// A list is complete before its document is begun, so that a failure leaves stdout empty.
 pub struct Spool<T> {
     /// The items, each with its order, while they are few.
     items: Vec<(i64, T)>,
@@ -28,7 +28,7 @@ impl<T> Default for Spool<T> {
 }
 
 impl<T: Clone + Serialize + DeserializeOwned> Spool<T> {
-    /// Adds an item. Smaller orders come first; the order of equals is that of adding.
+    /// Adds an item. Smaller orders come first; equal ones stay in the order of adding.
     ///
     /// # Errors
     /// When the temporary file cannot be written.
@@ -85,7 +85,7 @@ impl<T> Spool<T> {
 /// The items of a long list, in a temporary file without a name.
 struct Spilled {
     file: RefCell<File>,
-    /// What is not written yet: one write for many items.
+    /// Items that are not written yet.
     pending: RefCell<Vec<u8>>,
     index: Vec<Entry>,
     end: u64,
@@ -133,7 +133,7 @@ impl Spilled {
     }
 }
 
-/// Each item is JSON of its own, so that an indented document has one item a line.
+/// Each item is raw JSON, so that an indented document has one item a line.
 impl<T: Serialize> Serialize for Spool<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(Some(self.len()))?;

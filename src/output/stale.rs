@@ -1,3 +1,4 @@
+use super::columns::CellOf;
 use super::document::{Document, ROWS, csv_of, head, line, list};
 use super::format::{Cell, Format, Screen, Table, Tone};
 use super::{Diagnosis, Filter, Job, Spool, Target, columns};
@@ -6,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// `jobdoctor.stale/v1`: the claims that are stuck, longest silent first, and those that nobody can judge.
+/// `jobdoctor.stale/v1`: the claims that are stuck, longest silent first, and those whose verdict is unknown.
 #[derive(Serialize, JsonSchema)]
 pub struct Stale {
     /// `jobdoctor.stale/v1`.
@@ -24,7 +25,7 @@ pub struct Stale {
     pub diagnoses: Vec<Diagnosis>,
     /// The stuck ones; none where the diagnoses alone were asked for.
     pub jobs: Spool<Job>,
-    /// The ones that nobody can judge; their reasons say what is missing.
+    /// The ones whose verdict is unknown; their reasons say what is missing.
     pub unknown: Spool<Job>,
     /// Ids that were named and name no job.
     pub not_found: Vec<String>,
@@ -62,20 +63,20 @@ impl Document for Stale {
             if !text.is_empty() {
                 text.push('\n');
             }
-            text.push_str(&stuck(&self.jobs, rows, format)?.render(screen));
+            text.push_str(&stuck(self.jobs.iter().take(rows), format)?.render(screen));
         }
         if !self.unknown.is_empty() {
             if !text.is_empty() {
                 text.push('\n');
             }
-            text.push_str("Nobody can tell whether these are stuck:\n");
-            text.push_str(&unknown(&self.unknown, rows)?.render(screen));
+            text.push_str("Unknown, cannot be judged:\n");
+            text.push_str(&unknown(self.unknown.iter().take(rows))?.render(screen));
         }
         Ok(text)
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        csv_of(&Job::COLUMNS, self.jobs.iter().chain(self.unknown.iter()), Job::values, out)
+        csv_of(Job::COLUMNS, self.jobs.iter().chain(self.unknown.iter()), out)
     }
 
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -93,14 +94,14 @@ impl Document for Stale {
     }
 }
 
-/// All of the list, with a mark in front of each: `+` for what is new, `-` for what is gone.
+/// A table of jobs with a mark in front of each: `+` for a new job, `-` for one that is gone.
 ///
 /// # Errors
-/// When the temporary file of a long list cannot be read.
-pub fn marked(list: &Spool<Job>, marks: &[&str], format: Format) -> io::Result<Table> {
-    let mut table = stuck(list, marks.len(), format)?;
+/// Never: all of it is in memory.
+pub fn marked(jobs: &[(&str, Job)], format: Format) -> io::Result<Table> {
+    let mut table = stuck(jobs.iter().map(|(_, job)| Ok(job.clone())), format)?;
     table.columns.insert(0, columns::column("", 0, None));
-    for (row, mark) in table.rows.iter_mut().zip(marks) {
+    for (row, (mark, _)) in table.rows.iter_mut().zip(jobs) {
         match *mark {
             "-" => row.iter_mut().for_each(|cell| cell.tone = Tone::Dim),
             "+" => row.iter_mut().take(1).for_each(|cell| cell.tone = Tone::Strong),
@@ -111,72 +112,41 @@ pub fn marked(list: &Spool<Job>, marks: &[&str], format: Format) -> io::Result<T
     Ok(table)
 }
 
-fn stuck(list: &Spool<Job>, rows: usize, format: Format) -> io::Result<Table> {
-    let wide = format == Format::Wide;
-    let mut columns = vec![
-        columns::column("id", 0, None),
-        columns::column("queue", 5, Some(6)),
-        columns::column("kind", 3, Some(8)),
-        columns::column("state", 6, Some(7)),
-        columns::column("owner", 0, Some(10)),
-        columns::right("silent", 0),
-        columns::right("tries", 4),
-        columns::column("action", 1, None),
-        columns::column("why", 2, Some(20)),
+fn stuck(jobs: impl Iterator<Item = io::Result<Job>>, format: Format) -> io::Result<Table> {
+    let mut columns: Vec<CellOf<'_, Job>> = vec![
+        (columns::column("id", 0, None), &|job| job.id.as_str().into()),
+        (columns::column("queue", 5, Some(6)), &|job| columns::text(job.queue.as_deref())),
+        (columns::column("kind", 3, Some(8)), &|job| columns::text(job.kind.as_deref())),
+        (columns::column("state", 6, Some(7)), &|job| job.state.as_str().into()),
+        (columns::column("owner", 0, Some(10)), &|job| columns::text(job.owner.as_deref())),
+        (columns::right("silent", 0), &columns::silence),
+        (columns::right("tries", 4), &|job| columns::attempts(job.attempts, job.max_attempts).into()),
+        (columns::column("action", 1, None), &|job| columns::action(job.action)),
+        (columns::column("why", 2, Some(20)), &columns::reasons),
     ];
-    if wide {
-        columns.extend(["host", "claimed", "lease ends", "judged by"].map(|title| columns::column(title, 9, Some(8))));
-        columns.push(columns::right("stalls", 9));
+    let wide: [CellOf<'_, Job>; 5] = [
+        (columns::column("host", 9, Some(8)), &|job| columns::text(job.host.as_deref())),
+        (columns::column("claimed", 9, Some(8)), &|job| columns::time(job.claimed_at)),
+        (columns::column("lease ends", 9, Some(8)), &|job| columns::time(job.lease_expires_at)),
+        (columns::column("judged by", 9, Some(8)), &|job| columns::text(job.liveness.as_deref())),
+        (columns::right("stalls", 9), &|job| columns::text(job.stalls.map(|stalls| stalls.to_string()).as_deref())),
+    ];
+    if format == Format::Wide {
+        columns.extend(wide);
     }
-    let mut table = Table { columns, rows: Vec::new() };
-    for job in list.iter().take(rows) {
-        let job = job?;
-        let mut row = vec![
-            job.id.as_str().into(),
-            columns::text(job.queue.as_deref()),
-            columns::text(job.kind.as_deref()),
-            job.state.as_str().into(),
-            columns::text(job.owner.as_deref()),
-            columns::silence(&job),
-            columns::attempts(job.attempts, job.max_attempts).into(),
-            columns::action(job.action),
-            columns::reasons(&job),
-        ];
-        if wide {
-            let time = |time: Option<crate::model::Timestamp>| time.map(|time| time.to_string());
-            row.extend([
-                columns::text(job.host.as_deref()),
-                columns::text(time(job.claimed_at).as_deref()),
-                columns::text(time(job.lease_expires_at).as_deref()),
-                columns::text(job.liveness.as_deref()),
-                columns::text(job.stalls.map(|stalls| stalls.to_string()).as_deref()),
-            ]);
-        }
-        table.rows.push(row);
-    }
-    Ok(table)
+    columns::table(&columns, jobs)
 }
 
-fn unknown(list: &Spool<Job>, rows: usize) -> io::Result<Table> {
-    let columns = vec![
-        columns::column("id", 0, None),
-        columns::column("queue", 5, Some(6)),
-        columns::column("kind", 3, Some(8)),
-        columns::column("state", 4, Some(7)),
-        columns::column("owner", 1, Some(10)),
-        columns::column("what is missing", 0, Some(20)),
-    ];
-    let mut table = Table { columns, rows: Vec::new() };
-    for job in list.iter().take(rows) {
-        let job = job?;
-        table.rows.push(vec![
-            job.id.as_str().into(),
-            columns::text(job.queue.as_deref()),
-            columns::text(job.kind.as_deref()),
-            job.state.as_str().into(),
-            columns::text(job.owner.as_deref()),
-            columns::reasons(&job),
-        ]);
-    }
-    Ok(table)
+fn unknown(jobs: impl Iterator<Item = io::Result<Job>>) -> io::Result<Table> {
+    columns::table(
+        &[
+            (columns::column("id", 0, None), &|job: &Job| job.id.as_str().into()),
+            (columns::column("queue", 5, Some(6)), &|job| columns::text(job.queue.as_deref())),
+            (columns::column("kind", 3, Some(8)), &|job| columns::text(job.kind.as_deref())),
+            (columns::column("state", 4, Some(7)), &|job| job.state.as_str().into()),
+            (columns::column("owner", 1, Some(10)), &|job| columns::text(job.owner.as_deref())),
+            (columns::column("problem", 0, Some(20)), &columns::reasons),
+        ],
+        jobs,
+    )
 }

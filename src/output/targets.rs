@@ -9,16 +9,16 @@ use tempfile::SpooledTempFile;
 /// Up to this size the targets' documents stay in memory; beyond it, they go to a temporary file without a name.
 const IN_MEMORY: usize = 4 << 20;
 
-/// `jobdoctor.targets/v1`: what a command found in several targets. It is printed whatever the ends of the targets are.
+/// `jobdoctor.targets/v1`: a command's documents of several targets, printed whatever their exits are.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Targets {
     /// `jobdoctor.targets/v1`.
     pub schema: &'static str,
-    /// The command that every target was asked.
+    /// The command.
     pub command: String,
     /// The targets, in the order of the config file.
     pub targets: Vec<TargetEnd>,
-    /// How they ended.
+    /// Their exits.
     pub summary: TargetsSummary,
 }
 
@@ -27,26 +27,26 @@ pub struct Targets {
 pub struct TargetEnd {
     /// Its name in the config file.
     pub target: String,
-    /// The exit code that the command has with this target alone.
+    /// The exit code of the command on this target.
     pub exit_code: u8,
-    /// The command's own document; null if there is none.
+    /// The command's document; null if there is none.
     pub document: Option<serde_json::Value>,
-    /// Why there is none; null if nothing went wrong.
+    /// The error; null if nothing went wrong.
     pub error: Option<ErrorDocument>,
 }
 
 /// The counts of a [`Targets`].
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TargetsSummary {
-    /// How many targets were asked.
+    /// Targets.
     pub targets: u64,
-    /// How many of them ended in which way, the best first.
+    /// The targets by exit, the best exit first.
     pub ends: Vec<TargetsEnding>,
     /// The exit code of the whole: that of the worst.
     pub exit_code: u8,
 }
 
-/// Targets that ended alike.
+/// Targets with one exit.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TargetsEnding {
     /// The exit code.
@@ -57,7 +57,7 @@ pub struct TargetsEnding {
     pub targets: Vec<String>,
 }
 
-/// A [`Targets`] in the making, which never has a whole document of a target in memory.
+/// Writes a [`Targets`] without holding a target's document in memory.
 pub struct TargetsWriter {
     entries: SpooledTempFile,
     is_empty: bool,
@@ -75,7 +75,7 @@ impl Default for TargetsWriter {
 }
 
 impl TargetsWriter {
-    /// Adds the next target. `document` is JSON, and copied as it is.
+    /// Adds the next target. `document` is JSON and is copied.
     ///
     /// # Errors
     /// When the document cannot be read, or the temporary file not be written.
@@ -100,7 +100,7 @@ impl TargetsWriter {
         write!(out, "\n    }}")
     }
 
-    /// Writes the whole.
+    /// Writes the document.
     ///
     /// # Errors
     /// When the writer fails, or the temporary file cannot be read.
@@ -114,7 +114,7 @@ impl TargetsWriter {
     }
 }
 
-/// JSON has line breaks between its words alone, so more blanks behind them change nothing.
+/// Indents JSON: line breaks stand only between its tokens, so blanks after them change nothing.
 fn indented(json: impl BufRead, indent: &str, out: &mut dyn Write) -> io::Result<()> {
     for (n, line) in json.split(b'\n').enumerate() {
         if n > 0 {
@@ -145,7 +145,7 @@ struct TargetLast<'a> {
 }
 
 impl Targets {
-    /// The first line of the same document told line by line.
+    /// Writes the first line of `-o jsonl`.
     ///
     /// # Errors
     /// When the writer fails.
@@ -153,7 +153,7 @@ impl Targets {
         line(out, "head", &Head { schema: Targets::SCHEMA, command })
     }
 
-    /// The lines of one target: each of the command's own lines under the target's name, and how it ended.
+    /// Writes the lines of one target: each line of the command with the target's name, then the exit.
     ///
     /// # Errors
     /// When the lines cannot be read or written.
@@ -171,7 +171,7 @@ impl Targets {
         line(out, "target", &TargetLast { target, exit_code, error })
     }
 
-    /// The last line.
+    /// Writes the last line of `-o jsonl`.
     ///
     /// # Errors
     /// When the writer fails.

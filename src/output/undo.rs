@@ -106,42 +106,10 @@ pub struct UndoLeft {
 }
 
 impl UndoStep {
-    /// The columns of `csv`, in order; the same names as in JSON.
-    pub const COLUMNS: [&'static str; 13] = [
-        "id",
-        "queue",
-        "kind",
-        "owner",
-        "action",
-        "state",
-        "state_after",
-        "attempts",
-        "attempts_after",
-        "seen",
-        "state_seen",
-        "outcome",
-        "error",
-    ];
-
-    /// The values of those columns; what is not known is empty.
-    pub fn values(&self) -> Vec<String> {
-        let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
-        vec![
-            self.id.clone(),
-            self.queue.clone().unwrap_or_default(),
-            self.kind.clone().unwrap_or_default(),
-            self.owner.clone().unwrap_or_default(),
-            self.action.to_string(),
-            self.state.clone(),
-            self.state_after.clone(),
-            number(self.attempts),
-            number(self.attempts_after),
-            self.seen.clone(),
-            self.state_seen.clone().unwrap_or_default(),
-            self.outcome.map(|outcome| outcome.name().to_owned()).unwrap_or_default(),
-            self.error.as_ref().map(|error| error.message.clone()).unwrap_or_default(),
-        ]
-    }
+    /// The columns of `csv`.
+    pub(super) const COLUMNS: &'static str = "\
+        id queue kind owner action state state_after attempts attempts_after seen state_seen outcome \
+        error=/error/message";
 }
 
 impl Document for Undo {
@@ -162,7 +130,7 @@ impl Document for Undo {
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        csv_of(&UndoStep::COLUMNS, self.steps.iter(), UndoStep::values, out)
+        csv_of(UndoStep::COLUMNS, self.steps.iter(), out)
     }
 
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -4,24 +4,24 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// `jobdoctor.stale-watch/v1`: one line of `stale --watch -o jsonl`. First a head; of each snapshot what appeared and what is
-/// gone, then the snapshot itself.
+/// `jobdoctor.stale-watch/v1`: one line of `stale --watch -o jsonl`. A head comes first; then for each snapshot the jobs that appeared
+/// or are gone, and the snapshot itself.
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum WatchLine<'a> {
     /// The first line.
     Head(WatchHead<'a>),
-    /// A finding that the snapshot before did not have; in the first snapshot, every one.
+    /// A finding that the previous snapshot did not have; in the first snapshot, every finding.
     Appeared(&'a Job),
-    /// A finding that the snapshot before had and this one has not, as it was then. What became of it is not looked for.
+    /// A finding of the previous snapshot that this one does not have, as it was then. Its row is not read again.
     Gone(&'a Job),
-    /// The end of a snapshot, and its counts.
+    /// The end of a snapshot, with its counts.
     Snapshot(WatchSnapshot<'a>),
-    /// A snapshot that failed; nothing is known of the time since the last one. It is tried again.
+    /// A snapshot that failed and is tried again; nothing is known of the time since the last one.
     Failed(WatchFailed),
 }
 
-/// See [`WatchLine::Head`].
+/// The body of [`WatchLine::Head`].
 #[derive(Serialize, JsonSchema)]
 pub struct WatchHead<'a> {
     /// `jobdoctor.stale-watch/v1`.
@@ -34,7 +34,7 @@ pub struct WatchHead<'a> {
     pub interval_seconds: f64,
 }
 
-/// See [`WatchLine::Snapshot`].
+/// The body of [`WatchLine::Snapshot`].
 #[derive(Serialize, JsonSchema)]
 pub struct WatchSnapshot<'a> {
     /// The store's own time of this snapshot.
@@ -46,30 +46,30 @@ pub struct WatchSnapshot<'a> {
     pub gone: u64,
     /// The counts.
     pub summary: &'a StaleSummary,
-    /// What is likely to have happened.
+    /// The diagnoses.
     pub diagnoses: &'a [Diagnosis],
-    /// What keeps this snapshot from being trusted whole.
+    /// The caveats of this snapshot.
     pub warnings: &'a [String],
 }
 
-/// See [`WatchLine::Failed`].
+/// The body of [`WatchLine::Failed`].
 #[derive(Serialize, JsonSchema)]
 pub struct WatchFailed {
-    /// The exit code that `stale` would have ended with.
+    /// The exit code of `stale` without `--watch`.
     pub code: u8,
-    /// A word for it.
+    /// The name of the exit code.
     pub kind: String,
     /// What happened.
     pub message: String,
     /// The store's time of the last snapshot that did not fail.
     #[schemars(with = "Option<String>")]
     pub last_snapshot_at: Option<Timestamp>,
-    /// For how long there has been none, by this machine's clock.
+    /// The time since the last snapshot that succeeded, by this host's clock.
     pub without_snapshot_seconds: f64,
 }
 
 impl WatchLine<'_> {
-    /// Writes it as a line.
+    /// Writes the line.
     ///
     /// # Errors
     /// When the writer fails.

@@ -106,8 +106,10 @@ fn a_frameworks_words_are_dropped_from_its_own_variable_alone() {
     assert_eq!(setting(&document, "postgres.sslmode"), pair("verify-full", "DATABASE_URL"));
     assert_eq!(
         document["warnings"],
-        serde_json::json!(["of DATABASE_URL was dropped what says nothing to a server: +asyncpg of the scheme, pool \
-                            (Rails), schema (Prisma)"])
+        serde_json::json!([
+            "ignored in DATABASE_URL, because the server does not know it: +asyncpg of the scheme, pool \
+                            (Rails), schema (Prisma)"
+        ])
     );
     fails(&Doctor::new(), &["env", "--db", url], 2);
     let ran = fails(&Doctor::new(), &["env", "--db", "postgres://ops@db/app?pool=5"], 2);
@@ -204,7 +206,7 @@ fn targets_that_could_have_been_named() {
     let doctor = Doctor::new().env("JOBDOCTOR_CONFIG", "c.toml");
     fs::write(doctor.path("c.toml"), "[target.a]\ndb = \"a.db\"\n[target.b]\ndb = \"b.db\"\n").unwrap();
     let ran = fails(&doctor, &["stale"], 2);
-    assert!(ran.stderr.contains("a, b; say which with --target"), "{ran:#?}");
+    assert!(ran.stderr.contains("a, b; name one with --target"), "{ran:#?}");
 }
 
 /// What `docker --env-file` leaves in a variable, and what somebody pastes.

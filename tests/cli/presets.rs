@@ -124,7 +124,7 @@ fn one_that_is_not_there() {
 #[test]
 fn a_mapping_is_read_in_its_file() {
     let ran = fails(&orders(), &["presets", "orders", "--config", "config.toml"], 2);
-    assert_snapshot!(ran.stderr, @"error: `orders` is a mapping of your config file, where it can be read");
+    assert_snapshot!(ran.stderr, @"error: `orders` is a mapping: its TOML stands in the config file");
     let again = orders().run(&["presets", "show", "orders", "--toml", "--config", "config.toml"]).exits(2);
     assert_eq!(again.stderr, ran.stderr);
 }

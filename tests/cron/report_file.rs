@@ -66,7 +66,7 @@ fn one_that_cannot_be_written_is_said_before_anything_is_done() {
     let ran = doctor.run(&["sweep", "--db", "queue.db", "--apply", "--report-file", path]).exits(78);
     assert_eq!(ran.stdout, "");
     assert!(ran.stderr.starts_with(&format!("error: report file {path} cannot be written")), "{ran:#?}");
-    assert!(ran.stderr.contains("hint: there must be a directory no/such/directory"), "{ran:#?}");
+    assert!(ran.stderr.contains("hint: create the directory no/such/directory"), "{ran:#?}");
     assert_eq!(doctor.rows("queue.db", STATE), before);
 }
 
@@ -90,7 +90,7 @@ fn only_a_report_is_replaced() {
         for more in [&["--apply"][..], &[], &["--db", "gone.db"]] {
             let words = [&["sweep", "--config", "c.toml", "--target", "app", "--report-file", path], more].concat();
             let ran = doctor.run(&words).exits(2);
-            assert!(ran.stderr.contains(&format!("--report-file {path}: something else is there")), "{ran:#?}");
+            assert!(ran.stderr.contains(&format!("--report-file {path}: another file has that name")), "{ran:#?}");
         }
     }
     assert_eq!((doctor.rows("queue.db", STATE), bytes("c.toml")), (before, config));
@@ -144,7 +144,7 @@ fn one_that_cannot_be_written_afterwards_hides_nothing() {
         let outcomes = &ran.json()["summary"]["outcomes"];
         assert_eq!((&outcomes["moved"], &outcomes["refused"]), (&2.into(), &1.into()));
         let said =
-            "error: report file reports/r.json cannot be written: entity not found; what the run did is not changed";
+            "error: report file reports/r.json cannot be written: entity not found; the run itself is not affected";
         assert!(ran.stderr.starts_with(said), "{ran:#?}");
     });
 }

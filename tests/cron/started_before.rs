@@ -110,11 +110,11 @@ fn what_makes_no_sense_is_refused() {
     let refused = |words: &[&str]| fails(&shop.doctor, &[words, &db].concat(), 2).stderr;
     for scope in [&[][..], &["--all-owners"], &["--owner", "*"]] {
         let words = [&["sweep", "--restart", "--started-before", "boot"], scope].concat();
-        assert!(refused(&words).contains("the boot of this host says nothing of workers on other ones"));
+        assert!(refused(&words).contains("the boot of this host says nothing about workers on other hosts"));
     }
     for instant in ["yesterday", "2026-11-20", "2026-11-20T10:00:00", "10m"] {
         let said = refused(&["sweep", "--restart", "--started-before", instant]);
-        assert!(said.contains("it is `boot`, or an instant with its zone"), "{said}");
+        assert!(said.contains("expected `boot`, or an instant with its zone"), "{said}");
     }
     assert!(refused(&["sweep", "--started-before", "boot"]).contains("--restart"));
     let doctor = Doctor::new();

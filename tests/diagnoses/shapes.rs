@@ -50,7 +50,7 @@ fn one_job_alone_is_no_event() {
     on_both(|queue| {
         queue.put(&[at("web", "SendInvoice", "a:1", 11_130, 7830), at("mail", "SendMail", "b:1", 90_030, 90_000)]);
         queue.put(&[at("web", "SendInvoice", "c:1", 30, 3)]);
-        assert_eq!(queue.diagnoses(&[]), "2 stuck jobs stand alone\n");
+        assert_eq!(queue.diagnoses(&[]), "2 stuck jobs without a diagnosis\n");
     });
 }
 

@@ -122,7 +122,7 @@ fn what_is_somebody_elses_stays() {
     for name in ["other.prom", "link.prom", "directory.prom", "pipe.prom"] {
         for command in [&["stats"][..], &["sweep", "--apply"]] {
             let ran = fails(&shop.doctor, &shop.with_db(&[command, &["--textfile", name]].concat()), 2);
-            assert!(ran.stderr.contains("something else is there"), "{ran:#?}");
+            assert!(ran.stderr.contains("another file has that name"), "{ran:#?}");
         }
     }
     assert_eq!(fs::read_to_string(shop.doctor.path("other.prom")).unwrap(), "# HELP node_load1 x\n");

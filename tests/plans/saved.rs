@@ -137,7 +137,7 @@ fn files_that_are_no_plan_for_this_queue() {
     refuses("[1]".to_owned(), 78, "is not a plan");
     let whole = plan.to_string();
     refuses(whole[..whole.len() / 2].to_owned(), 78, "is not a plan");
-    refuses(altered("/schema", json!("jobdoctor.stale/v1")), 78, "it calls itself");
+    refuses(altered("/schema", json!("jobdoctor.stale/v1")), 78, "its schema is");
     refuses(altered("/target/engine", json!("postgres")), 78, "another engine");
     refuses(altered("/target/preset", json!("river")), 78, "preset river");
     refuses(altered("/target/database", json!("/elsewhere.db")), 78, "another database");

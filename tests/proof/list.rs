@@ -208,7 +208,7 @@ fn every_word_of_a_line_is_a_name() {
         alive(queue);
         queue.write("alive.txt", "web1 web10 web2\n----\n");
         let ran = queue.run(&["reclaim", "--alive-from", "alive.txt", "-v"]).exits(0);
-        assert!(ran.stderr.contains("1 line of the list of living owners name no owner: 2"), "{ran:#?}");
+        assert!(ran.stderr.contains("1 line of the live-owner list name no owner: 2"), "{ran:#?}");
         queue.run(&["reclaim", "--alive-from", "alive.txt", "--apply"]).exits(0);
         assert!(queue.states().iter().all(|state| state.ends_with("RUNNING")));
     });

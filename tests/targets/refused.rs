@@ -13,7 +13,7 @@ fn flags_for_one_target() {
         (vec!["stale", "--all-targets", "--watch", "2s"], "--watch makes no sense with several targets"),
         (
             vec!["stale", "--all-targets", "--password-file", "list.txt"],
-            "every server would see one database's password",
+            "each server would receive the password of another database",
         ),
         (vec!["stale", "--all-targets", "--target", "web"], "cannot be used with"),
         (vec!["stale", "--all-targets", "--alive-from", "-"], "--alive-from must be a file"),

@@ -63,10 +63,7 @@ fn a_look_that_fails_never_reads_as_nothing_stuck() {
     let picture = terminal.until("it cannot look", |picture| picture.iter().any(|line| line.contains("CANNOT READ")));
     assert!(picture[0].starts_with("CANNOT READ: there is no file queue.db"), "{picture:#?}");
     let words = picture[1..3].join(" ");
-    assert!(
-        words.contains("tried again every 1s; this is how it was") && words.contains("6 jobs stuck"),
-        "{picture:#?}"
-    );
+    assert!(words.contains("retrying every 1s; this snapshot is") && words.contains("6 jobs stuck"), "{picture:#?}");
     assert!(shows(&picture, (' ', "1")), "what is known stays: {picture:#?}");
     // Meanwhile one goes; that shows once there is something to be seen again.
     doctor.sql("away.db", "DELETE FROM jobs WHERE id = 1");

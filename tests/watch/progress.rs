@@ -28,7 +28,7 @@ fn reading_is_shown_after_a_second_and_leaves_nothing_behind() {
     let slow = ["stale", "--db", "queue.db", "--config", "slow.toml", "--preset", "slow"];
     let begun = Instant::now();
     let terminal = OnTerminal::start(&doctor, &slow, SIZE, On::Both);
-    while !terminal.written().contains("looking for claims") {
+    while !terminal.written().contains("reading claims") {
         assert!(begun.elapsed() < Duration::from_secs(25), "{:?}", terminal.written());
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -36,7 +36,7 @@ fn reading_is_shown_after_a_second_and_leaves_nothing_behind() {
     terminal.signal(Signal::INT);
     let (end, written) = terminal.end();
     assert_eq!(end, Err(2), "{written:?}");
-    let after = written.rsplit("looking for claims").next().unwrap();
+    let after = written.rsplit("reading claims").next().unwrap();
     assert!(after.contains("\x1b[2K"), "the line is cleared: {written:?}");
     assert!(plain(&written).contains("error: interrupted"), "{written:?}");
 }

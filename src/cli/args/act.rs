@@ -1,7 +1,7 @@
 //! Options of commands that write: what to do, to which plan, and why.
 
 use super::{parse_up_to_1d, parse_up_to_7d};
-use crate::cli::rules::to_be_switched_on;
+use crate::cli::rules::switchable_rules;
 use crate::cli::secret::masked;
 use crate::model::Action;
 use crate::policy::Rule;
@@ -88,14 +88,14 @@ fn parse_action(text: &str) -> Result<Action, String> {
 }
 
 fn parse_trouble(text: &str) -> Result<Rule, String> {
-    if let Some((_, rule)) = to_be_switched_on().find(|(name, _)| *name == text) {
+    if let Some((_, rule)) = switchable_rules().find(|(name, _)| *name == text) {
         return Ok(rule);
     }
     match Rule::ALL.into_iter().find(|rule| rule.name() == text) {
         Some(Rule::TooLong) => Err("too_long is always acted on; the config file says where it holds".to_owned()),
         Some(rule) => Err(format!("{rule} proves death and is always acted on")),
         None => {
-            let known: Vec<&str> = to_be_switched_on().map(|(name, _)| name).collect();
+            let known: Vec<&str> = switchable_rules().map(|(name, _)| name).collect();
             Err(format!("it is one of {}", known.join(", ")))
         }
     }

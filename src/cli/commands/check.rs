@@ -5,7 +5,7 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
 use crate::ops::{self, Checked};
-use crate::output::format::{Cell, Facts, Format, Tone, json};
+use crate::output::format::{Format, json};
 use crate::output::{Check, Severity};
 use crate::policy::Delay;
 
@@ -39,11 +39,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         }
     };
     let document = &checked.document;
-    context.ui.report(|out| match format {
-        Format::Json => json(document, out),
-        Format::None => Ok(()),
-        _ => out.write_all(facts(document).render(&context.ui.screen()).as_bytes()),
-    })?;
+    context.ui.print_page(format, document, |screen| Ok(document.facts().render(screen)))?;
     if !checked.is_fit {
         let exit = if checked.denied { Exit::NoPermission } else { Exit::Config };
         return Err(missing(document, exit));
@@ -66,25 +62,6 @@ fn examine(context: &Context, settings: &Settings, database: &Database) -> Resul
     let mut unfit = ops::unfit_for_target(&snapshot, settings.target.max_stalls, &delay);
     unfit.extend(too_long.into_iter().map(|why| ("too_long", why)));
     Ok(ops::check(&mut snapshot, &setup, &unfit, with_waiting)?)
-}
-
-fn facts(document: &Check) -> Facts {
-    let mut facts = Facts::new();
-    for finding in &document.findings {
-        let (word, tone) = match finding.severity {
-            Severity::Error => ("error", Tone::Bad),
-            Severity::Warning => ("warning", Tone::Warn),
-            Severity::Ok => ("ok", Tone::Plain),
-        };
-        facts.add(word, Cell::new(format!("{}: {}", finding.id, finding.detail), tone));
-        if let Some(fix) = &finding.fix {
-            facts.add("", format!("to mend it: {fix}"));
-        }
-    }
-    for unverified in &document.unverified {
-        facts.add("unverified", unverified.as_str());
-    }
-    facts
 }
 
 fn missing(document: &Check, exit: Exit) -> CliError {

@@ -2,6 +2,7 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::generated::completions;
+use crate::cli::help::dressed;
 use clap_complete::Shell;
 
 /// `jobdoctor completions`.
@@ -16,6 +17,6 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    context.ui.report(|out| out.write_all(&completions(args.shell)))?;
+    context.ui.report(|out| out.write_all(&completions(args.shell, dressed(context.program()))))?;
     Ok(Exit::Done)
 }

@@ -1,5 +1,4 @@
-use crate::cli::args::StoreArgs;
-use crate::cli::args::ToneArgs;
+use crate::cli::args::{StoreArgs, ToneArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -17,9 +16,9 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   jobdoctor demo                 make demo.db here
-  jobdoctor demo incident.db     the same elsewhere")]
+  jobdoctor demo incident.db     make another file")]
 pub struct Args {
-    /// Where to make it; replaces only a file that it made itself
+    /// The file to create; only a file of an earlier demo is replaced
     #[arg(value_name = "FILE", default_value = "demo.db")]
     file: PathBuf,
     #[command(flatten)]
@@ -42,7 +41,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let shown = ops::show(&mut snapshot, &["5".to_owned()], &policy)?;
     let plan = ops::plan(&mut snapshot, &selection, &policy)?;
     drop(snapshot);
-    let order = ApplyOptions {
+    let dry_run = ApplyOptions {
         schema: "jobdoctor.reclaim/v1",
         apply: false,
         guard: Guard::default(),
@@ -51,18 +50,18 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         sweep_lock: None,
         record: Record::default(),
     };
-    let plan = ops::reclaim(store.as_ref(), &limits, plan, &order)?;
+    let plan = ops::reclaim(store.as_ref(), &limits, plan, &dry_run)?;
     let screen = context.ui.screen();
     let file = inert(&shell_word(&file)).into_owned();
     context.ui.report(|out| {
         writeln!(out, "Made {file}: a queue in which two workers were killed some minutes ago.\n")?;
         writeln!(out, "$ jobdoctor stale --db {file}\n{}", stale.table(&screen, Format::Table)?)?;
-        writeln!(out, "$ jobdoctor show 5 --db {file}\n{}", show(&shown, &screen))?;
+        writeln!(out, "$ jobdoctor show 5 --db {file}\n{}", show(&shown, &screen)?)?;
         writeln!(out, "$ jobdoctor reclaim --db {file}\n{}", plan.document.table(&screen, Format::Table)?)?;
         writeln!(out, "Nothing was written to the queue. Go on with:\n")?;
         writeln!(out, "  jobdoctor owners --db {file}             who is alive and who is dead")?;
         writeln!(out, "  jobdoctor reclaim --db {file} --apply    carry the plan out")?;
-        writeln!(out, "  jobdoctor stale --db {file} -o json      the same for scripts")
+        writeln!(out, "  jobdoctor stale --db {file} -o json      the list for scripts")
     })?;
     Ok(Exit::Done)
 }

@@ -3,7 +3,7 @@ use crate::cli::args::{AlertArgs, ClaimArgs, OlderArgs, StoreArgs, TargetsArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::plugin;
+use crate::cli::monitor::plugin;
 use crate::cli::settings::Settings;
 use crate::cli::targets::Several;
 use crate::ops;
@@ -24,11 +24,11 @@ Examples:
   jobdoctor health --db queue.db -w 5 -c 50                         more than 5, more than 50
   jobdoctor health --target shop -w stuck=5,silence=10m -c share=20
   jobdoctor health --target shop --queue mail -c '~:0' -o json
-  jobdoctor health --all-targets                                    one line of all, then each")]
+  jobdoctor health --all-targets                                    one line about all, then each")]
 pub struct Args {
     #[command(flatten)]
     alerts: AlertArgs,
-    /// What it is if the database cannot be reached, or does not answer in time
+    /// The state if the database cannot be reached or does not answer in time
     #[arg(long, value_name = "STATE", value_enum, default_value = "critical", help_heading = "When to raise an alert")]
     unreachable: Unreachable,
     #[command(flatten)]
@@ -39,7 +39,7 @@ pub struct Args {
     store: StoreArgs,
     #[command(flatten)]
     targets: TargetsArgs,
-    /// The format
+    /// Format of the report
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value = "plugin", hide_default_value = true)]
     #[arg(help_heading = "Output")]
     output: HealthFormat,
@@ -48,37 +48,37 @@ pub struct Args {
     json: bool,
 }
 
-/// What a database out of reach is.
+/// The state of a database out of reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Unreachable {
-    /// Nobody works while it is away
+    /// No worker can claim a job while it is away
     Critical,
     /// Another check watches the database
     Unknown,
 }
 
-/// How to say it.
+/// The format of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum HealthFormat {
-    /// A line with performance data, then more lines
+    /// A status line with performance data, then more lines
     Plugin,
     /// One JSON document
     Json,
 }
 
 impl Args {
-    /// What is said of targets.
+    /// The options about targets.
     pub(super) fn several(&mut self) -> Several<'_> {
         Several::of("health", &mut self.store, &mut self.targets)
     }
 
-    /// The format that was asked for.
+    /// The format.
     pub(super) fn format(&self) -> Format {
         if self.json || self.output == HealthFormat::Json { Format::Json } else { Format::Table }
     }
 
-    /// What it means that it could not look.
-    fn blind(&self, error: &CliError, context: &Context) -> State {
+    /// The state of a queue that could not be read.
+    fn state_of(&self, error: &CliError, context: &Context) -> State {
         match (error.exit, self.unreachable) {
             (Exit::NoInput, _) if self.names_something_else(context) => State::Unknown,
             (Exit::Unavailable | Exit::NoInput | Exit::TryAgain, Unreachable::Critical) => State::Critical,
@@ -86,7 +86,7 @@ impl Args {
         }
     }
 
-    /// True if there is something by the database's name, and it never was a database: nothing has gone away.
+    /// True if the database's name is that of a file that never was a database: then no database went away.
     fn names_something_else(&self, context: &Context) -> bool {
         let database = Settings::resolve(&self.store, &context.environment).and_then(|settings| settings.database());
         match database.ok().and_then(|database| database.address) {
@@ -100,15 +100,15 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let (state, document) = match snapshot(args, context) {
         Ok(found) => found,
         Err(error) => {
-            let state = args.blind(&error, context);
-            (state, plugin::blind(state, &error))
+            let state = args.state_of(&error, context);
+            (state, plugin::unreadable(state, &error))
         }
     };
     context.ui.report(|out| plugin::print(&document, state, args.format() == Format::Json, out))?;
     Ok(Exit::Health(state))
 }
 
-/// A damaged database is still one, and so is an empty file.
+/// True for the beginning of a SQLite file, even of a damaged or empty one.
 fn begins_like_a_database(path: &Path) -> bool {
     const MAGIC: &[u8] = b"SQLite format 3\0";
     let mut beginning = Vec::new();

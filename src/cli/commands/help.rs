@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             (None, _) => return Err(unknown(word, found, n == 0)),
         }
     }
-    // By its own word for it, so that both say the same.
+    // Clap prints the help, as for `--help`.
     let words = ["jobdoctor"].into_iter().chain(args.words.iter().map(String::as_str)).chain(["--help"]);
     match Cli::parsed(words.map(Into::into)) {
         Err(help) if !help.use_stderr() => {
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             let _ = help.print();
             Ok(Exit::Done)
         }
-        _ => Err(CliError::new(Exit::Internal, "the help of a command cannot be told")),
+        _ => Err(CliError::new(Exit::Internal, "the help of this command cannot be printed")),
     }
 }
 

@@ -3,7 +3,6 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
-use crate::cli::state_directory::journals;
 use crate::ops::{self, Records, Snapshot};
 use crate::output::format::{Format, count, grouped};
 use crate::output::{History, HistoryOne};
@@ -30,7 +29,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    let journals = journals(&context.environment);
+    let journals = context.environment.journals();
     let mut snapshot = snapshot(args, context)?;
     let mut records = Records { journals: journals.as_ref(), snapshot: snapshot.as_mut() };
     let format = args.output.format();
@@ -61,11 +60,11 @@ fn snapshot(args: &Args, context: &Context) -> Result<Option<Snapshot>, CliError
         if database.address.is_none() {
             return Ok(None);
         }
-        context.say_setup(&database);
+        context.report_setup(&database);
         let store = database.store()?;
         let limits = settings.limits("history", READING, &context.interrupt, false);
         let snapshot = settings.session(store.as_ref(), &limits).snapshot()?;
-        context.say_where(&snapshot);
+        context.report_queue(&snapshot);
         Ok(Some(snapshot))
     });
     match begun {

@@ -12,15 +12,15 @@ use crate::preset::LEDGER;
 #[command(mut_arg("output", few_formats))]
 #[command(after_help = "\
 Examples:
-  jobdoctor init --db queue.db                           a new SQLite file, or a table in an old one
-  jobdoctor init --db postgres://owner@db/app --print    what would be run
-  jobdoctor init --ledger --db postgres://owner@db/app   the ledger, beside any queue")]
+  jobdoctor init --db queue.db                           a new SQLite file, or a table in an existing one
+  jobdoctor init --db postgres://owner@db/app --print    print the statements
+  jobdoctor init --ledger --db postgres://owner@db/app   the ledger of an existing queue")]
 pub struct Args {
     /// Print the statements and run none
     #[arg(long)]
     print: bool,
-    /// Create only the table jobdoctor_ledger, beside the tables of the queue that is there: from then on each action is recorded
-    /// in it, in the same transaction
+    /// Create only the table jobdoctor_ledger in the schema of an existing queue; each action is then recorded there, in the same
+    /// transaction
     #[arg(long)]
     ledger: bool,
     #[command(flatten)]
@@ -37,17 +37,17 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     if let Some(preset) = settings.preset.as_deref().filter(|preset| !args.ledger && *preset != "lease") {
         return Err(CliError::new(
             Exit::Usage,
-            format!("init makes the reference schema, preset lease, and not {preset}"),
+            format!("init creates the reference schema, preset lease, not {preset}"),
         )
-        .hint("the tables of a queue library are made by the library itself"));
+        .hint("create the tables of a queue library with the library itself"));
     }
     let database = settings.database()?;
-    context.say_setup(&database);
+    context.report_setup(&database);
     let store = database.store()?;
     let limits = settings.limits("init", READING, &context.interrupt, true);
     let document = if args.ledger {
         let snapshot = settings.session(store.as_ref(), &limits).snapshot()?;
-        context.say_where(&snapshot);
+        context.report_queue(&snapshot);
         ops::init_ledger(store.as_ref(), &limits, snapshot, !args.print)?
     } else {
         ops::init(store.as_ref(), &limits, &settings.place, !args.print)?

@@ -18,7 +18,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    let pages = man_pages().map_err(|error| CliError::new(Exit::Internal, error.to_string()))?;
+    let pages = man_pages(context.program()).map_err(|error| CliError::new(Exit::Internal, error.to_string()))?;
     let name = args.name.as_ref().map_or_else(|| "jobdoctor".to_owned(), |name| format!("jobdoctor-{name}"));
     let is_it = |file: &str| file.rsplit_once('.').is_some_and(|(page, _)| page == name);
     let Some((_, page)) = pages.iter().find(|(file, _)| is_it(file)) else {

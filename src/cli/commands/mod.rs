@@ -46,11 +46,11 @@ pub struct Cli {
 
 const AFTER_HELP: &str = "\
 Examples:
-  jobdoctor demo                              make a small incident and look at it
-  jobdoctor stale --db queue.db --older 5m    what is stuck, who holds it, since when
-  jobdoctor show 42 --db queue.db             why, or why not
-  jobdoctor reclaim --db queue.db             what would be done: writes nothing
-  jobdoctor reclaim --db queue.db --apply     do it
+  jobdoctor demo                              make a small incident to practise on
+  jobdoctor stale --db queue.db --older 5m    list stuck jobs, their owners and their silence
+  jobdoctor show 42 --db queue.db             explain one job
+  jobdoctor reclaim --db queue.db             print the plan: writes nothing
+  jobdoctor reclaim --db queue.db --apply     apply it
   jobdoctor sweep --restart --host \"$(hostname)\" --apply
 
 Exit codes:
@@ -65,15 +65,15 @@ Exit codes:
 /// The commands.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
-    /// Can jobdoctor do its work here: preset, rights, indexes, encodings
+    /// Check whether jobdoctor can do its work here: preset, rights, indexes, encodings
     Check(check::Args),
     /// Print a shell's completion script
     Completions(completions::Args),
-    /// Make a demonstration database with stuck jobs and walk through it
+    /// Create a demonstration database with stuck jobs and walk through it
     Demo(demo::Args),
     /// Show every setting in force and where it came from
     Env(env::Args),
-    /// Print the units that run a sweep: for systemd, cron or Kubernetes
+    /// Print units that run a sweep: for systemd, cron or Kubernetes
     Generate(generate::Args),
     /// Monitoring plugin (Nagios, Icinga): thresholds, performance data, exit codes 0 to 3
     ///
@@ -85,27 +85,27 @@ pub enum Command {
     Health(health::Args),
     /// Print a topic, or the help of a command
     Help(help::Args),
-    /// List what was done, or tell of one run
+    /// List past runs, or show one
     History(history::Args),
-    /// Create the reference schema, or the ledger
+    /// Create the reference schema or the ledger
     Init(init::Args),
     /// Print a manual page
     Man(man::Args),
-    /// List who holds what, and who is dead
+    /// List owners with their claims, dead ones first
     Owners(owners::Args),
-    /// List the queues that are known, or explain one
+    /// List the known queues, or explain one
     Presets(presets::Args),
-    /// Plan the return of stuck jobs, and with --apply carry it out
+    /// Requeue or fail stuck jobs; plans only, unless --apply
     Reclaim(reclaim::Args),
     /// Print the JSON Schema of a document
     Schema(schema::Args),
-    /// Explain jobs: every rule, what it read, what would be done
+    /// Explain jobs: each rule, the value it read, and what reclaim would do
     Show(show::Args),
-    /// List the claims that are stuck, longest silent first
+    /// List stuck claims, longest silent first
     Stale(stale::Args),
-    /// Count jobs by queue and state, or show how long they run
+    /// Count jobs by queue and state, or show run times
     Stats(stats::Args),
-    /// One pass for automation: from cron, or with --restart before workers start
+    /// Reclaim for automation: from cron, or with --restart before workers start
     Sweep(sweep::Args),
     /// Revert a run; plans only, unless --apply. Jobs changed since are skipped
     Undo(undo::Args),
@@ -115,30 +115,27 @@ impl Cli {
     /// Reads a command line, the program's name first.
     ///
     /// # Errors
-    /// When it makes no sense; help and version are errors too.
+    /// When it cannot be parsed; help and version are errors too.
     pub fn parsed(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
         let mut matches = command().try_get_matches_from(words)?;
         Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command()))
     }
 }
 
-/// The command line as people see it, examples first; for completions, too.
+/// The command line with the examples first in its help, as people and completions see it.
 pub fn command() -> clap::Command {
     dressed(Cli::command())
 }
 
-/// The same as it was written, for manual pages.
+/// The command line with the examples last in its help, for manual pages.
 pub fn plain_command() -> clap::Command {
     Cli::command()
 }
 
 /// Runs a command.
-///
-/// # Errors
-/// When it could not do what was asked.
 pub fn run(command: &Command, context: &Context) -> Result<Exit, CliError> {
-    match targets::asked(command, context)? {
-        Some(asked) => asked.run(context),
+    match targets::each_target(command, context)? {
+        Some(each_target) => each_target.run(context),
         None => command.run_alone(context),
     }
 }
@@ -185,14 +182,14 @@ impl Request for Command {
 }
 
 impl Command {
-    /// How loud and in which format; commands that print one kind of text only have no say.
+    /// The output options and the format; commands that print one kind of text have none.
     pub fn tone(&self) -> (ToneArgs, Format) {
         match self {
             Command::Check(args) => (args.output.tone.clone(), args.output.format()),
             Command::Demo(args) => (args.tone.clone(), Format::Table),
             Command::Env(args) => (args.output.tone.clone(), args.output.format()),
             Command::Generate(args) => (args.tone().clone(), Format::Table),
-            // Whatever is said would stand before the line that must be the first.
+            // The status line must be the first line of both streams.
             Command::Health(args) => (ToneArgs { quiet: true, ..ToneArgs::default() }, args.format()),
             Command::History(args) => (args.output.tone.clone(), args.output.format()),
             Command::Init(args) => (args.output.tone.clone(), args.output.format()),

@@ -27,7 +27,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// What is said of targets.
+    /// The options about targets.
     pub(super) fn several(&mut self) -> Several<'_> {
         Several::of("owners", &mut self.store, &mut self.targets)
     }

@@ -3,7 +3,6 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::Settings;
-use crate::output::format::{Format, json};
 use crate::output::presets::{self, list, people};
 use crate::preset::Preset;
 use std::path::PathBuf;
@@ -13,13 +12,13 @@ use std::path::PathBuf;
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 #[command(after_help = "\
 Examples:
-  jobdoctor presets                       all of them, mappings of the config file included
-  jobdoctor presets show procrastinate    what is known of one, and what is done to its jobs
-  jobdoctor presets procrastinate         the same as it is written")]
+  jobdoctor presets                       list all, including mappings of the config file
+  jobdoctor presets show procrastinate    explain one: tables, liveness, actions
+  jobdoctor presets procrastinate         print its TOML")]
 pub struct Args {
     #[command(subcommand)]
     action: Option<Action>,
-    /// Print this one as it is written
+    /// Print the TOML of this preset
     #[arg(value_name = "NAME")]
     name: Option<String>,
     #[command(flatten)]
@@ -28,7 +27,7 @@ pub struct Args {
 
 #[derive(Debug, Clone, clap::Subcommand)]
 enum Action {
-    /// Explain one: its tables, what is alive, and column by column what is done
+    /// Explain one: its tables, what shows life, and each action column by column
     Show(Show),
 }
 
@@ -42,18 +41,18 @@ struct Show {
     /// The preset or mapping
     #[arg(value_name = "NAME")]
     name: String,
-    /// Print it as it is written
+    /// Print its TOML
     #[arg(long, conflicts_with_all = ["output", "json"])]
     toml: bool,
     #[command(flatten)]
     how: How,
 }
 
-/// Where mappings come from and how to say it.
+/// The options that both forms share.
 #[derive(Debug, Clone, clap::Args)]
 #[command(mut_arg("output", few_formats))]
 struct How {
-    /// The config file, for its mappings
+    /// Config file with mappings
     #[arg(long, value_name = "FILE", conflicts_with = "no_config")]
     config: Option<PathBuf>,
     /// Read no config file
@@ -64,7 +63,7 @@ struct How {
 }
 
 impl Args {
-    /// How to say it.
+    /// The output options.
     pub(super) fn output(&self) -> &OutputArgs {
         &self.how().output
     }
@@ -82,31 +81,23 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let store = StoreArgs { config: how.config.clone(), no_config: how.no_config, ..StoreArgs::default() };
     let settings = Settings::resolve(&store, &context.environment)?;
     match (&args.action, &args.name) {
-        (Some(Action::Show(show)), _) if show.toml => as_written(settings.catalog.find(&show.name)?, context)?,
-        (None, Some(name)) => as_written(settings.catalog.find(name)?, context)?,
+        (Some(Action::Show(show)), _) if show.toml => print_toml(settings.catalog.find(&show.name)?, context)?,
+        (None, Some(name)) => print_toml(settings.catalog.find(name)?, context)?,
         (Some(Action::Show(show)), _) => {
             let document = presets::preset_page(settings.catalog.find(&show.name)?)?;
-            context.ui.report(|out| match how.output.format() {
-                Format::Json => json(&document, out),
-                Format::None => Ok(()),
-                _ => out.write_all(people(&document, &context.ui.screen()).as_bytes()),
-            })?;
+            context.ui.print_page(how.output.format(), &document, |screen| Ok(people(&document, screen)))?;
         }
         (None, None) => {
             let document = presets::presets(&settings.catalog)?;
-            context.ui.report(|out| match how.output.format() {
-                Format::Json => json(&document, out),
-                Format::None => Ok(()),
-                _ => out.write_all(list(&document).render(&context.ui.screen()).as_bytes()),
-            })?;
+            context.ui.print_page(how.output.format(), &document, |screen| Ok(list(&document).render(screen)))?;
         }
     }
     Ok(Exit::Done)
 }
 
-fn as_written(preset: &Preset, context: &Context) -> Result<(), CliError> {
+fn print_toml(preset: &Preset, context: &Context) -> Result<(), CliError> {
     if !preset.built_in {
-        let message = format!("`{}` is a mapping of your config file, where it can be read", preset.name);
+        let message = format!("`{}` is a mapping: its TOML stands in the config file", preset.name);
         return Err(CliError::new(Exit::Usage, message));
     }
     context.ui.report(|out| out.write_all(preset.text.as_bytes()))?;

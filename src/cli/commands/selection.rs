@@ -1,3 +1,5 @@
+//! The claims that the arguments select.
+
 use crate::cli::args::{ClaimArgs, IdArgs, SelectArgs};
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -5,26 +7,19 @@ use crate::ops::{OpsError, Selection};
 use crate::output::no_such_job;
 use crate::policy::Globs;
 
-/// What the arguments select.
-///
-/// # Errors
-/// When a pattern cannot be read.
+/// The selection of the arguments, with limit and ids.
 pub(super) fn selection(args: &SelectArgs, ids: &IdArgs) -> Result<Selection, CliError> {
     let limit = args.limit.map(|limit| limit as usize);
     Ok(Selection { ids: ids.id.clone(), limit, ..claims(&args.claims)? })
 }
 
-/// The error for ids that name no job; `None` if each names one.
+/// The error for ids that name no job; `None` if each of them names one.
 pub(super) fn missing(table: &str, ids: &[String]) -> Option<CliError> {
     (!ids.is_empty()).then(|| CliError::new(Exit::NoInput, no_such_job(table, ids)))
 }
 
-/// The same of commands that take no limit and no names.
-///
-/// # Errors
-/// When a pattern cannot be read.
+/// The selection of a command without limit and ids.
 pub(super) fn claims(args: &ClaimArgs) -> Result<Selection, CliError> {
-    let globs = |patterns: &[String]| Globs::new(patterns).map_err(OpsError::from);
     Ok(Selection {
         queues: globs(&args.queue)?,
         kinds: globs(&args.kind)?,
@@ -33,4 +28,9 @@ pub(super) fn claims(args: &ClaimArgs) -> Result<Selection, CliError> {
         states: args.state.clone(),
         ..Selection::default()
     })
+}
+
+/// Reads the patterns of one option.
+pub(super) fn globs(patterns: &[String]) -> Result<Globs, CliError> {
+    Ok(Globs::new(patterns).map_err(OpsError::from)?)
 }

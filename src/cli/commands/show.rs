@@ -4,7 +4,6 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::ops;
-use crate::output::format::{Format, json};
 use crate::output::show;
 
 /// `jobdoctor show`.
@@ -34,10 +33,6 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     if let Some(error) = missing.as_ref().filter(|_| document.jobs.is_empty()) {
         return Err(error.clone());
     }
-    context.ui.report(|out| match args.output.format() {
-        Format::Json => json(&document, out),
-        Format::None => Ok(()),
-        _ => out.write_all(show(&document, &context.ui.screen()).as_bytes()),
-    })?;
-    Ok(missing.map_or(Exit::Done, |error| context.ui.ends_with_report(&error)))
+    context.ui.print_page(args.output.format(), &document, |screen| show(&document, screen))?;
+    Ok(missing.map_or(Exit::Done, |error| context.ui.error_after_report(&error)))
 }

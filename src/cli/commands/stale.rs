@@ -28,11 +28,11 @@ pub struct Args {
     select: SelectArgs,
     #[command(flatten)]
     ids: IdArgs,
-    /// Only what is likely to have happened, and the counts: no list of jobs
+    /// Print only the diagnoses and the counts, no list of jobs
     #[arg(long)]
     summary: bool,
-    /// Look again and again, with this pause in between: on a terminal in place, what is new marked + and what is gone
-    /// marked -; with -o jsonl one line for each. Each look has its own time limit [default: 10s]
+    /// Take a snapshot again and again, with this pause in between: redraws a terminal, with + for new jobs and - for those that are
+    /// gone; with -o jsonl one line for each. Each snapshot has its own time limit [default: 10s]
     #[arg(long, value_name = "INTERVAL", value_parser = parse_duration, allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["exit_code", "alive_from", "snapshot_file"])]
     watch: Option<Duration>,
@@ -40,7 +40,7 @@ pub struct Args {
     #[arg(long)]
     exit_code: bool,
     #[command(flatten)]
-    beside: EvidenceArgs,
+    evidence: EvidenceArgs,
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
@@ -50,30 +50,30 @@ pub struct Args {
 }
 
 impl Args {
-    /// What is said of targets.
+    /// The options about targets.
     pub(super) fn several(&mut self) -> Several<'_> {
         Several::of("stale", &mut self.store, &mut self.targets)
-            .alone("--watch", self.watch.is_some(), "one picture shows one queue")
-            .file("--snapshot-file", self.beside.snapshot_file.as_mut())
-            .list("--alive-from", self.beside.alive_from.as_deref())
+            .single_only("--watch", self.watch.is_some(), "one picture shows one queue")
+            .file("--snapshot-file", self.evidence.snapshot_file.as_mut())
+            .list("--alive-from", self.evidence.alive_from.as_deref())
     }
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let selection = selection(&args.select, &args.ids)?;
     let format = args.output.format();
-    summary_fits(args, format)?;
+    check_summary(args, format)?;
     if let Some(interval) = args.watch {
-        Watch::fits(context, format)?;
+        Watch::check_output(context, format)?;
         let settings = &Settings::resolve(&args.store, &context.environment)?;
         let policy = settings.policy(args.older.older);
         return Watch { settings, selection, policy, interval, summary: args.summary, format }.run(context);
     }
     let settings = Settings::resolve(&args.store, &context.environment)?;
-    let beside = EvidenceFiles::read(&args.beside, &settings, context, READING)?;
+    let evidence = EvidenceFiles::read(&args.evidence, &settings, context, READING)?;
     let mut snapshot = context.snapshot_with(&settings, "stale")?;
     let policy = settings.policy(args.older.older);
-    let (policy, wrong_list) = beside.judge(&mut snapshot, policy, context, !format.is_machine())?;
+    let (policy, wrong_list) = evidence.add_to(&mut snapshot, policy, context, !format.is_machine())?;
     if let Some(why) = wrong_list {
         context.ui.warn(&why);
     }
@@ -81,7 +81,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         true => ops::stale_diagnoses(&mut snapshot, &selection, &policy)?,
         false => ops::stale(&mut snapshot, &selection, &policy)?,
     };
-    context.warn_if_blind(&mut snapshot, document.summary.in_flight)?;
+    context.warn_of_unfamiliar_states(&mut snapshot, document.summary.in_flight)?;
     drop(snapshot);
     let missing = missing(&document.target.table, &document.not_found);
     if let Some(error) = missing.as_ref().filter(|_| document.not_found.len() == selection.ids.len()) {
@@ -89,36 +89,39 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     }
     let there = (selection.ids.len() - document.not_found.len()) as u64;
     if document.summary.stuck + document.summary.unknown < there {
-        context.ui.note("the other jobs named are not stuck, or not in flight: `jobdoctor show` tells");
+        context.ui.note("the other named jobs are not stuck or not in flight: see `jobdoctor show`");
     }
     context.ui.print(format, &document)?;
     if !format.is_machine() {
-        summary(context, &document, !args.summary);
+        note_summary(context, &document, !args.summary);
     }
     if let Some(error) = missing {
-        return Ok(context.ui.ends_with_report(&error));
+        return Ok(context.ui.error_after_report(&error));
     }
     let found = document.summary.stuck + document.summary.unknown > 0;
     Ok(if args.exit_code && found { Exit::Found } else { Exit::Done })
 }
 
-/// Formats that list jobs and nothing else have nothing to say without them.
-fn summary_fits(args: &Args, format: Format) -> Result<(), CliError> {
+/// Refuses `--summary` with a format that lists nothing but jobs, and with named jobs.
+fn check_summary(args: &Args, format: Format) -> Result<(), CliError> {
     if !args.summary {
         return Ok(());
     }
     if matches!(format, Format::Csv | Format::Name) {
-        let message = format!("--summary lists no jobs, and -o {} nothing else", format.name());
-        return Err(CliError::new(Exit::Usage, message).hint("say -o json or -o jsonl, or leave --summary out"));
+        let message = format!("--summary lists no jobs, but -o {} lists nothing else", format.name());
+        return Err(CliError::new(Exit::Usage, message).hint("use -o json or -o jsonl, or leave --summary out"));
     }
     if !args.ids.id.is_empty() {
-        return Err(CliError::new(Exit::Usage, "--summary tells what became of many jobs, and --id names some")
-            .hint("leave one of them out"));
+        return Err(CliError::new(
+            Exit::Usage,
+            "--summary and --id cannot be combined: diagnoses are about the whole queue",
+        )
+        .hint("leave one of them out"));
     }
     Ok(())
 }
 
-fn summary(context: &Context, document: &Stale, lists: bool) {
+fn note_summary(context: &Context, document: &Stale, lists: bool) {
     let summary = &document.summary;
     let listed = document.unknown.len() as u64;
     let unknown = match summary.unknown {

@@ -4,7 +4,6 @@ use crate::cli::context::Context;
 use crate::cli::error::{CliError, exit_of};
 use crate::cli::exit::Exit;
 use crate::cli::settings::{APPLYING, READING, Settings};
-use crate::cli::state_directory::{journals, record};
 use crate::ops::{self, Guard, Records, UndoOrder, Undone};
 use crate::output::format::{Format, count, grouped};
 use crate::store::StoreErrorKind;
@@ -37,7 +36,7 @@ pub struct Args {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let settings = Settings::resolve(&args.store, &context.environment)?;
     let database = settings.database()?;
-    context.say_setup(&database);
+    context.report_setup(&database);
     let store = database.store()?;
     let time = if args.apply { APPLYING } else { READING };
     let limits = settings.limits("undo", time, &context.interrupt, args.apply);
@@ -45,8 +44,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         store.recover(&limits)?;
     }
     let mut snapshot = settings.session(store.as_ref(), &limits).snapshot()?;
-    context.say_where(&snapshot);
-    let journals = journals(&context.environment);
+    context.report_queue(&snapshot);
+    let journals = context.environment.journals();
     let mut records = Records { journals: journals.as_ref(), snapshot: Some(&mut snapshot) };
     let plan = ops::undo_plan(&mut records, &args.run)?;
     let run_id = run_id(&snapshot);
@@ -63,7 +62,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             ..Guard::default()
         },
         run_id,
-        record: record("undo", &settings.target, args.reason.reason.as_ref(), &context.environment),
+        record: settings.record("undo", args.reason.reason.as_ref(), &context.environment),
     };
     let done = ops::undo(store.as_ref(), &limits, plan, &order)?;
     let format = args.output.format();

@@ -1,5 +1,5 @@
-//! Several targets at once: each is asked as if it alone were named, a few at a time, and told of in the config file's order.
-//! What fails in one does not stop the others.
+//! Several targets: the command runs on each as if it alone were named, a few at a time, and reports them in the config file's order.
+//! A target that fails does not stop the others.
 
 mod report;
 mod several;
@@ -13,63 +13,59 @@ use super::error::CliError;
 use super::exit::Exit;
 use super::settings::Settings;
 use crate::output::format::Format;
-use report::Teller;
-use several::at;
+use report::Report;
+use several::for_target;
 use target_result::{Tally, TargetResult};
 
 /// A parsed command line that may name several targets.
 pub trait Request: Clone + Sync {
-    /// What it says of targets; `None` for a command that knows one alone.
+    /// Its options about targets; `None` for a command that takes only one target.
     fn several(&mut self) -> Option<Several<'_>>;
 
     /// The format of its report.
     fn format(&self) -> Format;
 
-    /// Runs it with the one target that it names.
-    ///
-    /// # Errors
-    /// When the command fails.
+    /// Runs it on the one target that it names.
     fn run_alone(&self, context: &Context) -> Result<Exit, CliError>;
 }
 
-/// A command, and the targets that are asked.
+/// A command and the targets that it runs on.
 pub struct EachTarget<'a, R> {
     command: &'a R,
     name: &'static str,
     targets: Vec<String>,
 }
 
-/// What several targets are to be asked, if they are.
+/// The command on each of its targets, if it names several.
 ///
 /// # Errors
-/// When there are no such targets, or something was said that makes sense with one alone.
-pub fn asked<'a, R: Request>(command: &'a R, context: &Context) -> Result<Option<EachTarget<'a, R>>, CliError> {
+/// When there are no such targets, or an option makes sense with one target only.
+pub fn each_target<'a, R: Request>(command: &'a R, context: &Context) -> Result<Option<EachTarget<'a, R>>, CliError> {
     let mut probe = command.clone();
-    let Some(several) = probe.several().filter(Several::is_meant) else { return Ok(None) };
-    several.must_fit()?;
+    let Some(several) = probe.several().filter(Several::are_requested) else { return Ok(None) };
+    several.check_options()?;
     let targets = Settings::targets(several.store, &context.environment)?;
-    several.must_name_files(&targets)?;
+    several.check_files(&targets)?;
     Ok(Some(EachTarget { command, name: several.name, targets }))
 }
 
 impl<R: Request> EachTarget<'_, R> {
-    /// Asks them all.
+    /// Runs the command on each target; the worst exit is that of the whole.
     ///
     /// # Errors
-    /// When the format has no place for several targets, or the report cannot be written. How the targets ended is in the
-    /// report: the worst of it is the end of the whole.
+    /// When the format has no place for several targets, or the report cannot be written.
     pub fn run(&self, context: &Context) -> Result<Exit, CliError> {
-        let mut teller = Teller::of(self.command.format(), self.name)?;
+        let mut report = Report::new(self.command.format(), self.name)?;
         let mut tally = Tally::default();
-        let ask = |n: usize| self.targets.get(n).map(|target| self.ask(target, context));
+        let run = |n: usize| self.targets.get(n).map(|target| self.run_on(target, context));
         let mut failed = None;
-        worker_pool::in_order(self.targets.len(), &ask, |n, came| {
+        worker_pool::in_order(self.targets.len(), &run, |n, result| {
             let Some(target) = self.targets.get(n) else { return };
-            let told = came.ok().flatten().unwrap_or_else(|| TargetResult::defect(target));
-            tally.add(target, told.exit);
+            let result = result.ok().flatten().unwrap_or_else(|| TargetResult::defect(target));
+            tally.add(target, result.exit);
             context.ui.redraw("");
-            if let Err(error) = teller.report(&context.ui, told) {
-                // What cannot be told is done all the same; the others must not suffer.
+            if let Err(error) = report.add(&context.ui, &result) {
+                // The command has run on this target, and the others must not suffer: go on.
                 failed.get_or_insert(error);
             }
             context.ui.redraw(&format!("{} of {} targets", n + 1, self.targets.len()));
@@ -77,20 +73,20 @@ impl<R: Request> EachTarget<'_, R> {
         context.ui.redraw("");
         match failed {
             Some(error) => Err(error),
-            None => teller.end(&context.ui, &tally).map(|()| tally.worst()),
+            None => report.end(&context.ui, &tally).map(|()| tally.worst()),
         }
     }
 
-    /// Asks one, with what it says held back until its turn has come.
-    fn ask(&self, target: &str, context: &Context) -> TargetResult {
-        let (ui, held) = context.ui.held(target);
-        let (command, words) = at(self.command, target, context.words());
+    /// Runs the command on one target, with its output buffered.
+    fn run_on(&self, target: &str, context: &Context) -> TargetResult {
+        let (ui, buffered) = context.ui.buffered(target);
+        let (command, words) = for_target(self.command, target, context.words());
         let context = context.with(ui, words);
         let end = match context.interrupt.is_raised() {
             true => Err(CliError::new(Exit::Signal(signal_hook::consts::SIGINT), "interrupted")),
             false => command.run_alone(&context),
         };
         let end = end.map_err(|error| error.after(context.caught.signal()));
-        TargetResult::new(target, end, &context.ui, held)
+        TargetResult::new(target, end, &context.ui, buffered)
     }
 }

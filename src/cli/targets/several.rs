@@ -1,71 +1,72 @@
+//! The options about several targets, and the command line for each of them.
+
 use super::Request;
 use crate::cli::args::{StoreArgs, TargetsArgs};
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use std::path::{Path, PathBuf};
 
-/// In the path of a file that is written, the target's name.
+/// Stands for the target's name in the path of an output file.
 const PLACE: &str = "{target}";
 
-/// What a command line says of targets, and what of it is for one target alone.
+/// The options of a command line that concern targets, and those that make sense with one target only.
 pub struct Several<'a> {
-    /// The command.
     pub(super) name: &'static str,
-    /// Where the queue is.
+    /// The options that name the queue.
     pub(super) store: &'a mut StoreArgs,
     targets: &'a mut TargetsArgs,
-    alone: Vec<(&'static str, &'static str)>,
+    single_only: Vec<(&'static str, &'static str)>,
     files: Vec<(&'static str, &'a mut PathBuf)>,
     lists: Vec<(&'static str, &'a Path)>,
 }
 
 impl<'a> Several<'a> {
-    /// Of a command.
+    /// The options of a command.
     pub fn of(name: &'static str, store: &'a mut StoreArgs, targets: &'a mut TargetsArgs) -> Several<'a> {
-        let mut alone = Vec::new();
+        let mut single_only = Vec::new();
         if store.db.is_some() {
-            alone.push(("--db", "it names one database, and each target has its own"));
+            single_only.push(("--db", "it names one database, and each target has its own"));
         }
         if store.password_file.is_some() {
-            alone.push(("--password-file", "every server would see one database's password"));
+            single_only.push(("--password-file", "each server would receive the password of another database"));
         }
-        Several { name, store, targets, alone, files: Vec::new(), lists: Vec::new() }
+        Several { name, store, targets, single_only, files: Vec::new(), lists: Vec::new() }
     }
 
-    /// With a flag that makes sense with one target alone, if it was said, and why.
+    /// Adds a flag that makes sense with one target only, if it was given, and why.
     #[must_use]
-    pub fn alone(mut self, flag: &'static str, is_said: bool, why: &'static str) -> Self {
-        self.alone.extend(is_said.then_some((flag, why)));
+    pub fn single_only(mut self, flag: &'static str, is_given: bool, why: &'static str) -> Self {
+        self.single_only.extend(is_given.then_some((flag, why)));
         self
     }
 
-    /// With a file that is written, if one was named: each target needs its own.
+    /// Adds an output file, if one was named: each target needs its own.
     #[must_use]
     pub fn file(mut self, flag: &'static str, path: Option<&'a mut PathBuf>) -> Self {
         self.files.extend(path.map(|path| (flag, path)));
         self
     }
 
-    /// With a list that every target reads, if one was named.
+    /// Adds a list that each target reads, if one was named.
     #[must_use]
     pub fn list(mut self, flag: &'static str, path: Option<&'a Path>) -> Self {
         self.lists.extend(path.map(|path| (flag, path)));
         self
     }
 
-    /// True if more than one target may be meant.
-    pub(super) fn is_meant(&self) -> bool {
+    /// True if the command line names several targets.
+    pub(super) fn are_requested(&self) -> bool {
         self.targets.all_targets || self.store.target.len() > 1
     }
 
-    /// Refuses what makes sense with one target alone.
-    pub(super) fn must_fit(&self) -> Result<(), CliError> {
-        if let Some((flag, why)) = self.alone.first() {
+    /// Refuses options that make sense with one target only.
+    pub(super) fn check_options(&self) -> Result<(), CliError> {
+        if let Some((flag, why)) = self.single_only.first() {
             let message = format!("{flag} makes no sense with several targets: {why}");
             return Err(CliError::new(Exit::Usage, message).hint("name one --target, or leave it out"));
         }
         for (flag, path) in &self.lists {
-            // Each target would read a part of a pipe, and take whoever is in the other parts for dead.
+            // Each target would read a part of the pipe, and take the owners in the other parts for dead.
             if !path.is_file() && path.exists() || *path == Path::new("-") {
                 let message = format!("{flag} must be a file with several targets: a pipe can be read only once");
                 return Err(CliError::new(Exit::Usage, message).hint("write the list to a file first"));
@@ -74,13 +75,13 @@ impl<'a> Several<'a> {
         Ok(())
     }
 
-    /// Refuses a file that several targets would write to.
-    pub(super) fn must_name_files(&self, targets: &[String]) -> Result<(), CliError> {
+    /// Refuses an output file that several targets would share.
+    pub(super) fn check_files(&self, targets: &[String]) -> Result<(), CliError> {
         for (flag, path) in &self.files {
             if !path.to_string_lossy().contains(PLACE) {
                 let message = format!("{flag} {}: with several targets each needs a file of its own", path.display());
                 return Err(CliError::new(Exit::Usage, message)
-                    .hint(format!("say where the target's name goes, such as {flag} dir/{PLACE}.json")));
+                    .hint(format!("put {PLACE} into the path, as in {flag} dir/{PLACE}.json")));
             }
             if let Some(name) = targets.iter().find(|name| name.contains(['/', '\0'])) {
                 let message = format!("{flag}: the name of target `{name}` cannot be part of a path");
@@ -91,25 +92,25 @@ impl<'a> Several<'a> {
     }
 }
 
-/// The command, and the words it was said in, as if this target alone had been named.
-pub(super) fn at<R: Request>(command: &R, target: &str, words: &[String]) -> (R, Vec<String>) {
+/// The command and its words, as if this target alone had been named.
+pub(super) fn for_target<R: Request>(command: &R, target: &str, words: &[String]) -> (R, Vec<String>) {
     let mut command = command.clone();
-    let mut words = named(words, target);
+    let mut words = words_for(words, target);
     if let Some(several) = command.several() {
         several.targets.all_targets = false;
         several.store.target = vec![target.to_owned()];
         for (_, path) in several.files {
-            let said = path.to_string_lossy().into_owned();
-            let own = said.replace(PLACE, target);
-            words.iter_mut().filter(|word| word.ends_with(&said)).for_each(|word| *word = word.replace(PLACE, target));
+            let given = path.to_string_lossy().into_owned();
+            let own = given.replace(PLACE, target);
+            words.iter_mut().filter(|word| word.ends_with(&given)).for_each(|word| *word = word.replace(PLACE, target));
             *path = PathBuf::from(own);
         }
     }
     (command, words)
 }
 
-/// The words with this target in place of all that they say of targets, for the commands that are proposed.
-fn named(words: &[String], target: &str) -> Vec<String> {
+/// The words with this target in place of the others, for the commands that are printed as the next step.
+fn words_for(words: &[String], target: &str) -> Vec<String> {
     let mut words = words.iter();
     let mut own: Vec<String> = words.by_ref().take(1).cloned().collect();
     own.extend(["--target".to_owned(), target.to_owned()]);
@@ -131,7 +132,7 @@ mod tests {
     #[test]
     fn words_name_one_target() {
         let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let said = words("stale --older 5m --target a --target=b --all-targets --queue mail");
-        assert_eq!(named(&said, "c"), words("stale --target c --older 5m --queue mail"));
+        let several = words("stale --older 5m --target a --target=b --all-targets --queue mail");
+        assert_eq!(words_for(&several, "c"), words("stale --target c --older 5m --queue mail"));
     }
 }

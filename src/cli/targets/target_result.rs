@@ -1,26 +1,25 @@
+//! The results of the targets, and their exits in one summary.
+
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::streams::Held;
+use crate::cli::streams::Buffered;
 use crate::cli::ui::Ui;
 use crate::output::{ErrorDocument, TargetsEnding, TargetsSummary};
 use crate::policy::State;
 use std::sync::Arc;
 
-/// What came of one target.
+/// The result of one target.
 pub(super) struct TargetResult {
-    /// Its name.
     pub(super) target: String,
-    /// How it ended.
     pub(super) exit: Exit,
     /// Why it has no report.
     pub(super) error: Option<CliError>,
-    /// What it said.
-    pub(super) held: Arc<Held>,
+    pub(super) buffered: Arc<Buffered>,
 }
 
 impl TargetResult {
-    /// A run that came to its end.
-    pub(super) fn new(target: &str, end: Result<Exit, CliError>, ui: &Ui, held: Arc<Held>) -> TargetResult {
+    /// The result of a run that ended. An error for people is added to its output.
+    pub(super) fn new(target: &str, end: Result<Exit, CliError>, ui: &Ui, buffered: Arc<Buffered>) -> TargetResult {
         let (exit, error) = match end {
             Ok(exit) => (exit, None),
             Err(error) => (error.exit, Some(error)),
@@ -28,37 +27,36 @@ impl TargetResult {
         if let Some(error) = error.as_ref().filter(|_| !ui.is_for_machines()) {
             ui.error(error);
         }
-        TargetResult { target: target.to_owned(), exit, error, held }
+        TargetResult { target: target.to_owned(), exit, error, buffered }
     }
 
-    /// One that did not: where, the program has said.
+    /// The result of a run that panicked; its place is printed already.
     pub(super) fn defect(target: &str) -> TargetResult {
-        let error = CliError::new(Exit::Internal, format!("jobdoctor has a defect: target {target} was given up"));
-        TargetResult { target: target.to_owned(), exit: Exit::Internal, error: Some(error), held: Arc::default() }
+        let error =
+            CliError::new(Exit::Internal, format!("jobdoctor has a defect: the run on target {target} was abandoned"));
+        TargetResult { target: target.to_owned(), exit: Exit::Internal, error: Some(error), buffered: Arc::default() }
     }
 
-    /// Why it has no report, for machines.
+    /// Why it has no report, as a document.
     pub(super) fn error_document(&self) -> Option<ErrorDocument> {
         self.error.as_ref().map(CliError::document)
     }
 }
 
-/// How the targets ended, so far.
+/// The exits of the targets so far.
 #[derive(Default)]
 pub(super) struct Tally(Vec<(String, Exit)>);
 
 impl Tally {
-    /// One more.
     pub(super) fn add(&mut self, target: &str, exit: Exit) {
         self.0.push((target.to_owned(), exit));
     }
 
-    /// The worst end.
     pub(super) fn worst(&self) -> Exit {
         self.0.iter().fold(Exit::Done, |worst, (_, exit)| worst.worse(*exit))
     }
 
-    /// For machines.
+    /// The counts, for a document.
     pub(super) fn summary(&self) -> TargetsSummary {
         let ending = |(exit, targets): (Exit, Vec<&str>)| TargetsEnding {
             exit_code: exit.code(),
@@ -67,24 +65,24 @@ impl Tally {
         };
         TargetsSummary {
             targets: self.0.len() as u64,
-            ends: self.by_end().into_iter().map(ending).collect(),
+            ends: self.by_exit().into_iter().map(ending).collect(),
             exit_code: self.worst().code(),
         }
     }
 
-    /// For people: `4 targets: 3 done, 1 unreachable (staging)`.
+    /// The counts in a sentence: `4 targets: 3 done, 1 unreachable (staging)`.
     pub(super) fn sentence(&self) -> String {
         let part = |(exit, targets): (Exit, Vec<&str>)| match exit {
             Exit::Done | Exit::Health(State::Ok) => format!("{} {}", targets.len(), exit.of_target()),
             _ => format!("{} {} ({})", targets.len(), exit.of_target(), targets.join(", ")),
         };
-        let parts: Vec<String> = self.by_end().into_iter().map(part).collect();
+        let parts: Vec<String> = self.by_exit().into_iter().map(part).collect();
         let targets = if self.0.len() == 1 { "target" } else { "targets" };
         format!("{} {targets}: {}", self.0.len(), parts.join(", "))
     }
 
-    /// The best end first; of each, the targets in their order.
-    fn by_end(&self) -> Vec<(Exit, Vec<&str>)> {
+    /// The targets by exit, the best exit first.
+    fn by_exit(&self) -> Vec<(Exit, Vec<&str>)> {
         let mut ends: Vec<(Exit, Vec<&str>)> = Vec::new();
         for (target, exit) in &self.0 {
             match ends.iter_mut().find(|(end, _)| end == exit) {
@@ -102,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_worst_end_is_that_of_the_whole_and_named_last() {
+    fn the_worst_exit_is_that_of_the_whole_and_named_last() {
         let mut tally = Tally::default();
         for (target, exit) in
             [("a", Exit::Unavailable), ("b", Exit::Done), ("c", Exit::Partial), ("d", Exit::Done), ("e", Exit::Partial)]

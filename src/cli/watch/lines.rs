@@ -1,3 +1,5 @@
+//! `stale --watch -o jsonl`.
+
 use super::{LastSnapshot, Viewer};
 use crate::cli::error::CliError;
 use crate::cli::secret::masked;
@@ -6,21 +8,21 @@ use crate::output::{WatchFailed, WatchHead, WatchLine, WatchSnapshot};
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// For programs: a line for each thing that happens, and one for each snapshot, at once.
+/// For programs: a line for each job that appeared or is gone, and one for each snapshot.
 pub(super) struct Lines<'a> {
     ui: &'a Ui,
     interval: Duration,
-    begun: bool,
+    has_begun: bool,
 }
 
 impl Lines<'_> {
     pub(super) fn begin(ui: &Ui, interval: Duration) -> Lines<'_> {
-        Lines { ui, interval, begun: false }
+        Lines { ui, interval, has_begun: false }
     }
 
-    fn write(&self, seen: &LastSnapshot, out: &mut dyn Write) -> io::Result<()> {
-        let document = &seen.diff.document;
-        if !self.begun {
+    fn write(&self, last: &LastSnapshot, out: &mut dyn Write) -> io::Result<()> {
+        let document = &last.diff.document;
+        if !self.has_begun {
             let head = WatchHead {
                 schema: "jobdoctor.stale-watch/v1",
                 target: &document.target,
@@ -30,31 +32,31 @@ impl Lines<'_> {
             WatchLine::Head(head).write(out)?;
         }
         let mut appeared = 0;
-        for job in seen.diff.findings() {
+        for job in last.diff.findings() {
             let job = job?;
-            if seen.diff.is_new(&job) {
+            if last.diff.is_new(&job) {
                 appeared += 1;
                 WatchLine::Appeared(&job).write(out)?;
             }
         }
-        seen.diff.gone.iter().try_for_each(|job| WatchLine::Gone(&job?).write(out))?;
+        last.diff.gone.iter().try_for_each(|job| WatchLine::Gone(&job?).write(out))?;
         let snapshot = WatchSnapshot {
             store_time: document.store_time,
             appeared,
-            gone: seen.diff.gone.len() as u64,
+            gone: last.diff.gone.len() as u64,
             summary: &document.summary,
             diagnoses: &document.diagnoses,
-            warnings: &seen.warnings,
+            warnings: &last.warnings,
         };
         WatchLine::Snapshot(snapshot).write(out)
     }
 }
 
 impl Viewer for Lines<'_> {
-    fn snapshot(&mut self, seen: &LastSnapshot) -> Result<bool, CliError> {
-        let listens = self.ui.report_on(|out| self.write(seen, out))?;
-        self.begun = true;
-        Ok(listens)
+    fn snapshot(&mut self, last: &LastSnapshot) -> Result<bool, CliError> {
+        let has_reader = self.ui.report_part(|out| self.write(last, out))?;
+        self.has_begun = true;
+        Ok(has_reader)
     }
 
     fn failed(&mut self, last: &LastSnapshot, error: &CliError) -> Result<bool, CliError> {
@@ -65,6 +67,6 @@ impl Viewer for Lines<'_> {
             last_snapshot_at: Some(last.diff.document.store_time),
             without_snapshot_seconds: last.at.elapsed().as_secs_f64(),
         };
-        self.ui.report_on(|out| WatchLine::Failed(failed).write(out))
+        self.ui.report_part(|out| WatchLine::Failed(failed).write(out))
     }
 }

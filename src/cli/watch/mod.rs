@@ -1,11 +1,10 @@
-//! `stale --watch`: look after look, each with a connection and a `now` of its own. A snapshot is a short transaction, so that
-//! poolers and workers hardly notice; whatever was away between two of them is found again.
+//! `stale --watch`: snapshot after snapshot, each a short transaction on a connection of its own, so that a database that was away is
+//! found again.
 
-mod frame;
 mod lines;
 mod terminal;
 
-use super::context::Context;
+use super::context::{Context, unfamiliar_states};
 use super::error::CliError;
 use super::exit::Exit;
 use super::settings::Settings;
@@ -16,77 +15,73 @@ use crate::policy::Policy;
 use crate::store::Store;
 use std::time::{Duration, Instant};
 
-/// How soon a signal, or a terminal of another size, is seen.
+/// How soon a signal or a new size of the terminal is noticed.
 const NOTICE: Duration = Duration::from_millis(100);
-/// How long one snapshot may take unless told: a picture must not be old without saying so.
+/// How long one snapshot may take, unless the operator says: an old picture must not pass for a new one.
 const READING: Duration = Duration::from_secs(10);
 
-/// What is watched, and how.
+/// What is watched, and how it is shown.
 pub struct Watch<'a> {
-    /// The settings in force.
     pub settings: &'a Settings,
-    /// Which claims.
     pub selection: Selection,
-    /// What is stuck.
     pub policy: Policy,
     /// The pause between two snapshots.
     pub interval: Duration,
-    /// True if no jobs are listed, only what is likely to have happened.
+    /// True if only diagnoses are shown, no jobs.
     pub summary: bool,
-    /// How it is shown.
     pub format: Format,
 }
 
-/// What a snapshot that succeeded has to say.
+/// The last snapshot that succeeded.
 struct LastSnapshot {
     diff: SnapshotDiff,
-    /// What keeps it from being trusted whole.
+    /// Its caveats.
     warnings: Vec<String>,
     at: Instant,
 }
 
-/// Who is told.
+/// Shows snapshots. Each method returns false once stdout is closed.
 trait Viewer {
-    /// A snapshot succeeded. False if nobody listens any more.
-    fn snapshot(&mut self, seen: &LastSnapshot) -> Result<bool, CliError>;
+    /// Shows a new snapshot.
+    fn snapshot(&mut self, last: &LastSnapshot) -> Result<bool, CliError>;
 
-    /// A snapshot failed, and will be tried again. False if nobody listens any more.
+    /// Shows that a snapshot failed and will be tried again.
     fn failed(&mut self, last: &LastSnapshot, error: &CliError) -> Result<bool, CliError>;
 
-    /// Time passes.
+    /// Called every 100 ms between two snapshots.
     fn tick(&mut self, _last: &LastSnapshot) -> Result<bool, CliError> {
         Ok(true)
     }
 }
 
 impl Watch<'_> {
-    /// Refuses what cannot be watched, before anything is opened.
+    /// Refuses an output that cannot be watched, before anything is opened.
     ///
     /// # Errors
     /// When the output is neither a terminal nor lines of JSON.
-    pub fn fits(context: &Context, format: Format) -> Result<(), CliError> {
+    pub fn check_output(context: &Context, format: Format) -> Result<(), CliError> {
         let is_drawn = matches!(format, Format::Table | Format::Wide);
         let what = match (format, context.ui.is_terminal()) {
             (Format::Jsonl, _) => return Ok(()),
             (_, true) if is_drawn && context.is_dumb() => {
-                "--watch redraws the terminal, and this one cannot be drawn on (TERM=dumb)"
+                "--watch redraws the terminal, but this one cannot move its cursor (TERM=dumb)"
             }
             (_, true) if is_drawn => return Ok(()),
-            _ => "--watch redraws a table on a terminal, or writes lines with -o jsonl; this is neither",
+            _ => "--watch needs a table on a terminal, or -o jsonl",
         };
-        let hint = "-o jsonl writes a line for what appears, what is gone, and each snapshot";
+        let hint = "-o jsonl writes a line for each job that appears or is gone, and for each snapshot";
         Err(CliError::new(Exit::Usage, what).hint(hint))
     }
 
-    /// Looks until a signal comes or nobody listens any more.
+    /// Takes snapshots until a signal comes or stdout is closed.
     ///
     /// # Errors
     /// When the first snapshot fails, as `stale` would; later ones are tried again.
     pub fn run(mut self, context: &Context) -> Result<Exit, CliError> {
         let database = self.settings.database()?;
-        context.say_setup(&database);
+        context.report_setup(&database);
         let store = database.store()?;
-        // Which jobs are new cannot be told of a list that was cut.
+        // A list that was cut at the limit does not show which jobs are new.
         let rows = self.selection.limit.take();
         let (document, warnings) = self.snapshot(context, store.as_ref(), true)?;
         let mut last = LastSnapshot { diff: SnapshotDiff::first(document)?, warnings, at: Instant::now() };
@@ -94,9 +89,9 @@ impl Watch<'_> {
             Format::Jsonl => Box::new(lines::Lines::begin(&context.ui, self.interval)),
             format => Box::new(terminal::Terminal::begin(context, self.interval, rows, format)),
         };
-        let mut listens = viewer.snapshot(&last)?;
-        while listens && self.pause(context, viewer.as_mut(), &last)? {
-            listens = match self.snapshot(context, store.as_ref(), false) {
+        let mut has_reader = viewer.snapshot(&last)?;
+        while has_reader && self.pause(context, viewer.as_mut(), &last)? {
+            has_reader = match self.snapshot(context, store.as_ref(), false) {
                 Ok((document, warnings)) => {
                     last = LastSnapshot { diff: last.diff.then(document)?, warnings, at: Instant::now() };
                     viewer.snapshot(&last)?
@@ -112,7 +107,7 @@ impl Watch<'_> {
         let limits = self.settings.limits("stale --watch", READING, &context.interrupt, false);
         let mut snapshot = self.settings.session(store, &limits).snapshot()?;
         if first && self.format == Format::Jsonl {
-            context.say_where(&snapshot);
+            context.report_queue(&snapshot);
         }
         let document = match self.summary {
             true => ops::stale_diagnoses(&mut snapshot, &self.selection, &self.policy)?,
@@ -138,19 +133,9 @@ impl Watch<'_> {
     }
 }
 
-/// What keeps a snapshot from being trusted whole: "could not look" must never read as "nothing found".
+/// The caveats of a snapshot: "could not read" must never read as "nothing found".
 fn warnings(snapshot: &mut Snapshot, in_flight: u64) -> Result<Vec<String>, CliError> {
-    let mut warnings = Vec::new();
-    if snapshot.target.standby.is_some() {
-        warnings.push("this is a standby: it shows what was, and silence is counted up to there".to_owned());
-    }
-    if in_flight == 0 {
-        let states = snapshot.unfamiliar_states()?;
-        if !states.is_empty() {
-            let (table, preset) = (&snapshot.target.table, &snapshot.target.preset);
-            let states = states.join(", ");
-            warnings.push(format!("rows of {table} are in states that preset {preset} does not have: {states}"));
-        }
-    }
-    Ok(warnings)
+    let standby = "this is a standby: it shows the past, and silence is measured up to that moment";
+    let standby = snapshot.target.standby.as_ref().map(|_| standby.to_owned());
+    Ok(standby.into_iter().chain(unfamiliar_states(snapshot, in_flight)?).collect())
 }

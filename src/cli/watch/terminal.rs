@@ -1,66 +1,151 @@
-use super::frame::{Failure, Frame};
+//! `stale --watch` on a terminal.
+
 use super::{LastSnapshot, Viewer};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::secret::masked;
-use crate::output::format::{Format, Screen};
+use crate::model::age;
+use crate::output::format::{Cell, Format, Screen, Tone, count, grouped};
+use crate::output::{Job, diagnoses, marked};
 use std::io;
 use std::time::Duration;
 
-/// Where nothing tells how large the terminal is.
-const USUAL: (usize, usize) = (80, 24);
+/// The size of a terminal that does not tell its own.
+const DEFAULT_SIZE: (usize, usize) = (80, 24);
+/// Rows for jobs that are gone, at most.
+const GONE: usize = 5;
+/// Rows of the table, at least, however many lines the diagnoses take.
+const FEWEST: usize = 5;
 
-/// For people: a picture that is drawn over the one before it, line by line, so that nothing flickers.
+/// For people: each picture is drawn over the one before it, line by line, so that nothing flickers.
 pub(super) struct Terminal<'a> {
     context: &'a Context,
     interval: Duration,
+    /// `--limit`.
     rows: Option<usize>,
     format: Format,
-    looks: u64,
-    failure: Option<Failure>,
+    snapshots: u64,
+    failure: Option<String>,
     size: (usize, usize),
 }
 
 impl<'a> Terminal<'a> {
-    /// Takes the screen over.
+    /// Hides the cursor and clears the screen.
     pub(super) fn begin(context: &'a Context, interval: Duration, rows: Option<usize>, format: Format) -> Terminal<'a> {
-        // Hides the cursor, and begins on an empty screen. A terminal that is gone is noticed when it is drawn on.
-        let _ = context.ui.report_on(|out| out.write_all(b"\x1b[?25l\x1b[2J"));
-        Terminal { context, interval, rows, format, looks: 0, failure: None, size: size(context) }
+        // A terminal that is gone is noticed at the first picture.
+        let _ = context.ui.report_part(|out| out.write_all(b"\x1b[?25l\x1b[2J"));
+        Terminal { context, interval, rows, format, snapshots: 0, failure: None, size: size(context) }
     }
 
-    fn draw(&mut self, seen: &LastSnapshot) -> Result<bool, CliError> {
+    fn draw(&mut self, last: &LastSnapshot) -> Result<bool, CliError> {
         self.size = size(self.context);
-        let (width, height) = self.size;
-        let color = self.context.ui.screen().color;
-        let frame = Frame {
-            screen: Screen { width: Some(width), color },
-            height: height.saturating_sub(1).max(1),
-            rows: self.rows,
-            format: self.format,
-            interval: self.interval,
-            compares: self.looks > 1,
-        };
-        let failure = self.failure.as_ref();
-        self.context.ui.report_on(|out| {
-            // Home; each line ends by clearing what is right of it; then everything below.
-            let picture = frame.draw(seen, failure)?;
+        self.context.ui.report_part(|out| {
+            let picture = self.picture(last)?;
+            // Move home; clear the rest of each line; clear everything below.
             out.write_all(b"\x1b[H")?;
             picture.iter().try_for_each(|line| writeln!(out, "{line}\x1b[K"))?;
             out.write_all(b"\x1b[J")
         })
     }
+
+    /// The lines of one picture, no higher and no wider than the terminal.
+    fn picture(&self, last: &LastSnapshot) -> io::Result<Vec<String>> {
+        let screen = Screen { width: Some(self.size.0), color: self.context.ui.screen().color };
+        let height = self.size.1.saturating_sub(1).max(1);
+        let document = &last.diff.document;
+        let mut picture = self.head(last, &screen);
+        picture.extend(lines(&diagnoses(&document.diagnoses, &document.summary, &screen)));
+        // A blank line, the table's header, and the line that counts the rows left out.
+        let fixed = 3;
+        if height.saturating_sub(fixed + picture.len()) < FEWEST {
+            picture.truncate(height.saturating_sub(fixed + FEWEST).max(1));
+        }
+        let rows = height.saturating_sub(fixed + picture.len()).min(self.rows.unwrap_or(usize::MAX));
+        picture.push(String::new());
+        picture.extend(self.table(last, rows, &screen)?);
+        picture.truncate(height);
+        Ok(picture)
+    }
+
+    /// The lines about the database, the time of the snapshot and the counts; or about the failure since.
+    fn head(&self, last: &LastSnapshot, screen: &Screen) -> Vec<String> {
+        let document = &last.diff.document;
+        let summary = &document.summary;
+        let unknown =
+            if summary.unknown > 0 { format!(", {} unknown", grouped(summary.unknown)) } else { String::new() };
+        let counts = format!(
+            "{} stuck{unknown}, of {} in flight",
+            count(summary.stuck, "job", "jobs"),
+            grouped(summary.in_flight)
+        );
+        let mut text = String::new();
+        let mut add = |words: String, tone: Tone| text.push_str(&screen.paragraph(&Cell::new(words, tone)));
+        match &self.failure {
+            None => add(
+                format!(
+                    "{} at {}, every {}: {counts}",
+                    document.target.database,
+                    document.store_time,
+                    age(self.interval)
+                ),
+                Tone::Strong,
+            ),
+            Some(failure) => {
+                add(format!("CANNOT READ: {failure}"), Tone::Bad);
+                let old = age(last.at.elapsed());
+                add(
+                    format!(
+                        "retrying every {}; this snapshot is {old} old, of {}: {counts}",
+                        age(self.interval),
+                        document.store_time
+                    ),
+                    Tone::Warn,
+                );
+            }
+        }
+        last.warnings.iter().for_each(|warning| add(format!("warning: {warning}"), Tone::Warn));
+        lines(&text)
+    }
+
+    /// The jobs that are gone, those that are new, then the rest, in so many rows.
+    fn table(&self, last: &LastSnapshot, rows: usize, screen: &Screen) -> io::Result<Vec<String>> {
+        let diff = &last.diff;
+        let gone = diff.gone.iter().take(GONE.min(rows)).map(|job| Ok(("-", job?)));
+        let mut shown: Vec<(&str, Job)> = gone.collect::<io::Result<_>>()?;
+        let (mut new, mut rest) = (Vec::new(), Vec::new());
+        for job in diff.findings() {
+            let job = job?;
+            let is_new = self.snapshots > 1 && diff.is_new(&job);
+            let list = if is_new { &mut new } else { &mut rest };
+            if list.len() < rows {
+                list.push((if is_new { "+" } else { "" }, job));
+            }
+        }
+        shown.extend(new.into_iter().chain(rest));
+        shown.truncate(rows);
+        let total = diff.gone.len() + diff.document.jobs.len() + diff.document.unknown.len();
+        if total == 0 {
+            return Ok(Vec::new());
+        }
+        let mut table = lines(&marked(&shown, self.format)?.render(screen));
+        let more = total.saturating_sub(shown.len());
+        if more > 0 {
+            let more = Cell::new(format!("and {} more", grouped(more as u64)), Tone::Dim);
+            table.extend(lines(&screen.paragraph(&more)));
+        }
+        Ok(table)
+    }
 }
 
 impl Viewer for Terminal<'_> {
-    fn snapshot(&mut self, seen: &LastSnapshot) -> Result<bool, CliError> {
-        self.looks += 1;
+    fn snapshot(&mut self, last: &LastSnapshot) -> Result<bool, CliError> {
+        self.snapshots += 1;
         self.failure = None;
-        self.draw(seen)
+        self.draw(last)
     }
 
     fn failed(&mut self, last: &LastSnapshot, error: &CliError) -> Result<bool, CliError> {
-        self.failure = Some(Failure { message: masked(&error.message) });
+        self.failure = Some(masked(&error.message));
         self.draw(last)
     }
 
@@ -71,15 +156,19 @@ impl Viewer for Terminal<'_> {
 
 impl Drop for Terminal<'_> {
     fn drop(&mut self) {
-        // The cursor comes back below the last picture, which stays.
-        let _ = self.context.ui.report_on(|out| out.write_all(b"\x1b[?25h"));
+        // Shows the cursor again, below the last picture.
+        let _ = self.context.ui.report_part(|out| out.write_all(b"\x1b[?25h"));
     }
 }
 
-/// Columns and lines. COLUMNS, where it is set, makes it narrower, never wider.
+/// Columns and lines. The variable COLUMNS makes the picture narrower, never wider.
 fn size(context: &Context) -> (usize, usize) {
     let (width, height) = terminal_size::terminal_size_of(io::stdout())
-        .map_or(USUAL, |(width, height)| (usize::from(width.0), usize::from(height.0)));
+        .map_or(DEFAULT_SIZE, |(width, height)| (usize::from(width.0), usize::from(height.0)));
     let columns = context.environment.get("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|n| *n > 0);
     (columns.map_or(width, |columns: usize| columns.min(width)), height)
+}
+
+fn lines(text: &str) -> Vec<String> {
+    text.lines().map(str::to_owned).collect()
 }

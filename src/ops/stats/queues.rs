@@ -2,7 +2,7 @@ use crate::model::{Cell, Claim, Timestamp};
 use crate::ops::OpsError;
 use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
-use crate::output::{QueueStats, StateCount, Stats, StatsSummary};
+use crate::output::{JobCounts, QueueStats, StateCount, Stats, StatsSummary};
 use crate::policy::{Judgement, Policy, Verdict, judge};
 use crate::preset::{EARLIEST_MICROS, QueueSpec, StateSource, StateValue};
 use crate::store::{RowCount, Wanted};
@@ -159,7 +159,7 @@ impl Queue {
         });
         let place = || spec.in_flight_names().first().cloned().unwrap_or_default();
         let in_place = || StateCount { state: place(), meaning: Some("in_flight".to_owned()), jobs: self.in_flight };
-        QueueStats {
+        let counts = JobCounts {
             waiting: of(Some(Meaning::Waiting)),
             in_flight: self.in_flight,
             stuck: self.stuck,
@@ -170,9 +170,8 @@ impl Queue {
             other: of(None),
             oldest_in_flight_seconds: self.oldest_in_flight,
             oldest_stuck_seconds: self.oldest_stuck,
-            states: if is_told { states.collect() } else { vec![in_place()] },
-            queue,
-        }
+        };
+        QueueStats { counts, states: if is_told { states.collect() } else { vec![in_place()] }, queue }
     }
 }
 
@@ -184,13 +183,13 @@ fn longest(known: &mut Option<f64>, seconds: Option<f64>) {
 }
 
 fn total(queues: &[QueueStats]) -> StatsSummary {
-    let mut total = StatsSummary { queues: queues.len() as u64, ..StatsSummary::default() };
+    let mut total = JobCounts::default();
     let add = |sum: &mut Option<u64>, jobs: Option<u64>| {
         if let Some(jobs) = jobs {
             *sum.get_or_insert(0) += jobs;
         }
     };
-    for queue in queues {
+    for queue in queues.iter().map(|queue| &queue.counts) {
         add(&mut total.waiting, queue.waiting);
         total.in_flight += queue.in_flight;
         total.stuck += queue.stuck;
@@ -202,5 +201,5 @@ fn total(queues: &[QueueStats]) -> StatsSummary {
         longest(&mut total.oldest_in_flight_seconds, queue.oldest_in_flight_seconds);
         longest(&mut total.oldest_stuck_seconds, queue.oldest_stuck_seconds);
     }
-    total
+    StatsSummary { queues: queues.len() as u64, counts: total }
 }

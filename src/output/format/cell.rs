@@ -1,20 +1,22 @@
+//! The cells of tables: texts and their colours.
+
 use anstyle::{AnsiColor, Style};
 
-/// What a cell says by its colour. Colour only repeats what the words already say.
+/// The colour of a cell; it only repeats what the words say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tone {
-    /// As it comes.
+    /// No colour.
     #[default]
     Plain,
-    /// In the background.
+    /// Dimmed.
     Dim,
-    /// All is well.
+    /// As it should be.
     Good,
-    /// Worth a snapshot.
+    /// Needs attention.
     Warn,
     /// Wrong.
     Bad,
-    /// In the foreground.
+    /// Bold.
     Strong,
 }
 
@@ -33,12 +35,12 @@ impl Tone {
     }
 }
 
-/// A piece of a table: a text as it came, which rendering makes inert, and its tone.
+/// A piece of a table: a text, which rendering makes inert, and its tone.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cell {
-    /// The text, as it came.
+    /// The text, not yet inert.
     pub text: String,
-    /// How it is coloured where there is colour.
+    /// Its colour, where the screen has colours.
     pub tone: Tone,
 }
 
@@ -61,6 +63,11 @@ impl From<String> for Cell {
     }
 }
 
+/// The text, or a dash for one that is missing or empty.
+pub fn or_dash(text: Option<&str>) -> &str {
+    text.filter(|text| !text.is_empty()).unwrap_or("-")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,5 +76,12 @@ mod tests {
     fn plain_adds_nothing() {
         assert_eq!(Tone::Plain.paint("web1"), "web1");
         assert_eq!(Tone::Good.paint("web1"), "\x1b[32mweb1\x1b[0m");
+    }
+
+    #[test]
+    fn a_missing_text_is_a_dash() {
+        assert_eq!(or_dash(None), "-");
+        assert_eq!(or_dash(Some("")), "-");
+        assert_eq!(or_dash(Some("web1")), "web1");
     }
 }

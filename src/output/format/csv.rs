@@ -1,11 +1,12 @@
+//! Comma-separated values.
+
 use csv::{Error, ErrorKind, ReaderBuilder, Writer};
 use std::io::{self, Read, Write};
 
 /// Writes rows as CSV, under a line of column names.
 ///
-/// CSV is for machines, so data is exact: nothing is escaped beyond what the format asks, control characters included.
-/// A spreadsheet would run a cell that begins with `=`, `+`, `-` or `@`; changing it here would hand every other reader
-/// an id that the queue does not know.
+/// Data is exact, control characters included: nothing is escaped beyond the format's own rules. A spreadsheet runs a cell that begins
+/// with `=`, `+`, `-` or `@`; an escape against that would give other readers an id that the queue does not know.
 pub fn csv(table_header: &[&str], rows: impl Iterator<Item = Vec<String>>, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = Writer::from_writer(out);
     writer.write_record(table_header).map_err(as_io)?;
@@ -15,7 +16,7 @@ pub fn csv(table_header: &[&str], rows: impl Iterator<Item = Vec<String>>, out: 
     writer.flush()
 }
 
-/// Copies CSV with one column more ahead of the others, that has the same value in each row; with its header or without.
+/// Copies CSV with another first column that has the same value in each row; with the header or without.
 ///
 /// # Errors
 /// When the input cannot be read, or the output not be written.
@@ -33,7 +34,7 @@ pub fn csv_under(column: &str, value: &str, has_header: bool, input: impl Read, 
     writer.flush()
 }
 
-/// The I/O error inside, so that a closed pipe is still known as one: the crate's own conversion hides its kind.
+/// The I/O error inside. The csv crate's own conversion hides its kind, such as that of a closed pipe.
 fn as_io(error: Error) -> io::Error {
     if !error.is_io_error() {
         return io::Error::other(error);

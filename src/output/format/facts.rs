@@ -1,15 +1,13 @@
 use super::cell::{Cell, Tone};
-use super::clip::clip;
 use super::fit::GAP;
-use super::grid::{Grid, WIDEST};
+use super::grid::{Align, Grid, WIDEST};
 use super::inert::inert;
 use super::screen::Screen;
-use super::table::Align;
-use super::wrap::wrap;
+use super::width::{clip, wrap};
 use std::mem::take;
 use unicode_width::UnicodeWidthStr;
 
-/// Names and their values, one below the other.
+/// Facts for people: one `name: value` on each line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facts {
     facts: Vec<(String, Cell)>,
@@ -27,14 +25,14 @@ impl Facts {
         self
     }
 
-    /// `name: value` in two columns. A value too long for the screen goes on below itself, so that a line of its own
-    /// cannot pass for another fact.
+    /// The facts in two columns. A value that is too long for the screen is wrapped in its column, so that no part of it can pass for
+    /// another fact.
     pub fn render(&self, screen: &Screen) -> String {
         let room = screen.width.unwrap_or(usize::MAX);
-        // A fact without a name goes on from the one above it.
+        // A fact without a name continues the one above it.
         let label = |name: &str| if name.is_empty() { String::new() } else { format!("{}:", inert(name)) };
         let names: Vec<String> = self.facts.iter().map(|(name, _)| label(name)).collect();
-        // The layout gives every column one cell at least.
+        // A column has one cell at least.
         let widest = names.iter().map(|name| name.width()).max().unwrap_or(0).max(1);
         let name_width = widest.min(room / 2).min(WIDEST);
         let value_width = room.saturating_sub(name_width + GAP).clamp(1, WIDEST);

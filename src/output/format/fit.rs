@@ -1,24 +1,26 @@
+//! Which columns of a table fit on the screen, and how wide.
+
 /// Spaces between two columns.
 pub(super) const GAP: usize = 2;
 
-/// What the layout has to know about a column.
+/// The measures of a column for the layout.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Measure {
-    /// Cells that its widest text takes.
+    /// The width of its widest text.
     pub(super) natural: usize,
-    /// Cells that it must have for as long as another column can be dropped instead.
+    /// The width to which it shrinks before another column is dropped.
     pub(super) floor: usize,
-    /// 0: dropped only if nothing else helps; otherwise, the larger the sooner.
+    /// 0 is dropped last; a larger number is dropped earlier.
     pub(super) importance: u8,
-    /// Whether it says nothing in any row.
+    /// True if it is empty in every row.
     pub(super) blank: bool,
 }
 
-/// The columns that stay in so much room, in their order, each with its width.
+/// The columns that fit into so many cells, in order, each with its width.
 ///
-/// Columns shrink, widest first, to their floors; then the least of them is dropped and the others try again at full
-/// width. When nothing is left to drop they shrink below their floors, and the last one goes if not even one cell each
-/// fits: a row that wraps is harder to read than a column that is missing.
+/// Columns shrink to their floors, the widest first; then the least important is dropped, and the others start again at full width.
+/// When no column may be dropped, they shrink below their floors; when not even one cell each fits, the last is dropped: a wrapped row is
+/// harder to read than a missing column.
 pub(super) fn fit(measures: &[Measure], room: usize) -> Vec<(usize, usize)> {
     let mut kept: Vec<usize> = (0..measures.len()).collect();
     loop {
@@ -36,8 +38,7 @@ pub(super) fn fit(measures: &[Measure], room: usize) -> Vec<(usize, usize)> {
     }
 }
 
-/// The column to drop next: one that says nothing, then one of a larger number, then one further right.
-/// The last column stays, whatever its importance.
+/// The column to drop next: an empty one, then one with a larger number, then one further right. A single column stays.
 fn least(kept: &[usize], measures: &[Measure]) -> Option<usize> {
     if kept.len() < 2 {
         return None;
@@ -46,10 +47,10 @@ fn least(kept: &[usize], measures: &[Measure]) -> Option<usize> {
     droppable.max_by_key(|column| (measures[*column].blank, measures[*column].importance, *column))
 }
 
-/// The columns with widths that fit, taken from the widest first; nothing if the floors do not allow it.
+/// The columns with widths that fit, shrunk from the widest first; `None` if the floors do not allow it.
 fn squeeze(kept: &[usize], room: usize, measure: impl Fn(usize) -> Measure) -> Option<Vec<(usize, usize)>> {
     let room = room.saturating_sub(GAP * kept.len().saturating_sub(1));
-    // No column is wider than the screen; starting there keeps the loop short however long a text is.
+    // No column is wider than the screen: starting there keeps the loop short for a long text.
     let start = |column| measure(column).natural.min(room.max(measure(column).floor));
     let mut widths: Vec<(usize, usize)> = kept.iter().map(|&column| (column, start(column))).collect();
     while widths.iter().map(|(_, width)| width).sum::<usize>() > room {

@@ -1,3 +1,8 @@
+//! The output formats, and the JSON one.
+
+use serde::Serialize;
+use std::io::{self, Write};
+
 /// How a report is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -15,7 +20,7 @@ pub enum Format {
     Name,
     /// Prometheus' text format, for metrics alone.
     Prometheus,
-    /// Nothing: the exit code says it all.
+    /// Nothing: only the exit code counts.
     None,
 }
 
@@ -32,7 +37,7 @@ impl Format {
         Format::None,
     ];
 
-    /// The word that selects it.
+    /// Its name for `-o`.
     pub fn name(self) -> &'static str {
         match self {
             Format::Table => "table",
@@ -46,10 +51,19 @@ impl Format {
         }
     }
 
-    /// Whether a program reads it rather than a person: such output has exact data and no limit of its own.
+    /// True if a program reads it: then data is exact, and there is no limit by default.
     pub fn is_machine(self) -> bool {
         !matches!(self, Format::Table | Format::Wide)
     }
+}
+
+/// Writes one JSON document, indented, with a newline at the end. Long lists that come as ready JSON stay one object a line.
+///
+/// # Errors
+/// When the writer fails.
+pub fn json<T: Serialize>(document: &T, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, document)?;
+    out.write_all(b"\n")
 }
 
 #[cfg(test)]

@@ -1,15 +1,26 @@
+//! The layout of cells in lines of fixed columns, with comfy-table.
+
 use super::cell::Cell;
 use super::fit::GAP;
-use super::table::Align;
 use comfy_table::ColumnConstraint::Absolute;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table, Width};
 use std::iter::zip;
 
-/// The widest column that comfy-table can count, its gap included.
+/// The alignment of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Align {
+    /// For words.
+    #[default]
+    Left,
+    /// For numbers.
+    Right,
+}
+
+/// The widest column that comfy-table supports, its gap included.
 pub(super) const WIDEST: usize = u16::MAX as usize - GAP;
 
-/// Texts in columns of known width: inert, and clipped to their column.
+/// Inert texts, cut to the known widths of their columns.
 pub(super) struct Grid {
     columns: Vec<(usize, Align)>,
     rows: Vec<Vec<Cell>>,
@@ -43,7 +54,7 @@ impl Grid {
 
     fn lay_out(&self) -> Table {
         let mut table = Table::new();
-        // It must not ask the terminal about widths and colours: both are decided.
+        // Widths and colours are decided; comfy-table must not ask the terminal.
         table.load_style(NOTHING).force_no_tty();
         table.add_rows(self.rows.iter().map(|row| row.iter().map(|cell| &cell.text)));
         for (column, &(width, align)) in zip(table.column_iter_mut(), &self.columns) {
@@ -58,14 +69,13 @@ impl Grid {
     }
 }
 
-/// A width as comfy-table wants it.
+/// A width in comfy-table's type.
 fn cells(width: usize) -> u16 {
     u16::try_from(width).unwrap_or(u16::MAX)
 }
 
-/// Colours the texts of a line that is laid out already, so that escape sequences cannot disturb its widths.
-///
-/// Between the texts there are only spaces, so the first place where a text is found is its own.
+/// Colours the texts of a line after its layout, so that escape sequences cannot disturb the widths. Only spaces stand between the
+/// texts, so each text is found at its own place first.
 fn paint(line: &str, row: &[Cell], out: &mut String) {
     let mut rest = line;
     for cell in row {

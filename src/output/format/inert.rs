@@ -1,11 +1,13 @@
+//! Text that a terminal cannot act on.
+
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Text from a database, made harmless and visible in a terminal.
+/// Text from a database, with everything that a terminal would act on made visible.
 ///
-/// A job's name may carry a sequence that clears the screen, a line break that forges a row, or a mark that turns the
-/// reading direction around. Such characters are shown as escapes: `\n`, `\x1b`, `\u{202e}`. A backslash stays a
-/// backslash: this is for eyes, not for reading back. Text that needs nothing is borrowed.
+/// A job's name may hold a sequence that clears the screen, a line break that forges a row, or a mark that reverses the reading
+/// direction. Such characters become escapes: `\n`, `\x1b`, `\u{202e}`. A backslash stays a backslash: the text is for people, not for
+/// reading back. Text without such characters is borrowed.
 pub fn inert(text: &str) -> Cow<'_, str> {
     if !text.contains(deceives) {
         return Cow::Borrowed(text);
@@ -35,9 +37,8 @@ fn escape(c: char, shown: &mut String) {
 
 /// Whether a terminal would act on this character, or show nothing for it.
 ///
-/// The invisible ones are Unicode's `Default_Ignorable_Code_Point`, which holds every bidi control. Emoji joiners and
-/// variation selectors are harmless, but go too: they let two different ids look the same, and terminals disagree on
-/// their width.
+/// The invisible ones are Unicode's `Default_Ignorable_Code_Point`, with every bidi control. Emoji joiners and variation selectors are
+/// included: they make different ids appear equal, and terminals disagree on their width.
 fn deceives(c: char) -> bool {
     c.is_control()
         || matches!(c,

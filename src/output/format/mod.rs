@@ -1,31 +1,28 @@
-//! Output formats and wording. This layer knows tables and texts, not jobs: it uses nothing else of the crate.
+//! Output formats and wording. They know tables and texts, not jobs, and use nothing else of the crate.
 
-pub(super) mod bars;
 mod cell;
-mod clip;
 mod csv;
 mod facts;
 mod fit;
 mod formats;
 mod grid;
-mod human;
 mod inert;
-mod json;
-mod paragraph;
+mod numbers;
 mod plugin;
 mod prometheus;
 mod screen;
 mod table;
-mod wrap;
+mod width;
 
-pub use cell::{Cell, Tone};
+pub use cell::{Cell, Tone, or_dash};
 pub use csv::{csv, csv_under};
 pub use facts::Facts;
-pub use formats::Format;
-pub use human::{count, grouped, or_dash};
+pub use formats::{Format, json};
+pub use grid::Align;
 pub use inert::inert;
-pub use json::json;
+pub(super) use numbers::{bar, level};
+pub use numbers::{count, grouped};
 pub use plugin::{PerfData, Plugin};
 pub use prometheus::{Family, Sample, prometheus};
 pub use screen::Screen;
-pub use table::{Align, Column, Table};
+pub use table::{Column, Table};

@@ -1,41 +1,43 @@
+//! The text format of monitoring plugins.
+
 use super::inert::inert;
 
-/// What a monitoring plugin prints, by the Monitoring Plugins Development Guidelines: one line that says it all, with its
-/// performance data, and a few more for whoever looks closer.
+/// The output of a monitoring plugin, by the Monitoring Plugins Development Guidelines: a status line with performance data, then
+/// more lines.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plugin {
     /// `OK`, `WARNING`, `CRITICAL` or `UNKNOWN`.
     pub state: &'static str,
     /// A sentence.
     pub text: String,
-    /// What can be drawn.
+    /// The performance data.
     pub data: Vec<PerfData>,
     /// Further lines.
     pub more: Vec<String>,
 }
 
-/// One value with its ranges. Its label is ours: no text from a database belongs there.
+/// One value with its ranges. The label must not come from a database.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PerfData {
-    /// What it is called.
+    /// Its label.
     pub label: &'static str,
-    /// The value; `None` if nobody knows it.
+    /// The value; `None` if it is unknown.
     pub value: Option<f64>,
-    /// Nothing for a number, or `s`, or `%`.
+    /// Empty for a number, or `s`, or `%`.
     pub unit: &'static str,
-    /// The ranges, as the guidelines write them.
+    /// The warning range, as the guidelines write it.
     pub warning: Option<String>,
-    /// The same for critical.
+    /// The critical range.
     pub critical: Option<String>,
-    /// The greatest value there can be; the least is always 0.
+    /// The greatest possible value; the least is always 0.
     pub max: Option<u32>,
 }
 
-/// The most characters of a line: what a plugin says passes through programs with small buffers.
+/// The most characters of a line: monitoring systems have small buffers.
 const LONGEST_LINE: usize = 300;
 
 impl Plugin {
-    /// The lines, each with its line break. What stands in a text is inert, and never taken for performance data.
+    /// The lines, each with its line break. Texts are inert and cannot pass for performance data.
     pub fn render(&self) -> String {
         let data: Vec<String> = self.data.iter().map(PerfData::render).collect();
         let data = if data.is_empty() { String::new() } else { format!(" | {}", data.join(" ")) };
@@ -57,12 +59,12 @@ impl PerfData {
     }
 }
 
-/// Two places are enough to draw.
+/// Two decimal places are enough for a graph.
 fn rounded(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
 
-/// A text in which nothing acts on a terminal, and nothing ends it: behind a `|` a monitoring system reads numbers.
+/// An inert text without `|`, after which a monitoring system reads performance data.
 fn text(text: &str) -> String {
     let shown = inert(text).replace('|', "/");
     match shown.char_indices().nth(LONGEST_LINE) {

@@ -1,3 +1,5 @@
+//! Prometheus' text format.
+
 use prometheus::TextEncoder;
 use prometheus::proto::{Gauge, LabelPair, Metric, MetricFamily, MetricType};
 use std::io;
@@ -7,23 +9,22 @@ use std::io;
 pub struct Family {
     /// Its name.
     pub name: &'static str,
-    /// What it says, in a sentence.
+    /// Its help text.
     pub help: &'static str,
-    /// Its samples, in the order in which they are written. No two have the same labels.
+    /// Its samples in order. No two have the same labels.
     pub samples: Vec<Sample>,
 }
 
-/// One value, and of what. It has no time: a collector that reads it from a file refuses one.
+/// One value with its labels. It has no time: the textfile collector refuses one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
-    /// Names and values, in the order in which they are written. A value may be any text.
+    /// Names and values in order. A value may be any text.
     pub labels: Vec<(&'static str, String)>,
     /// The value.
     pub value: f64,
 }
 
-/// The families in Prometheus' text format, which also is what the textfile collector of node_exporter reads; one without
-/// samples is left out.
+/// The families in Prometheus' text format, which node_exporter's textfile collector reads too. A family without samples is left out.
 ///
 /// # Errors
 /// Never in practice: the text is written to memory.
@@ -45,7 +46,7 @@ fn metric(sample: &Sample) -> Metric {
     let label = |(name, value): &(&'static str, String)| {
         let mut label = LabelPair::default();
         label.set_name((*name).to_owned());
-        // To Prometheus' own parser a NUL is the end of the text.
+        // Prometheus' parser takes a NUL for the end of the text.
         label.set_value(value.replace('\0', "\u{fffd}"));
         label
     };

@@ -1,33 +1,25 @@
+//! Tables for people: rows under a header, fitted to the screen.
+
 use super::cell::{Cell, Tone};
-use super::clip::clip;
 use super::fit::{Measure, fit};
-use super::grid::{Grid, WIDEST};
+use super::grid::{Align, Grid, WIDEST};
 use super::inert::inert;
 use super::screen::Screen;
+use super::width::clip;
 use std::borrow::Cow;
 use std::iter::zip;
 use unicode_width::UnicodeWidthStr;
 
-/// The side on which a column is flush.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Align {
-    /// For words.
-    #[default]
-    Left,
-    /// For numbers.
-    Right,
-}
-
-/// A column and what may happen to it when the screen is narrow.
+/// A column, and how it gives way on a narrow screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     /// Its name, shown in upper case.
     pub title: &'static str,
-    /// Where its texts are flush.
+    /// The alignment of its cells.
     pub align: Align,
-    /// 0 is never dropped; the larger the number, the sooner it goes.
+    /// 0 is dropped last; a larger number is dropped earlier.
     pub importance: u8,
-    /// It may shrink to so many cells before columns are dropped; `None` never shrinks.
+    /// The width to which it may shrink before columns are dropped; `None` never shrinks.
     pub shrinks_to: Option<usize>,
 }
 
@@ -71,7 +63,7 @@ impl Table {
         let measure = |(at, column): (usize, &Column)| {
             let cells = || texts.iter().map(|row| row[at].as_ref());
             let widest = cells().map(UnicodeWidthStr::width).max().unwrap_or(0);
-            // comfy-table knows no column of width 0.
+            // comfy-table has no columns of width 0.
             let natural = widest.max(column.title.to_uppercase().width()).max(1);
             Measure {
                 natural,

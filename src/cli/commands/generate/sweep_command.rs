@@ -2,10 +2,11 @@
 
 use super::SweepArgs;
 use crate::cli::args::StoreArgs;
+use crate::cli::database::{AddressSource, ConfiguredAddress};
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::secret::masked;
-use crate::cli::settings::{AddressSource, Settings, Where};
+use crate::cli::settings::Settings;
 use crate::store::{Address, Origin, ServerPlace};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -75,7 +76,7 @@ impl SweepCommand {
     /// Names the database in a way that leads to the same one elsewhere.
     fn carry_address(&mut self, settings: &Settings, in_pod: bool) -> Result<(), CliError> {
         let said = match &settings.address {
-            Some(Where::Whole(text, source)) if *source != AddressSource::Target => Some((text, *source)),
+            Some(ConfiguredAddress::Whole(text, source)) if *source != AddressSource::Target => Some((text, *source)),
             _ => None,
         };
         match &settings.target_name {

@@ -1,11 +1,10 @@
-mod exit;
+mod ending;
 mod follow_up;
-mod next;
 mod options;
 mod run;
 
-pub(super) use exit::exit;
-pub(super) use next::Next;
+pub(super) use ending::{Next, end, exit};
+pub(super) use follow_up::FollowUp;
 pub(super) use options::Options;
 pub(super) use run::{Run, run_id};
 
@@ -17,7 +16,7 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
-use crate::cli::{id_list, plan_file};
+use crate::cli::{input, plan_file};
 use crate::ops::{self, PlanSource};
 use crate::output::{Closing, closing};
 use std::time::Duration;
@@ -29,8 +28,8 @@ Examples:
   jobdoctor reclaim --db queue.db --older 5m              what would be done: writes nothing
   jobdoctor reclaim --db queue.db --older 5m --apply      do it
   jobdoctor reclaim --db queue.db --id 42 --to fail --apply
-  jobdoctor reclaim --db queue.db --from-file ids.txt     those of a list; - is standard input
-  jobdoctor reclaim --db queue.db --save-plan plan.json       and once it has been looked at:
+  jobdoctor reclaim --db queue.db --from-file ids.txt     the jobs of a list; - is standard input
+  jobdoctor reclaim --db queue.db --save-plan plan.json       and after a review:
   jobdoctor reclaim --db queue.db --plan plan.json --apply")]
 pub struct Args {
     #[command(flatten)]
@@ -44,7 +43,7 @@ pub struct Args {
     #[command(flatten)]
     plan: PlanArgs,
     #[command(flatten)]
-    beside: EvidenceArgs,
+    evidence: EvidenceArgs,
     #[command(flatten)]
     confirm: ConfirmArgs,
     #[command(flatten)]
@@ -57,18 +56,19 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let mut settings = Settings::resolve(&args.store, &context.environment)?;
     let mut selection = selection(&args.select, &args.ids)?;
     if let Some(list) = &args.plan.from_file {
-        if list.as_os_str() == "-" && args.beside.alive_from.as_deref().is_some_and(|other| other.as_os_str() == "-") {
+        if list.as_os_str() == "-" && args.evidence.alive_from.as_deref().is_some_and(|other| other.as_os_str() == "-")
+        {
             return Err(CliError::new(Exit::Usage, "--from-file - and --alive-from - cannot both read standard input")
                 .hint("write one of the lists to a file"));
         }
         let patience = settings.stated_timeout().unwrap_or(READING);
-        selection.ids.extend(id_list::read(list, &context.interrupt, patience)?);
+        selection.ids.extend(input::read_ids(list, &context.interrupt, patience)?);
         selection.from_list = true;
     }
-    let asked = match &args.plan.plan {
+    let source = match &args.plan.plan {
         Some(path) => {
             let saved = plan_file::read(path)?;
-            // What a plan was made with is what it is carried out with.
+            // A plan is applied with the preset that it was made with.
             settings.preset.get_or_insert_with(|| saved.target.preset.clone());
             PlanSource::Saved(plan_file::name(path), Box::new(saved))
         }
@@ -77,33 +77,33 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let format = args.output.format();
     let name = ("reclaim", "jobdoctor.reclaim/v1");
     let options = Options::resolve(name, &args.act, &args.confirm, &settings, Duration::ZERO)?;
-    let run = Run::open(context, &settings, options, &args.beside)?;
+    let run = Run::open(context, &settings, options, &args.evidence)?;
     let mut snapshot = run.snapshot()?;
-    context.say_where(&snapshot);
+    context.report_queue(&snapshot);
     let run_id = run_id(&snapshot);
-    context.ui.is_run(&run_id);
-    let policy = asked.policy(run.policy().with_older(args.older.older))?;
+    context.ui.set_run(&run_id);
+    let policy = source.policy(run.policy().with_older(args.older.older))?;
     let (policy, wrong_list) = run.with_evidence(&mut snapshot, policy, !format.is_machine())?;
-    let plan = asked.plan(&mut snapshot, &policy)?;
-    context.warn_if_blind(&mut snapshot, plan.in_flight())?;
+    let plan = source.plan(&mut snapshot, &policy)?;
+    context.warn_of_unfamiliar_states(&mut snapshot, plan.in_flight())?;
     // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
     drop(snapshot);
-    let plan = run.confirmed(plan, &asked, &policy)?;
+    let plan = run.confirmed(plan, &source, &policy)?;
     let save_plan = args.plan.save_plan.as_deref();
     if let Some(path) = save_plan {
         plan_file::write(path, &plan.to_save()?)?;
     }
-    let order = run.order(&plan, run_id, wrong_list, None);
+    let apply = run.apply_options(&plan, run_id, wrong_list, None);
     if args.act.emit_sql {
-        return run.emit(&plan, &order);
+        return run.emit(&plan, &apply);
     }
-    let mut follow_up = run.follow_up(&plan, &policy)?;
-    let mut done = ops::reclaim(run.store.as_ref(), &run.limits, plan, &order)?;
+    let mut follow_up = FollowUp::of(&run, &plan, &policy)?;
+    let mut done = ops::reclaim(run.store.as_ref(), &run.limits, plan, &apply)?;
     follow_up.run_before_report(format, &mut done);
     let printed = context.ui.print(format, &done.document);
     if printed.is_ok() {
         let warn_above = settings.warn_above(None);
-        context.ui.say_all(&closing(
+        context.ui.messages(&closing(
             &done.document,
             &Closing {
                 is_machine: format.is_machine(),
@@ -112,12 +112,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
                 stop: done.stop.as_ref().map(ToString::to_string),
                 warn_above: warn_above.as_ref(),
                 save_plan,
-                next: &Next { context, name: "reclaim", asked: &asked, save_plan },
+                next: &Next { context, name: "reclaim", source: &source, save_plan },
             },
         ));
     }
     follow_up.run(&mut done);
-    let exit = exit(&done, &asked).worse(follow_up.exit);
-    // What was done counts, even if it cannot be printed.
-    printed.map(|()| exit).map_err(|error| CliError { exit: error.exit.worse(exit), ..error })
+    end(printed, exit(&done, &source).worse(follow_up.exit))
 }

@@ -1,6 +1,5 @@
 //! The steps that `reclaim` and `sweep` have in common, in their order.
 
-use super::follow_up::FollowUp;
 use super::options::Options;
 use crate::cli::args::EvidenceArgs;
 use crate::cli::context::Context;
@@ -8,7 +7,6 @@ use crate::cli::error::CliError;
 use crate::cli::evidence_files::EvidenceFiles;
 use crate::cli::exit::Exit;
 use crate::cli::settings::Settings;
-use crate::cli::state_directory::{journals, record};
 use crate::model::age;
 use crate::ops::{self, ApplyOptions, Guard, LockOptions, OpsError, Plan, PlanSource, Snapshot};
 use crate::output::format::count;
@@ -22,14 +20,13 @@ pub(in crate::cli::commands) struct Run<'a> {
     pub(in crate::cli::commands) context: &'a Context,
     pub(in crate::cli::commands) settings: &'a Settings,
     pub(in crate::cli::commands) options: Options<'a>,
-    /// The evidence that is given in files.
-    pub(in crate::cli::commands) beside: EvidenceFiles,
+    pub(in crate::cli::commands) evidence: EvidenceFiles,
     pub(in crate::cli::commands) store: Box<dyn Store>,
     pub(in crate::cli::commands) limits: Limits,
 }
 
 impl<'a> Run<'a> {
-    /// Reads the evidence files, and opens the store. With `--apply` the database first recovers from a writer that died.
+    /// Reads the evidence files and opens the store. With `--apply` the database first recovers from a killed writer.
     ///
     /// # Errors
     /// When a file or the store cannot be used.
@@ -37,34 +34,31 @@ impl<'a> Run<'a> {
         context: &'a Context,
         settings: &'a Settings,
         options: Options<'a>,
-        beside: &EvidenceArgs,
+        evidence: &EvidenceArgs,
     ) -> Result<Run<'a>, CliError> {
-        let beside = EvidenceFiles::read(beside, settings, context, options.time)?;
+        let evidence = EvidenceFiles::read(evidence, settings, context, options.time)?;
         let database = settings.database()?;
-        context.say_setup(&database);
+        context.report_setup(&database);
         let store = database.store()?;
         let limits = settings.limits(options.name, options.time, &context.interrupt, options.act.apply);
         if options.act.apply && !settings.target.read_only {
             store.recover(&limits)?;
         }
-        Ok(Run { context, settings, options, beside, store, limits })
+        Ok(Run { context, settings, options, evidence, store, limits })
     }
 
-    /// Begins a snapshot, with losses counted where a budget asks for it.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
+    /// Begins a snapshot; with a stall budget it counts losses.
     pub(in crate::cli::commands) fn snapshot(&self) -> Result<Snapshot, OpsError> {
         let mut snapshot = self.settings.session(self.store.as_ref(), &self.limits).snapshot()?;
         snapshot.progress = self.context.progress();
-        snapshot.return_later(&self.options.later)?;
+        snapshot.return_later(&self.options.delay)?;
         match self.options.max_stalls {
-            Some(_) => snapshot.counting_losses(journals(&self.context.environment).as_ref()),
+            Some(_) => snapshot.counting_losses(self.context.environment.journals().as_ref()),
             None => Ok(snapshot),
         }
     }
 
-    /// The policy of the settings and of this command line, without a threshold.
+    /// The policy of the settings and of this command line, but for `--older`.
     pub(in crate::cli::commands) fn policy(&self) -> Policy {
         let Options { act, max_stalls, .. } = &self.options;
         let mut policy = Policy { to: act.to, max_stalls: *max_stalls, ..self.settings.policy(None) };
@@ -72,7 +66,7 @@ impl<'a> Run<'a> {
         policy
     }
 
-    /// Adds the evidence of the files to a policy; and says why the list of owners may be the wrong one.
+    /// Adds the evidence from files to a policy. The second value is why the live-owner list may be of another fleet.
     ///
     /// # Errors
     /// When the store or the files cannot be used, or `--rule no_progress` could never fire.
@@ -80,36 +74,33 @@ impl<'a> Run<'a> {
         &self,
         snapshot: &mut Snapshot,
         policy: Policy,
-        speaks: bool,
+        is_noted: bool,
     ) -> Result<(Policy, Option<String>), CliError> {
-        let judged = self.beside.judge(snapshot, policy, self.context, speaks)?;
+        let judged = self.evidence.add_to(snapshot, policy, self.context, is_noted)?;
         if self.options.act.rule.contains(&Rule::NoProgress) {
-            self.beside.can_show_progress(snapshot)?;
+            self.evidence.check_progress(snapshot)?;
         }
         Ok(judged)
     }
 
-    /// The part of a plan that a second snapshot confirms, if one was asked for.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
+    /// The steps of a plan that a second snapshot confirms; all of them without `--confirm-after`.
     pub(in crate::cli::commands) fn confirmed(
         &self,
         plan: Plan,
-        asked: &PlanSource,
+        source: &PlanSource,
         policy: &Policy,
     ) -> Result<Plan, CliError> {
         let Some(after) = self.options.confirm_after.filter(|_| !plan.is_empty()) else { return Ok(plan) };
         if self.context.ui.is_watched() {
             let jobs = count(plan.len() as u64, "job", "jobs");
             let after = age(after);
-            self.context.ui.note(&format!("{jobs} to move; a second snapshot in {after} shows which are unchanged"));
+            self.context.ui.note(&format!("{jobs} planned; a second snapshot in {after} shows which are unchanged"));
         }
-        Ok(ops::confirm(&|| self.snapshot(), &self.limits, plan, asked, policy, after)?)
+        Ok(ops::confirm(&|| self.snapshot(), &self.limits, plan, source, policy, after)?)
     }
 
-    /// What is asked about a plan: to print it or to apply it, and within which bounds.
-    pub(in crate::cli::commands) fn order(
+    /// How the plan is applied, and the guards that may refuse it.
+    pub(in crate::cli::commands) fn apply_options(
         &self,
         plan: &Plan,
         run_id: String,
@@ -129,19 +120,19 @@ impl<'a> Run<'a> {
                 wrong_list: wrong_list.filter(|_| act.max_jobs.is_none()),
             },
             run_id,
-            later: self.options.later,
+            later: self.options.delay,
             sweep_lock,
-            record: record(self.options.name, &settings.target, act.reason.reason.as_ref(), &self.context.environment),
+            record: settings.record(self.options.name, act.reason.reason.as_ref(), &self.context.environment),
         }
     }
 
     /// Prints the plan as a script.
     ///
     /// # Errors
-    /// When there is none, or stdout cannot be written.
-    pub(in crate::cli::commands) fn emit(&self, plan: &Plan, order: &ApplyOptions<'_>) -> Result<Exit, CliError> {
+    /// When the plan has no script, or stdout cannot be written.
+    pub(in crate::cli::commands) fn emit(&self, plan: &Plan, apply: &ApplyOptions<'_>) -> Result<Exit, CliError> {
         let ui = &self.context.ui;
-        let emitted = ops::emit(&self.limits, plan, order, self.settings.foreign_keys())?;
+        let emitted = ops::emit(&self.limits, plan, apply, self.settings.foreign_keys())?;
         ui.report(|out| emitted.parts.iter().try_for_each(|part| out.write_all(part?.as_bytes())))?;
         emitted.warnings.iter().for_each(|warning| ui.warn(warning));
         let not_found = plan.not_found();
@@ -155,17 +146,9 @@ impl<'a> Run<'a> {
         ));
         Ok(if not_found.is_empty() { Exit::Done } else { Exit::Partial })
     }
-
-    /// Prepares `--verify`, before the plan is used up.
-    ///
-    /// # Errors
-    /// When a long plan cannot be read back.
-    pub(in crate::cli::commands) fn follow_up(&self, plan: &Plan, policy: &Policy) -> Result<FollowUp<'_>, CliError> {
-        FollowUp::of(self, plan, policy)
-    }
 }
 
-/// A name for the run: the database's time and a few letters that no other run has.
+/// A run id: the database's time and a random suffix.
 pub(in crate::cli::commands) fn run_id(snapshot: &Snapshot) -> String {
     let time: String = snapshot.now().to_string().chars().filter(|c| c.is_ascii_digit()).take(14).collect();
     let random = RandomState::new().build_hasher().finish();

@@ -6,9 +6,8 @@ use crate::cli::commands::reclaim::Run;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::metrics::Metrics;
+use crate::cli::monitor::Metrics;
 use crate::cli::settings::Settings;
-use crate::cli::state_directory::locks;
 use crate::history::{JournalError, LockFile, Locked};
 use crate::model::age;
 use crate::ops::{self, LockOptions, Reclaimed, Snapshot};
@@ -27,35 +26,34 @@ pub(super) struct LockRequest {
     min_interval: Option<Duration>,
 }
 
-/// What a sweep has acquired; dropping it releases the lock of this host.
+/// The acquired lock; dropping it releases the lock of this host.
 #[derive(Default)]
 pub(super) struct HeldLock {
     file: Option<Locked>,
-    /// How the batches use the lock among hosts.
+    /// The lock among hosts, which each batch acquires in its transaction.
     pub(super) options: Option<LockOptions>,
 }
 
 impl LockRequest {
     pub(super) fn of(args: &Args, scope: &Scope, settings: &Settings) -> LockRequest {
         let (unattended, target) = (&args.unattended, &settings.target);
-        let takes_turns = !scope.is_of_some_owners();
-        // A target that is read-only is refused in its own words.
-        let is_wanted = args.act.apply && takes_turns && !target.read_only;
-        // What the target says of the interval is not meant for restarts.
+        let may_wait = !scope.is_of_some_owners();
+        // A read-only target is refused later, with its own message.
+        let is_wanted = args.act.apply && may_wait && !target.read_only;
+        // The target's interval is meant for its regular sweeps, not for restarts.
         let min_interval = unattended.min_interval.or(target.min_interval.filter(|_| !args.restart));
         LockRequest {
             is_wanted,
             applies: args.act.apply,
             wait: unattended.lock_wait.or(target.lock_wait).filter(|_| is_wanted).unwrap_or_default(),
-            min_interval: min_interval.filter(|_| takes_turns),
+            min_interval: min_interval.filter(|_| may_wait),
         }
     }
 
-    /// Acquires this host's lock on the queue, and makes sure that the last sweep was long enough ago. The snapshot is a new one
-    /// if the lock had to be waited for.
+    /// Acquires this host's lock on the queue and checks the minimum interval. After a wait for the lock the snapshot is a new one.
     ///
     /// # Errors
-    /// When another sweep is at work, or was just now. Nothing was written then.
+    /// When another sweep holds the lock, or ran less than the minimum interval ago; nothing was written.
     pub(super) fn acquire(
         &self,
         run: &Run<'_>,
@@ -63,7 +61,7 @@ impl LockRequest {
         metrics: &Metrics,
     ) -> Result<(Snapshot, HeldLock), CliError> {
         let context = run.context;
-        // A standby is refused in its own words, too.
+        // A standby is refused later, with its own message.
         let is_standby = snapshot.target.standby.is_some();
         if !self.is_wanted || is_standby {
             if let Some(min_interval) = self.min_interval.filter(|_| !self.applies && !is_standby)
@@ -79,22 +77,24 @@ impl LockRequest {
             Ok(Ok(lock)) => (snapshot, Ok(lock)),
             Ok(Err(file)) => {
                 let table = snapshot.target.table.clone();
-                // A snapshot must not stay open for so long.
+                // A snapshot must not stay open during the wait.
                 drop(snapshot);
-                let lock = wait(file, &table, until, &run.limits).inspect_err(|_| metrics.stands_back())?;
+                let lock = wait(file, &table, until, &run.limits).inspect_err(|_| metrics.set_yielded())?;
                 (run.snapshot()?, lock)
             }
             Err(why) => (snapshot, Err(why)),
         };
         match lock.as_mut().map(|lock| lock.held_since(snapshot.now())) {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => context.ui.detail(&format!("the lock of this host is taken, but not signed: {error}")),
+            Ok(Err(error)) => context
+                .ui
+                .detail(&format!("the lock of this host is held, but its holder could not be recorded: {error}")),
             Err(why) => context.ui.detail(&format!("going on without a lock on this host: {why}")),
         }
         if let Some(min_interval) = self.min_interval
             && let Some(error) = called_off(context, &mut snapshot, Some(&lock), min_interval)?
         {
-            metrics.stands_back();
+            metrics.set_yielded();
             return Err(error.into());
         }
         let options = LockOptions { min_interval: self.min_interval, until };
@@ -103,35 +103,37 @@ impl LockRequest {
 }
 
 impl HeldLock {
-    /// Records for the next sweep that this one has moved something.
-    pub(super) fn ended(&mut self, context: &Context, done: &Reclaimed) {
+    /// Records the time of a sweep that moved jobs, for the minimum interval.
+    pub(super) fn record_sweep(&mut self, context: &Context, done: &Reclaimed) {
         let moved = done.document.steps.iter().flatten().any(|step| step.was_moved());
         let Some(file) = self.file.as_mut().filter(|_| moved) else { return };
         if let Err(error) = file.swept(done.document.store_time) {
-            context.ui.detail(&format!("the next run on this host will not know of this one: {error}"));
+            context.ui.detail(&format!(
+                "the time of this sweep could not be recorded for the next one on this host: {error}"
+            ));
         }
     }
 }
 
-/// The file of the lock, or why there is no place for it.
+/// The lock file, or why there is none.
 fn lock_file(context: &Context, snapshot: &mut Snapshot) -> Result<Result<LockFile, String>, CliError> {
-    let Some(directory) = locks(&context.environment) else {
-        return Ok(Err("HOME is not set, and JOBDOCTOR_STATE_DIR neither".to_owned()));
+    let Some(directory) = context.environment.locks() else {
+        return Ok(Err("neither JOBDOCTOR_STATE_DIR nor HOME is set".to_owned()));
     };
-    // What a database is called differs from one command line to the next.
+    // Command lines may name one database differently.
     let database = snapshot.reader.identity()?.unwrap_or_else(|| snapshot.target.database.clone());
     Ok(LockFile::open(&directory, &[&snapshot.target.engine, &database, &snapshot.target.table]).map_err(no_lock))
 }
 
 fn no_lock(error: JournalError) -> String {
     match error {
-        // It is no journal that is open to others.
+        // The error's own text is about journals.
         JournalError::NotPrivate { path, why } => format!("{}: {why}", path.display()),
         other => other.to_string(),
     }
 }
 
-/// Waits for a lock that somebody has. Gives the reason if it cannot be had on this file system after all.
+/// Waits for a lock that another sweep holds; the inner error is why this file system has no locks.
 fn wait(mut file: LockFile, table: &str, until: Instant, limits: &Limits) -> Result<Result<Locked, String>, CliError> {
     let mut has_waited = false;
     loop {
@@ -160,15 +162,15 @@ fn busy(file: &LockFile, table: &str, has_waited: bool) -> CliError {
     let since = note.since_at.map(|since| format!("since {since}"));
     let who = [process, since].into_iter().flatten().collect::<Vec<_>>().join(", ");
     let who = if who.is_empty() { who } else { format!(" ({who})") };
-    let message = format!("another sweep of {table} is at work on this host{who}; nothing was written");
+    let message = format!("another sweep of {table} is running on this host{who}; nothing was written");
     CliError::new(Exit::TryAgain, message).hint(match has_waited {
         true => ops::WAITED,
-        false => "it does the same work; run again later, or let this one wait with --lock-wait 30s",
+        false => "it does the same work; run again later, or wait for it with --lock-wait 30s",
     })
 }
 
-/// Why there is to be no sweep yet, if so: by the queue's ledger, which every host sees; else by this host's lock, of which a dry
-/// run has none.
+/// The error of a sweep that comes too early: by the ledger, which every host sees, or else by this host's lock, which a dry run does
+/// not have.
 fn called_off(
     context: &Context,
     snapshot: &mut Snapshot,
@@ -177,19 +179,19 @@ fn called_off(
 ) -> Result<Option<StoreError>, CliError> {
     let Some(untold) = ops::untold(snapshot) else { return Ok(ops::called_off(snapshot, min_interval)?) };
     let remedy = match snapshot.spec.ledger {
-        None => format!("`{}` makes one", context.on_same_queue(&["init", "--ledger"], &[])),
-        Some(_) => format!("`{}` says what to mend", context.on_same_queue(&["check"], &[])),
+        None => format!("`{}` creates one", context.on_same_queue(&["init", "--ledger"], &[])),
+        Some(_) => format!("`{}` says what to fix", context.on_same_queue(&["check"], &[])),
     };
     if let Some(Err(why)) = lock {
-        // No word about the set-up but about a flag that does nothing.
+        // A flag without effect is worth more than a warning about the setup.
         context.ui.warn(&format!(
-            "--min-interval {} does nothing here: {untold}, and there is no place for what this host remembers: {why}; {remedy}, or \
-             let JOBDOCTOR_STATE_DIR name a directory that is this user's alone",
+            "--min-interval {} has no effect: {untold}, and this host cannot record its sweeps: {why}; {remedy}, or set \
+             JOBDOCTOR_STATE_DIR to a directory that only this user can write",
             age(min_interval)
         ));
         return Ok(None);
     }
-    context.ui.warn_about_setup(&format!("--min-interval knows only of sweeps from this host: {untold}; {remedy}"));
+    context.ui.warn_about_setup(&format!("--min-interval sees only the sweeps of this host: {untold}; {remedy}"));
     let last = lock.and_then(|lock| lock.as_ref().ok()).and_then(|lock| lock.note().last_sweep_at);
     Ok(last.and_then(|last| too_soon(&snapshot.target.table, last, min_interval, snapshot.now())))
 }

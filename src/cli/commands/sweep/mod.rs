@@ -1,40 +1,39 @@
 mod lock;
 mod report;
 mod scope;
-mod unknown_hosts;
 
-use super::reclaim::{Next, Options, Run, exit, run_id};
+use super::reclaim::{FollowUp, Next, Options, Run, end, exit, run_id};
 use super::selection::selection;
 use crate::cli::args::{
     ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, OutputArgs, SelectArgs, StoreArgs, TargetsArgs,
     TextfileArgs, ToneArgs, UnattendedArgs,
 };
-use crate::cli::atomic_file;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::metrics::Metrics;
-use crate::cli::report_file::ReportFile;
+use crate::cli::monitor::{Metrics, ReportFile, is_same};
 use crate::cli::settings::Settings;
-use crate::cli::splay;
+use crate::cli::signal::sleep;
 use crate::cli::targets::Several;
 use crate::ops::{self, PlanSource};
 use crate::output::Closing;
 use lock::LockRequest;
 use report::Report;
-use scope::{Before, Scope, parse_before, waits_for_nobody};
+use scope::{Before, Scope, parse_before, refuse_waiting, warn_of_unknown_owners};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// `jobdoctor sweep`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor sweep --apply                                    from cron, with the target's settings
-  jobdoctor sweep --apply --min-interval 60s --splay 10s             from cron on several hosts
+  jobdoctor sweep --apply --min-interval 60s --splay 10s     from cron on several hosts
   jobdoctor sweep --restart --host \"$(hostname)\" --apply     before this host's workers start
-  jobdoctor sweep --restart --owner 'web1:*' --apply         the same, by how owners are named
+  jobdoctor sweep --restart --owner 'web1:*' --apply         by owner name instead of host
   jobdoctor sweep --restart --host \"$(hostname)\" --started-before boot --apply
-  jobdoctor sweep --restart --alive-from alive.txt --apply   whoever is not on the list
+  jobdoctor sweep --restart --alive-from alive.txt --apply   owners that are not on the list
   jobdoctor sweep --restart --all-owners --apply             while every worker is stopped")]
 pub struct Args {
     /// Judge by who the owner is, whatever the age: its jobs are dead. Needs --host, --owner, --all-owners, --alive-from or
@@ -56,7 +55,7 @@ pub struct Args {
     #[command(flatten)]
     select: SelectArgs,
     #[command(flatten)]
-    beside: EvidenceArgs,
+    evidence: EvidenceArgs,
     #[command(flatten)]
     confirm: ConfirmArgs,
     #[command(flatten)]
@@ -76,13 +75,13 @@ impl Args {
         ToneArgs { log_format: self.unattended.log_format, ..self.output.tone.clone() }
     }
 
-    /// What is said of targets.
+    /// The options about targets.
     pub(super) fn several(&mut self) -> Several<'_> {
         Several::of("sweep", &mut self.store, &mut self.targets)
-            .alone("--expect", self.act.expect.is_some(), "a digest is that of one plan")
-            .alone("--emit-sql", self.act.emit_sql, "a script is for one database")
-            .file("--snapshot-file", self.beside.snapshot_file.as_mut())
-            .list("--alive-from", self.beside.alive_from.as_deref())
+            .single_only("--expect", self.act.expect.is_some(), "a digest belongs to one plan")
+            .single_only("--emit-sql", self.act.emit_sql, "a script is for one database")
+            .file("--snapshot-file", self.evidence.snapshot_file.as_mut())
+            .list("--alive-from", self.evidence.alive_from.as_deref())
             .file("--report-file", self.unattended.report_file.as_mut())
             .file("--textfile", self.textfile.textfile.as_mut())
     }
@@ -91,88 +90,90 @@ impl Args {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let (report, textfile) = (args.unattended.report_file.as_deref(), args.textfile.textfile.as_deref());
     if let (Some(report), Some(textfile)) = (report, textfile)
-        && atomic_file::is_same(report, textfile)
+        && is_same(report, textfile)
     {
         let message = format!("--report-file {} and --textfile are the same file", report.display());
-        return Err(CliError::new(Exit::Usage, message).hint("name two: each replaces its own as a whole"));
+        return Err(CliError::new(Exit::Usage, message).hint("name two files: each is replaced as a whole"));
     }
     let report = report.map(ReportFile::at).transpose()?;
-    let metrics = Metrics::begin("sweep", textfile, &args.store, context)?.of_actions();
+    let metrics = Metrics::begin("sweep", textfile, &args.store, context)?.with_outcomes();
     let ended = sweep(args, context, report.as_ref(), &metrics);
     if let (Err(error), Some(report)) = (&ended, &report) {
         let document = error.clone().after(context.caught.signal()).document();
-        report.write(&document).unwrap_or_else(|error| context.ui.complain(&error.message));
+        report.write(&document).unwrap_or_else(|error| context.ui.side_error(&error.message));
     }
-    metrics.end_beside(context, ended)
+    metrics.write_or_report(context, &ended);
+    ended
 }
 
 fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &Metrics) -> Result<Exit, CliError> {
     if let Some(splay) = args.unattended.splay.filter(|_| !args.restart) {
-        splay::sleep(splay, &context.interrupt, &context.ui)?;
-        metrics.begins_now();
+        wait(splay, context)?;
+        metrics.restart_clock();
     }
     let settings = Settings::resolve(&args.store, &context.environment)?;
-    metrics.is_of(settings.target_name.as_deref());
+    metrics.set_target(settings.target_name.as_deref());
     let mut selection = selection(&args.select, &IdArgs::default())?;
     let scope = Scope::of(args, &mut selection)?;
     if scope.is_of_some_owners() {
-        waits_for_nobody(&args.unattended)?;
+        refuse_waiting(&args.unattended)?;
     }
     let lock = LockRequest::of(args, &scope, &settings);
     let name = ("sweep", "jobdoctor.sweep/v1");
     let options = Options::resolve(name, &args.act, &args.confirm, &settings, lock.wait)?;
-    let run = Run::open(context, &settings, options, &args.beside)?;
+    let run = Run::open(context, &settings, options, &args.evidence)?;
 
     let mut snapshot = run.snapshot()?;
-    context.say_where(&snapshot);
+    context.report_queue(&snapshot);
     if let Some(why) = snapshot.spec.advice_only() {
-        // Silence would look like success for ever.
+        // A silent sweep would look like success for ever.
         return Err(CliError::new(Exit::Config, format!("nothing can be swept here: {why}")));
     }
     let run_id = run_id(&snapshot);
-    context.ui.is_run(&run_id);
-    // Whatever it waits for from here on: claims made meanwhile are those of workers that came after it.
+    context.ui.set_run(&run_id);
+    // Claims made while the sweep waits belong to workers that started after it.
     let began = snapshot.now();
     let splay = args.unattended.splay.filter(|_| args.restart);
     let waits = splay.is_some() || !lock.wait.is_zero();
-    let tells_no_time = args.restart && waits && snapshot.spec.claim.claimed_at.is_none();
-    let first = if tells_no_time { Some(Arc::new(ops::in_flight(&mut snapshot)?)) } else { None };
+    let has_no_claim_time = snapshot.spec.claim.claimed_at.is_none();
+    let first =
+        if args.restart && waits && has_no_claim_time { Some(Arc::new(ops::in_flight(&mut snapshot)?)) } else { None };
     if let Some(splay) = splay {
         drop(snapshot);
-        splay::sleep(splay, &context.interrupt, &context.ui)?;
-        metrics.begins_now();
+        wait(splay, context)?;
+        metrics.restart_clock();
         snapshot = run.snapshot()?;
     }
     let (mut snapshot, mut lock) = lock.acquire(&run, snapshot, metrics)?;
 
     let policy = run.policy().with_older(args.older.older);
-    let policy = scope.policy(policy, &snapshot, run.beside.list.as_ref(), began, first);
+    let policy = scope.policy(policy, &snapshot, run.evidence.live_owners.as_ref(), began, first);
     let format = args.output.format();
     let (policy, wrong_list) =
         run.with_evidence(&mut snapshot, policy, !format.is_machine() && context.ui.is_watched())?;
     metrics.measure(&mut snapshot, &selection, &policy)?;
-    let asked = PlanSource::Selection(Box::new(selection));
-    let mut plan = asked.plan(&mut snapshot, &policy)?;
-    unknown_hosts::warn(context, &mut snapshot, &policy, &mut plan, args.act.apply)?;
-    context.warn_if_blind(&mut snapshot, plan.in_flight())?;
+    let source = PlanSource::Selection(Box::new(selection));
+    let mut plan = source.plan(&mut snapshot, &policy)?;
+    warn_of_unknown_owners(context, &mut snapshot, &policy, &mut plan, args.act.apply)?;
+    context.warn_of_unfamiliar_states(&mut snapshot, plan.in_flight())?;
     // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
     drop(snapshot);
-    let mut plan = run.confirmed(plan, &asked, &policy)?;
-    if let (PlanSource::Selection(selection), None) = (&asked, &policy.restart) {
-        // A restart sweep is about owners, and a job that waits has none.
+    let mut plan = run.confirmed(plan, &source, &policy)?;
+    if let (PlanSource::Selection(selection), None) = (&source, &policy.restart) {
+        // A restart sweep is about owners, and waiting jobs have none.
         ops::plan_waiting(&settings.session(run.store.as_ref(), &run.limits), &mut plan, selection, &policy)?;
     }
-    let order = run.order(&plan, run_id, wrong_list, lock.options);
+    let apply = run.apply_options(&plan, run_id, wrong_list, lock.options);
     if args.act.emit_sql {
-        return run.emit(&plan, &order);
+        return run.emit(&plan, &apply);
     }
 
-    let mut follow_up = run.follow_up(&plan, &policy)?;
-    let mut done = ops::reclaim(run.store.as_ref(), &run.limits, plan, &order)?;
-    lock.ended(context, &done);
-    // What follows may only watch, for minutes.
+    let mut follow_up = FollowUp::of(&run, &plan, &policy)?;
+    let mut done = ops::reclaim(run.store.as_ref(), &run.limits, plan, &apply)?;
+    lock.record_sweep(context, &done);
+    // Release the lock: `--verify` may watch for minutes.
     drop(lock);
-    metrics.note(&done.document);
+    metrics.count_outcomes(&done.document);
     follow_up.run_before_report(format, &mut done);
     let warn_above = settings.warn_above(args.unattended.warn_above);
     let closing = Closing {
@@ -182,13 +183,43 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
         stop: done.stop.as_ref().map(ToString::to_string),
         warn_above: warn_above.as_ref(),
         save_plan: None,
-        next: &Next { context, name: "sweep", asked: &asked, save_plan: None },
+        next: &Next { context, name: "sweep", source: &source, save_plan: None },
     };
     let is_brief = !args.output.is_said() && args.act.apply && !context.ui.is_watched();
     let printed = Report { context, format, is_brief, closing }.print(&done);
     follow_up.run(&mut done);
-    report.iter().for_each(|report| report.keep(context, &done.document));
-    let exit = exit(&done, &asked).worse(follow_up.exit);
-    // What was done counts, even if it cannot be printed.
-    printed.map(|()| exit).map_err(|error| CliError { exit: error.exit.worse(exit), ..error })
+    report.iter().for_each(|report| report.write_or_report(context, &done.document));
+    end(printed, exit(&done, &source).worse(follow_up.exit))
+}
+
+/// Waits for a random part of `--splay`, so that sweeps of several hosts do not begin together.
+fn wait(splay: Duration, context: &Context) -> Result<(), CliError> {
+    let span = part(splay, RandomState::new().build_hasher().finish());
+    let words = humantime::format_duration(Duration::from_millis(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)));
+    let note = format!("beginning in {words} (--splay)");
+    if context.ui.is_watched() {
+        context.ui.note(&note);
+    } else {
+        context.ui.detail(&note);
+    }
+    sleep(span, &context.interrupt)
+}
+
+/// The part of a time that a random number stands for: 0 is none, the largest number nearly all.
+fn part(longest: Duration, random: u64) -> Duration {
+    let nanos = (longest.as_nanos() * u128::from(random)) >> 64;
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_splay_is_any_part_from_none_to_all() {
+        let longest = Duration::from_secs(3600);
+        assert_eq!(part(longest, 0), Duration::ZERO);
+        assert_eq!(part(longest, 1 << 63), longest / 2);
+        assert!(part(longest, u64::MAX) < longest && part(longest, u64::MAX) > longest.mul_f64(0.999));
+    }
 }

@@ -1,10 +1,10 @@
-//! Decides whether and how a finished sweep is reported. Cron mails every line, so a sweep that did nothing is silent.
+//! Decides whether and how a finished sweep is reported: cron mails every line, so a sweep that did nothing is silent.
 
 use crate::cli::context::Context;
+use crate::cli::environment::host;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::secret::masked;
-use crate::cli::state_directory::host;
 use crate::model::Outcome;
 use crate::ops::Reclaimed;
 use crate::output::format::{Format, inert};
@@ -14,21 +14,18 @@ use crate::output::{Closing, Reclaim, StepJob, closing, left_behind, paragraph, 
 pub(super) struct Report<'a> {
     pub(super) context: &'a Context,
     pub(super) format: Format,
-    /// True if it is a paragraph for a mail: no person watches, and no format was asked for.
+    /// True for a paragraph in a mail: no terminal, and no `-o`.
     pub(super) is_brief: bool,
     pub(super) closing: Closing<'a>,
 }
 
 impl Report<'_> {
-    /// Prints it, if there is something to tell.
-    ///
-    /// # Errors
-    /// When stdout cannot be written.
+    /// Prints the report, if the sweep did anything.
     pub(super) fn print(&self, done: &Reclaimed) -> Result<(), CliError> {
         let ui = &self.context.ui;
-        let is_idle = self.is_no_news(done) && !ui.is_watched();
+        let is_idle = self.has_no_news(done) && !ui.is_watched();
         if is_idle {
-            self.say_skipped(&done.document);
+            self.detail_skipped(&done.document);
         }
         if self.is_brief {
             return if is_idle { Ok(()) } else { self.print_paragraph(done) };
@@ -37,15 +34,14 @@ impl Report<'_> {
             ui.print(self.format, &done.document)?;
         }
         if !is_idle {
-            ui.say_all(&closing(&done.document, &self.closing));
+            ui.messages(&closing(&done.document, &self.closing));
         }
         Ok(())
     }
 
-    /// True if nothing was done, or would be. Where another sweep was faster, it reports that itself. A job that is locked is in
-    /// use, or the next run tries it again, and cron needs no report of each. Workers that were woken are woken again until one
-    /// takes the job.
-    fn is_no_news(&self, done: &Reclaimed) -> bool {
+    /// True if nothing was done, or would be done. Another sweep that was first reports its own actions; the next sweep tries a locked
+    /// job again, so cron needs no mail of it; waiting workers are woken by each sweep until one claims the job.
+    fn has_no_news(&self, done: &Reclaimed) -> bool {
         let passes = |outcome: Outcome| match outcome {
             Outcome::Changed | Outcome::Gone => true,
             Outcome::Locked => self.is_brief,
@@ -58,8 +54,8 @@ impl Report<'_> {
             && document.steps.iter().flatten().all(|step| is_none(&step))
     }
 
-    /// Says that jobs may be stuck although the sweep did nothing.
-    fn say_skipped(&self, document: &Reclaim) {
+    /// Names the jobs that may be stuck although the sweep did nothing, with `--verbose`.
+    fn detail_skipped(&self, document: &Reclaim) {
         let ui = &self.context.ui;
         document.summary.outcomes.as_ref().and_then(left_behind).iter().for_each(|line| ui.detail(line));
         if let Some(skipped) = skipped_by_reason(document) {
@@ -83,7 +79,7 @@ impl Report<'_> {
             return Ok(());
         }
         let lines = paragraph(document, host.as_deref(), done.is_recorded, &self.closing);
-        // What a line quotes has no line breaks of its own: it could pass for another line.
+        // A line break in database text must not forge a line of the paragraph.
         ui.report(|out| lines.iter().try_for_each(|line| writeln!(out, "{}", inert(&masked(line)))))
     }
 }

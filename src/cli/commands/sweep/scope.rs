@@ -1,23 +1,28 @@
-//! The scope of a restart sweep: which owners are dead, and since when.
+//! The scope of a restart sweep: which owners are dead, since when, and the warning that none of them holds a job.
 
 use super::Args;
 use crate::cli::args::UnattendedArgs;
-use crate::cli::boot_time::Boot;
+use crate::cli::context::Context;
 use crate::cli::error::CliError;
+use crate::cli::evidence_files::LiveOwnerList;
 use crate::cli::exit::Exit;
-use crate::cli::live_owner_list::LiveOwnerList;
 use crate::model::Timestamp;
-use crate::ops::{Selection, Snapshot};
+use crate::ops::{self, Plan, Selection, Snapshot};
+use crate::output::format::grouped;
 use crate::policy::{EarlierSnapshot, Policy, Restart, RestartScope};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-/// Whom a sweep takes for dead.
+/// Hosts named in a warning.
+const SHOWN: usize = 5;
+
+/// The owners that a sweep takes for dead.
 pub(super) enum Scope {
-    /// The owners that the judge does: no restart sweep.
+    /// Those that the judge finds dead: no restart sweep.
     Judged,
-    /// These owners, if they made their claim before the sweep began, or before this.
+    /// These owners, if they claimed the job before the sweep began and within this bound.
     Dead(RestartScope, Started),
-    /// The owners that are not on the list of living ones.
+    /// The owners that are not on the live-owner list.
     NotListed(Started),
 }
 
@@ -32,10 +37,12 @@ pub(super) enum Started {
     BeforeBoot(Boot),
 }
 
-/// Before when a claim must have been made.
+/// The value of `--started-before`.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Before {
+    /// Before this instant.
     Instant(Timestamp),
+    /// Before this host's boot.
     Boot,
 }
 
@@ -43,21 +50,21 @@ pub(super) fn parse_before(text: &str) -> Result<Before, String> {
     match (text, Timestamp::parse(text)) {
         ("boot", _) => Ok(Before::Boot),
         (_, Some(instant)) => Ok(Before::Instant(instant)),
-        _ => Err("it is `boot`, or an instant with its zone, as in 2026-11-20T10:00:00Z".to_owned()),
+        _ => Err("expected `boot`, or an instant with its zone, as in 2026-11-20T10:00:00Z".to_owned()),
     }
 }
 
 impl Scope {
-    /// The scope that the arguments name. `--host` and `--owner` leave the selection: they are the scope, and no filter on it.
+    /// The scope that the arguments name. `--host` and `--owner` leave the selection: they are the scope, not a filter.
     ///
     /// # Errors
-    /// When they name none, or name one that `--started-before boot` says nothing about.
+    /// When they name none, or one of workers on other hosts with `--started-before boot`.
     pub(super) fn of(args: &Args, selection: &mut Selection) -> Result<Scope, CliError> {
         if !args.restart {
             return Ok(Scope::Judged);
         }
-        // With a list, the list is the scope; hosts and owners narrow it down.
-        let dead = if args.beside.alive_from.is_some() { None } else { Some(dead_owners(args, selection)?) };
+        // With a live-owner list the list is the scope; hosts and owners stay a filter.
+        let dead = if args.evidence.alive_from.is_some() { None } else { Some(dead_owners(args, selection)?) };
         let is_scoped = dead.as_ref().is_none_or(|scope| !matches!(scope, RestartScope::AllOwners));
         let started = match args.started_before {
             None => Started::Any,
@@ -68,13 +75,13 @@ impl Scope {
         Ok(dead.map_or(Scope::NotListed(started), |dead| Scope::Dead(dead, started)))
     }
 
-    /// True for a restart sweep of some owners only.
+    /// True for a restart sweep of some owners.
     pub(super) fn is_of_some_owners(&self) -> bool {
         matches!(self, Scope::NotListed(_) | Scope::Dead(RestartScope::Hosts(_) | RestartScope::Owners(_), _))
     }
 
-    /// The policy with the restart of these owners. A restart sweep that began before it waited counts from `began`; `first` is
-    /// what was in flight then, where no column tells when a claim was made.
+    /// Adds the restart of these owners to a policy. `began` is the sweep's first `now`, before it waited; `first` is what was in flight
+    /// then, where the queue has no claim time.
     pub(super) fn policy(
         &self,
         policy: Policy,
@@ -103,20 +110,21 @@ impl Scope {
     }
 }
 
-/// A restart sweep of some owners takes no lock and is never called off, because workers wait for it.
-pub(super) fn waits_for_nobody(args: &UnattendedArgs) -> Result<(), CliError> {
-    let said = [("--min-interval", args.min_interval.is_some()), ("--lock-wait", args.lock_wait.is_some())];
-    let Some((flag, _)) = said.into_iter().find(|(_, is_said)| *is_said) else { return Ok(()) };
-    let message = format!("{flag}: a restart sweep of some owners waits for nobody, because workers wait for it");
+/// Refuses options about other sweeps: workers wait for a restart sweep of some owners, so it takes no lock.
+pub(super) fn refuse_waiting(args: &UnattendedArgs) -> Result<(), CliError> {
+    let flags = [("--min-interval", args.min_interval.is_some()), ("--lock-wait", args.lock_wait.is_some())];
+    let Some((flag, _)) = flags.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+    let message =
+        format!("{flag}: a restart sweep of some owners does not wait for other sweeps, because workers wait for it");
     Err(CliError::new(Exit::Usage, message).hint(format!("leave out {flag}")))
 }
 
 fn boot_of_others() -> CliError {
-    CliError::new(Exit::Usage, "--started-before boot: the boot of this host says nothing of workers on other ones")
+    CliError::new(Exit::Usage, "--started-before boot: the boot of this host says nothing about workers on other hosts")
         .hint("add --host \"$(hostname)\", --owner GLOB or --alive-from FILE, to say whose claims are this host's")
 }
 
-/// Which owners are dead. `--host` and `--owner` are that scope, and leave the selection.
+/// The dead owners by `--host`, `--owner` or `--all-owners`.
 fn dead_owners(args: &Args, selection: &mut Selection) -> Result<RestartScope, CliError> {
     if args.all_owners {
         return Ok(RestartScope::AllOwners);
@@ -128,12 +136,94 @@ fn dead_owners(args: &Args, selection: &mut Selection) -> Result<RestartScope, C
         (true, []) if matches!(args.started_before, Some(Before::Instant(_))) => Ok(RestartScope::AllOwners),
         (true, []) => Err(CliError::new(Exit::Usage, "--restart needs to know which owners are dead").hint(
             "add --host \"$(hostname)\" for this host's workers, --owner GLOB for owners by name, --alive-from FILE for \
-             owners that are not on a list of living ones, or --all-owners while every worker is stopped",
+             owners that are not on a live-owner list, or --all-owners while every worker is stopped",
         )),
         (false, []) => Ok(RestartScope::Hosts(hosts)),
         (true, patterns) if patterns == ["*"] && matches!(args.started_before, Some(Before::Boot)) => Err(boot_of_others()),
         (true, _) => Ok(RestartScope::Owners(owners)),
         (false, _) => Err(CliError::new(Exit::Usage, "--restart takes --host or --owner, not both")
             .hint("run two sweeps, one for each")),
+    }
+}
+
+/// This host's uptime. The system counts whole seconds, so one is added: a boot time too early spares a claim, one too late does not.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Boot {
+    up: Duration,
+    read: Instant,
+}
+
+impl Boot {
+    /// Asks the system. In a Linux container the uptime is that of the host.
+    fn of_this_host() -> Result<Boot, CliError> {
+        match uptime() {
+            Some(up) => Ok(Boot { up: up + Duration::from_secs(1), read: Instant::now() }),
+            None => Err(CliError::new(Exit::Usage, "--started-before boot: the uptime of this system is unknown")
+                .hint("name the instant, as in 2026-11-20T10:00:00Z")),
+        }
+    }
+
+    /// The boot by the clock of `now`, the database's, because claim times are by that clock. This host's own clock may differ from it,
+    /// or have been set since the boot, but both run at the same speed.
+    fn by(&self, now: Timestamp) -> Timestamp {
+        now.minus(self.up + self.read.elapsed())
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn uptime() -> Option<Duration> {
+    u64::try_from(rustix::system::sysinfo().uptime).ok().map(Duration::from_secs)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn uptime() -> Option<Duration> {
+    None
+}
+
+/// Adds a warning to the plan if the named owners hold no job: a short host name where owners use the long one, for example. Most
+/// restarts find nothing, which cron must not mail: stderr gets it at a terminal, with `--verbose`, and where a host in flight has
+/// nearly the same name.
+pub(super) fn warn_of_unknown_owners(
+    context: &Context,
+    snapshot: &mut Snapshot,
+    policy: &Policy,
+    plan: &mut Plan,
+    applies: bool,
+) -> Result<(), CliError> {
+    let Some(restart) = &policy.restart else { return Ok(()) };
+    let Some(unheard) = ops::unheard(snapshot, &restart.scope)? else { return Ok(()) };
+    let warning = unknown_owners(matches!(restart.scope, RestartScope::Hosts(_)), &unheard.names, &unheard.hosts);
+    // A plan that is shown prints its own warnings.
+    let is_shown = context.ui.is_watched() && !applies;
+    if !is_shown && (unheard.is_near || context.ui.shows_details()) {
+        context.ui.warn(&warning);
+    }
+    plan.warn(warning);
+    Ok(())
+}
+
+fn unknown_owners(are_hosts: bool, named: &[String], others: &[String]) -> String {
+    let more = others.len().saturating_sub(SHOWN) as u64;
+    let more = if more > 0 { format!(" ({} more)", grouped(more)) } else { String::new() };
+    let shown = others.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let others = match others {
+        [] => "no owner does".to_owned(),
+        _ => format!("hosts in flight: {shown}{more}"),
+    };
+    let who = if are_hosts { "no owner on host" } else { "no owner like" };
+    format!("{who} {} holds a job in flight; {others}", named.join(" or "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_hosts_are_named() {
+        let hosts = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let warning = unknown_owners(true, &hosts(&["a.b"]), &hosts(&["1", "2", "3", "4", "5", "6", "7"]));
+        assert_eq!(warning, "no owner on host a.b holds a job in flight; hosts in flight: 1, 2, 3, 4, 5 (2 more)");
+        let warning = unknown_owners(false, &hosts(&["a:*", "b:*"]), &[]);
+        assert_eq!(warning, "no owner like a:* or b:* holds a job in flight; no owner does");
     }
 }

@@ -1,25 +1,25 @@
-//! `--report-file`: what a run would print for machines, kept where the next program looks for it.
+//! `--report-file`: the run's JSON document in a file, for other programs.
 
-use super::atomic_file::{AtomicFile, Kind};
-use super::context::Context;
-use super::error::CliError;
-use super::exit::Exit;
+use super::atomic_file::{AtomicFile, FileKind};
+use crate::cli::context::Context;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
 use crate::output::format::json;
 use serde::Serialize;
 use std::cell::Cell;
 use std::path::Path;
 
-/// The documents that such a file may hold.
+/// The documents that a report file may hold.
 const SCHEMAS: [&str; 2] = ["jobdoctor.sweep/v1", "jobdoctor.error/v1"];
 
-/// Ids and owners are for those who may read a queue's logs.
-static KIND: Kind = Kind {
+/// The group may read it, as it may read logs: a report holds ids and owners.
+static REPORT_FILE: FileKind = FileKind {
     flag: "--report-file",
     name: "report file",
     holds: "reports",
     mode: 0o640,
-    heeds_umask: true,
-    is_one: is_report,
+    obeys_umask: true,
+    recognize: is_report,
 };
 
 /// The file of one run.
@@ -29,25 +29,22 @@ pub struct ReportFile {
 }
 
 impl ReportFile {
-    /// Makes sure that it can be written, before anything else is done.
+    /// Checks that the file can be written, before the run does anything.
     ///
     /// # Errors
-    /// When it cannot, or something else than a report is there.
+    /// When it cannot be written, or a file that is no report has that name.
     pub fn at(path: &Path) -> Result<ReportFile, CliError> {
-        Ok(ReportFile { file: AtomicFile::at(path, &KIND)?, is_written: Cell::new(false) })
+        Ok(ReportFile { file: AtomicFile::at(path, &REPORT_FILE)?, is_written: Cell::new(false) })
     }
 
-    /// Writes the document of a run that has ended. If that is no longer possible, the run still ends as it would have ended.
-    pub fn keep(&self, context: &Context, document: &impl Serialize) {
+    /// Writes the document of a finished run; a failure is reported and does not change how the run ends.
+    pub fn write_or_report(&self, context: &Context, document: &impl Serialize) {
         if let Err(error) = self.write(document) {
-            context.ui.complain(&format!("{}; what the run did is not changed by that", error.message));
+            context.ui.side_error(&format!("{}; the run itself is not affected", error.message));
         }
     }
 
-    /// Writes the run's document, once: what comes after it cannot take it back.
-    ///
-    /// # Errors
-    /// When that is no longer possible.
+    /// Writes the run's document. Only the first call writes: an error after the report must not replace it.
     pub fn write(&self, document: &impl Serialize) -> Result<(), CliError> {
         if self.is_written.replace(true) {
             return Ok(());
@@ -58,7 +55,7 @@ impl ReportFile {
     }
 }
 
-/// Every document begins with its schema.
+/// True if a text begins like a report: every document begins with its schema.
 fn is_report(text: &str) -> bool {
     let after = |text: &str, word: &str| text.trim_start().strip_prefix(word).map(str::to_owned);
     let value = after(text, "{").and_then(|rest| after(&rest, "\"schema\"")).and_then(|rest| after(&rest, ":"));

@@ -1,9 +1,8 @@
-//! What a monitoring plugin prints and how it ends, whatever happens: one line first, and an exit code of 0 to 3.
+//! `health` as a monitoring plugin: whatever happens, one status line first and an exit code of 0 to 3.
 
-use super::commands::command;
-use super::error::CliError;
-use super::exit::Exit;
-use super::secret::{masked, may_hold_password};
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::secret::{masked, may_hold_password};
 use crate::model::age;
 use crate::output::format::{PerfData, Plugin, count, json};
 use crate::output::{Health, HealthCheck, HealthError, HealthQueue, HealthReason};
@@ -13,20 +12,20 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// What the command is called.
+/// The command.
 const NAME: &str = "health";
-/// The most reasons, and the most queues, that are told.
+/// The most reasons, and the most queues, that are listed.
 const MOST_LINES: usize = 10;
 /// The most characters of a queue's name.
 const LONGEST_NAME: usize = 60;
 
-/// True if the command is the plugin: then even a mistake in the command line is its own to tell. The command is the first
-/// word that is no option, nor the value of one, even where options do not belong before it.
-pub(super) fn is_asked(arguments: &[OsString]) -> bool {
+/// True if the command line runs the plugin, which then reports even a mistake in that line. The command is the first word that
+/// is neither an option of any command nor its value.
+pub fn is_requested(program: &clap::Command, arguments: &[OsString]) -> bool {
     if !arguments.iter().any(|word| word == NAME) {
         return false;
     }
-    let takes_value = options_with_values();
+    let takes_value = options_with_values(program);
     let mut words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
     while let Some(word) = words.next() {
         match word.strip_prefix('-') {
@@ -38,9 +37,8 @@ pub(super) fn is_asked(arguments: &[OsString]) -> bool {
     false
 }
 
-fn options_with_values() -> BTreeSet<String> {
-    let commands = command();
-    let options = commands.get_subcommands().flat_map(clap::Command::get_arguments);
+fn options_with_values(program: &clap::Command) -> BTreeSet<String> {
+    let options = program.get_subcommands().flat_map(clap::Command::get_arguments);
     let named = options.filter(|option| option.get_action().takes_values() && !option.is_positional());
     let words = |option: &clap::Arg| {
         let long = option.get_long().map(|long| format!("--{long}"));
@@ -49,8 +47,8 @@ fn options_with_values() -> BTreeSet<String> {
     named.flat_map(words).flatten().collect()
 }
 
-/// True if a word is a range of one of its measures, and no address that was typed in the wrong place.
-pub(super) fn is_range(word: &str) -> bool {
+/// True if a word is a range of a measure, and not an address that was typed in the wrong place.
+pub fn is_range(word: &str) -> bool {
     let is_one = |part: &str| part.split_once('=').is_none_or(|(name, _)| is_measure(name.trim()));
     word.split(',').all(is_one) && !may_hold_password(word)
 }
@@ -59,17 +57,17 @@ fn is_measure(name: &str) -> bool {
     Measure::ALL.into_iter().any(|measure| measure.name() == name)
 }
 
-/// How the plugin ends where it could not even tell its state.
-pub(super) fn end(exit: Exit) -> Exit {
+/// The exit of the plugin: unknown, unless it found a state.
+pub fn end(exit: Exit) -> Exit {
     match exit {
-        // Of several targets, all of them well.
+        // Several targets, all of them ok.
         Exit::Health(_) | Exit::Done => exit,
         _ => Exit::Health(State::Unknown),
     }
 }
 
-/// A panic. Not on stderr: monitoring systems read both streams as one, and the line must be the first.
-pub(super) fn say_defect(location: Option<&str>) {
+/// Reports a panic on stdout: monitoring systems read stdout and stderr as one, and the status line must be the first.
+pub fn report_defect(location: Option<&str>) {
     let location = location.unwrap_or("an unknown place");
     let _ = io::stdout().write_all(defect(location).as_bytes());
 }
@@ -79,26 +77,23 @@ fn defect(location: &str) -> String {
     Plugin { state: word(State::Unknown), text, ..Plugin::default() }.render()
 }
 
-/// A command line that makes no sense.
-pub(super) fn refuse(message: &str, as_json: bool) -> Exit {
+/// Reports a command line that makes no sense.
+pub fn refuse(message: &str, as_json: bool) -> Exit {
     let error = CliError::new(Exit::Usage, message).hint("see jobdoctor health --help");
     let state = State::Unknown;
-    let _ = print(&blind(state, &error), state, as_json, &mut io::stdout().lock());
+    let _ = print(&unreadable(state, &error), state, as_json, &mut io::stdout().lock());
     Exit::Health(state)
 }
 
-/// What is said where it could not look.
-pub(super) fn blind(state: State, error: &CliError) -> Health {
+/// The document of a check that could not read the queue.
+pub fn unreadable(state: State, error: &CliError) -> Health {
     let hints = error.hints.iter().map(|hint| masked(hint)).collect();
-    let error_of = HealthError { code: error.exit.code(), kind: error.exit.name().to_owned(), hints };
-    Health::blind(state.name(), masked(&error.message), error_of)
+    let document = HealthError { code: error.exit.code(), kind: error.exit.name().to_owned(), hints };
+    Health::unreadable(state.name(), masked(&error.message), document)
 }
 
-/// Prints what was found.
-///
-/// # Errors
-/// When the writer fails.
-pub(super) fn print(document: &Health, state: State, as_json: bool, out: &mut dyn Write) -> io::Result<()> {
+/// Prints a document as a plugin does, or as JSON.
+pub fn print(document: &Health, state: State, as_json: bool, out: &mut dyn Write) -> io::Result<()> {
     if as_json {
         return json(document, out);
     }
@@ -174,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_end_is_one_of_four() {
+    fn every_exit_is_one_of_four() {
         let ends = [Exit::Usage, Exit::Internal, Exit::Config, Exit::Unavailable, Exit::Signal(15), Exit::Partial];
         ends.into_iter().for_each(|exit| assert_eq!(end(exit), Exit::Health(State::Unknown), "{exit:?}"));
         assert_eq!(end(Exit::Health(State::Critical)), Exit::Health(State::Critical));

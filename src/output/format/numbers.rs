@@ -1,13 +1,32 @@
-//! Small drawings of numbers, in signs that every terminal has.
+//! Numbers for people: with thousands set apart, with a noun, as a bar.
 
-/// From few to many.
+/// Signs of a column chart, from low to high.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// A full cell of a bar.
 const FULL: char = '█';
-/// None at all.
+/// No part.
 const EMPTY: char = '·';
 
-/// One sign, as high as that part of the whole; whatever is more than nothing is seen.
+/// A number with its noun: `1 job`, `2 jobs`, `12,345 jobs`.
+pub fn count(n: u64, singular: &str, plural: &str) -> String {
+    let noun = if n == 1 { singular } else { plural };
+    format!("{} {noun}", grouped(n))
+}
+
+/// A number with its thousands set apart: `12,345`.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// One sign, as high as the part is of the whole; a part above zero is visible.
 pub(in crate::output) fn level(part: u64, whole: u64) -> char {
     if part == 0 || whole == 0 {
         return EMPTY;
@@ -16,7 +35,7 @@ pub(in crate::output) fn level(part: u64, whole: u64) -> char {
     LEVELS.get(height.saturating_sub(1)).copied().unwrap_or(EMPTY)
 }
 
-/// A bar of so many cells, as long as that part of the whole; whatever is more than nothing is seen.
+/// A bar of so many cells, as long as the part is of the whole; a part above zero is visible.
 pub(in crate::output) fn bar(part: f64, whole: f64, cells: usize) -> String {
     let share = if whole > 0.0 { (part / whole).clamp(0.0, 1.0) } else { 0.0 };
     let full = (share * cells as f64).ceil() as usize;
@@ -26,6 +45,22 @@ pub(in crate::output) fn bar(part: f64, whole: f64, cells: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn count_agrees_with_its_noun() {
+        let cases = [
+            (0, "0 jobs"),
+            (1, "1 job"),
+            (2, "2 jobs"),
+            (999, "999 jobs"),
+            (1000, "1,000 jobs"),
+            (12_345, "12,345 jobs"),
+            (u64::MAX, "18,446,744,073,709,551,615 jobs"),
+        ];
+        for (n, words) in cases {
+            assert_eq!(count(n, "job", "jobs"), words);
+        }
+    }
 
     #[test]
     fn bars_are_as_long_as_their_part() {

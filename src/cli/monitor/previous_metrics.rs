@@ -1,24 +1,24 @@
-//! What a textfile said before this run: as far as it outlives a run, and read strictly.
+//! The metrics of the previous run, read from the textfile that this run is about to replace.
 
 use crate::output::format::{Family, Sample};
 use crate::output::metrics::{FOUND, LAST_SUCCESS, RECLAIMED};
 
-/// Every label that a sample of ours may have.
+/// Every label of our samples.
 const LABELS: [&str; 7] = ["target", "command", "queue", "state", "reason", "action", "outcome"];
 
-/// See the module. Anything that is not as this program writes it counts as not there.
+/// The metrics that outlive a run. The file may have been edited, so a line that jobdoctor would not write is ignored.
 #[derive(Debug, Default, PartialEq)]
 pub struct PreviousMetrics {
-    /// What its target was called.
+    /// The target of the previous run.
     pub target: Option<String>,
-    /// When the last run of the same command that ended with 0 did so, in seconds since 1970.
+    /// The end of the last run of the same command with exit code 0, in seconds since 1970.
     pub last_success_at: Option<f64>,
-    /// What the last run of the same command found that looked; that nothing was moved since.
+    /// The jobs that the last run of the same command found in flight; its counts of reclaimed jobs are 0.
     pub found: Vec<Family>,
 }
 
 impl PreviousMetrics {
-    /// Reads the text of a file.
+    /// Reads the text of a textfile.
     pub(super) fn read(text: &str, command: &str) -> PreviousMetrics {
         let (target, last_success_at) = last_success(text, command);
         let Some(own) = target.clone().map(|target| [("target", target), ("command", command.to_owned())]) else {
@@ -39,11 +39,11 @@ fn last_success(text: &str, command: &str) -> (Option<String>, Option<f64>) {
     let sample = text.lines().find_map(|line| line.strip_prefix(LAST_SUCCESS)?.strip_prefix("{target=\""));
     let Some((target, rest)) = sample.and_then(label) else { return (None, None) };
     let at = rest.strip_prefix(&format!(",command=\"{command}\"}} ")).and_then(|at| at.parse().ok());
-    // Between 2000 and 2100, or it is no instant.
+    // An instant lies between the years 2000 and 2100.
     (Some(target), at.filter(|at: &f64| (946_684_800.0..4_102_444_800.0).contains(at)))
 }
 
-/// A sample, behind its name.
+/// A sample, from the text that follows its name.
 fn sample(text: &str) -> Option<Sample> {
     let (mut labels, mut rest) = (Vec::new(), text.strip_prefix('{')?);
     loop {
@@ -61,7 +61,7 @@ fn sample(text: &str) -> Option<Sample> {
     }
 }
 
-/// The value of a label, up to its closing quote, and what comes after it.
+/// The value of a label, up to its closing quote, and the text that follows.
 fn label(text: &str) -> Option<(String, &str)> {
     let mut value = String::new();
     let mut characters = text.char_indices();
@@ -94,8 +94,8 @@ mod tests {
     #[test]
     fn an_instant_is_read_strictly() {
         let read = |text: &str, command| {
-            let former = PreviousMetrics::read(text, command);
-            (former.target, former.last_success_at)
+            let previous = PreviousMetrics::read(text, command);
+            (previous.target, previous.last_success_at)
         };
         assert_eq!(read(GOOD, "sweep"), (target(), Some(1_795_168_800.25)));
         for bad in ["NaN", "inf", "1e300", "0", "-1", "1795168800 1795168800", "soon", ""] {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_is_kept_and_what_was_moved_is_over() {
+    fn found_jobs_are_kept_and_reclaimed_jobs_are_zero() {
         let filled = |text: &str, command| -> Vec<(&str, Vec<Sample>)> {
             let found = PreviousMetrics::read(text, command).found;
             found.into_iter().map(|family| (family.name, family.samples)).filter(|(_, s)| !s.is_empty()).collect()

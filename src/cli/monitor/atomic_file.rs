@@ -1,8 +1,7 @@
-//! Files that this program alone writes and others read at any time: replaced whole or not at all, and nothing of somebody
-//! else's is ever replaced.
+//! Files that jobdoctor replaces as a whole, because other programs may read them at any time; any other file is left as it is.
 
-use super::error::CliError;
-use super::exit::Exit;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
 use rustix::process::geteuid;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -12,101 +11,101 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// A larger file is not read: metrics of 200 queues take some 200 kB.
+/// Larger files are not read: metrics of 200 queues take some 200 kB.
 const LARGEST: u64 = 16 << 20;
-/// How much of a file tells whose it is.
+/// How much of a file shows what kind it is.
 const BEGINNING: u64 = 512;
-/// The bit of a directory's mode.
+/// The sticky bit of a directory's mode.
 const STICKY: u32 = 0o1000;
-/// What SQLite puts beside a database, and takes for its own.
+/// The endings of the files that SQLite keeps next to a database and takes for its own.
 const SIDECARS: [&str; 3] = ["-journal", "-shm", "-wal"];
 
-/// What such a file is for.
+/// A kind of file, by its purpose.
 #[derive(Debug)]
-pub struct Kind {
-    /// The flag that names it.
+pub struct FileKind {
+    /// The flag that names the file.
     pub flag: &'static str,
-    /// What it is called.
+    /// Its name in messages.
     pub name: &'static str,
-    /// What is in it.
+    /// What it holds, in messages.
     pub holds: &'static str,
     /// Its mode.
     pub mode: u32,
-    /// True if the umask takes away from that.
-    pub heeds_umask: bool,
-    /// Whether a file that begins so is one of these.
-    pub is_one: fn(&str) -> bool,
+    /// True if the umask limits the mode.
+    pub obeys_umask: bool,
+    /// Whether a file that begins with this text is of this kind.
+    pub recognize: fn(&str) -> bool,
 }
 
-/// See the module.
+/// A file that is replaced as a whole.
 pub struct AtomicFile {
     path: PathBuf,
-    kind: &'static Kind,
+    kind: &'static FileKind,
 }
 
 impl AtomicFile {
-    /// Makes sure that it can be written, while nothing has been done yet.
+    /// Checks that the file can be written, before the run does anything.
     ///
     /// # Errors
-    /// When it cannot, or something else is there.
-    pub fn at(path: &Path, kind: &'static Kind) -> Result<AtomicFile, CliError> {
+    /// When it cannot be written, or a file of another kind has that name.
+    pub fn at(path: &Path, kind: &'static FileKind) -> Result<AtomicFile, CliError> {
         let file = AtomicFile { path: path.to_owned(), kind };
-        file.must_be_free()?;
-        file.temporary().and_then(|_| file.may_be_replaced()).map_err(|error| file.cannot(&error))?;
+        file.ensure_replaceable()?;
+        file.temporary().and_then(|_| file.check_sticky_directory()).map_err(|error| file.write_error(&error))?;
         Ok(file)
     }
 
-    /// What it says now.
+    /// The present text.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the file cannot be read.
     pub fn text(&self) -> io::Result<String> {
         self.read(LARGEST)
     }
 
-    /// Replaces it.
+    /// Replaces the file.
     ///
     /// # Errors
-    /// When it cannot be written, or something else has come there; it is then as it was.
+    /// When it cannot be written, or a file of another kind now has that name; that file stays unchanged.
     pub fn write(&self, bytes: &[u8]) -> Result<(), CliError> {
-        self.must_be_free()?;
-        self.replace(bytes).map_err(|error| self.cannot(&error))
+        self.ensure_replaceable()?;
+        self.replace(bytes).map_err(|error| self.write_error(&error))
     }
 
     fn replace(&self, bytes: &[u8]) -> io::Result<()> {
         let mut file = self.temporary()?;
         file.write_all(bytes)?;
-        if !self.kind.heeds_umask {
+        if !self.kind.obeys_umask {
             file.as_file().set_permissions(Permissions::from_mode(self.kind.mode))?;
         }
-        // Without this the name may survive a crash of the machine and the text not.
+        // Without a sync the name may survive a crash of the machine and the text may not.
         file.as_file().sync_all()?;
         file.persist(&self.path).map_err(|error| error.error)?;
         Ok(())
     }
 
-    /// In the same directory, for a rename is atomic within a file system only; by a name that nobody looks for.
+    /// A temporary file in the same directory, because a rename is atomic only within a file system.
     fn temporary(&self) -> io::Result<NamedTempFile> {
-        let mode = Permissions::from_mode(if self.kind.heeds_umask { self.kind.mode } else { 0o600 });
+        let mode = Permissions::from_mode(if self.kind.obeys_umask { self.kind.mode } else { 0o600 });
         tempfile::Builder::new().prefix(".jobdoctor-").permissions(mode).tempfile_in(directory(&self.path))
     }
 
-    /// Free is a place where nothing is, or an empty file, which is anybody's, or one of these.
-    fn must_be_free(&self) -> Result<(), CliError> {
+    /// Refuses a name that is taken, unless by an empty file or by a file of this kind.
+    fn ensure_replaceable(&self) -> Result<(), CliError> {
         let is_free = match self.path.symlink_metadata() {
-            Ok(_) => self.read(BEGINNING).is_ok_and(|text| text.is_empty() || (self.kind.is_one)(&text)),
+            Ok(_) => self.read(BEGINNING).is_ok_and(|text| text.is_empty() || (self.kind.recognize)(&text)),
             Err(_) => !is_of_a_database(&self.path),
         };
         if is_free {
             return Ok(());
         }
-        let Kind { flag, holds, .. } = self.kind;
-        Err(CliError::new(Exit::Usage, format!("{flag} {}: something else is there", self.path.display()))
-            .hint(format!("name a file that is not there yet; only a file of jobdoctor's own {holds} is replaced")))
+        let FileKind { flag, holds, .. } = self.kind;
+        Err(CliError::new(Exit::Usage, format!("{flag} {}: another file has that name", self.path.display()))
+            .hint(format!("name a file that does not exist; jobdoctor replaces only its own {holds}")))
     }
 
-    /// In a sticky directory, like /tmp, others may add files and not replace each other's.
-    fn may_be_replaced(&self) -> io::Result<()> {
+    /// In a sticky directory, such as /tmp, users may add files but not replace those of other users.
+    fn check_sticky_directory(&self) -> io::Result<()> {
         let Ok(file) = self.path.symlink_metadata() else { return Ok(()) };
         let directory = directory(&self.path).metadata()?;
         let user = geteuid().as_raw();
@@ -114,26 +113,26 @@ impl AtomicFile {
         if is_free { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
     }
 
-    fn cannot(&self, error: &io::Error) -> CliError {
+    fn write_error(&self, error: &io::Error) -> CliError {
         let exit = if error.kind() == io::ErrorKind::PermissionDenied { Exit::NoPermission } else { Exit::Config };
-        // The temporary file's name would only confuse.
+        // The error's own text would name the temporary file, which the operator never named.
         let message = format!("{} {} cannot be written: {}", self.kind.name, self.path.display(), error.kind());
         let directory = directory(&self.path).display();
         CliError::new(exit, message).hint(match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => format!("there must be a directory {directory}"),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => format!("create the directory {directory}"),
             io::ErrorKind::PermissionDenied => {
-                format!("the directory {directory} must be writable for the user who runs this")
+                format!("make the directory {directory} writable for the user who runs jobdoctor")
             }
-            _ => format!("see to the file system that holds the directory {directory}"),
+            _ => format!("check the file system of the directory {directory}"),
         })
     }
 
-    /// Neither through a link, which the new file would replace, nor waiting for a pipe.
+    /// Reads without following a link, which the new file would replace, and without waiting for a pipe.
     fn read(&self, most: u64) -> io::Result<String> {
         let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
         let file: File = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(&self.path)?;
         if !file.metadata()?.is_file() {
-            return Err(io::Error::other("it is no file"));
+            return Err(io::Error::other("not a file"));
         }
         let mut bytes = Vec::new();
         file.take(most).read_to_end(&mut bytes)?;
@@ -141,7 +140,7 @@ impl AtomicFile {
     }
 }
 
-/// True if both lead to the same file, which need not be there yet.
+/// True if both paths lead to the same file, which need not exist yet.
 pub fn is_same(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| {
         let directory = fs::canonicalize(directory(path)).ok()?;
@@ -154,7 +153,7 @@ fn directory(path: &Path) -> &Path {
     path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Whether a file by that name would be taken for a part of the database beside it.
+/// Whether SQLite would take a file of that name for a part of the database next to it.
 fn is_of_a_database(path: &Path) -> bool {
     let bytes = path.as_os_str().as_bytes();
     let databases = SIDECARS.iter().filter_map(|end| bytes.strip_suffix(end.as_bytes()));
@@ -165,13 +164,13 @@ fn is_of_a_database(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    static KIND: Kind = Kind {
+    static KIND: FileKind = FileKind {
         flag: "--file",
         name: "the file",
         holds: "x",
         mode: 0o640,
-        heeds_umask: true,
-        is_one: |text| text.starts_with("x"),
+        obeys_umask: true,
+        recognize: |text| text.starts_with("x"),
     };
 
     fn write(path: &Path, text: &str) -> Result<(), Exit> {
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn only_nothing_an_empty_file_and_its_own_are_replaced() {
+    fn only_empty_files_and_files_of_its_kind_are_replaced() {
         let directory = tempfile::TempDir::new().unwrap();
         let file = directory.path().join("a");
         fs::write(directory.path().join("empty"), "").unwrap();
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_there_meanwhile_stays() {
+    fn a_file_that_appeared_meanwhile_stays() {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("a");
         let file = AtomicFile::at(&path, &KIND).unwrap();
@@ -209,21 +208,21 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_said_is_what_is_said() {
+    fn errors_name_the_cause_and_what_to_do() {
         let file = AtomicFile { path: PathBuf::from("metrics/a"), kind: &KIND };
         for (kind, exit, message, hint) in [
-            (io::ErrorKind::StorageFull, Exit::Config, "no storage space", "file system that holds"),
-            (io::ErrorKind::NotFound, Exit::Config, "entity not found", "there must be a directory metrics"),
-            (io::ErrorKind::PermissionDenied, Exit::NoPermission, "permission denied", "must be writable"),
+            (io::ErrorKind::StorageFull, Exit::Config, "no storage space", "check the file system"),
+            (io::ErrorKind::NotFound, Exit::Config, "entity not found", "create the directory metrics"),
+            (io::ErrorKind::PermissionDenied, Exit::NoPermission, "permission denied", "writable for the user"),
         ] {
-            let error = file.cannot(&kind.into());
+            let error = file.write_error(&kind.into());
             assert_eq!((error.exit, error.message), (exit, format!("the file metrics/a cannot be written: {message}")));
             assert!(error.hints[0].contains(hint), "{:?}", error.hints);
         }
     }
 
     #[test]
-    fn one_file_has_many_names() {
+    fn one_file_may_have_several_paths() {
         let directory = tempfile::TempDir::new().unwrap();
         fs::create_dir(directory.path().join("d")).unwrap();
         let path = |name: &str| directory.path().join(name);

@@ -1,0 +1,94 @@
+//! The end of a run: its exit code, and the commands to type next.
+
+use crate::cli::context::Context;
+use crate::cli::error::{CliError, exit_of};
+use crate::cli::exit::Exit;
+use crate::cli::next_command::shell_word;
+use crate::ops::{PlanSource, Reclaimed};
+use crate::output::{NextCommands, Reclaim};
+use crate::policy::Digest;
+use crate::store::StoreErrorKind;
+use std::path::Path;
+
+/// The end of a run whose report was printed, or not: its exit counts even if stdout failed.
+pub(in crate::cli::commands) fn end(printed: Result<(), CliError>, exit: Exit) -> Result<Exit, CliError> {
+    printed.map(|()| exit).map_err(|error| CliError { exit: error.exit.worse(exit), ..error })
+}
+
+/// The exit code of a run.
+pub(in crate::cli::commands) fn exit(done: &Reclaimed, source: &PlanSource) -> Exit {
+    let document = &done.document;
+    let mut exit = if document.refused.is_some() { Exit::Refused } else { Exit::Done };
+    let Some(outcomes) = &document.summary.outcomes else {
+        return if document.not_found.is_empty() { exit } else { exit.worse(Exit::Partial) };
+    };
+    if outcomes.unknown > 0 {
+        exit = exit.worse(Exit::Unknown);
+    }
+    let mut as_they_were = outcomes.locked + outcomes.refused + outcomes.not_tried;
+    if matches!(source, PlanSource::Saved(..)) {
+        // A saved plan names its jobs, so those that are now skipped are still as they were.
+        as_they_were += document.summary.skipped;
+    }
+    if source.is_by_name() {
+        as_they_were += outcomes.changed + outcomes.gone + document.not_found.len() as u64;
+    }
+    if as_they_were > 0 {
+        exit = exit.worse(Exit::Partial);
+    }
+    match &done.stop {
+        // The codes of these errors promise that nothing was written, but the run had already begun to write.
+        Some(stop) if matches!(exit_of(stop.kind), Exit::TryAgain) => exit.worse(Exit::Partial),
+        Some(stop) if matches!(stop.kind, StoreErrorKind::RowData | StoreErrorKind::Refused) => {
+            exit.worse(Exit::Partial)
+        }
+        Some(stop) => exit.worse(exit_of(stop.kind)),
+        None => exit,
+    }
+}
+
+/// Options that select jobs and actions; a saved plan holds its own.
+const SELECTING: [&str; 12] =
+    ["from-file", "host", "id", "kind", "limit", "older", "owner", "queue", "rule", "save-plan", "state", "to"];
+
+/// The command lines that go on from a run.
+pub(in crate::cli::commands) struct Next<'a> {
+    pub(in crate::cli::commands) context: &'a Context,
+    pub(in crate::cli::commands) name: &'static str,
+    /// Where its plan came from.
+    pub(in crate::cli::commands) source: &'a PlanSource,
+    /// The file that the plan was saved in.
+    pub(in crate::cli::commands) save_plan: Option<&'a Path>,
+}
+
+impl NextCommands for Next<'_> {
+    fn override_brake(&self, flag: &str) -> String {
+        self.context.next_command(self.name, &["--apply", flag])
+    }
+
+    fn apply_exactly(&self, document: &Reclaim) -> String {
+        match (self.save_plan, self.source) {
+            (Some(path), _) => {
+                let path = shell_word(&path.display().to_string());
+                self.context.next_command_without(self.name, &SELECTING, &["--plan", &path, "--apply"])
+            }
+            (None, PlanSource::Saved(..)) => self.context.next_command(self.name, &["--apply"]),
+            (None, PlanSource::Selection(_)) => {
+                let digest = document.digest.get(..Digest::SHORT).unwrap_or(&document.digest);
+                self.context.next_command(self.name, &["--expect", digest, "--apply"])
+            }
+        }
+    }
+
+    fn explain(&self) -> String {
+        self.context.next_command(self.name, &[])
+    }
+
+    fn history(&self, run_id: &str) -> String {
+        self.context.on_same_queue(&["history", run_id], &[])
+    }
+
+    fn undo(&self, run_id: &str) -> String {
+        self.context.on_same_queue(&["undo", run_id], &[])
+    }
+}

@@ -1,0 +1,184 @@
+//! The Prometheus metrics of one run, and the file from which node_exporter's textfile collector reads them.
+
+use super::atomic_file::{AtomicFile, FileKind};
+use super::previous_metrics::PreviousMetrics;
+use crate::cli::args::StoreArgs;
+use crate::cli::context::Context;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::ops::{self, OpsError, Selection, Snapshot};
+use crate::output::format::prometheus;
+use crate::output::metrics::{OutcomeCounts, RunMetrics, metrics};
+use crate::output::{Measured, Reclaim};
+use crate::policy::Policy;
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// The value of the label `target` where no target is configured.
+const NO_TARGET: &str = "default";
+
+/// Readable by all users, whatever our umask: the collector runs as another user.
+static TEXTFILE: FileKind = FileKind {
+    flag: "--textfile",
+    name: "the textfile",
+    holds: "metrics",
+    mode: 0o644,
+    obeys_umask: false,
+    recognize: |text| text.starts_with("# HELP jobdoctor_"),
+};
+
+/// The metrics of one run, filled while it runs and written at its end.
+pub struct Metrics {
+    command: &'static str,
+    began: Cell<Instant>,
+    textfile: Option<AtomicFile>,
+    /// True if the jobs in flight are measured, because the metrics are written or printed.
+    measures: bool,
+    target: RefCell<Option<String>>,
+    measured: RefCell<Option<Measured>>,
+    outcomes: RefCell<Option<OutcomeCounts>>,
+    yielded: Cell<bool>,
+}
+
+impl Metrics {
+    /// Begins a run. Checks that the textfile can be written, before the run does anything.
+    ///
+    /// # Errors
+    /// When the textfile cannot be written.
+    pub fn begin(
+        command: &'static str,
+        textfile: Option<&Path>,
+        store: &StoreArgs,
+        context: &Context,
+    ) -> Result<Metrics, CliError> {
+        let named = store.target.first().map(String::as_str).or(context.environment.get("JOBDOCTOR_TARGET"));
+        Ok(Metrics {
+            command,
+            began: Cell::new(Instant::now()),
+            textfile: textfile.map(|path| AtomicFile::at(path, &TEXTFILE)).transpose()?,
+            measures: textfile.is_some(),
+            target: RefCell::new(named.map(str::to_owned)),
+            measured: RefCell::default(),
+            outcomes: RefCell::default(),
+            yielded: Cell::new(false),
+        })
+    }
+
+    /// Adds the counts of outcomes, for a command that acts on jobs.
+    #[must_use]
+    pub fn with_outcomes(self) -> Metrics {
+        Metrics { outcomes: RefCell::new(Some(OutcomeCounts::new())), ..self }
+    }
+
+    /// Measures the jobs in flight even without a textfile, if the metrics are printed.
+    #[must_use]
+    pub fn printed(self, is_printed: bool) -> Metrics {
+        Metrics { measures: self.measures || is_printed, ..self }
+    }
+
+    /// Restarts the clock, so that a wait before the run does not count as its duration.
+    pub fn restart_clock(&self) {
+        self.began.set(Instant::now());
+    }
+
+    /// Sets the target, once the settings are known.
+    pub fn set_target(&self, target: Option<&str>) {
+        self.target.replace(Some(target.unwrap_or(NO_TARGET).to_owned()));
+    }
+
+    /// Notes that the run read the queue and did no more, because another sweep runs or has just run.
+    pub fn set_yielded(&self) {
+        self.yielded.set(true);
+    }
+
+    /// Measures the jobs in flight, if the metrics are written or printed. Call it before the run acts on them.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or the selection makes no sense for this queue.
+    pub fn measure(&self, snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<(), OpsError> {
+        if self.measures {
+            self.measured.replace(Some(ops::measure(snapshot, selection, policy)?));
+        }
+        Ok(())
+    }
+
+    /// The measured claims.
+    pub fn in_flight(&self) -> u64 {
+        self.measured.borrow().as_ref().map_or(0, Measured::in_flight)
+    }
+
+    /// Counts the outcomes of a run. Steps of a long plan that cannot be read back are not counted: the report needs all of them
+    /// and will name the error.
+    pub fn count_outcomes(&self, document: &Reclaim) {
+        let mut outcomes = self.outcomes.borrow_mut();
+        let Some(outcomes) = outcomes.as_mut().filter(|_| self.measures && document.applied) else { return };
+        // A wake-up moves no job.
+        for step in document.steps.iter().map_while(Result::ok).filter(|step| !step.is_wake_up()) {
+            if let (Some(action), Some(outcome)) = (step.job.action, step.outcome) {
+                *outcomes.entry((step.job.queue, action, outcome.name())).or_default() += 1;
+            }
+        }
+    }
+
+    /// The metrics of a run that ends with exit code 0, as far as it has come.
+    ///
+    /// # Errors
+    /// Never in practice: the text is written to memory.
+    pub fn text(&self) -> io::Result<String> {
+        self.render(Exit::Done, PreviousMetrics::default())
+    }
+
+    /// Writes the textfile, if one was asked for.
+    ///
+    /// # Errors
+    /// When the file cannot be written; it stays unchanged.
+    pub fn write(&self, exit: Exit) -> Result<(), CliError> {
+        let Some(textfile) = &self.textfile else { return Ok(()) };
+        let previous = textfile.text().map(|text| PreviousMetrics::read(&text, self.command)).unwrap_or_default();
+        let text = self.render(exit, previous);
+        let text = text.map_err(|error| CliError::new(Exit::Internal, error.to_string()))?;
+        textfile.write(text.as_bytes())
+    }
+
+    /// Writes the textfile after a run that may have written to the database. A failure is reported and does not change how the
+    /// run ends; monitoring notices it by the age of the last run.
+    pub fn write_or_report(&self, context: &Context, result: &Result<Exit, CliError>) {
+        let exit = result.as_ref().map_or_else(|error| error.exit, |exit| *exit);
+        if let Err(error) = self.write(context.caught.signal().map_or(exit, Exit::Signal)) {
+            context.ui.side_error(&format!("{}; the run itself is not affected", error.message));
+        }
+    }
+
+    fn render(&self, exit: Exit, previous: PreviousMetrics) -> io::Result<String> {
+        // A run that failed before it read its settings writes under the target of the previous run.
+        let known = self.target.borrow().clone();
+        let target = known.or_else(|| previous.target.clone()).unwrap_or_else(|| NO_TARGET.to_owned());
+        // Metrics of another target are no previous metrics of this one.
+        let previous = if previous.target.as_ref() == Some(&target) { previous } else { PreviousMetrics::default() };
+        prometheus(&metrics(&RunMetrics {
+            command: self.command,
+            target: &target,
+            ended_at: host_time().as_secs_f64(),
+            took: self.began.get().elapsed(),
+            exit_code: exit.code(),
+            last_success_at: previous.last_success_at,
+            found_before: self.yielded.get().then_some(&previous.found),
+            measured: self.measured.borrow().as_ref(),
+            outcomes: self.outcomes.borrow().as_ref(),
+        }))
+    }
+}
+
+/// The exit of a run with this result; a signal that came meanwhile decides.
+pub fn ended<T>(context: &Context, result: &Result<T, CliError>) -> Exit {
+    let exit = result.as_ref().map_or_else(|error| error.exit, |_| Exit::Done);
+    context.caught.signal().map_or(exit, Exit::Signal)
+}
+
+/// The time since 1970 by this host's clock, because the database may be out of reach.
+#[expect(clippy::disallowed_methods, reason = "no job is judged by it; it is compared with Prometheus' own clock")]
+fn host_time() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
