@@ -68,8 +68,8 @@ impl EvidenceFiles {
         }
         let living = self.live_owners.as_ref().filter(|_| policy.restart.is_none()).map(|list| list.living(snapshot));
         let policy = Policy { living, ..policy };
-        let survey = ops::survey(snapshot, policy.list(), self.snapshot_file.as_ref())?;
-        if let (Some(file), Some(now)) = (&self.snapshot_file, &survey.now) {
+        let prescan = ops::prescan(snapshot, policy.list(), self.snapshot_file.as_ref())?;
+        if let (Some(file), Some(now)) = (&self.snapshot_file, &prescan.now) {
             file.save(snapshot, now)?;
             if file.is_first() && is_noted {
                 let path = file.path().display();
@@ -83,7 +83,7 @@ impl EvidenceFiles {
                 ));
             }
         }
-        Ok((Policy { looks: survey.before.map(Arc::new), ..policy }, survey.wrong_list))
+        Ok((Policy { earlier: prescan.before.map(Arc::new), ..policy }, prescan.wrong_list))
     }
 
     /// Refuses `--rule no_progress` where it could never fire.

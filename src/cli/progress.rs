@@ -43,7 +43,7 @@ impl Progress for Drawn {
         if let Some(Bar { bar, work, .. }) = self.0.borrow().as_ref() {
             bar.set_position(done);
             match work {
-                Work::Looking => bar.set_message(format!("{} read", grouped(done))),
+                Work::Reading => bar.set_message(format!("{} read", grouped(done))),
                 Work::Applying(_) => bar.set_message(format!("{} moved", grouped(moved))),
             }
         }
@@ -68,7 +68,7 @@ impl Drop for Bar {
 fn bar(work: Work) -> ProgressBar {
     let hidden = ProgressDrawTarget::hidden();
     let (bar, template) = match work {
-        Work::Looking => {
+        Work::Reading => {
             let bar = ProgressBar::with_draw_target(None, hidden);
             bar.set_message("0 read");
             (bar, "{spinner} reading claims: {msg}, {elapsed}")

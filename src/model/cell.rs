@@ -1,8 +1,10 @@
+//! A stored value, as the database returned it.
+
 use super::value::hex;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One value exactly as the database handed it out, before anyone decides what it means.
+/// A value exactly as the database returned it, not yet decoded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cell {
@@ -14,8 +16,7 @@ pub enum Cell {
     Real(#[serde(with = "real")] f64),
     /// Text.
     Text(String),
-    /// Text that is not UTF-8, byte by byte, because a key must be found again as it is stored. Shown, it has replacement
-    /// characters.
+    /// Text that is not UTF-8, as bytes: a key must be found again as it is stored. Printed with replacement characters.
     BrokenText(Vec<u8>),
     /// A blob.
     Bytes(Vec<u8>),
@@ -63,7 +64,7 @@ impl Cell {
         }
     }
 
-    /// The same as bytes: those of a text that is not UTF-8 are as they are stored.
+    /// The text as bytes; text that is not UTF-8 as it is stored.
     pub fn to_bytes(&self) -> Vec<u8> {
         match self {
             Cell::BrokenText(bytes) => bytes.clone(),

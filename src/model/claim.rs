@@ -1,4 +1,7 @@
-use super::{Cell, EvidenceRow, Key, Precondition, Reading, Sign};
+//! A claim, with everything that one snapshot read about it.
+
+use super::{Cell, Key, Timestamp};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// A job that is in flight, as one snapshot saw it.
@@ -30,11 +33,11 @@ pub struct Claim {
     pub stalls: Option<i64>,
     /// The instant after which the job is of no use.
     pub deadline: Reading,
-    /// Somebody asked for it to be cancelled.
+    /// True if a cancel was requested.
     pub cancel_requested: bool,
     /// The longest it may run, where the row says.
     pub max_runtime: Option<Duration>,
-    /// For each hold of the preset, whether it applies to this row.
+    /// For each `skip` of the preset, whether it applies to this row.
     pub skips: Vec<bool>,
     /// Extra evidence that the preset shows, in its order.
     pub extra: Vec<Option<String>>,
@@ -42,7 +45,7 @@ pub struct Claim {
     pub progress: Option<Precondition>,
     /// The values that must be unchanged when the job is moved.
     pub precondition: Precondition,
-    /// The owner's row, which must be unchanged too.
+    /// The owner's row, which must be unchanged, too.
     pub evidence_row: EvidenceRow,
 }
 
@@ -59,7 +62,7 @@ pub struct Owner {
     pub host_spelling: HostSpelling,
 }
 
-/// How owners of a queue spell their host's name, where that is not as the host itself does.
+/// How owners of a queue spell the name of their host, if not as the host does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HostSpelling {
     /// What stands for a dot.
@@ -94,9 +97,83 @@ pub enum OwnerRow {
     Missing,
     /// The row, with what it says of the owner's times.
     Present {
-        /// When the owner last showed that it lives.
+        /// The owner's last sign of life.
         heartbeat: Reading,
-        /// When this owner started; later than the claim means that it is another process under the same name.
+        /// When this owner started; a start after the claim means another process under the same name.
         started: Reading,
+    },
+}
+
+/// A value of a time column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reading {
+    /// NULL, or a sentinel that stands for it.
+    Absent,
+    /// An instant.
+    At(Timestamp),
+    /// A value that does not fit the column's declared encoding. It is never guessed at.
+    Unfit {
+        /// The stored value, for people.
+        raw: String,
+        /// Why it does not fit, as the end of a sentence: "is text, not an integer".
+        why: String,
+    },
+}
+
+impl Reading {
+    /// The instant, if there is one.
+    pub fn at(&self) -> Option<Timestamp> {
+        match self {
+            Reading::At(time) => Some(*time),
+            Reading::Absent | Reading::Unfit { .. } => None,
+        }
+    }
+}
+
+/// What one liveness source of the preset says about a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sign {
+    /// The lease's end, the heartbeat or the claim time, as the source asks.
+    pub at: Reading,
+    /// A threshold that the row itself carries (pg-boss keeps one in each job); `None` where it carries none.
+    pub silent_after: Option<Duration>,
+    /// What the source's lock says, if it asks about one.
+    pub lock: LockSign,
+}
+
+/// What a lock says about a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockSign {
+    /// Nothing: this claim, or this source, has none.
+    Absent,
+    /// A session holds it.
+    Held,
+    /// No session holds it.
+    Free,
+    /// It cannot be seen from here: this server is a standby, and the locks are held on its primary.
+    OutOfSight,
+}
+
+/// The exact stored values that a verdict rests on, as one text that is equal only if every value is.
+///
+/// The store makes it (`ROW(...)::text` on Postgres with all but ASCII escaped, a join of `quote()` on SQLite) and compares it
+/// again inside the write. It holds raw values because decoding loses: two spellings of one instant are different rows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Precondition(pub String);
+
+/// A row of another table that the verdict rests on too: the owner's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EvidenceRow {
+    /// The preset asks no other table.
+    None,
+    /// There was no such row; its absence is part of the evidence.
+    Absent,
+    /// The row, by its key, as it was.
+    Row {
+        /// Its key.
+        key: Cell,
+        /// Its image, made like a [`Precondition`].
+        image: Precondition,
     },
 }

@@ -1,4 +1,4 @@
-//! Durations as people write them and read them, with the traps of the grammar closed.
+//! Durations as people write and read them, with slips such as `5M` for `5m` refused.
 
 use humantime::DurationError as Error;
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub fn age(span: Duration) -> String {
     words.split(' ').take(2).collect::<Vec<_>>().join(" ")
 }
 
-/// Refuses what humantime would misread or fall over.
+/// Refuses what humantime would misread or panic on.
 fn check(text: &str) -> Result<(), String> {
     if text.is_empty() {
         return Err("a duration is missing: write a number and a unit, as in 5m or 1h 30m".to_owned());

@@ -1,8 +1,9 @@
+//! The kinds of databases.
+
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A kind of database. Code above the store branches on facts, not on this; it is here because a preset says
-/// which engines it knows and spells some values differently on each.
+/// A kind of database. A preset names the engines that it knows and spells some values differently on each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Engine {
@@ -24,7 +25,7 @@ impl Engine {
         }
     }
 
-    /// The engine of that name, if there is one.
+    /// The engine of that name.
     pub fn from_name(name: &str) -> Option<Engine> {
         Engine::ALL.into_iter().find(|engine| engine.name() == name)
     }

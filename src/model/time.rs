@@ -1,16 +1,18 @@
+//! Instants by the database's clock.
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
 
-/// What a stored instant may be off by. Applications write whole seconds into columns that can do better, so no column is
-/// trusted to be finer; no encoding is coarser.
+/// The error of a stored instant. Applications write whole seconds into finer columns, so no column is trusted to be finer; no
+/// encoding is coarser.
 const UNIT_MICROS: i64 = 1_000_000;
 
-/// How far two clocks may be apart: a sign of life up to this far ahead of `now` is fresh, and instants by two clocks that are
-/// closer together are in no order.
+/// The tolerated difference of two clocks: a sign of life up to this far ahead of `now` is fresh, and closer instants of two
+/// clocks have no order.
 pub const FUTURE_TOLERANCE: Duration = Duration::from_secs(60);
 
-/// Whose clocks wrote the two instants of a comparison.
+/// How many clocks wrote the two instants of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clocks {
     /// One clock, or two whose difference the operator answers for, as in a restart sweep.
@@ -46,8 +48,8 @@ impl Timestamp {
         self.0
     }
 
-    /// True if this instant came after `other` beyond doubt: in whole seconds it is later, and where two clocks wrote the two,
-    /// by more than [`FUTURE_TOLERANCE`]. Neither of two instants in one second is after the other.
+    /// True if this instant is certainly after `other`: later in whole seconds, and for two clocks by more than
+    /// [`FUTURE_TOLERANCE`]. Neither of two instants in one second is after the other.
     pub fn is_after(self, other: Timestamp, clocks: Clocks) -> bool {
         let apart = self.0.div_euclid(UNIT_MICROS) - other.0.div_euclid(UNIT_MICROS);
         let tolerance = match clocks {
@@ -57,24 +59,24 @@ impl Timestamp {
         apart > tolerance
     }
 
-    /// The newer of two instants, of which either may be unknown: for lists and figures. It proves no order.
+    /// The newer of two instants, either of which may be unknown: for lists and figures. It proves no order.
     pub fn newest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
         a.into_iter().chain(b).max_by_key(|at| at.0)
     }
 
-    /// The older of two instants, of which either may be unknown: for lists and figures. It proves no order.
+    /// The older of two instants, either of which may be unknown: for lists and figures. It proves no order.
     pub fn oldest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
         a.into_iter().chain(b).min_by_key(|at| at.0)
     }
 
-    /// This instant moved into the past, stopping at the earliest one there is.
+    /// The instant so much earlier, at the earliest the first one there is.
     pub fn minus(self, span: Duration) -> Timestamp {
         let micros = i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
         let earliest = jiff::Timestamp::MIN.as_microsecond();
         Timestamp(self.0.saturating_sub(micros).max(earliest))
     }
 
-    /// This instant moved into the future, stopping at the last one there is.
+    /// The instant so much later, at the latest the last one there is.
     pub fn plus(self, span: Duration) -> Timestamp {
         let micros = i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
         let latest = jiff::Timestamp::MAX.as_microsecond();
@@ -87,7 +89,7 @@ impl Timestamp {
         Duration::from_micros(micros.unsigned_abs())
     }
 
-    /// The same in seconds, negative when `earlier` is the later of the two.
+    /// The time from `earlier` to this instant in seconds, negative when `earlier` is the later of the two.
     pub fn seconds_since(self, earlier: Timestamp) -> f64 {
         self.0.saturating_sub(earlier.0) as f64 / 1e6
     }

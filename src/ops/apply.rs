@@ -1,4 +1,4 @@
-//! Executes a plan. The only place that ever asks a store for a writer.
+//! Executes a plan in batches. Only this file and `undo/apply.rs` ask a store for a writer.
 
 use super::OpsError;
 use super::delay::Waits;
@@ -17,18 +17,18 @@ use std::time::{Duration, Instant};
 
 /// Rows a batch: few enough that locks are held for less than 50 ms (measured: 18 ms at 1,000 rows, 229 ms at 50,000).
 pub(super) const BATCH: usize = 500;
-/// Lets workers in between two batches.
-const PAUSE: Duration = Duration::from_millis(5);
+/// The pause between two batches, in which waiting workers get their turn.
+pub(super) const PAUSE: Duration = Duration::from_millis(5);
 
-/// What became of a plan.
+/// How a plan ended.
 pub struct Applied {
     /// The steps with their outcomes, in the order of the plan.
     pub steps: Spool<StepJob>,
-    /// How many ended how; they add up to the steps.
+    /// Steps by outcome; they add up to all steps.
     pub outcomes: BTreeMap<Outcome, u64>,
     /// Why it stopped before the end, if it did.
     pub stop: Option<StoreError>,
-    /// What went wrong beside it.
+    /// Warnings after the commits.
     pub warnings: Vec<String>,
 }
 
@@ -79,19 +79,19 @@ pub(super) fn apply(
     Ok(run.finish())
 }
 
-/// A step, with its place in the plan and the job as documents show it.
+/// A place in the plan, with its step and the job as documents show it.
 type Waiting = (usize, (Step, StepJob));
 
 struct Run<'a> {
     plan: &'a Plan,
-    /// That of the part which is carried out.
+    /// The spec of the part being executed.
     spec: &'a QueueSpec,
     order: &'a ApplyOptions<'a>,
     waits: Waits,
     recording: &'a mut Recording,
     limits: &'a Limits,
     writer: Box<dyn Writer>,
-    /// Steps that wait until their action has a batch together; a batch holds one kind of action, for one kind of cause.
+    /// Steps that wait for a full batch; a batch holds one action and one cause.
     waiting: BTreeMap<(Action, Cause), Vec<Waiting>>,
     batches: usize,
     /// How long the first batch may wait for the sweep lock.
@@ -130,8 +130,7 @@ impl Run<'_> {
         }
     }
 
-    /// Stops the run. What is committed stays committed, and must still be told: this is no reason to end without a
-    /// document.
+    /// Stops the run. Its document is still printed: what is committed must be reported.
     fn fail(&mut self, error: &io::Error) {
         let message = format!("the temporary file of a long plan failed: {error}");
         self.applied.stop.get_or_insert_with(|| StoreError::new(StoreErrorKind::Other, message));
@@ -149,12 +148,12 @@ impl Run<'_> {
     }
 
     fn results(&mut self, kind: (Action, Cause), steps: &[Step], jobs: &[StepJob]) -> Vec<StepResult> {
-        // What waits already has waited for long enough.
+        // Jobs that were waiting get no delay or jitter.
         let waits = if self.spec.waits { Vec::new() } else { self.waits.next(kind.0, steps.len()) };
         self.tried(kind, steps, jobs, &waits)
     }
 
-    /// Applies a batch; where its commit is refused on account of some row, each half of it by itself.
+    /// Applies a batch; if some row's data makes the commit fail, applies each half separately.
     fn tried(
         &mut self,
         (action, cause): (Action, Cause),
@@ -206,7 +205,7 @@ impl Run<'_> {
 }
 
 impl Applied {
-    /// How many steps ended like that.
+    /// How many steps had that outcome.
     pub fn count(&self, outcome: Outcome) -> u64 {
         self.outcomes.get(&outcome).copied().unwrap_or(0)
     }

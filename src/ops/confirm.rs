@@ -1,4 +1,4 @@
-//! A second snapshot, so that only what stood still in between is acted on.
+//! Confirms a plan by a second snapshot: only what is unchanged in both is acted on.
 
 use super::OpsError;
 use super::plan::{Plan, PlanSource};
@@ -13,15 +13,15 @@ use std::collections::HashMap;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// How long it takes at most until a signal is seen.
+/// The longest time until a signal is noticed.
 const BLINK: Duration = Duration::from_millis(20);
-/// Jobs looked up at a time, to say what became of them.
+/// Changed jobs that one query reads, to report how they changed.
 const LOOKUP: usize = 500;
 
-/// Waits, looks again, and keeps of a plan what is exactly the same step in both looks: the same precondition, the same evidence row, the
-/// same action. What moved in between is held. What is a step in the second snapshot alone is left to the next run.
+/// Waits, takes a second snapshot, and keeps of a plan the steps that are equal in both: the same precondition, evidence row and
+/// action. A step that changed in between is skipped. A step of the second snapshot alone is left to the next run.
 ///
-/// The two snapshots are so long apart by the store's clock, and nothing is kept open while it waits.
+/// The two snapshots are `after` apart by the database's clock. No connection stays open during the wait.
 ///
 /// # Errors
 /// When the store cannot be read, the time limit runs out, or a signal ends the wait. Nothing was written then.
@@ -33,7 +33,7 @@ pub fn confirm(
     policy: &Policy,
     after: Duration,
 ) -> Result<Plan, OpsError> {
-    let (mut snapshot, apart) = second_look(next_snapshot, limits, &first, after)?;
+    let (mut snapshot, apart) = second_snapshot(next_snapshot, limits, &first, after)?;
     let mut second = asked.plan_without_limit(&mut snapshot, policy)?;
     let mut unconfirmed: HashMap<String, [u8; 32]> = HashMap::new();
     for step in first.claims.steps.iter() {
@@ -59,7 +59,7 @@ pub fn confirm(
             moved.push((key, job?));
         }
     }
-    second.skipped = with_moved(&mut snapshot, &second.skipped, moved, policy, apart)?;
+    second.skipped = with_changed(&mut snapshot, &second.skipped, moved, policy, apart)?;
     steps.sort();
     jobs.sort();
     second.warnings = if steps.is_empty() { Vec::new() } else { first.warnings };
@@ -70,7 +70,7 @@ pub fn confirm(
 }
 
 /// The second snapshot, and how long after the first one it is.
-fn second_look(
+fn second_snapshot(
     next_snapshot: &dyn Fn() -> Result<Snapshot, OpsError>,
     limits: &Limits,
     first: &Plan,
@@ -84,7 +84,7 @@ fn second_look(
         if apart >= after {
             return Ok((snapshot, apart));
         }
-        // The store's clock goes slower than ours, or was put back.
+        // The database's clock is slower than ours, or was set back.
         wait = (after - apart).max(BLINK);
     }
 }
@@ -107,8 +107,8 @@ fn sleep(limits: &Limits, span: Duration) -> Result<(), OpsError> {
     }
 }
 
-/// What is held in the second snapshot, and what moved since the first one.
-fn with_moved(
+/// The skipped jobs of the second snapshot, and the steps of the first one that changed since.
+fn with_changed(
     snapshot: &mut Snapshot,
     before: &Spool<SkippedJob>,
     moved: Vec<(Key, StepJob)>,

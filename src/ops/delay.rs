@@ -1,8 +1,9 @@
-//! Jobs that go back for later than now.
+//! Requeues jobs for later than now.
 
 use super::OpsError;
 use super::session::Snapshot;
 use crate::model::{Action, Step};
+use crate::output::Request;
 use crate::policy::Delay;
 use crate::preset::{ActionSpec, QueueSpec};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -10,10 +11,10 @@ use std::io;
 use std::time::Duration;
 
 impl Snapshot {
-    /// From here on, jobs of this snapshot that go back do so for later: the plan says which state they come to then.
+    /// Plans of this snapshot requeue jobs for later: the plan says which state they come to then.
     ///
     /// # Errors
-    /// A usage error where a job of this queue would run at once all the same, or never.
+    /// A usage error if a job of this queue would still run at once, or never.
     pub fn return_later(&mut self, later: &Delay) -> Result<(), OpsError> {
         if let Some(delayed) = can_return_later(&self.spec, later)? {
             self.spec.actions.insert(Action::Requeue, delayed);
@@ -27,19 +28,16 @@ pub(super) fn can_return_later(spec: &QueueSpec, later: &Delay) -> Result<Option
     if !later.is_asked() {
         return Ok(None);
     }
-    let flag = if later.delay.is_some() { "--delay" } else { "--jitter" };
     spec.delayed_requeue().map(Some).map_err(|why| {
-        OpsError::usage(
-            format!("{flag}: a job of preset {} cannot be given back for later: {why}", spec.preset),
-            "leave --delay and --jitter out, in the config file too; --limit N gives back a few at a time",
-        )
+        let request = Request::Delay { is_jitter: later.delay.is_none(), why };
+        OpsError::unsupported(spec, request)
     })
 }
 
-/// Deals out the waits of a run, batch by batch.
+/// The waits of a run, dealt out batch by batch.
 pub(super) struct Waits {
     later: Delay,
-    /// Jobs that go back in the whole run, and those that have been dealt with.
+    /// Requeued jobs of the whole run, and how many of them have a wait.
     of: usize,
     dealt: usize,
 }
@@ -67,7 +65,7 @@ impl Waits {
     }
 }
 
-/// A number from 0 to below 1 that nobody can foresee.
+/// A random number from 0 to below 1.
 fn chance() -> f64 {
     let bits = RandomState::new().build_hasher().finish() >> 11;
     bits as f64 / (1_u64 << 53) as f64

@@ -1,4 +1,4 @@
-//! A small incident to look at: two workers died some minutes ago, one is fine, one row makes no sense.
+//! The demonstration: two hosts died some minutes ago, one is fine, and one row makes no sense.
 
 use super::OpsError;
 use super::init::reference_schema;
@@ -44,8 +44,8 @@ impl Job {
     }
 }
 
-/// The incident: `web2` was killed 14 minutes ago with four jobs in hand, one of them on its last attempt and one that
-/// somebody wants cancelled; `media1` followed 41 minutes ago with a long one; `web1` and `media2` are at work.
+/// The incident: `web2` was killed 14 minutes ago with four jobs, one of them on its last attempt and one with a cancel
+/// request; `media1` followed 41 minutes ago with a long one; `web1` and `media2` are at work.
 const JOBS: [Job; 13] = [
     job("mail", "SendInvoice", "SUCCEEDED").attempts(1),
     job("mail", "SendInvoice", "SUCCEEDED"),
@@ -62,10 +62,10 @@ const JOBS: [Job; 13] = [
     job("media", "ResizeVideo", "FAILED").attempts(5),
 ];
 
-/// Makes the demonstration's database. Times are fresh: they are counted from now, by SQLite's own clock.
+/// Creates the demonstration database. Its times count from now, by SQLite's clock.
 ///
 /// # Errors
-/// When something else stands at that path, or it cannot be written.
+/// When the path exists, or cannot be written.
 pub fn demo(path: &Path) -> Result<(), OpsError> {
     let mut statements = reference_schema(Engine::Sqlite, &Place::default());
     statements.extend(JOBS.iter().map(insert));

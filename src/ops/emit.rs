@@ -1,4 +1,4 @@
-//! A plan as a script for a change ticket: what `apply` would do, to be run by hand. Nothing is written.
+//! Writes a plan as an SQL script, to be run by hand from a change ticket.
 
 use super::OpsError;
 use super::apply::BATCH;
@@ -6,38 +6,37 @@ use super::plan::{Part, Plan};
 use super::reclaim::ApplyOptions;
 use super::record::Cause;
 use crate::model::{Action, Batch, Step};
-use crate::output::Spool;
+use crate::output::{Spool, advice};
 use crate::preset::QueueSpec;
 use crate::store::script::{self, Heading, Place};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
 
-/// A script, complete before any of it is shown: half of one must never be run.
+/// A script, complete before any of it is printed: a half must never be run.
 pub struct Emitted {
     /// Its parts, in order: the heading, then one for each batch.
     pub parts: Spool<String>,
     /// How many batches it has.
     pub batches: u64,
-    /// What whoever runs it should know.
+    /// What the operator who runs it should know.
     pub warnings: Vec<String>,
 }
 
-/// Writes down what `apply` would do with the plan, in the same batches. `foreign_keys` says whether those of a SQLite file are
-/// enforced.
+/// The script of what `apply` would do, in the same batches. `foreign_keys` says whether SQLite enforces foreign keys.
 ///
 /// # Errors
-/// When a guard refuses it that somebody else's ticket is no way around, when it cannot be said in SQL alone, or on an interrupt.
+/// When a guard refuses scripts too, when the plan cannot be written in SQL alone, or on an interrupt.
 pub fn emit(limits: &Limits, plan: &Plan, order: &ApplyOptions<'_>, foreign_keys: bool) -> Result<Emitted, OpsError> {
     if let Some(why) = order.guard.refusal_of_script(plan) {
         return Err(StoreError::new(StoreErrorKind::Refused, format!("{why}; there is no script of it")).into());
     }
     let (counts, batches) = counts(plan)?;
-    // Each batch says its own.
+    // Only for the heading: each batch has its own reason.
     let reason = order.reason(if plan.claims.steps.is_empty() { Cause::Waited } else { Cause::Dead });
     let brake = order.guard.brake(plan);
     let mut warnings = plan.warnings.clone();
     if brake.pulled {
-        warnings.insert(0, format!("--apply would be refused by the brake: {}", brake.why.join("; ")));
+        warnings.insert(0, advice::braked_script(&brake.why));
     }
     let heading = Heading {
         database: &plan.target.database,
@@ -98,7 +97,7 @@ impl Run<'_> {
     }
 }
 
-/// How many steps of each action, and how many batches that makes: one holds steps of one part and one action.
+/// How many steps of each action there are, and how many batches they make: a batch holds one part, action and cause.
 fn counts(plan: &Plan) -> Result<(BTreeMap<Action, u64>, u64), OpsError> {
     let (mut all, mut batches) = (BTreeMap::new(), 0);
     for part in plan.parts() {

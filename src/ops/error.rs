@@ -1,24 +1,30 @@
+//! Why a use case could not be carried out.
+
 use crate::history::JournalError;
+use crate::output::{Request, Unsupported};
 use crate::policy::ScopeError;
-use crate::preset::{ResolveError, SpecError};
+use crate::preset::{QueueSpec, ResolveError, SpecError};
 use crate::store::StoreError;
 use std::io;
 
 /// Why a use case could not be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum OpsError {
-    /// The store is at fault.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A preset, a mapping or the way it fits the tables is at fault.
+    /// A preset or mapping is wrong, or does not fit the tables.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// What was asked for makes no sense here.
+    /// The queue cannot serve the request.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+    /// The request makes no sense.
     #[error("{message}")]
     Usage {
         /// What is wrong.
         message: String,
-        /// What to say instead.
+        /// What to do instead.
         hint: String,
     },
     /// A file that was named cannot be used.
@@ -38,12 +44,17 @@ pub enum OpsError {
 }
 
 impl OpsError {
+    /// A request that this queue cannot serve.
+    pub(super) fn unsupported(spec: &QueueSpec, request: Request) -> OpsError {
+        Unsupported { preset: spec.preset.clone(), request }.into()
+    }
+
     /// A usage error.
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> OpsError {
         OpsError::Usage { message: message.into(), hint: hint.into() }
     }
 
-    /// The same with advice, for an error that has none yet.
+    /// The error with advice, if it is about a file and has none yet.
     #[must_use]
     pub fn hint(mut self, advice: impl Into<String>) -> OpsError {
         if let OpsError::File { hint, .. } = &mut self {

@@ -1,4 +1,4 @@
-//! Watches jobs after they went back to the queue, in short looks by key.
+//! Watches requeued jobs, in short snapshots by key.
 
 use super::OpsError;
 use super::plan::Plan;
@@ -10,25 +10,25 @@ use crate::store::{Limits, Store, StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Between the first two snapshots; half as long again each time, up to the longest.
+/// The pause after the first snapshot; each is half as long again as the one before, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// How soon an interrupt is seen.
+/// The longest time until an interrupt is noticed.
 const NAP: Duration = Duration::from_millis(20);
-/// How many keys are looked up at a time.
+/// Keys that one query reads.
 const LOOKUP: usize = 1000;
-/// So many are named of those that are stuck again.
+/// The most ids of jobs that are stuck again.
 const NAMED: usize = 1000;
 
 /// The jobs of a plan that are to be watched once it is applied.
 pub struct RequeuedJobs {
     spec: QueueSpec,
-    /// By their place in the plan; `None` for a job that does not go back to the queue.
+    /// By their place in the plan; `None` for a job that is not requeued.
     keys: Vec<Option<Key>>,
 }
 
 impl RequeuedJobs {
-    /// Remembers the keys of the jobs that the plan requeues. A document only has their ids, which are for people.
+    /// Remembers the keys of the jobs that the plan requeues: the document has only their ids.
     ///
     /// # Errors
     /// When the temporary file of a long plan cannot be read.
@@ -40,7 +40,7 @@ impl RequeuedJobs {
         Ok(RequeuedJobs { spec: plan.claims.spec.clone(), keys: keys.collect::<Result<_, OpsError>>()? })
     }
 
-    /// Those that were moved.
+    /// The keys of the jobs that were moved.
     fn moved(&self, steps: &Spool<StepJob>) -> Vec<Key> {
         let keys = self.keys.iter().zip(steps.iter());
         let is_moved = |step: &StepJob| step.outcome == Some(Outcome::Moved);
@@ -48,11 +48,11 @@ impl RequeuedJobs {
     }
 }
 
-/// Watches the jobs for that long, or until each of them has ended, or until it is interrupted. `limits` gives those of one
-/// look; `told` hears of each snapshot.
+/// Watches the jobs for `time`, or until each of them has ended, or until an interrupt. `limits` gives the limits of one
+/// snapshot; `report` receives the result of each.
 ///
 /// # Errors
-/// When the last snapshot could not be made. What an earlier one saw is then no answer.
+/// When the last snapshot fails: an earlier one is no answer.
 pub fn follow(
     store: &dyn Store,
     limits: &dyn Fn() -> Limits,
@@ -60,22 +60,22 @@ pub fn follow(
     steps: &Spool<StepJob>,
     policy: &Policy,
     time: Duration,
-    told: &mut dyn FnMut(&Verified),
+    report: &mut dyn FnMut(&Verified),
 ) -> Result<Verified, StoreError> {
     let begun = Instant::now();
     let keys = watch.moved(steps);
     let mut jobs: Vec<Job> = keys.into_iter().map(|key| Job { key, stands: Afterwards::Waiting }).collect();
     let mut pause = FIRST_PAUSE;
     loop {
-        // Taken first: what is seen now must not be older than the time that is said to have been watched.
+        // Measured first: the snapshot must not be older than the time that is reported as watched.
         let waited = begun.elapsed();
-        let looked = snapshot(store, &limits(), watch, policy, &mut jobs);
+        let seen = snapshot(store, &limits(), watch, policy, &mut jobs);
         let interrupted = limits().interrupt.is_raised();
         let is_over = interrupted || waited >= time || jobs.iter().all(|job| job.stands.is_end());
-        match looked {
+        match seen {
             Err(error) if is_over && !(interrupted && error.kind == StoreErrorKind::Interrupted) => return Err(error),
             Err(_) => {}
-            Ok(()) => told(&verified(&jobs, waited)),
+            Ok(()) => report(&verified(&jobs, waited)),
         }
         if is_over {
             return Ok(verified(&jobs, waited));
@@ -90,7 +90,7 @@ struct Job {
     stands: Afterwards,
 }
 
-/// Looks at those that have not ended, and notes how they stand.
+/// Reads the jobs that have not ended, and notes what became of them.
 fn snapshot(
     store: &dyn Store,
     limits: &Limits,

@@ -1,8 +1,8 @@
-//! What keeps a plan from being executed.
+//! Decides whether a plan may be executed.
 
 use super::plan::Plan;
-use crate::output::remedy;
-use crate::policy::{Brake, Circumstances, Lifted};
+use crate::output::{Refusal, remedy};
+use crate::policy::{Brake, Circumstances, Override};
 use crate::store::Store;
 
 /// Why nothing is written to a database in this place, if so.
@@ -22,10 +22,10 @@ pub struct Guard<'a> {
     pub read_only: Option<&'a str>,
     /// True if the database is a standby.
     pub is_standby: bool,
-    /// Why the list of living owners may be the wrong one; saying how many jobs may move lifts it.
+    /// Why the live-owner list may be that of another queue; `--max-jobs` on the command line clears this.
     pub wrong_list: Option<String>,
-    /// What lifts the brake.
-    pub lifted: Option<Lifted>,
+    /// What overrides the brake.
+    pub overridden: Option<Override>,
 }
 
 impl Guard<'_> {
@@ -36,54 +36,41 @@ impl Guard<'_> {
             is_scoped: measured.is_scoped,
             is_standby: self.is_standby,
             up: measured.up,
-            lifted: self.lifted,
+            overridden: self.overridden,
         };
         Brake::on(plan.claims.steps.len() as u64, measured.gauge.as_ref(), &circumstances)
     }
 
     /// Why the plan is not executed, if so.
-    pub(super) fn refusal(&self, plan: &Plan, brake: &Brake) -> Option<String> {
-        let steps = plan.len() as u64;
-        let pulled = || brake.pulled.then(|| format!("the brake: {}", brake.why.join("; ")));
-        self.place()
-            .or_else(|| self.moved(plan))
-            .or_else(|| self.size(steps))
-            .or_else(|| self.list(steps))
-            .or_else(pulled)
+    pub(super) fn refusal(&self, plan: &Plan, brake: &Brake) -> Option<Refusal> {
+        let pulled = || brake.pulled.then(|| Refusal::Brake(brake.why.clone()));
+        self.place().or_else(|| self.refusal_of_script(plan)).or_else(pulled)
     }
 
-    /// Why there is no script of the plan, if so: a read-only target and a standby are what scripts are for, and of the brake
-    /// the script itself tells whoever runs it.
-    pub(super) fn refusal_of_script(&self, plan: &Plan) -> Option<String> {
+    /// Why there is no script of the plan, if so. A read-only target and a standby are what scripts are for, and the script
+    /// itself warns of the brake.
+    pub(super) fn refusal_of_script(&self, plan: &Plan) -> Option<Refusal> {
         let steps = plan.len() as u64;
-        self.moved(plan).or_else(|| self.size(steps)).or_else(|| self.list(steps))
+        let expected = self.expect.filter(|expected| !plan.digest.starts_with(*expected));
+        let other_plan = |expected: &str| Refusal::OtherPlan {
+            expected: expected.to_owned(),
+            digest: plan.short_digest().to_owned(),
+        };
+        let wrong_list = || self.wrong_list.clone().filter(|_| steps > 0).map(Refusal::WrongList);
+        expected.map(other_plan).or_else(|| self.size(steps)).or_else(wrong_list)
     }
 
-    /// The same for so many steps that no judgement has led to.
-    pub(super) fn refusal_of(&self, steps: u64) -> Option<String> {
+    /// Why an undo of so many steps is not executed, if so.
+    pub(super) fn refusal_of_undo(&self, steps: u64) -> Option<Refusal> {
         self.place().or_else(|| self.size(steps))
     }
 
-    fn place(&self) -> Option<String> {
-        if let Some(target) = self.read_only {
-            return Some(format!("target {target} is read-only in the config file"));
-        }
-        self.is_standby.then(|| "this is a standby; its primary is the place to apply".to_owned())
+    fn place(&self) -> Option<Refusal> {
+        let read_only = self.read_only.map(|target| Refusal::ReadOnly(target.to_owned()));
+        read_only.or_else(|| self.is_standby.then_some(Refusal::Standby))
     }
 
-    fn moved(&self, plan: &Plan) -> Option<String> {
-        let expected = self.expect.filter(|expected| !plan.digest.starts_with(*expected))?;
-        let now = plan.short_digest();
-        Some(format!("the plan is no longer the one expected: {expected} was said, and it is {now} now"))
-    }
-
-    fn list(&self, steps: u64) -> Option<String> {
-        let why = self.wrong_list.as_ref().filter(|_| steps > 0)?;
-        Some(format!("{why}. If that is right, say with --max-jobs how many jobs may move"))
-    }
-
-    fn size(&self, steps: u64) -> Option<String> {
-        let max = self.max_jobs.filter(|max| steps > *max)?;
-        Some(format!("the plan has {steps} steps and --max-jobs allows {max}"))
+    fn size(&self, steps: u64) -> Option<Refusal> {
+        self.max_jobs.filter(|max| steps > *max).map(|max| Refusal::TooLarge { steps, max })
     }
 }

@@ -1,3 +1,5 @@
+//! Compares what is in flight with the ranges of a monitoring plugin.
+
 use super::OpsError;
 use super::measure::measure;
 use super::selection::Selection;
@@ -9,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Compares what is in flight with the ranges that alerts are asked for.
+/// Compares what is in flight with the ranges of `alerts`.
 ///
 /// # Errors
 /// When the store cannot be read, or the selection makes no sense for this queue.
@@ -52,7 +54,7 @@ fn summary(measured: &Measured) -> HealthSummary {
     }
 }
 
-/// `None` where claims are stuck of which nobody knows how long they have been silent.
+/// `None` if claims are stuck whose silence is unknown.
 fn value(measure: Measure, summary: &HealthSummary) -> Option<f64> {
     match measure {
         Measure::Stuck => Some(summary.stuck as f64),
@@ -83,7 +85,7 @@ fn message(summary: &HealthSummary) -> String {
     format!("{} stuck{unknown}, of {} in flight{silent}", summary.stuck, summary.in_flight)
 }
 
-/// The ranges that make it as bad as it is: `: stuck 12 above 10`.
+/// The ranges that explain the state: `: stuck 12 above 10`.
 fn broken(state: State, summary: &HealthSummary, alerts: &Alerts) -> String {
     let spelled = |measure: Measure, value: f64| match (measure, Duration::try_from_secs_f64(value)) {
         (Measure::Silence, Ok(silence)) => age(silence),
@@ -134,7 +136,7 @@ fn queues(measured: &Measured) -> Vec<HealthQueue> {
     queues
 }
 
-/// What keeps the numbers from being trusted whole: "could not look" must never read as "nothing found".
+/// Why the numbers may be incomplete: "could not read" must never look like "nothing found".
 fn findings(snapshot: &mut Snapshot, summary: &HealthSummary) -> Result<Vec<String>, OpsError> {
     let mut findings = Vec::new();
     if snapshot.target.standby.is_some() {

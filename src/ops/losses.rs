@@ -1,17 +1,22 @@
-//! How often jobs were lost before, where their rows do not say: counted from what earlier runs have recorded.
+//! Counts how often a job was lost before: in a column of its row, in the ledger, or in the journals of this host.
 
 use super::OpsError;
+use super::delay::can_return_later;
 use super::history::{Records, belongs};
 use super::session::Snapshot;
-use super::stalls::CountStalls;
 use crate::history::{self, Directory};
 use crate::model::{Action, Claim, Engine, Loss};
+use crate::output::{self, Request};
+use crate::policy::{Delay, Draft, Policy, why_failed};
 use crate::preset::ident::literal;
 use std::collections::{BTreeSet, HashMap};
 
+/// Counts, outside of the rows, how often the job of a claim was lost before; 0 for an unknown job.
+pub type CountLosses = Box<dyn Fn(&Claim) -> i64>;
+
 impl Snapshot {
-    /// The same snapshot with losses counted: by the rows themselves; where they do not, by the queue's ledger; and where there is
-    /// none, by the journals of this host, which know of its own runs only.
+    /// The snapshot with losses counted: by the rows themselves; if they do not, by the queue's ledger; and without a ledger by
+    /// the journals of this host, which hold its own runs only.
     ///
     /// # Errors
     /// When the ledger or a journal cannot be read.
@@ -19,7 +24,7 @@ impl Snapshot {
         if self.counts_stalls() {
             return Ok(self);
         }
-        // Then nothing tells the losses of a deleted job from those of a new one under its id.
+        // Nothing tells the losses of a deleted job from those of a new one under its id.
         if self.spec.attempts.column.is_none() && self.reuses_ids()? {
             return Ok(self);
         }
@@ -32,12 +37,21 @@ impl Snapshot {
             (None, Some(journals)) => of_journals(&mut self, journals, &mut losses)?,
             (None, None) => return Ok(self),
         }
-        Ok(self.counting_stalls(Box::new(losses)))
+        Ok(self.counting_stalls(Box::new(move |claim| losses.of(claim))))
     }
-}
 
-impl Snapshot {
-    /// True where the key is a rowid, and the highest one is free again once its row is gone.
+    /// The snapshot with losses counted by `count`, if the rows do not count them.
+    #[must_use]
+    pub fn counting_stalls(self, count: CountLosses) -> Snapshot {
+        if self.counts_stalls() { self } else { Snapshot { losses: Some(count), ..self } }
+    }
+
+    /// True if the rows, the ledger or the journals tell how often its claims were lost before.
+    fn counts_stalls(&self) -> bool {
+        self.spec.attempts.stalls.is_some() || self.losses.is_some()
+    }
+
+    /// True if the key is a rowid, and the highest one is free again once its row is gone.
     fn reuses_ids(&mut self) -> Result<bool, OpsError> {
         let table = self.spec.tables.get(&self.spec.claim.lock_table).filter(|_| self.spec.engine == Engine::Sqlite);
         let (Some(table), [key]) = (table, self.spec.claim.key.as_slice()) else { return Ok(false) };
@@ -51,11 +65,11 @@ impl Snapshot {
     }
 }
 
-/// Losses by job, as records tell of them.
+/// Losses by job, as the ledger or the journals record them.
 #[derive(Default)]
 struct Losses(HashMap<String, Lost>);
 
-/// What is known of the job that had a key last.
+/// The last job that had a key.
 #[derive(Default)]
 struct Lost {
     times: i64,
@@ -64,8 +78,8 @@ struct Lost {
 }
 
 impl Lost {
-    /// False if a job of that kind with so many attempts must be another one under the same key: SQLite gives the id of a
-    /// deleted row to a new one. A job keeps its kind, and its attempts never become fewer.
+    /// False if a job of that kind with so many attempts must be another one under the same key: SQLite reuses the id of a
+    /// deleted row. A job keeps its kind, and its attempts never become fewer.
     fn may_be(&self, kind: Option<&str>, attempts: Option<i64>) -> bool {
         self.kind.as_deref() == kind && attempts.zip(self.attempts).is_none_or(|(now, then)| now >= then)
     }
@@ -81,14 +95,34 @@ impl Losses {
         lost.times += if loss.taken_back { -1 } else { 1 };
         (lost.kind, lost.attempts) = (loss.kind.clone(), loss.attempts_after);
     }
-}
 
-impl CountStalls for Losses {
-    fn stalls_of(&self, claim: &Claim) -> i64 {
+    /// How often the job of a claim was lost before.
+    fn of(&self, claim: &Claim) -> i64 {
         let attempts = claim.attempts.as_integer();
         let lost = self.0.get(&claim.key.exact()).filter(|lost| lost.may_be(claim.kind.as_deref(), attempts));
         lost.map_or(0, |lost| lost.times.max(0))
     }
+}
+
+/// Refuses a stall budget where nothing counts stalls: it would never be spent.
+pub(super) fn must_be_counted(snapshot: &Snapshot, max_stalls: Option<u32>) -> Result<(), OpsError> {
+    match max_stalls {
+        Some(_) if !snapshot.counts_stalls() => Err(OpsError::unsupported(&snapshot.spec, Request::Stalls)),
+        _ => Ok(()),
+    }
+}
+
+/// What the target asks of every run and this queue cannot do: it would refuse each. With the finding's id.
+pub fn unfit_for_target(snapshot: &Snapshot, max_stalls: Option<u32>, delay: &Delay) -> Vec<(&'static str, String)> {
+    let budget = must_be_counted(snapshot, max_stalls).err().map(|error| ("max_stalls", error.to_string()));
+    let delay = can_return_later(&snapshot.spec, delay).err().map(|error| ("delay", error.to_string()));
+    budget.into_iter().chain(delay).collect()
+}
+
+/// Adds the spent stall budget to the reasons of a job that it fails.
+pub(super) fn explain(job: &mut output::Job, claim: &Claim, policy: &Policy, draft: &Draft) {
+    let why = why_failed(claim, policy, draft);
+    job.reasons.extend(why.map(|detail| output::Reason { rule: "max_stalls".to_owned(), proves: None, detail }));
 }
 
 fn of_journals(snapshot: &mut Snapshot, journals: &Directory, losses: &mut Losses) -> Result<(), OpsError> {
@@ -100,12 +134,12 @@ fn of_journals(snapshot: &mut Snapshot, journals: &Directory, losses: &mut Losse
             heads.push((head.time, run));
         }
     }
-    // Oldest first: what takes a run back comes after it, and attempts grow. Names of runs know no fractions of a second.
+    // Oldest first: an undo comes after its run, and attempts grow. Run ids have no fractions of a second.
     heads.sort_by(|(a, a_run), (b, b_run)| (a.micros(), a_run).cmp(&(b.micros(), b_run)));
     let mut undoes = BTreeSet::new();
     for (_, run) in heads {
         let Some((head, lines)) = history::read(journals, &run)? else { continue };
-        // What takes a run back counts against it; what takes that back, for it again.
+        // An undo counts against its run; an undo of that undo counts for it again.
         let taken_back = head.undoes.as_ref().is_some_and(|undone| !undoes.contains(undone));
         if taken_back {
             undoes.insert(run);

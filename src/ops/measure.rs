@@ -1,3 +1,5 @@
+//! Counts claims by queue, state and reason, for monitoring.
+
 use super::OpsError;
 use super::progress::{UnderWay, Work};
 use super::selection::Selection;
@@ -8,8 +10,8 @@ use crate::preset::{Liveness, QueueSpec};
 use crate::store::Wanted;
 use std::collections::BTreeMap;
 
-/// Counts what is in flight, for monitoring: stuck by queue, state and reason. Reads every claim of the queue, since what is
-/// healthy is counted too.
+/// Counts what is in flight by queue and state, and what is stuck by reason. Reads every claim of the queue: healthy ones count
+/// too.
 ///
 /// # Errors
 /// When the store cannot be read, or the selection makes no sense for this queue.
@@ -22,7 +24,7 @@ pub fn measure(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) 
         ..MeasuredState::default()
     };
     let mut measured = Measured { queues: BTreeMap::new() };
-    let under_way = UnderWay::begin(&*snapshot.progress, Work::Looking);
+    let under_way = UnderWay::begin(&*snapshot.progress, Work::Reading);
     snapshot.reader.scan(spec, &Wanted::All, &mut |claim| {
         under_way.one();
         if !selection.admits(&claim) {
@@ -47,8 +49,7 @@ pub fn measure(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) 
     Ok(measured)
 }
 
-/// The rules by which a claim of this queue is called dead as a rule. Their counts must not come and go with what is found:
-/// whoever draws them needs the zeros.
+/// The rules that usually call a claim of this queue dead. Their counts are always present, zeros included: a graph needs them.
 fn usual_rules(spec: &QueueSpec, policy: &Policy) -> Vec<Rule> {
     if policy.restart.is_some() {
         return vec![if policy.list().is_some() { Rule::LiveOwnerList } else { Rule::Restart }];

@@ -1,19 +1,17 @@
-//! Use cases: each takes a snapshot, a selection and a policy, and gives back a document. They never print, read no
-//! environment and know no command line.
+//! Use cases: each takes a snapshot, a selection and a policy, and returns a document. They never print, read no environment and
+//! know no command line.
 
 mod apply;
 mod check;
 mod confirm;
 mod delay;
 mod demo;
-mod diagnoses;
 mod emit;
 mod error;
 mod follow_up;
 mod guard;
 mod health;
 mod history;
-mod hosts;
 mod init;
 mod losses;
 mod measure;
@@ -29,9 +27,7 @@ mod show;
 mod snapshot_diff;
 mod snapshot_file;
 mod stale;
-mod stalls;
 mod stats;
-mod survey;
 mod sweep_lock;
 mod thresholds;
 mod too_long;
@@ -46,24 +42,23 @@ pub use follow_up::{RequeuedJobs, follow};
 pub use guard::Guard;
 pub use health::health;
 pub use history::{Records, history, history_run};
-pub use hosts::{Unheard, unheard};
 pub use init::{init, init_ledger, reference_schema};
+pub use losses::{CountLosses, unfit_for_target};
 pub use measure::measure;
 pub use owners::owners;
-pub use plan::{Plan, PlanSource, plan, plan_again, plan_waiting};
+pub use plan::{Plan, PlanSource, UnmatchedNames, plan, plan_again, plan_waiting, unmatched_names};
 pub use progress::{Progress, Silent, Work};
 pub use reclaim::{ApplyOptions, Reclaimed, reclaim};
 pub use record::{Keep, Record};
+pub use scan::{Prescan, in_flight, prescan};
 pub use selection::Selection;
 pub use session::{Session, Snapshot};
 pub use show::show;
 pub use snapshot_diff::SnapshotDiff;
 pub use snapshot_file::SnapshotFile;
 pub use stale::{stale, stale_diagnoses};
-pub use stalls::{CountStalls, unfit_for_target};
 pub use stats::{runtimes, stats};
-pub use survey::{Survey, in_flight, survey};
-pub use sweep_lock::{LockOptions, WAITED, called_off, pause, untold};
+pub use sweep_lock::{LockOptions, called_off, pause, why_ledger_is_unusable};
 pub use thresholds::cutoffs;
 pub use too_long::unfit as unfit_limits;
 pub use undo::{UndoOrder, UndoPlan, Undone, undo, undo_plan};

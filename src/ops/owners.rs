@@ -1,3 +1,5 @@
+//! Lists owners and what they hold.
+
 use super::OpsError;
 use super::progress::{UnderWay, Work};
 use super::selection::Selection;
@@ -8,7 +10,7 @@ use crate::policy::{Inconsistencies, Judgement, Policy, Verdict, judge};
 use crate::store::Wanted;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Lists who holds what, who is dead and who is alive, and what is wrong with the ownership data itself.
+/// Lists who holds what, who is dead and who is alive, and where the ownership data contradicts itself.
 ///
 /// # Errors
 /// When the store cannot be read, or the selection makes no sense for this queue.
@@ -19,7 +21,7 @@ pub fn owners(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -
     let mut entries: BTreeMap<Option<String>, Entry> = BTreeMap::new();
     let mut inconsistencies = Inconsistencies::default();
     let spec = &snapshot.spec;
-    let under_way = UnderWay::begin(&*snapshot.progress, Work::Looking);
+    let under_way = UnderWay::begin(&*snapshot.progress, Work::Reading);
     snapshot.reader.scan(spec, &Wanted::All, &mut |claim| {
         under_way.one();
         if !selection.admits(&claim) {
@@ -48,7 +50,7 @@ pub fn owners(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -
         target: snapshot.target.clone(),
         summary,
         owners,
-        findings: inconsistencies.sentences(),
+        findings: inconsistencies.found().map(|(what, claims)| Owners::finding(what, claims)).collect(),
     })
 }
 
@@ -57,7 +59,7 @@ struct Entry {
     host: Option<String>,
     claims: u64,
     stuck: u64,
-    /// Stuck ones whose worker is gone; the others are in trouble, and their worker shows life.
+    /// Stuck claims whose worker is dead; the other stuck ones are in trouble, and their worker shows life.
     dead: u64,
     unknown: u64,
     last_seen_at: Option<Timestamp>,

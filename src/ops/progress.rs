@@ -1,11 +1,13 @@
+//! Reports the progress of a use case.
+
 use std::cell::Cell;
 
-/// Who is told how far a use case is. Use cases print nothing themselves.
+/// Receives the progress of a use case: use cases print nothing.
 pub trait Progress {
     /// Something begins that may take a while.
     fn begin(&self, _work: Work) {}
 
-    /// So much of it is done: claims looked at, or steps that were tried; and of these, jobs that were moved.
+    /// So much is done: claims read, or steps tried; and of these, jobs moved.
     fn reached(&self, _done: u64, _moved: u64) {}
 
     /// It has ended, well or not.
@@ -15,13 +17,13 @@ pub trait Progress {
 /// What may take a while.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    /// Reading claims; nobody knows beforehand how many.
-    Looking,
+    /// Reading claims, whose number is not known.
+    Reading,
     /// Executing a plan of so many steps.
     Applying(u64),
 }
 
-/// Tells nobody.
+/// Drops all progress.
 pub struct Silent;
 
 impl Progress for Silent {}
@@ -33,7 +35,7 @@ pub(super) struct UnderWay<'a> {
     moved: Cell<u64>,
 }
 
-/// How many claims are looked at before that is told.
+/// Claims read between two reports.
 const EVERY: u64 = 256;
 
 impl<'a> UnderWay<'a> {
@@ -42,7 +44,7 @@ impl<'a> UnderWay<'a> {
         UnderWay { progress, done: Cell::new(0), moved: Cell::new(0) }
     }
 
-    /// One more claim was looked at.
+    /// One more claim was read.
     pub(super) fn one(&self) {
         let done = self.done.get() + 1;
         self.done.set(done);
@@ -89,7 +91,7 @@ mod tests {
     fn counts_are_sums_and_an_end_always_comes() {
         let heard = Heard::default();
         {
-            let under_way = UnderWay::begin(&heard, Work::Looking);
+            let under_way = UnderWay::begin(&heard, Work::Reading);
             (0..600).for_each(|_| under_way.one());
         }
         {
@@ -97,6 +99,6 @@ mod tests {
             under_way.batch(5, 4);
             under_way.batch(2, 2);
         }
-        assert_eq!(heard.0.into_inner(), ["Looking", "256 0", "512 0", "end", "Applying(7)", "5 4", "7 6", "end"]);
+        assert_eq!(heard.0.into_inner(), ["Reading", "256 0", "512 0", "end", "Applying(7)", "5 4", "7 6", "end"]);
     }
 }

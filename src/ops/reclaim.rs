@@ -1,3 +1,5 @@
+//! Prints or executes a plan, and records the run.
+
 use super::OpsError;
 use super::apply::apply;
 use super::guard::{Guard, refusal_of_place};
@@ -5,11 +7,11 @@ use super::plan::Plan;
 use super::record::{About, Cause, Record, Recording, target};
 use super::sweep_lock::LockOptions;
 use crate::model::Outcome;
-use crate::output::{self, Reclaim, ReclaimSummary};
+use crate::output::{Reclaim, ReclaimSummary, advice};
 use crate::policy::Delay;
 use crate::store::{Limits, Store, StoreError, StoreErrorKind};
 
-/// What is asked about a plan: to look at it, or to execute it, and within which bounds.
+/// Whether and within which bounds a plan is executed.
 pub struct ApplyOptions<'a> {
     /// The document's name: `jobdoctor.reclaim/v1` or `jobdoctor.sweep/v1`.
     pub schema: &'static str,
@@ -17,18 +19,18 @@ pub struct ApplyOptions<'a> {
     pub apply: bool,
     /// What keeps a plan from being executed.
     pub guard: Guard<'a>,
-    /// The run's id, which goes into the reason written with each job.
+    /// The run's id, which is part of the reason written with each job.
     pub run_id: String,
-    /// How much later than now the jobs that go back may run.
+    /// How much later than now requeued jobs may run.
     pub later: Delay,
-    /// How it uses the sweep lock, if it does.
+    /// How it uses the sweep lock; `None` for a run without it.
     pub sweep_lock: Option<LockOptions>,
-    /// Who runs it, why, and where that is kept.
+    /// Who runs it, why, and where the run is recorded.
     pub record: Record,
 }
 
 impl ApplyOptions<'_> {
-    /// What is written with each job.
+    /// The reason that is written with each job.
     pub(super) fn reason(&self, cause: Cause) -> String {
         self.record.words(cause, &self.run_id)
     }
@@ -40,7 +42,7 @@ pub struct Reclaimed {
     pub document: Reclaim,
     /// What stopped it.
     pub stop: Option<StoreError>,
-    /// What went wrong beside it: wake-ups that failed.
+    /// Warnings after the commits, such as wake-ups that failed.
     pub after: Vec<String>,
     /// True if `history` knows the run.
     pub is_recorded: bool,
@@ -57,12 +59,13 @@ pub fn reclaim(
     order: &ApplyOptions<'_>,
 ) -> Result<Reclaimed, OpsError> {
     let brake = order.guard.brake(&plan);
-    let mut refused = if order.apply { order.guard.refusal(&plan, &brake) } else { None };
+    let refusal = order.guard.refusal(&plan, &brake).filter(|_| order.apply);
+    let mut refused = refusal.map(|refusal| refusal.to_string());
     if order.apply && refused.is_none() {
         refused = refusal_of_place(store);
     }
     if let Some(why) = order.guard.wrong_list.as_ref().filter(|_| !order.apply && !plan.is_empty()) {
-        plan.warnings.push(format!("{why}. It is applied only with --max-jobs"));
+        plan.warnings.push(advice::wrong_list(why));
     }
     let planned = plan.len() as u64;
     let waiting = planned - plan.claims.steps.len() as u64;
@@ -86,7 +89,7 @@ pub fn reclaim(
         let tally = applied.tally();
         let committed = applied.count(Outcome::NotTried) < plan.len() as u64;
         match applied.stop {
-            // The journal could not take the intent, so the first batch was rolled back: a guard has held.
+            // The required journal failed, so the first batch was rolled back and nothing was written.
             Some(error) if !committed && error.kind == StoreErrorKind::Refused => {
                 applies = false;
                 refused = Some(error.message);
@@ -111,7 +114,7 @@ pub fn reclaim(
         applied: applies,
         run_id: recording.run_id(),
         digest: plan.digest,
-        brake: output::Brake { pulled: brake.pulled, why: brake.why, lift: brake.lift },
+        brake: brake.into(),
         delay_seconds: order.later.delay.map(|delay| delay.as_secs_f64()),
         jitter_seconds: order.later.jitter.map(|jitter| jitter.as_secs_f64()),
         confirmed_after_seconds: plan.confirmed_after.map(|apart| apart.as_secs_f64()),

@@ -1,5 +1,5 @@
-//! What a run does, recorded: the intent of each batch ahead of its commit and the result after it, in the journal of this
-//! host; and where the queue has a ledger, there too.
+//! Records a run in the journal of this host and in the queue's ledger: the intent of each batch before its commit, the result
+//! after it.
 
 use crate::history::{
     Actor, Directory, End, Entry, Head, Intent, JournalError, Line, StepEnd, Target, Writer, key_to_json,
@@ -16,40 +16,40 @@ use std::collections::BTreeMap;
 /// Whether a run keeps a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Keep {
-    /// It does not.
+    /// No journal.
     #[default]
     Off,
-    /// It does where it can; where not, it says so and goes on.
+    /// A journal if possible; otherwise a warning.
     IfPossible,
-    /// Without one nothing is written.
+    /// A journal, or nothing is written to the queue.
     Required,
 }
 
-/// Who runs it, why, and where that is kept.
+/// Who runs a command, why, and where the run is recorded.
 #[derive(Debug, Clone, Default)]
 pub struct Record {
     /// The command.
     pub command: &'static str,
     /// Who runs it.
     pub actor: Actor,
-    /// On which host.
+    /// The host.
     pub host: Option<String>,
-    /// Why, in the words of who runs it.
+    /// The operator's reason.
     pub reason: Option<String>,
     /// Whether a journal is kept.
     pub keep: Keep,
-    /// Where journals are; `None` where that cannot be told.
+    /// The directory of the journals; `None` if none is known.
     pub directory: Option<Directory>,
 }
 
-/// Why a job is moved, as far as the queue's own last error has to tell it apart.
+/// Why a job is moved, for the error that the queue keeps with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cause {
-    /// Something proves that its worker is dead.
+    /// Its worker is dead.
     Dead,
     /// It took too long, or its deadline has passed; its worker may be alive.
     Late,
-    /// It waited, and nobody took it.
+    /// It waited too long.
     Waited,
 }
 
@@ -57,7 +57,7 @@ impl Cause {
     /// Every cause.
     pub(super) const ALL: [Cause; 3] = [Cause::Dead, Cause::Late, Cause::Waited];
 
-    /// That of a step.
+    /// The cause of a step.
     pub(super) fn of(spec: &QueueSpec, job: &StepJob) -> Cause {
         match job.job.reasons.iter().any(|reason| reason.proves == Some(Proves::Death)) {
             _ if spec.waits => Cause::Waited,
@@ -66,7 +66,7 @@ impl Cause {
         }
     }
 
-    /// What is written with a job for that cause, before the operator's own words.
+    /// The reason written with a job, before the operator's own.
     pub(super) fn reason(self, run_id: &str) -> String {
         let words = match self {
             Cause::Dead => "worker presumed dead",
@@ -78,14 +78,14 @@ impl Cause {
 }
 
 impl Record {
-    /// What is written with each job, where the queue keeps its last error.
+    /// The reason written with each job, if the queue keeps its last error.
     pub(super) fn words(&self, cause: Cause, run_id: &str) -> String {
         let words = cause.reason(run_id);
         self.reason.as_ref().map_or(words.clone(), |reason| format!("{words}: {reason}"))
     }
 }
 
-/// The parts of a head that a run knows of its queue.
+/// The queue of a run, for its head.
 pub(super) fn target(target: &output::Target, spec: &QueueSpec, identity: Option<String>) -> Target {
     Target {
         engine: target.engine.clone(),
@@ -99,7 +99,7 @@ pub(super) fn target(target: &output::Target, spec: &QueueSpec, identity: Option
     }
 }
 
-/// What a run is about: for its head.
+/// The facts of a run that its head records.
 pub(super) struct About {
     pub(super) run_id: String,
     pub(super) time: Timestamp,
@@ -110,7 +110,7 @@ pub(super) struct About {
     pub(super) planned: u64,
 }
 
-/// The record of one run, being made.
+/// The record of a run that is under way.
 pub(super) struct Recording {
     head: Head,
     keep: Keep,
@@ -118,16 +118,16 @@ pub(super) struct Recording {
     has_ledger: bool,
     batch: u64,
     moved: u64,
-    /// Moved jobs that no record could give back.
+    /// Moved jobs that no record can restore.
     lost: u64,
-    /// Jobs that were moved, or may have been, and that no intent in the journal names.
+    /// Jobs that were moved, or may have been, without an intent in the journal.
     unrecorded: u64,
-    /// Why there is no journal, or not all of it.
+    /// Why the journal is missing or incomplete.
     trouble: Option<String>,
 }
 
 impl Recording {
-    /// Begins one. Nothing is made before there is something to tell.
+    /// Begins a record. The file is created with its first intent.
     pub(super) fn begin(record: &Record, about: About, has_ledger: bool) -> Recording {
         let head = Head {
             schema: "jobdoctor.journal/v1".to_owned(),
@@ -160,7 +160,7 @@ impl Recording {
         Recording { head, keep, journal, has_ledger, batch: 0, moved: 0, lost: 0, unrecorded: 0, trouble }
     }
 
-    /// Why nothing may be written, if so: the journal is required, and could not be kept.
+    /// Why nothing may be written, if so: a required journal that cannot be written.
     pub(super) fn refusal(&self) -> Option<String> {
         if self.keep != Keep::Required {
             return None;
@@ -172,20 +172,20 @@ impl Recording {
         trouble.map(|trouble| format!("the journal is required (journal = \"required\"), and {trouble}"))
     }
 
-    /// What is told of a batch whose steps look like this.
+    /// The recorder of a batch with these steps.
     pub(super) fn batch(&mut self, steps: Vec<Entry>) -> BatchRecorder<'_> {
         self.batch += 1;
         let wakes = !steps.is_empty() && steps.iter().all(|step| step.action == Action::Wake);
-        BatchRecorder { recording: self, steps, wakes, is_told: false, is_in_journal: false, lost: 0 }
+        BatchRecorder { recording: self, steps, wakes, is_announced: false, is_in_journal: false, lost: 0 }
     }
 
-    /// Takes down how the steps of the last batch ended.
+    /// Records the results of the last batch.
     pub(super) fn ended(&mut self, ends: Vec<StepEnd>) {
         let line = Line::Result { batch: self.batch, steps: ends };
-        self.tell(&line, false);
+        self.write(&line, false);
     }
 
-    /// Takes down how the run ended; after a gap too, if there is room again: then it says how much is missing.
+    /// Records the end of the run, also after a gap: then it says how much is missing.
     pub(super) fn finish(&mut self, outcomes: &BTreeMap<Outcome, u64>, stop: Option<&StoreError>) {
         let stop = stop.map(|stop| stop.message.clone());
         let end = Line::End(End { outcomes: outcomes.clone(), unrecorded: self.unrecorded, stop });
@@ -195,8 +195,8 @@ impl Recording {
         }
     }
 
-    fn tell(&mut self, line: &Line, sync: bool) {
-        // After a gap, what follows could not be told apart from what is whole.
+    fn write(&mut self, line: &Line, sync: bool) {
+        // After a gap, a further line would make the journal look complete.
         let Some(journal) = self.journal.as_mut().filter(|_| self.trouble.is_none()) else { return };
         if let Err(error) = journal.write_if_begun(line, sync) {
             self.give_up(&error);
@@ -210,7 +210,7 @@ impl Recording {
         }
     }
 
-    /// The run's id, once it has written something that it stands for.
+    /// The run's id, once the run has moved a job or written a journal.
     pub(super) fn run_id(&self) -> Option<String> {
         (self.moved > 0 || self.path().is_some()).then(|| self.head.run_id.clone())
     }
@@ -221,48 +221,48 @@ impl Recording {
         journal.map(|journal| journal.path().display().to_string())
     }
 
-    /// Whether every job that was moved could be given back.
+    /// True if every moved job can be restored.
     pub(super) fn is_whole(&self) -> bool {
         self.lost == 0
     }
 
-    /// Whether a record is kept at all.
+    /// True if there is a journal or a ledger.
     pub(super) fn keeps(&self) -> bool {
         self.has_ledger || self.journal.is_some()
     }
 
-    /// Whether somebody finds this run in it: a run that has moved nothing is in no ledger.
+    /// True if `history` finds this run: a run that has moved nothing is in no ledger.
     pub(super) fn is_kept(&self) -> bool {
         self.path().is_some() || (self.has_ledger && self.moved > 0)
     }
 
-    /// What is to be said about it afterwards. Nothing where nothing was written: a sweep that is idle says nothing.
+    /// The warning about an incomplete record. An idle sweep has none.
     pub(super) fn warning(&self) -> Option<String> {
         let trouble = self.trouble.as_ref().filter(|_| self.moved > 0)?;
         Some(match (self.has_ledger, self.path()) {
             (true, _) => {
                 format!("the ledger has this run, but this host's journal has not, or not all of it: {trouble}")
             }
-            (false, None) => format!("this run is not recorded and cannot be taken back: {trouble}"),
+            (false, None) => format!("this run is not recorded and cannot be reverted: {trouble}"),
             (false, Some(path)) => {
-                format!("not all of this run is recorded in {path}, and the rest cannot be taken back: {trouble}")
+                format!("not all of this run is recorded in {path}, and the rest cannot be reverted: {trouble}")
             }
         })
     }
 }
 
-/// What the store tells of one batch.
+/// Receives what the store does in one batch.
 pub(super) struct BatchRecorder<'r> {
     recording: &'r mut Recording,
-    /// The steps of the batch, without what becomes of their rows.
+    /// The steps of the batch, without the changes of their rows.
     steps: Vec<Entry>,
-    /// True for wake-ups, of which nothing is kept: they change no row, and come again with each sweep.
+    /// True for wake-ups, which are not recorded: they change no row, and each sweep repeats them.
     wakes: bool,
-    /// Whether the store has told of it.
-    is_told: bool,
+    /// Whether the store has announced the batch.
+    is_announced: bool,
     /// Whether its intent is in the journal.
     is_in_journal: bool,
-    /// Jobs of it that no record could give back.
+    /// Jobs of the batch that no record can restore.
     lost: u64,
 }
 
@@ -275,7 +275,7 @@ impl BatchRecorder<'_> {
         changes.iter().filter_map(entry).collect()
     }
 
-    /// Counts what was committed, once that is known.
+    /// Counts what was committed.
     pub(super) fn committed(self, results: &[StepResult]) {
         if self.wakes {
             return;
@@ -284,7 +284,7 @@ impl BatchRecorder<'_> {
         let done = results.iter().filter(is_done).count() as u64;
         self.recording.moved += done;
         self.recording.unrecorded += if self.is_in_journal { 0 } else { done };
-        self.recording.lost += if self.is_told { self.lost.min(done) } else { done };
+        self.recording.lost += if self.is_announced { self.lost.min(done) } else { done };
     }
 }
 
@@ -302,7 +302,7 @@ impl Recorder for BatchRecorder<'_> {
     }
 
     fn intent(&mut self, at: Timestamp, changes: &[Change]) -> Result<(), StoreError> {
-        (self.is_told, self.is_in_journal) = (true, false);
+        (self.is_announced, self.is_in_journal) = (true, false);
         if self.wakes {
             return Ok(());
         }
@@ -367,7 +367,7 @@ fn ledger_row(head: &Head, at: Timestamp, entry: Entry) -> LedgerRow {
     }
 }
 
-/// The steps of a batch as a record tells of them.
+/// The steps of a batch, as the journal and the ledger record them.
 pub(super) fn entries(steps: &[Step], jobs: &[StepJob]) -> Vec<Entry> {
     let entry = |(n, (step, job)): (usize, (&Step, &StepJob))| Entry {
         step: n,
@@ -387,7 +387,7 @@ pub(super) fn entries(steps: &[Step], jobs: &[StepJob]) -> Vec<Entry> {
     steps.iter().zip(jobs).enumerate().map(entry).collect()
 }
 
-/// How the steps of a batch ended, as a record tells of it.
+/// The results of a batch, as the journal records them.
 pub(super) fn ends<'i>(ids: impl Iterator<Item = &'i String>, results: &[StepResult]) -> Vec<StepEnd> {
     let end = |(id, result): (&String, &StepResult)| StepEnd {
         id: id.clone(),

@@ -1,20 +1,24 @@
-//! Reads the claims of a snapshot and judges them: the one place where both is done.
+//! Reads the claims of a snapshot, judges them, and passes over them before for evidence from outside the database.
 
 use super::OpsError;
+use super::losses::CountLosses;
 use super::progress::{UnderWay, Work};
 use super::selection::Selection;
 use super::session::Snapshot;
+use super::snapshot_file::SnapshotFile;
 use super::thresholds::cutoffs;
 use crate::model::{Claim, Key};
-use crate::policy::{Judgement, Policy, Verdict, judge};
+use crate::output::Request;
+use crate::policy::{EarlierSnapshot, Judgement, Living, Policy, Verdict, judge, key_print, seen};
 use crate::preset::QueueSpec;
 use crate::store::{Found, StoreError, Wanted};
+use std::collections::HashMap;
 
-/// What is done with a claim that is stuck or unknown; the last is whether it is among those asked for.
+/// Receives a claim that is stuck or unknown, and whether the selection admits it.
 type Each<'a> = &'a mut dyn FnMut(&QueueSpec, &Claim, Judgement, bool) -> Result<(), OpsError>;
 
-/// Hands over every claim of the queue that is stuck or unknown, asked for or not; with ids, those that are named. Returns the
-/// ids that name no job.
+/// Judges the whole queue and hands over every claim that is stuck or unknown, selected or not; with ids, only the named
+/// claims. Returns the ids that name no job.
 pub(super) fn judged(
     snapshot: &mut Snapshot,
     selection: &Selection,
@@ -24,7 +28,7 @@ pub(super) fn judged(
     selection.check(&snapshot.spec, policy)?;
     let (now, progress) = (snapshot.now(), snapshot.progress.clone());
     let mut failed = None;
-    let under_way = UnderWay::begin(&*progress, Work::Looking);
+    let under_way = UnderWay::begin(&*progress, Work::Reading);
     let mut consider = |spec: &QueueSpec, claim: &Claim| {
         under_way.one();
         if failed.is_some() {
@@ -58,35 +62,88 @@ pub(super) fn judged(
 impl Snapshot {
     /// [`Reader::scan`](crate::store::Reader::scan), with losses counted.
     pub(super) fn scan(&mut self, wanted: &Wanted, each: &mut dyn FnMut(&QueueSpec, Claim)) -> Result<(), StoreError> {
-        let Snapshot { reader, spec, stalls, .. } = self;
-        reader.scan(spec, wanted, &mut |claim| {
-            each(
-                spec,
-                match stalls {
-                    Some(stalls) => stalls.counted(claim),
-                    None => claim,
-                },
-            );
-        })
+        let Snapshot { reader, spec, losses, .. } = self;
+        reader.scan(spec, wanted, &mut |claim| each(spec, with_losses(losses.as_ref(), claim)))
     }
 
     /// [`Reader::find`](crate::store::Reader::find), with losses counted.
     pub(super) fn find(&mut self, ids: &[String]) -> Result<Vec<Found>, StoreError> {
-        let found = self.reader.find(&self.spec, ids)?;
-        Ok(match &self.stalls {
-            Some(stalls) => {
-                found.into_iter().map(|found| Found { claim: stalls.counted(found.claim), ..found }).collect()
-            }
-            None => found,
-        })
+        let losses = self.losses.as_ref();
+        let found = self.reader.find(&self.spec, ids)?.into_iter();
+        Ok(found.map(|found| Found { claim: with_losses(losses, found.claim), ..found }).collect())
     }
 
     /// [`Reader::find_keys`](crate::store::Reader::find_keys), with losses counted.
     pub(super) fn find_keys(&mut self, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
-        let found = self.reader.find_keys(&self.spec, keys)?;
-        Ok(match &self.stalls {
-            Some(stalls) => found.into_iter().map(|(claim, in_flight)| (stalls.counted(claim), in_flight)).collect(),
-            None => found,
-        })
+        let losses = self.losses.as_ref();
+        let found = self.reader.find_keys(&self.spec, keys)?.into_iter();
+        Ok(found.map(|(claim, in_flight)| (with_losses(losses, claim), in_flight)).collect())
     }
+}
+
+fn with_losses(losses: Option<&CountLosses>, claim: Claim) -> Claim {
+    match losses {
+        Some(losses) => Claim { stalls: Some(losses(&claim)), ..claim },
+        None => claim,
+    }
+}
+
+/// What a pass over all claims in flight found before any was judged.
+pub struct Prescan {
+    /// What the saved snapshot saw.
+    pub before: Option<EarlierSnapshot>,
+    /// What this snapshot sees, to be saved.
+    pub now: Option<EarlierSnapshot>,
+    /// Why the live-owner list may be that of another queue, if so.
+    pub wrong_list: Option<String>,
+}
+
+/// What is in flight in this snapshot, in some 100 bytes of memory a claim.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn in_flight(snapshot: &mut Snapshot) -> Result<EarlierSnapshot, OpsError> {
+    let at = snapshot.now();
+    let mut snapshot_now = EarlierSnapshot { taken_at: at, seen: HashMap::new() };
+    snapshot.reader.scan(&snapshot.spec, &Wanted::All, &mut |claim| {
+        snapshot_now.seen.insert(key_print(&claim), seen(None, &claim, at));
+    })?;
+    Ok(snapshot_now)
+}
+
+/// Passes over all claims in flight: whether any of their owners is on the list, and what to save of them. This is the cost of
+/// a live-owner list or a snapshot file: one more full read of what is in flight, without an index.
+///
+/// # Errors
+/// When the store cannot be read, the list cannot be compared with this queue's owners, or the file is of another queue.
+pub fn prescan(
+    snapshot: &mut Snapshot,
+    living: Option<&Living>,
+    file: Option<&SnapshotFile>,
+) -> Result<Prescan, OpsError> {
+    if living.is_some() && snapshot.spec.owner.id.is_none() {
+        return Err(OpsError::unsupported(&snapshot.spec, Request::LiveOwners));
+    }
+    let before = file.map(|file| file.earlier(snapshot)).transpose()?.flatten();
+    let at = snapshot.now();
+    let mut now = file.map(|_| EarlierSnapshot { taken_at: at, seen: HashMap::new() });
+    let (mut is_listed, mut example) = (false, None);
+    snapshot.reader.scan(&snapshot.spec, &Wanted::All, &mut |claim| {
+        if let (Some(living), Some(owner)) = (living, claim.owner.as_ref().filter(|_| !is_listed)) {
+            is_listed = living.live_owners.lists(owner);
+            example.get_or_insert_with(|| owner.name.clone());
+        }
+        if let Some(now) = &mut now {
+            let key = key_print(&claim);
+            let known = before.as_ref().and_then(|before| before.seen.get(&key));
+            now.seen.insert(key, seen(known, &claim, at));
+        }
+    })?;
+    let wrong_list = living.zip(example.filter(|_| !is_listed)).map(|(living, owner)| {
+        let entries = living.live_owners.examples().join(", ");
+        format!(
+            "no owner in flight is on the list of living owners: they are called like {owner}, and it begins {entries}"
+        )
+    });
+    Ok(Prescan { before, now, wrong_list })
 }

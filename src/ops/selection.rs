@@ -1,12 +1,14 @@
+//! Selects claims by queue, kind, owner, host, state and id.
+
 use super::{OpsError, thresholds};
 use crate::model::Claim;
-use crate::output;
+use crate::output::{self, Field, Request};
 use crate::policy::{Globs, Policy};
 use crate::preset::{Liveness, QueueSpec, SilentAfter, did_you_mean};
 use crate::store::Found;
 use std::collections::BTreeSet;
 
-/// Which claims are asked for.
+/// Which claims are selected.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// `--queue`.
@@ -19,16 +21,16 @@ pub struct Selection {
     pub hosts: Vec<String>,
     /// `--state`.
     pub states: Vec<String>,
-    /// `--id`: looked up instead of listed.
+    /// `--id`: only these jobs are read.
     pub ids: Vec<String>,
-    /// True if the ids come from a list: one without any means no job, not all of them.
+    /// True if the ids come from a list: an empty list means no job, not all of them.
     pub from_list: bool,
     /// `--limit`: the longest silent.
     pub limit: Option<usize>,
 }
 
 impl Selection {
-    /// True if jobs are looked up by id instead of listed.
+    /// True if jobs are read by id instead of listed.
     pub fn is_by_name(&self) -> bool {
         self.from_list || !self.ids.is_empty()
     }
@@ -39,7 +41,7 @@ impl Selection {
         self.ids.iter().filter(|id| !named.contains(id)).cloned().collect()
     }
 
-    /// True if the claim is asked for. Ids are looked up, not filtered.
+    /// True if the claim is selected. Ids are read, not filtered.
     pub fn admits(&self, claim: &Claim) -> bool {
         let owner = claim.owner.as_ref();
         let by_owner = self.owners.patterns().is_empty()
@@ -51,19 +53,17 @@ impl Selection {
             && (self.states.is_empty() || self.states.contains(&claim.state))
     }
 
-    /// Refuses what this queue cannot answer.
+    /// Refuses what this queue cannot serve.
     ///
     /// # Errors
-    /// A state it does not have in flight, a host where owners name none, a threshold that nobody has given.
+    /// A state that is not in flight, a host where owners name none, a missing threshold.
     pub fn check(&self, spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
         let in_flight = spec.in_flight_names();
         for state in &self.states {
             if !in_flight.contains(state) {
-                let hint = did_you_mean(state, in_flight.iter().map(String::as_str));
-                return Err(OpsError::usage(
-                    format!("--state {state}: jobs of preset {} are not in flight in that state{hint}", spec.preset),
-                    format!("states in flight are: {}", in_flight.join(", ")),
-                ));
+                let similar = did_you_mean(state, in_flight.iter().map(String::as_str));
+                let request = Request::State { state: state.clone(), similar, in_flight };
+                return Err(OpsError::unsupported(spec, request));
             }
         }
         if !self.hosts.is_empty() {
@@ -75,10 +75,7 @@ impl Selection {
         }
         let needs = |source: &Liveness| source.silent_after() == Some(&SilentAfter::Required);
         if policy.older.is_none() && policy.restart.is_none() && spec.liveness.iter().any(needs) {
-            return Err(OpsError::usage(
-                format!("preset {} has no threshold of its own: how long must a claim be silent?", spec.preset),
-                "say it with --older 5m, or with `older` of the target in the config file",
-            ));
+            return Err(OpsError::unsupported(spec, Request::Threshold));
         }
         Ok(())
     }
@@ -86,24 +83,21 @@ impl Selection {
     /// Refuses patterns for what this queue does not tell.
     ///
     /// # Errors
-    /// See above.
+    /// A pattern for queues, kinds or owners that the table does not name.
     pub(super) fn globs_fit(&self, spec: &QueueSpec) -> Result<(), OpsError> {
-        for (flag, globs, is_known, what) in [
-            ("--queue", &self.queues, spec.claim.queue.is_some(), "queues"),
-            ("--kind", &self.kinds, spec.claim.kind.is_some(), "kinds"),
-            ("--owner", &self.owners, spec.owner.id.is_some(), "owners"),
+        for (field, globs, is_known) in [
+            (Field::Queue, &self.queues, spec.claim.queue.is_some()),
+            (Field::Kind, &self.kinds, spec.claim.kind.is_some()),
+            (Field::Owner, &self.owners, spec.owner.id.is_some()),
         ] {
             if !globs.patterns().is_empty() && !is_known {
-                return Err(OpsError::usage(
-                    format!("{flag}: preset {} does not tell {what}, so no job would ever be meant", spec.preset),
-                    format!("leave {flag} out; `jobdoctor presets show {}` says what is known of a job", spec.preset),
-                ));
+                return Err(OpsError::unsupported(spec, Request::Pattern(field)));
             }
         }
         Ok(())
     }
 
-    /// What documents repeat of it.
+    /// The selection as documents repeat it.
     pub fn filter(&self, policy: &Policy) -> output::Filter {
         output::Filter {
             older_seconds: policy.older.map(|older| older.as_secs_f64()),
@@ -122,7 +116,7 @@ impl Selection {
             limit: self.limit.map(|limit| limit as u64),
             restart: policy.restart.is_some(),
             living_owners: policy.list().map(|living| living.live_owners.len() as u64),
-            compared_with_at: policy.looks.as_ref().map(|looks| looks.taken_at),
+            compared_with_at: policy.earlier.as_ref().map(|earlier| earlier.taken_at),
         }
     }
 }
@@ -132,11 +126,5 @@ pub(super) fn hosts_are_named(spec: &QueueSpec) -> Result<(), OpsError> {
     if spec.owner.host.is_some() {
         return Ok(());
     }
-    Err(OpsError::usage(
-        format!("--host: owners of preset {} do not name their host", spec.preset),
-        match spec.owner.id {
-            Some(_) => "select by --owner instead; `jobdoctor owners` lists them",
-            None => "this table does not say who holds a job at all",
-        },
-    ))
+    Err(OpsError::unsupported(spec, Request::Hosts { has_owners: spec.owner.id.is_some() }))
 }

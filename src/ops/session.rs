@@ -1,8 +1,10 @@
+//! Opens a queue: the snapshot that all use cases read from.
+
 use super::OpsError;
+use super::losses::CountLosses;
 use super::progress::{Progress, Silent};
-use super::stalls::CountStalls;
 use crate::model::{Cell, Engine, Timestamp};
-use crate::output;
+use crate::output::{self, advice};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{
     Catalog, LEDGER, LiveIndex, LiveSchema, Place, Preset, QueueSpec, SpecError, Table, Waits, WrittenAt, detect,
@@ -11,53 +13,53 @@ use crate::preset::{
 use crate::store::{Caution, Limits, Reader, Store, StoreError};
 use std::rc::Rc;
 
-/// Where to look, and what is known beforehand.
+/// The database to read, and what is known of its queue beforehand.
 pub struct Session<'a> {
     /// The database.
     pub store: &'a dyn Store,
     /// The presets and mappings that can be named or detected.
     pub catalog: &'a Catalog,
-    /// The one that was named.
+    /// The preset or mapping that was named.
     pub preset: Option<&'a str>,
     /// Where the tables are.
     pub place: &'a Place,
-    /// What it may take.
+    /// Limits of time and memory.
     pub limits: &'a Limits,
     /// The target's name in the config file.
     pub target: Option<&'a str>,
 }
 
-/// One look at a queue: a snapshot, one `now`, and the preset resolved against the tables as they are.
+/// One consistent read of a queue: one `now`, and the preset resolved against the live tables.
 pub struct Snapshot {
-    /// The snapshot.
+    /// The open read transaction.
     pub reader: Box<dyn Reader>,
     /// The queue.
     pub spec: QueueSpec,
     /// The tables as the catalog describes them.
     pub live: LiveSchema,
-    /// What documents say about where this was.
+    /// The target, as documents name it.
     pub target: output::Target,
-    /// What makes working where the database lies unsafe, if anything.
+    /// Why the place of the database is unsafe, if it is.
     pub caution: Option<Caution>,
-    /// Where the actions of the mapping are written, if it is one and no preset of the program.
+    /// Where the actions of the mapping are written; `None` for a built-in preset.
     pub mapping: Option<WrittenAt>,
     /// Where its states are written.
     pub states_at: Option<WrittenAt>,
-    /// What counts how often its claims were lost before, where the rows do not.
-    pub stalls: Option<Box<dyn CountStalls>>,
-    /// Who is told how far it is; nobody, unless somebody is put here.
+    /// How often its claims were lost before, if the rows do not count that.
+    pub(super) losses: Option<CountLosses>,
+    /// Receives the progress of long reads; silent by default.
     pub progress: Rc<dyn Progress>,
 }
 
 impl Snapshot {
-    /// The store's time.
+    /// The database's time.
     pub fn now(&self) -> Timestamp {
         self.reader.now()
     }
 }
 
 impl Session<'_> {
-    /// Opens the store, finds out which queue lives there, and begins a snapshot.
+    /// Opens the store, detects the queue, and begins a snapshot.
     ///
     /// # Errors
     /// When the store cannot be read, no queue or more than one is recognised, or the tables do not fit the preset.
@@ -65,10 +67,10 @@ impl Session<'_> {
         self.snapshot_at(None)
     }
 
-    /// Begins a look at jobs that wait.
+    /// Begins a snapshot of jobs that wait.
     ///
     /// # Errors
-    /// As [`Session::snapshot`]; and where there is no such state, or no such column.
+    /// As [`Session::snapshot`]; and without such a state or column.
     pub fn snapshot_of_waiting(&self, waits: &Waits) -> Result<Snapshot, OpsError> {
         self.snapshot_at(Some(waits))
     }
@@ -122,7 +124,7 @@ impl Session<'_> {
             caution,
             mapping,
             states_at,
-            stalls: None,
+            losses: None,
             progress: Rc::new(Silent),
         })
     }
@@ -147,7 +149,7 @@ impl Session<'_> {
 }
 
 impl Snapshot {
-    /// States that rows are in and the preset does not have; rows in them are not looked at.
+    /// States of rows that the preset does not have; such rows are never read.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -157,7 +159,7 @@ impl Snapshot {
 }
 
 fn unfamiliar_states(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec) -> Result<Vec<String>, StoreError> {
-    // A right that is missing is said by what needs it: the listing; or all of them together, by `check`.
+    // The listing reports a missing right, or `check` all of them together.
     if let (Some(state), Some(table)) = (spec.claim.own_state(), spec.tables.get(&spec.claim.lock_table)) {
         let live = live.table(Some(&table.schema), &table.name).and_then(|table| table.column(&state.name));
         if live.is_some_and(|column| !column.readable) {
@@ -169,11 +171,11 @@ fn unfamiliar_states(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpe
     Ok(states.iter().filter(|stored| !known(stored)).map(Cell::to_string).collect())
 }
 
-/// The most rows whose states are read one by one.
+/// The most rows whose states are read without an index.
 const MOST_ROWS: u64 = 100_000;
 
-/// A table that only looks like a known one gives itself away by a state that the preset does not have. An enum of known
-/// states has no other one; else the rows are read, by an index on the state or where they are few.
+/// Refuses a table that resembles a known one but has states that the preset does not have. An enum of known states needs no
+/// check; else the rows are read, by an index on the state or if they are few.
 fn states_are_known(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec) -> Result<(), OpsError> {
     if let (Some(state), Some(table)) = (spec.claim.own_state(), spec.tables.get(&spec.claim.lock_table)) {
         let live_table = live.table(Some(&table.schema), &table.name);
@@ -186,38 +188,18 @@ fn states_are_known(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec
         let leads = |index: &LiveIndex| index.condition.is_none() && index.columns.first() == Some(&state.name);
         let is_indexed = live_table.is_some_and(|live_table| live_table.indexes.iter().any(leads));
         if !is_indexed && has_many_rows(reader, spec, table)? {
-            return Err(SpecError::whole(
-                "detection",
-                format!(
-                    "the tables look like those of preset {preset}, and whether it is that one would show in the states of \
-                     the rows; but {table} has more than {MOST_ROWS} rows and no index that begins with {state}. If it is, \
-                     name it with --preset {preset}",
-                    preset = spec.preset,
-                    table = table.name,
-                    state = state.name
-                ),
-            )
-            .into());
+            let why = advice::detection_needs_index(&spec.preset, &table.name, MOST_ROWS, &state.name);
+            return Err(SpecError::whole("detection", why).into());
         }
     }
     let unknown = unfamiliar_states(reader, live, spec)?;
     if unknown.is_empty() {
         return Ok(());
     }
-    Err(SpecError::whole(
-        "detection",
-        format!(
-            "the tables look like those of preset {}, but rows are in states it does not have: {}. If it is this preset \
-             all the same, name it with --preset {}; for a table of your own write a mapping",
-            spec.preset,
-            unknown.join(", "),
-            spec.preset
-        ),
-    )
-    .into())
+    Err(SpecError::whole("detection", advice::detection_finds_states(&spec.preset, &unknown)).into())
 }
 
-/// True if a table has more than [`MOST_ROWS`]; no more than that are counted.
+/// True if a table has more than [`MOST_ROWS`]; it counts no further.
 fn has_many_rows(reader: &mut dyn Reader, spec: &QueueSpec, table: &Table) -> Result<bool, StoreError> {
     let name = match spec.engine {
         Engine::Postgres => qualified(&table.schema, &table.name),

@@ -1,12 +1,14 @@
+//! Explains single jobs.
+
 use super::OpsError;
+use super::losses::explain;
 use super::selection::Selection;
 use super::session::Snapshot;
-use super::stalls::explain;
 use crate::output::{Job, RuleCheck, Show, ShownJob, Would};
 use crate::policy::{Draft, Policy, SkipReason, Skipped, VerdictKind, draft, judge};
 use crate::store::Found;
 
-/// Explains jobs one by one: what was read, what it means, what would be done.
+/// Explains jobs one by one: the evidence, the checks, and what reclaim would do.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -44,7 +46,7 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy) -> ShownJob {
     explain(&mut job, claim, policy, &draft);
     let checks = if found.in_flight { checks.collect() } else { Vec::new() };
     if !found.in_flight {
-        // Nobody holds it, so there is nothing to be stuck.
+        // No worker holds it, so it cannot be stuck.
         job.verdict = VerdictKind::Healthy;
         job.reasons = Vec::new();
         job.liveness = None;
@@ -70,7 +72,7 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy) -> ShownJob {
     }
 }
 
-/// A job that nobody holds.
+/// The draft for a job that no worker holds.
 pub(super) fn not_in_flight(state: &str) -> Draft {
     Draft::Skipped(Skipped { reason: SkipReason::NotInFlight, detail: format!("it is {state}, not in flight") })
 }

@@ -1,16 +1,18 @@
+//! What is new and what is gone from one snapshot to the next.
+
 use super::OpsError;
 use crate::output::{Job, Spool, Stale};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// One look of several, beside the one before it: which findings are new, and which are gone.
+/// A snapshot compared with the one before it: which findings are new, and which are gone.
 ///
-/// A finding is a job and its claim: one that was requeued, claimed again and is stuck again has gone and come. In memory
-/// stay some 50 bytes a finding.
+/// A finding is a job with its claim: a job that was requeued, claimed again and is stuck again is gone and new. It takes
+/// some 50 bytes of memory a finding.
 pub struct SnapshotDiff {
     /// What this snapshot found.
     pub document: Stale,
-    /// What the snapshot before it found and this one did not, as it was then. What became of it nobody looked for.
+    /// What the snapshot before it found and this one did not, as it was then.
     pub gone: Spool<Job>,
     seen: HashSet<u64>,
     before: HashSet<u64>,
@@ -26,7 +28,7 @@ impl SnapshotDiff {
         Ok(SnapshotDiff { document, gone: Spool::default(), seen, before: HashSet::new() })
     }
 
-    /// The look after it.
+    /// The next snapshot.
     ///
     /// # Errors
     /// When the temporary file of a long list fails.
@@ -44,12 +46,12 @@ impl SnapshotDiff {
         Ok(SnapshotDiff { document, gone, seen, before: self.seen })
     }
 
-    /// Everything that this snapshot found: what is stuck, longest silent first, then what nobody can judge.
+    /// Everything that this snapshot found: stuck claims, longest silent first, then unknown ones.
     pub fn findings(&self) -> impl Iterator<Item = std::io::Result<Job>> {
         self.document.jobs.iter().chain(self.document.unknown.iter())
     }
 
-    /// True if the snapshot before did not find it.
+    /// True if the snapshot before did not find this job.
     pub fn is_new(&self, job: &Job) -> bool {
         !self.before.contains(&mark(job))
     }
@@ -63,7 +65,7 @@ fn seen(document: &Stale) -> Result<HashSet<u64>, OpsError> {
     Ok(seen)
 }
 
-/// What tells a finding from every other; two in a million billion may share it.
+/// A hash that identifies a finding; collisions are one in 10^15.
 fn mark(job: &Job) -> u64 {
     let mut hasher = DefaultHasher::new();
     (&job.id, &job.owner, job.claimed_at).hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! A snapshot that is saved, and compared by the next run.
+//! The file with a saved snapshot, which the next run compares with its own.
 
 use super::OpsError;
 use super::session::Snapshot;
@@ -19,21 +19,21 @@ const MOST_CLAIMS: usize = 500_000;
 /// The largest file that is read.
 const MOST_BYTES: u64 = 128 << 20;
 
-/// A file with the last snapshot; or the place where the first one will be.
+/// A file with the last snapshot, or the place for the first one.
 pub struct SnapshotFile {
     path: PathBuf,
     before: Option<SavedSnapshot>,
 }
 
 impl SnapshotFile {
-    /// Reads the file, if it is there. What it holds is checked like anything from outside; an empty one is a first snapshot's.
+    /// Reads the file, if there is one, and checks its content; an empty file counts as none.
     ///
     /// # Errors
     /// When it is no regular file, others may write to it, it is too large, or it is no saved snapshot.
     pub fn read(path: &Path) -> Result<SnapshotFile, OpsError> {
         let nothing = SnapshotFile { path: path.to_owned(), before: None };
         let wrong = |why: String| wrong(path, &why);
-        // Neither through a link, which a replaced file would leave behind, nor waiting for a pipe.
+        // Neither follow a link, which replacing the file would break, nor wait for a pipe.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match open(path, flags, Mode::empty()) {
             Ok(file) => File::from(file),
@@ -79,16 +79,16 @@ impl SnapshotFile {
         &self.path
     }
 
-    /// True if there was none yet.
+    /// True if there was no snapshot yet.
     pub fn is_first(&self) -> bool {
         self.before.is_none()
     }
 
-    /// What the last snapshot saw.
+    /// What the saved snapshot saw; `None` if there is none.
     ///
     /// # Errors
-    /// When it was taken of another queue.
-    pub fn looks(&self, snapshot: &Snapshot) -> Result<Option<EarlierSnapshot>, OpsError> {
+    /// When it is a snapshot of another queue.
+    pub fn earlier(&self, snapshot: &Snapshot) -> Result<Option<EarlierSnapshot>, OpsError> {
         let Some(before) = &self.before else { return Ok(None) };
         let (here, there) = (snapshot_target(snapshot), &before.target);
         if here != *there {
@@ -112,7 +112,7 @@ impl SnapshotFile {
         Ok(Some(EarlierSnapshot { taken_at: before.store_time, seen: seen.collect() }))
     }
 
-    /// Saves what this snapshot saw in place of the last one, whole or not at all. Of two runs at once the last one wins.
+    /// Replaces the saved snapshot by this one, whole or not at all. Of two runs at once, the last one wins.
     ///
     /// # Errors
     /// When it cannot be written, or would be too large.
@@ -134,8 +134,9 @@ impl SnapshotFile {
 
     fn replace(&self, saved: &SavedSnapshot) -> io::Result<()> {
         let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        // Its mode is 0600 from the start.
-        let file = tempfile::Builder::new().prefix(".jobdoctor-look-").tempfile_in(parent.unwrap_or(Path::new(".")))?;
+        // Created with mode 0600.
+        let file =
+            tempfile::Builder::new().prefix(".jobdoctor-snapshot-").tempfile_in(parent.unwrap_or(Path::new(".")))?;
         let mut out = BufWriter::new(file);
         serde_json::to_writer(&mut out, saved)?;
         out.write_all(b"\n")?;
@@ -159,7 +160,7 @@ fn saved(key: &[u8; 16], seen: &SeenClaim) -> SavedClaim {
 
 fn snapshot_target(snapshot: &Snapshot) -> SnapshotTarget {
     let target = &snapshot.target;
-    // One file has many names.
+    // A file has several names: compare the canonical one.
     let full = if target.engine == "sqlite" { canonicalize(&target.database).ok() } else { None };
     SnapshotTarget {
         engine: target.engine.clone(),

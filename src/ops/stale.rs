@@ -1,13 +1,17 @@
+//! Lists stuck and unknown claims under the diagnoses that explain them.
+
 use super::OpsError;
-use super::diagnoses::Grouping;
+use super::losses::explain;
 use super::scan::judged;
 use super::selection::Selection;
 use super::session::Snapshot;
-use super::stalls::explain;
-use crate::output::{Job, Spool, Stale, StaleSummary};
-use crate::policy::{Policy, Verdict, draft};
+use crate::output::{Diagnosis, Job, Spool, Stale, StaleSummary};
+use crate::policy::{self, Diagnoses, Policy, Verdict, draft};
 
-/// Lists the claims that are stuck, and those that nobody can judge, under what is likely to have happened.
+/// The most diagnoses in a document; a table shows ten.
+const MOST_DIAGNOSES: usize = 1000;
+
+/// Lists the claims that are stuck, and those that are unknown, under what is likely to have happened.
 ///
 /// # Errors
 /// When the store cannot be read, or the selection makes no sense for this queue.
@@ -15,7 +19,7 @@ pub fn stale(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) ->
     gather(snapshot, selection, policy, true)
 }
 
-/// The same without the lists: what is likely to have happened, and the counts.
+/// What is likely to have happened and the counts, as [`stale`] without its lists.
 ///
 /// # Errors
 /// As [`stale`].
@@ -26,11 +30,13 @@ pub fn stale_diagnoses(snapshot: &mut Snapshot, selection: &Selection, policy: &
 fn gather(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy, lists: bool) -> Result<Stale, OpsError> {
     let mut summary = StaleSummary::default();
     let (mut jobs, mut unknown) = (Spool::default(), Spool::default());
-    // Of jobs that were named nothing is known about the others.
     let spec = snapshot.spec.clone();
-    let mut grouping = (!selection.is_by_name()).then(|| Grouping::new(&spec));
+    // Named jobs alone tell nothing about their owners' other jobs.
+    let mut found = (!selection.is_by_name()).then(|| Diagnoses::new(&spec));
+    let mut is_empty = true;
     let not_found = judged(snapshot, selection, policy, &mut |spec, claim, judgement, is_listed| {
-        grouping.iter_mut().for_each(|grouping| grouping.add(claim, &judgement, is_listed));
+        is_empty = false;
+        found.iter_mut().for_each(|diagnoses| diagnoses.add(claim, &judgement, is_listed));
         if !is_listed {
             return Ok(());
         }
@@ -56,11 +62,17 @@ fn gather(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy, lists
     })?;
     let mut diagnoses = Vec::new();
     summary.alone = summary.stuck;
-    match grouping.filter(|grouping| !grouping.is_empty()) {
-        Some(grouping) => {
-            let grouped = grouping.finish(snapshot)?;
-            (summary.in_flight, summary.alone) = (grouped.in_flight, grouped.alone);
-            (summary.diagnoses, diagnoses) = (grouped.count, grouped.diagnoses);
+    match found.filter(|_| !is_empty) {
+        Some(mut found) => {
+            // One query tells who holds how much, and how much is in flight.
+            snapshot.reader.count_by_owner(&snapshot.spec, &mut |owner, claims| {
+                summary.in_flight += claims;
+                found.holds(owner.as_ref(), claims);
+            })?;
+            let policy::Grouped { diagnoses: all, alone } = found.finish();
+            (summary.alone, summary.diagnoses) = (alone, all.len() as u64);
+            diagnoses = Diagnosis::list(all, snapshot.now());
+            diagnoses.truncate(MOST_DIAGNOSES);
         }
         None => summary.in_flight = snapshot.reader.in_flight(&snapshot.spec)?,
     }

@@ -1,8 +1,9 @@
-//! How a run acquires the sweep lock of a queue, and how long it waits for it.
+//! Acquires the sweep lock of a queue for a run, and waits for it.
 
 use super::OpsError;
 use super::session::Snapshot;
 use crate::model::{Batch, BatchReport, Timestamp};
+use crate::output::advice;
 use crate::preset::QueueSpec;
 use crate::store::{Limits, Recorder, StoreError, StoreErrorKind, SweepLock, Writer, too_soon};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -11,21 +12,17 @@ use std::time::{Duration, Instant};
 /// The shortest and the longest pause between two attempts to acquire the lock. A batch holds it for some 20 ms.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(50));
 
-/// What to do where one has waited for another run in vain.
-pub const WAITED: &str = "this one has waited for it until --lock-wait or --timeout was over; it does the same work, so that the \
-                          next run has less to do";
-
 /// How a run uses the sweep lock.
 #[derive(Debug, Clone, Copy)]
 pub struct LockOptions {
-    /// It is called off if a sweep of this queue has moved something within that time, as the ledger tells.
+    /// The sweep is called off if the ledger records another one within that time.
     pub min_interval: Option<Duration>,
-    /// Until when the first batch may wait for the lock; the others wait for as long as the run may take.
+    /// The first batch waits for the lock until then; later batches wait as long as the run may take.
     pub until: Instant,
 }
 
 impl LockOptions {
-    /// Has a writer acquire the lock in each batch.
+    /// Makes the writer acquire the lock in each batch.
     pub(super) fn begin(&self, writer: &mut dyn Writer) {
         writer.use_sweep_lock(SweepLock { min_interval: self.min_interval });
     }
@@ -54,24 +51,24 @@ pub(super) fn apply_with_lock(
     }
 }
 
-/// Why a batch has stopped that has waited for another run. Time that ran out during another attempt was spent by the
-/// run that held the lock: the error of a statement that was cut off does not say so.
+/// The error of a batch that has waited for another run. If the time ran out in a later attempt, the error of the cancelled
+/// statement does not say that the other run held the lock; the earlier error does.
 fn in_vain(stop: StoreError, waited_for: Option<StoreError>) -> StoreError {
     match (waited_for, stop.kind) {
-        (Some(_), StoreErrorKind::SweepLockHeld) => stop.hint(WAITED),
-        (Some(waited_for), StoreErrorKind::TimedOut) => waited_for.hint(WAITED),
+        (Some(_), StoreErrorKind::SweepLockHeld) => stop.hint(advice::WAITED),
+        (Some(waited_for), StoreErrorKind::TimedOut) => waited_for.hint(advice::WAITED),
         _ => stop,
     }
 }
 
-/// A pause that is another one in each run, so that runs which met once do not meet again.
+/// A random pause, so that two runs that collided do not collide again.
 pub fn pause() -> Duration {
     let (shortest, longest) = PAUSE;
     let random = RandomState::new().build_hasher().finish();
     shortest + (longest - shortest).mul_f64((random % 1000) as f64 / 1000.0)
 }
 
-/// Why a sweep is called off before it is planned, if so: one has moved something within that time, as the ledger tells.
+/// Why a sweep is called off before it is planned, if so: the ledger records another one within that time.
 ///
 /// # Errors
 /// When the ledger cannot be read.
@@ -81,8 +78,8 @@ pub fn called_off(snapshot: &mut Snapshot, min_interval: Duration) -> Result<Opt
     Ok(last.and_then(|last| too_soon(&table, last, min_interval, now)))
 }
 
-/// Why the ledger does not tell every host of a sweep on any of them; `None` if it does.
-pub fn untold(snapshot: &Snapshot) -> Option<String> {
+/// Why the ledger does not show every host the sweeps of all hosts; `None` if it does.
+pub fn why_ledger_is_unusable(snapshot: &Snapshot) -> Option<String> {
     let table = &snapshot.target.table;
     let Some(ledger) = &snapshot.spec.ledger else { return Some(format!("{table} has no ledger")) };
     let name = format!("{}.{}", ledger.table.schema, ledger.table.name);
@@ -99,13 +96,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_that_ran_out_in_line_is_told_as_that() {
+    fn time_that_ran_out_during_the_wait_is_reported_as_that() {
         let error = |kind, message: &str| StoreError::new(kind, message);
         let cut_off = || error(StoreErrorKind::TimedOut, "canceling statement");
         let another = || error(StoreErrorKind::SweepLockHeld, "another sweep");
         for stop in [cut_off(), another()] {
-            let told = in_vain(stop, Some(another()));
-            assert_eq!((told.message.as_str(), told.hint.as_deref()), ("another sweep", Some(WAITED)));
+            let stopped = in_vain(stop, Some(another()));
+            assert_eq!((stopped.message.as_str(), stopped.hint.as_deref()), ("another sweep", Some(advice::WAITED)));
         }
         assert_eq!(in_vain(cut_off(), None).message, "canceling statement");
         assert_eq!(in_vain(another(), None).hint, None, "it has not waited");

@@ -1,4 +1,4 @@
-//! The operator's thresholds: whether they fit a queue, what the pre-filter must know of them, and how documents repeat them.
+//! Checks that the operator's thresholds fit a queue, and passes them to the pre-filter and to documents.
 
 use super::OpsError;
 use super::too_long;
@@ -8,7 +8,7 @@ use crate::policy::{Policy, Threshold};
 use crate::preset::{QueueSpec, SpecError};
 use crate::store::Cutoffs;
 
-/// Where the pre-filter cuts for that policy.
+/// The pre-filter's cut-offs for that policy.
 pub fn cutoffs(now: Timestamp, policy: &Policy) -> Cutoffs {
     Cutoffs {
         shortest_older: policy.thresholds.shortest_older(),
@@ -23,7 +23,7 @@ pub fn cutoffs(now: Timestamp, policy: &Policy) -> Cutoffs {
     }
 }
 
-/// Refuses thresholds that could never count here: whoever wrote them relies on them.
+/// Refuses thresholds that could never apply to this queue: the operator relies on them.
 ///
 /// # Errors
 /// An entry about queues or kinds where the preset tells none; a maximum run time where it does not tell since when jobs run.
@@ -45,8 +45,7 @@ pub(super) fn fit(spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
         }
     }
     if thresholds.shortest_max_runtime().is_some() && spec.claim.claimed_at.is_none() {
-        let why =
-            format!("preset {} does not tell when a job was claimed, so nobody knows how long it runs", spec.preset);
+        let why = format!("preset {} does not tell when a job was claimed, so its run time is unknown", spec.preset);
         return misfit("max_runtime", why);
     }
     policy
@@ -56,7 +55,7 @@ pub(super) fn fit(spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
         .try_for_each(|entry| too_long::fits(spec, entry, &policy.too_long).map_err(OpsError::Spec))
 }
 
-/// What documents repeat of them: those that count.
+/// The thresholds that apply, as documents repeat them.
 pub(super) fn filter(policy: &Policy) -> Vec<FilterThreshold> {
     if policy.restart.is_some() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Limits for how long a job may be in a state: whether they fit a queue, and which of them are about jobs that wait.
+//! Checks that the limits for states fit a queue, and groups those about jobs that wait.
 
 use super::OpsError;
 use super::record::Cause;
@@ -8,7 +8,7 @@ use crate::policy::{StateLimit, TooLong};
 use crate::preset::{QueueSpec, SpecError, StateSource, StepSpec, Waits, did_you_mean};
 use crate::store::{RefusedOf, StoreErrorKind, Wanted};
 
-/// Refuses an entry that could never count here: whoever wrote it relies on it.
+/// Refuses an entry that could never apply to this queue: the operator relies on it.
 ///
 /// # Errors
 /// A state, a column or an action that this queue does not have.
@@ -35,9 +35,9 @@ pub(super) fn fits(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Resul
     if waiting.contains(&state.as_str()) {
         return match &entry.since {
             Some(_) => is_offered(spec, entry).and_then(|()| ends(spec, entry, all)),
-            None => Err(entry.state.error(format!(
-                "jobs in {state} wait, and nobody has claimed them: say in `since` which column tells since when"
-            ))),
+            None => Err(entry
+                .state
+                .error(format!("jobs in {state} wait, without a claim: say in `since` which column tells since when"))),
         };
     }
     let known: Vec<&str> = in_flight.iter().map(String::as_str).chain(waiting).collect();
@@ -47,7 +47,7 @@ pub(super) fn fits(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Resul
     Err(entry.state.error(why))
 }
 
-/// The entries that could never count in that queue, or would count wrongly, each with why.
+/// The entries that do not fit the queue, each with the reason.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -57,13 +57,13 @@ pub fn unfit(session: &Session<'_>, spec: &QueueSpec, too_long: &TooLong) -> Res
     unfit.extend(misfits.map(|misfit| misfit.to_string()));
     let fits = |group: &Group| group.too_long.entries.iter().all(|entry| fits(spec, entry, too_long).is_ok());
     for group in waiting(spec, too_long).into_iter().filter(fits) {
-        let looked = session.snapshot_of_waiting(&group.waits).and_then(|mut snapshot| {
-            // Whether this role may read what is needed: hardly a job is as old as that.
+        let tried = session.snapshot_of_waiting(&group.waits).and_then(|mut snapshot| {
+            // Checks the right to read without reading rows: no job is that old.
             snapshot.reader.scan(&snapshot.spec, &Wanted::Before(Timestamp::EPOCH), &mut |_| {})?;
             Ok(snapshot.reader.rehearse(&snapshot.spec, &Cause::Waited.reason(""))?)
         });
-        match looked {
-            // A right that is missing is found with those of the claims.
+        match tried {
+            // `check` reports missing rights with those of the claims.
             Ok(refusals) => {
                 let certain = refusals.iter().filter(|refusal| {
                     !matches!(refusal.of, RefusedOf::SomeTried | RefusedOf::Untried)
@@ -88,14 +88,13 @@ fn fits_in_flight(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError>
         return Err(since.error(why));
     }
     if spec.claim.claimed_at.is_none() {
-        let why =
-            format!("preset {} does not tell when a job was claimed, so nobody knows how long it runs", spec.preset);
+        let why = format!("preset {} does not tell when a job was claimed, so its run time is unknown", spec.preset);
         return Err(entry.state.error(why));
     }
     if entry.action == Action::Wake {
         return Err(entry
             .state
-            .error(format!("a job in {} is held by somebody: it cannot be woken", entry.state.text)));
+            .error(format!("a job in {} is held by a worker: it cannot be woken", entry.state.text)));
     }
     is_offered(spec, entry)
 }
@@ -113,7 +112,7 @@ fn is_offered(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError> {
             None => return Ok(()),
         },
         None if action == Action::Wake => {
-            format!("preset {} has no `notify`: there is nobody to tell that jobs wait", spec.preset)
+            format!("preset {} has no `notify`: no worker can be woken", spec.preset)
         }
         None => format!(
             "preset {} has no {action} for jobs in {}; in a mapping, write [{section}.{action}]",
@@ -123,13 +122,13 @@ fn is_offered(spec: &QueueSpec, entry: &StateLimit) -> Result<(), SpecError> {
     Err(entry.state.error(why))
 }
 
-/// Entries about jobs that wait which look at the same rows, one after the other in the file.
+/// Consecutive entries about the same waiting rows.
 pub(super) struct Group {
     /// The rows.
     pub(super) waits: Waits,
-    /// All entries about these rows, because of those about a job the first counts.
+    /// All entries about these rows: the first one that matches a job counts.
     pub(super) too_long: TooLong,
-    /// Those that stand here.
+    /// The numbers of the entries in this group.
     pub(super) numbers: Vec<usize>,
 }
 
@@ -155,8 +154,8 @@ pub(super) fn waiting(spec: &QueueSpec, too_long: &TooLong) -> Vec<Group> {
     groups
 }
 
-/// Refuses an action after which the job is as late as it was, by the entry that moved it, be it at once or by way of others.
-/// Every sweep would move it again.
+/// Refuses an action that leaves the job late by the same entry, at once or through other entries: every sweep would move it
+/// again.
 fn ends(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Result<(), SpecError> {
     let mut seen = vec![entry.number];
     let mut ahead = vec![entry];
@@ -183,7 +182,7 @@ fn ends(spec: &QueueSpec, entry: &StateLimit, all: &TooLong) -> Result<(), SpecE
     Ok(())
 }
 
-/// Whether a job that one entry has moved is late by another one at once.
+/// Whether a job that `one` has moved is late by `next` at once.
 fn leads_to(spec: &QueueSpec, one: &StateLimit, next: &StateLimit) -> bool {
     let actions = if one.since.is_some() { &spec.waiting } else { &spec.actions };
     let Some(moved) = actions.get(&one.action).filter(|_| one.action != Action::Wake) else { return false };
@@ -195,7 +194,7 @@ fn leads_to(spec: &QueueSpec, one: &StateLimit, next: &StateLimit) -> bool {
     !moved.steps.iter().any(sets)
 }
 
-/// The column that says since when a job is in the state that the entry is about.
+/// The column with the start of the state that the entry is about.
 fn since<'a>(spec: &'a QueueSpec, entry: &'a StateLimit) -> Option<&'a str> {
     match &entry.since {
         Some(since) => since.text.rsplit('.').next(),

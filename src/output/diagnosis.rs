@@ -1,8 +1,9 @@
-//! Diagnoses: the probable causes of several findings.
+//! Diagnoses: what is likely to have happened, a sentence each.
 
 use super::StaleSummary;
 use super::format::{Cell, Screen, Tone, count, grouped};
-use crate::model::Timestamp;
+use crate::model::{Timestamp, age};
+use crate::policy::{self, DiagnosisKind, Doubt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -64,4 +65,178 @@ fn sentence(diagnosis: &Diagnosis) -> Cell {
         _ => Tone::Warn,
     };
     Cell::new(diagnosis.text.as_str(), tone)
+}
+
+/// The most names and queues in one sentence.
+const LISTED: usize = 3;
+
+impl Diagnosis {
+    /// The documents of these diagnoses as of `now`: most jobs first, then the newest.
+    pub fn list(all: Vec<policy::Diagnosis>, now: Timestamp) -> Vec<Diagnosis> {
+        let mut list: Vec<Diagnosis> = all.into_iter().map(|one| Diagnosis::of(one, now)).collect();
+        let micros = |at: Option<Timestamp>| at.map(Timestamp::micros);
+        list.sort_by(|a, b| {
+            let by_size = b.jobs.cmp(&a.jobs).then(micros(b.until_at).cmp(&micros(a.until_at)));
+            by_size.then_with(|| a.text.cmp(&b.text))
+        });
+        list
+    }
+
+    /// The document of a diagnosis, with its sentence as of `now`.
+    pub fn of(diagnosis: policy::Diagnosis, now: Timestamp) -> Diagnosis {
+        Diagnosis {
+            diagnosis: diagnosis.what.name().to_owned(),
+            text: text(&diagnosis, now),
+            host: diagnosis.host,
+            owner: diagnosis.owner,
+            kind: diagnosis.kind,
+            since_at: diagnosis.since,
+            until_at: diagnosis.until,
+            jobs: diagnosis.jobs,
+            hosts: diagnosis.hosts,
+            owners: diagnosis.owners,
+        }
+    }
+}
+
+/// What fell silent comes first, then for how long, then how many jobs it is about.
+fn text(of: &policy::Diagnosis, now: Timestamp) -> String {
+    let jobs = count(of.jobs, "job", "jobs");
+    match of.what {
+        DiagnosisKind::AllSilent => {
+            let (who, whom) = match (of.hosts, of.owners) {
+                (_, None) => ("everything in flight", String::new()),
+                (Some(hosts), _) => ("every owner", format!(" of {}", count(hosts, "host", "hosts"))),
+                (None, Some(owners)) => ("every owner", format!(" of {}", count(owners, "owner", "owners"))),
+            };
+            let when = between(of.since, of.until, now);
+            format!(
+                "{who} went silent {when}: {jobs}{whom}; more likely the database, the network or a deploy than the workers"
+            )
+        }
+        DiagnosisKind::Vanished => {
+            let when = between(of.since, of.until, now);
+            format!("{} vanished {when}: {}{}{}", gone(of), of_kind(of), queues(of), names(of))
+        }
+        DiagnosisKind::Silent => {
+            let doubt = match of.doubt {
+                None => "",
+                Some(Doubt::PartlyUnknown) => "; some of what it holds cannot be judged",
+                Some(Doubt::ByAge) => "; judged by age alone, so slow looks like dead",
+            };
+            let when = silent_for(of.until, now);
+            if of.names.is_empty() {
+                let verb = if of.jobs == 1 { "shows" } else { "show" };
+                return format!("{}{} {verb} no life {when}{doubt}", of_kind(of), queues(of));
+            }
+            let verb = if of.names.len() == 1 { "shows" } else { "show" };
+            format!("{} {verb} no life {when}: {}{}{}{doubt}", gone(of), of_kind(of), queues(of), names(of))
+        }
+        DiagnosisKind::Hangs => hangs(of, now),
+        inconsistency => inconsistent(inconsistency, of),
+    }
+}
+
+fn hangs(of: &policy::Diagnosis, now: Timestamp) -> String {
+    let claimed = match of.since {
+        Some(first) if of.jobs > 1 => format!(", the first claimed {}", ago(first, now)),
+        Some(first) => format!(", claimed {}", ago(first, now)),
+        None => String::new(),
+    };
+    let kind = of.kind.as_deref();
+    let Some(owner) = &of.owner else {
+        let whom = match of.hosts {
+            Some(hosts) if hosts > 1 => count(hosts, "living host", "living hosts"),
+            _ => count(of.owners.unwrap_or_default(), "living owner", "living owners"),
+        };
+        return format!(
+            "kind {} hangs on {whom}: {}{claimed}",
+            kind.unwrap_or_default(),
+            count(of.jobs, "job", "jobs")
+        );
+    };
+    let of_kind = kind.map_or_else(String::new, |kind| format!(" (kind {kind})"));
+    let share = if of.claims == of.jobs { "all".to_owned() } else { grouped(of.jobs) };
+    format!("owner {owner} lives, but {share} of its {} hang{of_kind}{claimed}", count(of.claims, "job", "jobs"))
+}
+
+fn inconsistent(kind: DiagnosisKind, of: &policy::Diagnosis) -> String {
+    let jobs = count(of.jobs, "job", "jobs");
+    let (is, their) = if of.jobs == 1 { ("is", "its") } else { ("are", "their") };
+    let older = || format!("{jobs} {is} older than the process that now goes by the name of {their} owner");
+    match (kind, &of.owner) {
+        (DiagnosisKind::OwnerMissing, Some(owner)) => format!("{jobs} {is} held by owner {owner}, which has no row"),
+        (DiagnosisKind::OwnerMissing, None) => {
+            let owners = of.owners.map_or_else(|| "owners".to_owned(), |owners| count(owners, "owner", "owners"));
+            format!("{jobs} {is} held by {owners} without a row")
+        }
+        (DiagnosisKind::OwnerRestarted, Some(owner)) => format!("{}, {owner}", older()),
+        (DiagnosisKind::OwnerRestarted, None) => older(),
+        (DiagnosisKind::NoClaimTime, _) => format!("{jobs} {is} in flight without a claim time that can be read"),
+        _ => format!("{jobs} {is} in flight without an owner"),
+    }
+}
+
+/// The holders that are gone: by name if it is one, else counted.
+fn gone(of: &policy::Diagnosis) -> String {
+    let all = of.names.len();
+    match (of.names.as_slice(), of.named_hosts) {
+        ([name], 0) => format!("owner {name}"),
+        ([name], _) => format!("host {name}"),
+        (_, 0) => count(all as u64, "owner", "owners"),
+        (_, hosts) if hosts == all => count(all as u64, "host", "hosts"),
+        _ => count(all as u64, "host or owner", "hosts and owners"),
+    }
+}
+
+fn of_kind(of: &policy::Diagnosis) -> String {
+    let jobs = count(of.jobs, "job", "jobs");
+    of.kind.as_ref().map_or_else(|| jobs.clone(), |kind| format!("{jobs} of kind {kind}"))
+}
+
+/// How many jobs are in which queue; nothing if it is one queue.
+fn queues(of: &policy::Diagnosis) -> String {
+    if of.queues.len() < 2 {
+        return String::new();
+    }
+    let shown = of.queues.iter().take(LISTED);
+    let shown = shown.map(|(queue, jobs)| format!("{} {}", queue.as_deref().unwrap_or("no queue"), grouped(*jobs)));
+    let more = if of.queues.len() > LISTED { ", ..." } else { "" };
+    format!(" ({}{more})", shown.collect::<Vec<_>>().join(", "))
+}
+
+/// Some of the names of several holders, and how many more.
+fn names(of: &policy::Diagnosis) -> String {
+    let shown = || of.names.iter().take(LISTED).cloned().collect::<Vec<_>>().join(", ");
+    match (of.names.len(), of.names.len().saturating_sub(LISTED)) {
+        (0 | 1, _) => String::new(),
+        (_, 0) => format!(", held by {}", shown()),
+        (_, more) => format!(", held by {} and {} more", shown(), grouped(more as u64)),
+    }
+}
+
+/// An instant for people: how long ago first, which is what counts at night.
+fn ago(time: Timestamp, now: Timestamp) -> String {
+    format!("{} ago, at {} UTC", age(now.since(time)), clock(time, now))
+}
+
+fn between(first: Option<Timestamp>, last: Option<Timestamp>, now: Timestamp) -> String {
+    let (Some(first), Some(last)) = (first, last) else { return "at a time that nothing tells".to_owned() };
+    let (from, to) = (clock(first, now), clock(last, now));
+    if from == to { ago(last, now) } else { format!("{} ago, between {from} and {to} UTC", age(now.since(last))) }
+}
+
+fn silent_for(last: Option<Timestamp>, now: Timestamp) -> String {
+    match last {
+        Some(last) => format!("for {}, since {} UTC", age(now.since(last)), clock(last, now)),
+        None => "at all".to_owned(),
+    }
+}
+
+/// The time of day in UTC; with the day if it is not today.
+fn clock(time: Timestamp, now: Timestamp) -> String {
+    let part = |time: Timestamp, form: &str| {
+        jiff::Timestamp::from_microsecond(time.micros()).map(|time| time.strftime(form).to_string()).unwrap_or_default()
+    };
+    if part(time, "%F") == part(now, "%F") { part(time, "%T") } else { part(time, "%F %T") }
 }

@@ -4,6 +4,8 @@
 //! Rules for all of them: ids are texts; times are RFC 3339 in UTC and end in `_at` (or are `store_time`); durations are
 //! numbers of seconds and end in `_seconds`; what is not known is `null` and never absent; within v1 fields are only added.
 
+pub mod advice;
+mod brake;
 mod check;
 mod columns;
 mod diagnosis;
@@ -33,9 +35,11 @@ mod stats;
 mod target;
 mod targets;
 mod undo;
+mod unsupported;
 mod verified;
 mod watch;
 
+pub use brake::{Brake, Refusal};
 pub use check::{Check, CheckFinding, Severity};
 pub use diagnosis::{Diagnosis, diagnoses};
 pub use document::{Document, ROWS, write};
@@ -49,7 +53,7 @@ pub use measured::{Measured, MeasuredQueue, MeasuredState};
 pub use message::{ErrorDocument, LogLine, Message, no_such_job};
 pub use owners::{OwnerEntry, Owners, OwnersSummary};
 pub use reclaim::{
-    Brake, Closing, NextCommands, Outcomes, Reclaim, ReclaimSummary, WarnAbove, closing, left_behind, paragraph, place,
+    Closing, NextCommands, Outcomes, Reclaim, ReclaimSummary, WarnAbove, closing, left_behind, paragraph, place,
     skipped_by_reason,
 };
 pub use remedy::remedy;
@@ -64,5 +68,6 @@ pub use stats::{JobCounts, QueueStats, StateCount, Stats, StatsSummary};
 pub use target::{Filter, FilterThreshold, Standby, Target};
 pub use targets::{TargetEnd, Targets, TargetsEnding, TargetsSummary, TargetsWriter};
 pub use undo::{Undo, UndoLeft, UndoStep, UndoSummary};
+pub use unsupported::{Field, Request, Unsupported};
 pub use verified::Verified;
 pub use watch::{WatchFailed, WatchHead, WatchLine, WatchSnapshot};

@@ -2,6 +2,7 @@ use super::document::{Document, ROWS, csv_of, head, line};
 use super::format::{Cell, Format, Screen, Tone};
 use super::{Target, columns};
 use crate::model::{Timestamp, age};
+use crate::policy::Inconsistency;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -64,6 +65,19 @@ pub struct OwnerEntry {
     pub queues: Vec<String>,
     /// The liveness source that judged its claims.
     pub liveness: Option<String>,
+}
+
+impl Owners {
+    /// The sentence for so many claims with that inconsistency.
+    pub fn finding(inconsistency: Inconsistency, claims: u64) -> String {
+        let what = match inconsistency {
+            Inconsistency::NoOwner => "in flight without an owner",
+            Inconsistency::OwnerMissing => "held by an owner that has no row",
+            Inconsistency::OwnerRestarted => "older than the process that goes by their owner's name",
+            Inconsistency::NoClaimTime => "in flight without a claim time that can be read",
+        };
+        format!("claims {what}: {claims}")
+    }
 }
 
 impl OwnerEntry {

@@ -1,4 +1,4 @@
-//! The brake: when too much looks dead at once, the observer is more often at fault than the workers.
+//! The brake: if a large share of the queue looks dead at once, the plan is not applied.
 
 use super::plan::is_acted_on;
 use super::rules::Policy;
@@ -7,18 +7,18 @@ use crate::model::{Claim, age};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Plans of up to so many steps are never judged: a queue with one worker and three stuck jobs is no mass death.
+/// The brake ignores plans of up to so many steps: a queue with one worker and three stuck jobs is no mass death.
 pub const FREE: u64 = 10;
 /// That every owner is dead means something only from this many owners on.
 const OWNERS: usize = 3;
 
-/// What one snapshot saw of the whole queue, whatever was selected of it.
+/// Counts over the whole queue in one snapshot, whatever was selected of it.
 #[derive(Debug, Clone, Default)]
 pub struct Gauge {
     in_flight: u64,
-    /// What would be moved.
+    /// Claims that the rules act on.
     dead: u64,
-    /// Of these, what is not dead but takes too long.
+    /// Of these, claims that are not dead but take too long.
     late: u64,
     unknown: u64,
     implausible: u64,
@@ -26,33 +26,33 @@ pub struct Gauge {
     owners: BTreeMap<Option<String>, u64>,
 }
 
-/// What else the brake goes by.
+/// What the brake takes into account besides the counts.
 #[derive(Debug, Clone, Default)]
 pub struct Circumstances {
-    /// True for a restart sweep of some owners: who says which ones are dead is not contradicted by how many they are.
+    /// True for a restart sweep of named owners: how many jobs they hold says nothing against the operator's word.
     pub is_scoped: bool,
     /// True on a standby.
     pub is_standby: bool,
     /// How long the server has been up, where there is one and the steps rest on heartbeats or leases; and how long a
     /// silence means death there.
     pub up: Option<Up>,
-    /// What the operator has said to lift it.
-    pub lifted: Option<Lifted>,
+    /// The operator's override.
+    pub overridden: Option<Override>,
 }
 
 /// A server that has been up for a while.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Up {
-    /// For how long.
+    /// For how long it has been up.
     pub time: Duration,
-    /// For how long nothing could be heard of a worker that is called dead.
+    /// The silence after which a worker counts as dead.
     pub threshold: Duration,
 }
 
-/// What lifts the brake.
+/// What overrides the brake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lifted {
-    /// `--max-jobs N` on the command line: whoever says how many has looked.
+pub enum Override {
+    /// `--max-jobs N` on the command line: the operator expects so many steps.
     MaxJobs(u64),
     /// `brake = false` of the target.
     Target,
@@ -63,16 +63,16 @@ pub enum Lifted {
 pub struct Brake {
     /// True if the plan must not be applied.
     pub pulled: bool,
-    /// The evidence, as sentences; also where it was lifted.
+    /// The evidence, as sentences; also if it was overridden.
     pub why: Vec<String>,
-    /// What lifts it, or has lifted it; `None` where nothing does, or there is nothing to lift.
-    pub lift: Option<String>,
+    /// What overrides it, or has done so; `None` on a standby, and without evidence.
+    pub overridden_by: Option<Override>,
 }
 
 impl Gauge {
     /// Takes in a claim that is stuck or unknown; healthy ones change nothing.
     pub fn note(&mut self, claim: &Claim, judgement: &Judgement, policy: &Policy) {
-        // What the config file calls too long is moved like what is dead, and a clock that is wrong makes it all too long.
+        // A limit of the config file moves jobs as a death does, and with a wrong clock every job exceeds it.
         if is_acted_on(judgement, policy) {
             self.dead += 1;
             self.late += u64::from(!judgement.verdict.is_death());
@@ -82,7 +82,7 @@ impl Gauge {
         self.implausible += u64::from(judgement.checks.iter().any(|check| check.result == CheckResult::Unusable));
     }
 
-    /// Says who holds what in flight, once it is known.
+    /// The gauge with the number of claims of each owner in flight.
     #[must_use]
     pub fn with_owners(mut self, owners: BTreeMap<Option<String>, u64>) -> Gauge {
         self.in_flight = owners.values().sum();
@@ -126,24 +126,19 @@ impl Gauge {
 }
 
 impl Brake {
-    /// The brake on a plan of so many steps. `None` for the gauge means that nothing was measured, because the plan is too
-    /// small to be judged.
+    /// The brake on a plan of so many steps. Without a gauge nothing was measured, because the plan is too small.
     pub fn on(steps: u64, gauge: Option<&Gauge>, circumstances: &Circumstances) -> Brake {
         if circumstances.is_standby {
             let why = "this is a standby: it shows what was, and its primary is the place to apply".to_owned();
-            return Brake { pulled: steps > 0, why: vec![why], lift: None };
+            return Brake { pulled: steps > 0, why: vec![why], overridden_by: None };
         }
         let judged = gauge.filter(|_| steps > FREE && !circumstances.is_scoped);
         let why = judged.map(|gauge| gauge.evidence(circumstances.up)).unwrap_or_default();
         if why.is_empty() {
-            return Brake { pulled: false, why, lift: None };
+            return Brake { pulled: false, why, overridden_by: None };
         }
-        let (pulled, lift) = match circumstances.lifted {
-            Some(Lifted::MaxJobs(max)) => (false, format!("--max-jobs {max}")),
-            Some(Lifted::Target) => (false, "brake = false".to_owned()),
-            None => (true, format!("--max-jobs {steps}")),
-        };
-        Brake { pulled, why, lift: Some(lift) }
+        let pulled = circumstances.overridden.is_none();
+        Brake { pulled, why, overridden_by: Some(circumstances.overridden.unwrap_or(Override::MaxJobs(steps))) }
     }
 }
 
@@ -175,12 +170,12 @@ mod tests {
     }
 
     #[test]
-    fn a_standby_moves_nothing_and_nothing_lifts_that() {
-        let lifted = Some(Lifted::MaxJobs(100));
-        let standby = Circumstances { is_standby: true, is_scoped: true, lifted, ..Circumstances::default() };
+    fn a_standby_moves_nothing_and_nothing_overrides_that() {
+        let overridden = Some(Override::MaxJobs(100));
+        let standby = Circumstances { is_standby: true, is_scoped: true, overridden, ..Circumstances::default() };
         for (steps, refused) in [(0, false), (1, true), (2, true)] {
             let brake = Brake::on(steps, None, &standby);
-            assert_eq!((brake.pulled, brake.lift), (refused, None), "{steps} steps");
+            assert_eq!((brake.pulled, brake.overridden_by), (refused, None), "{steps} steps");
         }
     }
 

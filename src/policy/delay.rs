@@ -1,14 +1,15 @@
+//! Spreads the times at which requeued jobs may run again.
+
 use std::time::Duration;
 
-/// Slices of one batch: each is written by a statement of its own, and all the while the batch's locks stand in the workers'
-/// way.
+/// The most slices of one batch: each is a statement of its own, and the batch's locks block the workers meanwhile.
 const SLICES: usize = 50;
 
-/// How much later than now jobs that go back may run: all of them by `delay`, and each by a share of `jitter` beside, so that
-/// they do not fall upon the workers at once.
+/// How much later than now requeued jobs may run: `delay`, plus a share of `jitter` for each job, so that they do not all
+/// start at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Delay {
-    /// By so long for all; up to 7 days.
+    /// For all jobs; up to 7 days.
     pub delay: Option<Duration>,
     /// The window over which they are spread; up to 7 days.
     pub jitter: Option<Duration>,
@@ -20,9 +21,9 @@ impl Delay {
         self.delay.is_some() || self.jitter.is_some()
     }
 
-    /// How long each of `count` jobs waits, which are the ones from `first` on of `of` jobs that go back. The window is cut
-    /// into slices, and each slice waits until some instant of its own part of it, so that no part goes empty however long
-    /// the run is; `chance` says where, from 0 to below 1. Empty where nothing was asked for.
+    /// How long each of `count` jobs waits: those from number `first` on, of `of` requeued jobs. The window is cut into
+    /// slices, and each slice gets an instant of its own part, so that no part stays empty however long the run is; `chance`
+    /// picks it, from 0 to below 1. Empty without a delay or jitter.
     pub fn waits(&self, first: usize, count: usize, of: usize, mut chance: impl FnMut() -> f64) -> Vec<Duration> {
         if !self.is_asked() {
             return Vec::new();
@@ -32,7 +33,7 @@ impl Delay {
         let slices = count.clamp(1, SLICES);
         let mut waits = Vec::with_capacity(count);
         for slice in 0..slices {
-            // As even as whole rows can be: 51 rows are 49 slices of one and one of two.
+            // As even as whole rows allow: 51 rows are 49 slices of one and one of two.
             let (begin, end) = (slice * count / slices, (slice + 1) * count / slices);
             let at = (first + begin) as f64 + (end - begin) as f64 * chance().clamp(0.0, 1.0);
             waits.extend(std::iter::repeat_n(delay + jitter.mul_f64((at / of).clamp(0.0, 1.0)), end - begin));

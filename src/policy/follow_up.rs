@@ -1,36 +1,38 @@
+//! What became of a job after it was requeued.
+
 use super::judge::judge;
 use super::rules::Policy;
 use super::verdict::Verdict;
 use crate::model::{Claim, Timestamp};
 use crate::preset::{QueueSpec, StateSource, StepSpec, Touch};
 
-/// How a job stands that went back to the queue a while ago.
+/// What became of a requeued job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Afterwards {
-    /// Nobody has taken it yet.
+    /// No worker has taken it yet.
     Waiting,
-    /// A worker has it again, and shows life.
+    /// A worker holds it again, and shows life.
     PickedUp,
-    /// A worker has it again, and is dead too.
+    /// A worker held it again, and is dead too.
     StuckAgain,
-    /// Nobody has it, and the table does not say whether it waits or has ended.
+    /// No worker holds it, and the table does not say whether it waits or has ended.
     NotInFlight,
     /// It ended well.
     Finished,
     /// It ended badly, or was cancelled.
     Failed,
-    /// Its row is gone: many libraries delete the jobs that have finished, and people delete jobs.
+    /// Its row is gone: many libraries delete finished jobs, and people delete jobs.
     Gone,
 }
 
 impl Afterwards {
-    /// True if nothing more is to be seen of it.
+    /// True if it cannot change any more.
     pub fn is_end(self) -> bool {
         matches!(self, Afterwards::Finished | Afterwards::Failed | Afterwards::Gone)
     }
 }
 
-/// How a job stands, by what a snapshot found under its key: the claim, and whether it is in flight. The job was moved, so that
+/// What became of a job, by what a snapshot found under its key: the claim, and whether it is in flight. The job was moved, so
 /// a claim in flight is a new one.
 pub fn afterwards(spec: &QueueSpec, found: Option<(&Claim, bool)>, policy: &Policy, now: Timestamp) -> Afterwards {
     match found {
@@ -53,7 +55,7 @@ pub fn afterwards(spec: &QueueSpec, found: Option<(&Claim, bool)>, policy: &Poli
     }
 }
 
-/// Whether a job that goes back to the queue loses the row under whose key it is looked up: the claim is a row of its own.
+/// True if a requeue deletes the row under whose key the job is looked up: the claim is a row of its own.
 fn returns_by_delete(spec: &QueueSpec) -> bool {
     let deletes = |step: &StepSpec| match step {
         StepSpec::Sql { sql, .. } => sql.touches().contains(&(Touch::Delete, spec.claim.lock_table.as_str())),

@@ -1,17 +1,19 @@
+//! Ownership data that contradicts itself.
+
 use super::verdict::{Judgement, Rule, Verdict};
 use crate::model::{Claim, OwnerRow};
 use crate::preset::QueueSpec;
 
-/// What the ownership data of a claim says that cannot be right.
+/// A contradiction in the ownership data of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Inconsistency {
-    /// It is in flight, and nobody holds it.
+    /// It is in flight, and names no owner.
     NoOwner,
     /// Its owner has no row, where owners have one.
     OwnerMissing,
     /// Its owner started after the claim was made: it is another process under the same name.
     OwnerRestarted,
-    /// It is in flight, and does not say since when.
+    /// It is in flight, and has no claim time.
     NoClaimTime,
 }
 
@@ -36,7 +38,7 @@ impl Inconsistency {
     }
 }
 
-/// How many claims have which inconsistency. A claim may have several.
+/// How many claims have which inconsistency; a claim may have several.
 #[derive(Debug, Clone, Default)]
 pub struct Inconsistencies([u64; 4]);
 
@@ -48,17 +50,8 @@ impl Inconsistencies {
         }
     }
 
-    /// One sentence for each that there is.
-    pub fn sentences(&self) -> Vec<String> {
-        let sentence = |(count, inconsistency): (&u64, Inconsistency)| {
-            let what = match inconsistency {
-                Inconsistency::NoOwner => "in flight without an owner",
-                Inconsistency::OwnerMissing => "held by an owner that has no row",
-                Inconsistency::OwnerRestarted => "older than the process that goes by their owner's name",
-                Inconsistency::NoClaimTime => "in flight without a claim time that can be read",
-            };
-            (*count > 0).then(|| format!("claims {what}: {count}"))
-        };
-        self.0.iter().zip(Inconsistency::ALL).filter_map(sentence).collect()
+    /// The inconsistencies that some claim has, with how many claims have each.
+    pub fn found(&self) -> impl Iterator<Item = (Inconsistency, u64)> {
+        Inconsistency::ALL.into_iter().zip(self.0).filter(|(_, claims)| *claims > 0)
     }
 }

@@ -1,21 +1,20 @@
+//! The live-owner list: reading it, and whether it lists the owner of a claim.
+
+use super::host_names::{cut, dotted, heads, is_address, label, numbered, parts, same_host};
 use crate::model::{Claim, Clocks, FUTURE_TOLERANCE, Owner, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::IpAddr;
 use std::sync::Arc;
 
 /// River's default client id cuts its host's name here (`maxHostLength`), and no library that is known cuts shorter.
 const LONG_NAME: usize = 60;
-/// What stands between words.
+/// Separators between words.
 const BETWEEN_WORDS: [char; 4] = [' ', '\t', ',', ';'];
-/// What other programs write around a name and before it, as in `{"workers":["web1"]}` and `hosts=web1|web2`.
+/// What other programs write before and around a name, as in `{"workers":["web1"]}` and `hosts=web1|web2`.
 const AROUND_NAMES: [char; 8] = ['"', '\'', '[', ']', '{', '}', '=', '|'];
-/// Kubernetes and Linux cut a host's name here; a pod's own name may be longer.
-const HOST_NAME: usize = 63;
-
-/// A list of living owners, as somebody outside of the database knows them.
+/// Owners known to be alive, from outside the database.
 ///
-/// An owner that is on the list by mistake keeps its jobs until the next run; one that is missing by mistake loses them while
-/// it works. So matching is as generous as it can be without taking `web10` for `web1`.
+/// An owner that is listed by mistake keeps its jobs until the next run; one that is missing by mistake loses them while it
+/// works. So matching is as generous as it can be without taking `web10` for `web1`.
 #[derive(Debug, Clone, Default)]
 pub struct LiveOwners {
     /// Lines without a word that could be a name: their numbers, counted from 1.
@@ -34,25 +33,25 @@ pub enum LiveOwnersError {
     /// No entry at all.
     #[error("is empty, and would call every owner dead")]
     Empty,
-    /// It is a table for people, with a line of titles.
+    /// It is a table with a line of column titles.
     #[error("begins with a line of column titles, so its lines are no names")]
     Titles,
 }
 
-/// A list, and since when it tells nothing.
+/// A live-owner list, and when it was made.
 #[derive(Debug, Clone)]
 pub struct Living {
     /// The list.
     pub live_owners: Arc<LiveOwners>,
-    /// When it was made, by the store's clock. Whoever came later cannot be on it.
+    /// When it was made, by the database's clock. Owners that started later cannot be on it.
     pub made_at: Timestamp,
 }
 
 impl LiveOwners {
     /// Reads a list of owners, each as host (`web1`, `web1.example.com`, `pod/web-7f9c`), as `host:pid`, or as the exact id.
-    /// Blank lines and lines that begin with `#` are skipped. A whole line is an entry, and so is each of its words, and what
-    /// stands in a word between quotes, brackets and signs: one entry too many spares a job until the next run, one too few takes it from a
-    /// worker.
+    /// Blank lines and lines that begin with `#` are skipped. A whole line is an entry, and so is each of its words, and each
+    /// part of a word between quotes, brackets and signs: one entry too many spares a job until the next run, one too few
+    /// takes it from a worker.
     ///
     /// # Errors
     /// When there is no entry, or the first line holds the titles of a table.
@@ -112,7 +111,7 @@ impl LiveOwners {
             return true;
         }
         let host = owner.host.as_ref().map(|host| host.to_lowercase());
-        // Where the preset knows the host, nothing else of the id is one; only what stands before a hard separator may be.
+        // If the preset knows the host, no other part of the id is a host, except one before a hard separator.
         let parts: Vec<&str> = match &host {
             Some(host) => [host.as_str()].into_iter().chain(heads(&id)).collect(),
             None => parts(&id).chain(parts(&name)).collect(),
@@ -147,12 +146,12 @@ impl LiveOwners {
         }
     }
 
-    /// `is_free`: nobody says what the owner's host is, and `web1-4211` may be a process of `web1`.
+    /// `is_free`: the preset names no host of the owner, and `web1-4211` may be a process of `web1`.
     fn has_host(&self, part: &str, is_free: bool) -> bool {
         let found =
             |host: &str| self.hosts.get(label(host)).is_some_and(|known| known.iter().any(|k| same_host(k, host)));
         let part = dotted(part);
-        // Libraries cut long names, each at its own length: one as long as that may be the beginning of any that begins so.
+        // Libraries cut long names, each at its own length: a name that long may be the beginning of a longer one.
         let begins = |part: &str| self.hosts.values().flatten().any(|known| known.starts_with(part));
         found(&part)
             || (part.len() >= LONG_NAME && begins(&part))
@@ -176,9 +175,9 @@ impl LiveOwners {
 }
 
 impl Living {
-    /// What the list says of a claim. Only a claim that was made before the list beyond doubt can be missing on it: `clocks`
-    /// says whether the claim's clock is taken for the list's. A heartbeat that is ahead of the database's clock says nothing
-    /// against the list: its own clock is wrong.
+    /// What the list says of a claim. Only a claim that was certainly made before the list can be missing on it: `clocks`
+    /// says whether one clock wrote both times. A heartbeat ahead of the database's clock does not contradict the list: its
+    /// own clock is wrong.
     pub fn says(&self, claim: &Claim, now: Timestamp, clocks: Clocks) -> Standing {
         let Some(owner) = &claim.owner else { return Standing::NoOwner };
         if self.live_owners.lists(owner) {
@@ -197,12 +196,12 @@ impl Living {
     }
 }
 
-/// Where a claim's owner stands with a list of living owners.
+/// What a live-owner list says of a claim's owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// It is on the list.
     Listed,
-    /// It is not: it was dead when the list was made.
+    /// It is not on the list: it was dead when the list was made.
     Missing,
     /// The claim names no owner.
     NoOwner,
@@ -212,56 +211,6 @@ pub enum Standing {
     BeatLater,
     /// It is not on the list, and nothing says whether it claimed the job before the list was made.
     NoClaimTime,
-}
-
-/// What stands before each separator that no host's name holds.
-fn heads(id: &str) -> impl Iterator<Item = &str> {
-    id.match_indices([':', '/', '@', '#', ' ']).filter_map(|(at, _)| id.get(..at)).filter(|head| !head.is_empty())
-}
-
-/// What stands between separators that no host's name holds, and whatever comes before one of them.
-fn parts(id: &str) -> impl Iterator<Item = &str> {
-    id.split([':', '/', '@', '#', ' ', ',', ';', '|']).filter(|part| !part.is_empty()).chain(heads(id))
-}
-
-/// A host's name with dots where some libraries write underscores.
-fn dotted(host: &str) -> String {
-    host.replace('_', ".")
-}
-
-/// A name that ends in a hyphen and a number, cut there.
-fn numbered(part: &str) -> Option<(&str, &str)> {
-    part.rsplit_once('-').filter(|(_, n)| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
-}
-
-/// The part of a host's name before the first dot.
-fn label(host: &str) -> &str {
-    host.split('.').next().unwrap_or_default()
-}
-
-fn is_address(host: &str) -> bool {
-    host.parse::<IpAddr>().is_ok()
-}
-
-/// True if two names of hosts differ in nothing but case, domain, and dots that some libraries write as underscores.
-pub fn may_be_one_host(a: &str, b: &str) -> bool {
-    same_host(&dotted(&a.to_lowercase()), &dotted(&b.to_lowercase()))
-}
-
-/// True if two names, in small letters, may mean one host: they are equal, or one is the other with a domain behind it.
-fn same_host(a: &str, b: &str) -> bool {
-    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    let with_domain = || {
-        let is_number = short.chars().all(|c| c.is_ascii_digit() || c == '.');
-        !is_number && long.strip_prefix(short).is_some_and(|rest| rest.starts_with('.'))
-    };
-    short == long || (!short.is_empty() && with_domain())
-}
-
-/// What becomes of a pod's name that is too long for a host; `None` if it is not.
-fn cut(host: &str) -> Option<String> {
-    let cut = host.get(..HOST_NAME).filter(|_| host.len() > HOST_NAME && !host.contains('.'))?;
-    Some(cut.trim_end_matches(['-', '.']).to_owned())
 }
 
 #[cfg(test)]
@@ -305,7 +254,7 @@ mod tests {
             ("3f0e8f5c-5d5e-4f9a-9a3e-0f5a3a0e7b11", "3F0E8F5C-5D5E-4F9A-9A3E-0F5A3A0E7B11", None),
             ("10.0.0.7", "10.0.0.7:4211", None),
             ("fe80::1", "fe80::1", None),
-            // Where nobody says what the host is.
+            // The preset names no host.
             ("web1", "web1-4211", None),
             ("web1:4211", "web1-4211", None),
             ("web-7", "web-7-4211", None),
@@ -406,10 +355,10 @@ mod tests {
             LiveOwners::parse("NAME   READY   STATUS\nweb-1   1/1   Running\n").unwrap_err(),
             LiveOwnersError::Titles
         );
-        assert!(LiveOwners::parse("NAME\n").is_ok(), "somebody may be called so");
+        assert!(LiveOwners::parse("NAME\n").is_ok(), "an owner may have that name");
     }
 
-    /// The mutant that a careless matching would be: it takes web10 for web1.
+    /// The mutant that matches by prefix takes web10 for web1.
     #[test]
     fn a_bare_prefix_would_be_caught() {
         let bare_prefix = |entry: &str, id: &str| id.starts_with(entry);

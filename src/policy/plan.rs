@@ -1,5 +1,6 @@
+//! Drafts what to do about one claim: a step, or a reason to skip it.
+
 use super::rules::Policy;
-use super::stalls::spent;
 use super::verdict::{Judgement, Proves, Rule, Verdict};
 use crate::model::{Action, AttemptsChange, Cell, Claim, Step};
 use crate::preset::{ActionSpec, Exhausted, MaxCounts, QueueSpec};
@@ -28,7 +29,7 @@ pub struct Skipped {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SkipReason {
-    /// Nobody can tell whether it is stuck.
+    /// It cannot be judged.
     Unknown,
     /// It was named, and it is healthy.
     Healthy,
@@ -36,23 +37,23 @@ pub enum SkipReason {
     NotInFlight,
     /// It is in trouble, but its owner shows life.
     OwnerAlive,
-    /// It was to be requeued, and has no attempt left.
+    /// A requeue was due, and it has no attempt left.
     AttemptsExhausted,
-    /// Its attempts cannot be counted on.
+    /// Its attempts cannot be read as a number.
     AttemptsUnreadable,
-    /// It was to be requeued, and was lost as often as is allowed.
+    /// A requeue was due, and its stall budget is spent.
     StallsExhausted,
-    /// Nobody can tell how often it was lost, and there is a limit to that.
+    /// A stall budget is set, and nothing tells how often it was lost.
     StallsUnreadable,
     /// The preset does not have this action.
     ActionNotOffered,
     /// The preset refuses this action.
     ActionRefused,
-    /// A condition of the preset keeps it back.
+    /// A condition of the preset skips it.
     Preset,
-    /// A saved plan named it, and it is not as that plan saw it.
+    /// It has changed since the saved plan.
     Changed,
-    /// It was not the same in two snapshots.
+    /// It changed between two snapshots.
     ChangedBetweenSnapshots,
 }
 
@@ -85,12 +86,12 @@ pub fn draft(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Po
     }
 }
 
-/// Whether a rule that fires is acted on. A limit for a state is in the config file for no other reason.
+/// Whether a rule that fires is acted on. A limit for a state always is: the config file has it for that.
 fn acts(rule: Rule, policy: &Policy) -> bool {
     rule.proves() == Proves::Death || rule == Rule::TooLong || policy.act_on.contains(&rule)
 }
 
-/// Whether a claim that is judged like that would be moved, as far as the rules go.
+/// Whether some rule that fired is acted on.
 pub(super) fn is_acted_on(judgement: &Judgement, policy: &Policy) -> bool {
     matches!(&judgement.verdict, Verdict::Stuck(reasons) if reasons.iter().any(|reason| acts(reason.rule, policy)))
 }
@@ -103,9 +104,9 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
     let reasons = match &judgement.verdict {
         Verdict::Healthy => {
             let mut clear = judgement.checks.iter().filter(|check| check.result == super::CheckResult::Clear);
-            // That nothing is wrong beside says less than what shows life, or how long it may still take.
-            let beside = [Rule::DeadlinePassed.name(), Rule::MaxRuntime.name()];
-            let why = clear.clone().find(|check| !beside.contains(&check.rule)).or_else(|| clear.next());
+            // A sign of life explains more than a deadline that has not passed.
+            let less_telling = [Rule::DeadlinePassed.name(), Rule::MaxRuntime.name()];
+            let why = clear.clone().find(|check| !less_telling.contains(&check.rule)).or_else(|| clear.next());
             return skipped(SkipReason::Healthy, why.map_or("it shows life", |check| check.detail.as_str()));
         }
         Verdict::Unknown(lacking) => return skipped(SkipReason::Unknown, lacking.join("; ")),
@@ -123,7 +124,7 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
     let action = match (policy.to, by_rule) {
         (Some(to), _) => to,
         (None, _) if claim.cancel_requested && offers(spec, Action::Cancel) => Action::Cancel,
-        // A requeue counts attempts and losses, whoever asks for it.
+        // A requeue counts attempts and losses, also if a rule asks for it.
         (None, Some(by_rule)) if by_rule != Action::Requeue => by_rule,
         (None, None) if reason.rule == Rule::DeadlinePassed => Action::Fail,
         (None, _) if is_exhausted(spec, claim, Action::Requeue)? => Action::Fail,
@@ -215,4 +216,31 @@ fn is_exhausted(spec: &QueueSpec, claim: &Claim, action: Action) -> Result<bool,
         MaxCounts::Runs => after >= max,
         MaxCounts::Retries => after > max,
     })
+}
+
+/// Why the stall budget is spent, if it is: with 1, the first loss requeues and the second fails; with 0, the first one fails.
+///
+/// # Errors
+/// When there is a budget and nothing tells how much is spent: never silently unlimited.
+fn spent(claim: &Claim, policy: &Policy) -> Result<Option<String>, Skipped> {
+    let Some(max) = policy.max_stalls else { return Ok(None) };
+    let Some(stalls) = claim.stalls else {
+        return Err(Skipped {
+            reason: SkipReason::StallsUnreadable,
+            detail: format!("nothing tells how often it was lost before, and {max} is the most"),
+        });
+    };
+    Ok((stalls >= i64::from(max)).then(|| match stalls {
+        0 => "lost for the first time, 0 allowed".to_owned(),
+        1 => format!("lost once already, {max} allowed"),
+        _ => format!("lost {stalls} times already, {max} allowed"),
+    }))
+}
+
+/// Why the stall budget fails a job; `None` if the draft rests on something else.
+pub fn why_failed(claim: &Claim, policy: &Policy, draft: &Draft) -> Option<String> {
+    match draft {
+        Draft::Step(step) if step.action == Action::Fail && policy.to.is_none() => spent(claim, policy).ok().flatten(),
+        _ => None,
+    }
 }

@@ -1,10 +1,11 @@
+//! What the operator wants judged, and how.
+
 use super::live_owners::Living;
-use super::scope::RestartScope;
-use super::thresholds::Thresholds;
-use super::too_long::TooLong;
+use super::scope::{Restart, RestartScope};
+use super::thresholds::{Thresholds, TooLong};
 use super::unchanged::EarlierSnapshot;
 use super::verdict::Rule;
-use crate::model::{Action, Timestamp};
+use crate::model::Action;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,28 +15,28 @@ use std::time::Duration;
 pub struct Policy {
     /// How long a claim must have been silent; `None` leaves each source its own threshold.
     pub older: Option<Duration>,
-    /// What the config file says of single queues and kinds, and of how long a job may run.
+    /// The config file's thresholds for single queues and kinds, and for run times.
     pub thresholds: Thresholds,
     /// Rules about trouble that `reclaim` and `sweep` act on.
     pub act_on: BTreeSet<Rule>,
-    /// What is done where such a rule fires, if not what is usual.
+    /// The action for a rule that fires, if not the usual one.
     pub actions: BTreeMap<Rule, Action>,
-    /// How long a job may be in a state, and what is done then.
+    /// How long a job may be in a state, and the action after that.
     pub too_long: TooLong,
     /// The action the operator asked for; `None` lets the rules decide.
     pub to: Option<Action>,
-    /// A job that was lost that often before is failed instead of requeued; `None` is no limit.
+    /// The stall budget: a job that was lost that often before is failed instead of requeued; `None` is no limit.
     pub max_stalls: Option<u32>,
     /// A restart sweep: owners in the scope are dead, whatever their age.
     pub restart: Option<Restart>,
-    /// Who is alive, as somebody outside of the database knows it.
+    /// The live-owner list, from outside the database.
     pub living: Option<Living>,
-    /// What earlier looks saw.
-    pub looks: Option<Arc<EarlierSnapshot>>,
+    /// What earlier snapshots saw.
+    pub earlier: Option<Arc<EarlierSnapshot>>,
 }
 
 impl Policy {
-    /// The list of living owners, whether it is a rule beside others or all that counts.
+    /// The live-owner list, whether it is one rule of several or the scope of a restart sweep.
     pub fn list(&self) -> Option<&Living> {
         match &self.restart {
             Some(Restart { scope: RestartScope::NotListed(living), .. }) => Some(living),
@@ -43,23 +44,9 @@ impl Policy {
         }
     }
 
-    /// True if a claim may be called stuck or unknown for what its columns alone do not tell: then no pre-filter by columns
-    /// may leave one out.
+    /// True if evidence from outside a claim's row can make it stuck or unknown: then no pre-filter by columns may leave one
+    /// out.
     pub fn needs_every_claim(&self) -> bool {
-        self.restart.is_some() || self.living.is_some() || self.looks.is_some()
+        self.restart.is_some() || self.living.is_some() || self.earlier.is_some()
     }
-}
-
-/// A restart sweep.
-#[derive(Debug, Clone)]
-pub struct Restart {
-    /// Which owners are dead.
-    pub scope: RestartScope,
-    /// Only claims made before then are dead, whoever holds them; `None` is any.
-    pub before: Option<Timestamp>,
-    /// When the sweep began, by the database's clock: claims made later belong to workers that have just started.
-    pub began: Timestamp,
-    /// What was in flight then, where claims do not say when they were made and the sweep has waited since; `None` where the
-    /// look that is judged is the first one.
-    pub first: Option<Arc<EarlierSnapshot>>,
 }

@@ -1,6 +1,10 @@
+//! Patterns that select claims, and the owners that a restart sweep calls dead.
+
 use super::live_owners::Living;
-use crate::model::{Claim, Owner};
+use super::unchanged::EarlierSnapshot;
+use crate::model::{Claim, Owner, Timestamp};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use std::sync::Arc;
 
 /// A list of glob patterns: empty lets everything through, otherwise one must match.
 #[derive(Debug, Clone, Default)]
@@ -37,23 +41,37 @@ impl Globs {
         &self.patterns
     }
 
-    /// Each pattern with a matcher of its own.
+    /// Each pattern with its own matcher.
     pub fn single(&self) -> impl Iterator<Item = (&str, Globs)> {
         let alone = |pattern: &String| Globs::new(std::slice::from_ref(pattern)).ok();
         self.patterns.iter().filter_map(move |pattern| Some((pattern.as_str(), alone(pattern)?)))
     }
 
-    /// True if some pattern lets names through that nobody has, as `?*` and `*-1` do: it was not written for certain owners, so
-    /// the brake judges such a scope. It covers what it matches, and nothing else.
-    pub fn admit_anybody(&self) -> bool {
-        const NOBODY: [&str; 5] = ["x7q", "x7q:1", "x7q@y8r", "x7q-y8r-1", "x7q/y8r.z"];
-        NOBODY.iter().any(|name| self.set.is_match(name))
+    /// True if some pattern matches made-up names, as `?*` and `*-1` do: it was not written for certain owners, so the brake
+    /// judges such a scope.
+    pub fn admit_any_name(&self) -> bool {
+        const MADE_UP: [&str; 5] = ["x7q", "x7q:1", "x7q@y8r", "x7q-y8r-1", "x7q/y8r.z"];
+        MADE_UP.iter().any(|name| self.set.is_match(name))
     }
 
-    /// True if nothing was asked, or the value matches. A value that is not there matches no pattern.
+    /// True without patterns, or if the value matches one. A missing value matches no pattern.
     pub fn admits(&self, value: Option<&str>) -> bool {
         self.patterns.is_empty() || value.is_some_and(|value| self.set.is_match(value))
     }
+}
+
+/// A restart sweep.
+#[derive(Debug, Clone)]
+pub struct Restart {
+    /// Which owners are dead.
+    pub scope: RestartScope,
+    /// Only claims made before that instant are dead; `None` is any.
+    pub before: Option<Timestamp>,
+    /// When the sweep began, by the database's clock: claims made later belong to workers that have just started.
+    pub began: Timestamp,
+    /// What was in flight when the sweep began, if claims have no claim time and the sweep waited since; `None` if the
+    /// snapshot being judged is the first one.
+    pub first: Option<Arc<EarlierSnapshot>>,
 }
 
 /// Which owners a restart sweep calls dead.
@@ -63,23 +81,23 @@ pub enum RestartScope {
     AllOwners,
     /// Those whose id or name matches.
     Owners(Globs),
-    /// Those on these hosts: named like it, or carrying it as a whole host.
+    /// Those on these hosts: named like one, or with one as their whole host.
     Hosts(Vec<String>),
-    /// Those that are not on a list of living owners.
+    /// Those that are not on a live-owner list.
     NotListed(Living),
 }
 
 impl RestartScope {
-    /// True if it names certain owners: then who says that they are dead is not contradicted by how many they are.
+    /// True if it names certain owners: then the number of their jobs says nothing against the operator's word.
     pub fn is_of_certain_owners(&self) -> bool {
         match self {
             RestartScope::AllOwners => false,
-            RestartScope::Owners(globs) => !globs.admit_anybody(),
+            RestartScope::Owners(globs) => !globs.admit_any_name(),
             _ => true,
         }
     }
 
-    /// Each owner, pattern or host that it names, with a scope of its own. A live-owner list names no dead owner.
+    /// Each owner, pattern or host that it names, with its own scope. A live-owner list names no dead owner.
     pub fn single(&self) -> Vec<(String, RestartScope)> {
         match self {
             RestartScope::AllOwners | RestartScope::NotListed(_) => Vec::new(),
@@ -111,8 +129,8 @@ impl RestartScope {
     }
 }
 
-/// True if the owner is, or is on, one of these hosts, spelled as the host does or as its queue does. Names match whole: `web1`
-/// is not `web10`.
+/// True if the owner is, or is on, one of these hosts, in the host's own spelling or that of its queue. Names match whole:
+/// `web1` is not `web10`.
 fn on_host(owner: &Owner, hosts: &[String]) -> bool {
     let names = [Some(&owner.id), Some(&owner.name), owner.host.as_ref()];
     let spelled = |host: &String| owner.host.as_ref() == Some(&owner.host_spelling.of(host));

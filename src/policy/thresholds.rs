@@ -1,12 +1,12 @@
-//! The operator's thresholds: one for all claims, or one for those of a queue or a kind.
+//! The operator's limits: how long a claim may be silent or run, and how long a job may be in a state.
 
 use super::rules::Policy;
 use super::scope::Globs;
-use crate::model::{Claim, age};
-use crate::preset::{Liveness, MaxRuntime, QueueSpec, SilentAfter};
+use crate::model::{Action, Claim};
+use crate::preset::{Liveness, MaxRuntime, QueueSpec, SilentAfter, Written};
 use std::time::Duration;
 
-/// What the config file says of a target's thresholds. Without a word of it, as by default, each source has its own.
+/// The thresholds of a target in the config file; empty leaves each source its own.
 #[derive(Debug, Clone, Default)]
 pub struct Thresholds {
     /// The target's name.
@@ -15,7 +15,7 @@ pub struct Thresholds {
     pub entries: Vec<Threshold>,
     /// `max_runtime` of the target, for what no entry says otherwise.
     pub max_runtime: Option<Duration>,
-    /// True if a flag has said how long a silence is allowed, for every claim: then no entry's `older` counts.
+    /// True if a flag has set the silence for every claim: then no entry's `older` counts.
     pub overruled: bool,
 }
 
@@ -32,16 +32,16 @@ pub struct Threshold {
     pub max_runtime: Option<Duration>,
 }
 
-/// How long something is allowed, and who says so.
+/// How long something is allowed, and what set that limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Allowed {
-    /// So long.
+    /// The limit.
     pub span: Duration,
-    /// Who says so.
+    /// What set it.
     pub set_by: SetBy,
 }
 
-/// Who says what is allowed. Flags come before the config file, and that before the preset.
+/// What set a limit. Flags come before the config file, and that before the preset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SetBy {
     /// `--older`.
@@ -90,7 +90,7 @@ impl Thresholds {
 }
 
 impl Policy {
-    /// The same under `--older`, which counts for every claim whatever the config file says.
+    /// The policy with `--older`, which counts for every claim whatever the config file says.
     #[must_use]
     pub fn with_older(mut self, flag: Option<Duration>) -> Policy {
         if flag.is_some() {
@@ -120,19 +120,7 @@ impl Policy {
             .or(claim.max_runtime.map(said(SetBy::Preset)))
     }
 
-    /// What to call a threshold or a maximum run time that a sentence is about; `key` is its name in the config file.
-    pub fn names(&self, preset: &str, allowed: Allowed, key: &str) -> String {
-        let (span, target) = (age(allowed.span), &self.thresholds.target);
-        match allowed.set_by {
-            SetBy::Flag => format!("--{key} {span}"),
-            SetBy::Target => format!("{key} {span} of target {target}"),
-            SetBy::Entry(n) => format!("{key} {span} of threshold {n} of target {target}"),
-            SetBy::Row => format!("the {span} of the row"),
-            SetBy::Preset => format!("the {span} of preset {preset}"),
-        }
-    }
-
-    /// What is added to a sentence about a threshold or a maximum run time that the config file has said: which one.
+    /// What to add to a sentence about a limit that the config file sets: which entry.
     pub fn said_by(&self, set_by: SetBy, key: &str) -> String {
         let target = &self.thresholds.target;
         match set_by {
@@ -143,11 +131,60 @@ impl Policy {
     }
 }
 
-/// Who says how long that source may be silent, where the operator says nothing.
+/// What sets the silence of that source where the operator sets none.
 pub(super) fn own_word(source: &Liveness) -> SetBy {
     match source.silent_after() {
         Some(SilentAfter::Column(_)) => SetBy::Row,
         _ => SetBy::Preset,
+    }
+}
+
+/// `[[target.NAME.too_long]]`, in the order of the file: of those that are about a job, the first counts.
+#[derive(Debug, Clone, Default)]
+pub struct TooLong {
+    /// The target's name.
+    pub target: String,
+    /// The entries.
+    pub entries: Vec<StateLimit>,
+}
+
+/// One entry: which jobs, how long they may be so, and what is done with them then.
+#[derive(Debug, Clone)]
+pub struct StateLimit {
+    /// Its place in the file, counted from 1.
+    pub number: usize,
+    /// The state, by the queue's own name for it.
+    pub state: Written,
+    /// Jobs of queues that match; by default of any.
+    pub queue: Globs,
+    /// Jobs of kinds that match; by default of any.
+    pub kind: Globs,
+    /// How long it may be in that state.
+    pub after: Duration,
+    /// For a state before running: the column that says since when. Jobs in flight are so since their claim.
+    pub since: Option<Written>,
+    /// What is done then.
+    pub action: Action,
+}
+
+impl TooLong {
+    /// The entry that counts for a job.
+    pub fn limit(&self, claim: &Claim) -> Option<&StateLimit> {
+        self.entries.iter().find(|entry| {
+            entry.state.text == claim.state
+                && entry.queue.admits(claim.queue.as_deref())
+                && entry.kind.admits(claim.kind.as_deref())
+        })
+    }
+
+    /// The shortest time that any entry for jobs in flight allows.
+    pub fn shortest_in_flight(&self) -> Option<Duration> {
+        self.entries.iter().filter(|entry| entry.since.is_none()).map(|entry| entry.after).min()
+    }
+
+    /// What to call an entry.
+    pub fn name(&self, entry: &StateLimit) -> String {
+        format!("too_long {} of target {}", entry.number, self.target)
     }
 }
 

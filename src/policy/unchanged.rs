@@ -1,43 +1,42 @@
+//! What a claim looked like in earlier snapshots, and since when its signs of life are unchanged.
+
+use super::fingerprint::{Print, print};
 use crate::model::{Claim, EvidenceRow, Timestamp};
-use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 use std::time::Duration;
-
-/// The fingerprint of some stored values: the first half of a SHA-256, for nobody gains by two that are equal.
-pub type Print = [u8; 16];
 
 /// What was seen of one claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeenClaim {
-    /// Of all that shows life, and of which claim of the job it is: the precondition and the owner's row.
+    /// The print of every sign of life and of the claim itself: the precondition and the owner's row.
     pub values: Print,
-    /// Since when they have been so, by the store's clock: when they were first seen so.
+    /// When these values were first seen, by the database's clock.
     pub since: Timestamp,
-    /// Whether they were seen to come, and not only to be there.
+    /// True if a snapshot saw the values change to these.
     pub moved: bool,
-    /// Of the columns that show progress, and of which claim it is; `None` where the queue names none.
+    /// The print of the columns that show progress and of the claim; `None` where the queue names no such columns.
     pub progress: Option<Print>,
-    /// Since when that has been so.
+    /// When this progress was first seen.
     pub progress_since: Timestamp,
 }
 
-/// What earlier looks saw, by the fingerprint of the job's key.
+/// What earlier snapshots saw, by the fingerprint of the job's key.
 #[derive(Debug, Clone)]
 pub struct EarlierSnapshot {
-    /// When the last of them was taken, by the store's clock.
+    /// When the last of them was taken, by the database's clock.
     pub taken_at: Timestamp,
     /// The claims that were in flight then.
     pub seen: HashMap<Print, SeenClaim>,
 }
 
-/// How a claim stands since the earlier looks.
+/// How a claim compares with the earlier snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unchanged {
-    /// For how long all that shows life has stood still, at the least.
+    /// For how long every sign of life is unchanged, at the least.
     pub still: Duration,
-    /// Whether it was seen to move.
+    /// True if a sign of life was seen to change.
     pub moved: bool,
-    /// The same for the columns that show progress; `None` where the queue names none.
+    /// For how long the columns that show progress are unchanged; `None` where the queue names none.
     pub progress: Option<Duration>,
     /// How long ago the last snapshot was taken.
     pub snapshot_age: Duration,
@@ -49,7 +48,7 @@ impl EarlierSnapshot {
         self.seen.get(&key_print(claim)).is_some_and(|seen| seen.values == values_print(claim))
     }
 
-    /// How a claim stands; `None` if no earlier snapshot saw it.
+    /// Compares a claim with what was seen of it; `None` if no earlier snapshot saw it.
     pub fn unchanged(&self, claim: &Claim, now: Timestamp) -> Option<Unchanged> {
         let before = self.seen.get(&key_print(claim))?;
         let seen = seen(Some(before), claim, now);
@@ -65,12 +64,12 @@ impl EarlierSnapshot {
     }
 }
 
-/// What is to be kept of a claim, given what the snapshot before saw of it.
+/// What to keep of a claim, given what the snapshot before saw of it.
 pub fn seen(before: Option<&SeenClaim>, claim: &Claim, now: Timestamp) -> SeenClaim {
     let (values, progress) = (values_print(claim), progress_print(claim));
     let still = before.filter(|before| before.values == values);
     let same_progress = before.filter(|before| before.progress == progress);
-    // The store's clock may have been put back since.
+    // The database's clock may have been set back since.
     let earlier = |at: Timestamp| now.minus(now.since(at));
     SeenClaim {
         values,
@@ -96,23 +95,10 @@ fn values_print(claim: &Claim) -> Print {
     print([claim.precondition.0.as_str(), evidence_row, &image].into_iter())
 }
 
-/// Two claims of one job may stand at the same point: which of them it is belongs to it.
+/// Includes which claim it is: two claims of one job may be at the same point.
 fn progress_print(claim: &Claim) -> Option<Print> {
     let progress = claim.progress.as_ref()?;
     let owner = claim.owner.as_ref().map(|owner| owner.id.as_str());
     let (claimed_at, attempts) = (format!("{:?}", claim.claimed_at), format!("{:?}", claim.attempts));
     Some(print([progress.0.as_str(), owner.unwrap_or_default(), &claimed_at, &attempts].into_iter()))
-}
-
-fn print<'t>(parts: impl Iterator<Item = &'t str>) -> Print {
-    let mut hash = Sha256::new();
-    for part in parts {
-        // The length first, so that no two lists of parts run together to the same bytes.
-        hash.update((part.len() as u64).to_be_bytes());
-        hash.update(part.as_bytes());
-    }
-    let whole: [u8; 32] = hash.finalize().into();
-    let mut half = Print::default();
-    half.copy_from_slice(&whole[..16]);
-    half
 }

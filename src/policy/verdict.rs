@@ -1,3 +1,5 @@
+//! The verdict on a claim, the rules behind it, and every check that was made.
+
 use super::thresholds::Allowed;
 use crate::model::Timestamp;
 use schemars::JsonSchema;
@@ -26,15 +28,15 @@ pub enum Rule {
     OwnerRestarted,
     /// A restart sweep says that this owner is dead.
     Restart,
-    /// The owner is not on the list of living owners.
+    /// The owner is not on the live-owner list.
     LiveOwnerList,
-    /// Nothing that shows life has changed between looks.
-    StoodStill,
+    /// No sign of life has changed between snapshots.
+    Unchanged,
     /// The deadline has passed.
     DeadlinePassed,
     /// It has run longer than it may.
     MaxRuntime,
-    /// The owner lives, but the job makes no progress between looks.
+    /// The owner lives, but the job makes no progress between snapshots.
     NoProgress,
     /// It has been in its state for longer than the config file allows there.
     TooLong,
@@ -53,7 +55,7 @@ impl Rule {
         Rule::OwnerRestarted,
         Rule::Restart,
         Rule::LiveOwnerList,
-        Rule::StoodStill,
+        Rule::Unchanged,
         Rule::DeadlinePassed,
         Rule::MaxRuntime,
         Rule::NoProgress,
@@ -73,7 +75,7 @@ impl Rule {
             Rule::OwnerRestarted => "owner_restarted",
             Rule::Restart => "restart",
             Rule::LiveOwnerList => "live_owner_list",
-            Rule::StoodStill => "stood_still",
+            Rule::Unchanged => "unchanged",
             Rule::DeadlinePassed => "deadline_passed",
             Rule::MaxRuntime => "max_runtime",
             Rule::NoProgress => "no_progress",
@@ -118,14 +120,14 @@ pub struct Reason {
     pub detail: String,
 }
 
-/// What is thought of a claim.
+/// What the judge says of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// It shows life.
     Healthy,
     /// It is stuck, for at least one reason.
     Stuck(Vec<Reason>),
-    /// Nobody can tell; what is lacking, as sentences. It is never acted on.
+    /// It cannot be judged; what is lacking, as sentences. It is never acted on.
     Unknown(Vec<String>),
 }
 
@@ -175,10 +177,10 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// The newest sign of life: of heartbeat and claim time the later one, never a lease's end.
     pub last_seen_at: Option<Timestamp>,
-    /// The store's time minus that; zero for a sign a little ahead.
+    /// The database's time minus that; zero for a sign a little ahead.
     pub silence: Option<Duration>,
-    /// What judged: a liveness source (lease, heartbeat, owner, lock or age), the list of living owners (`live_owner_list`), or what has
-    /// changed between looks (change, progress).
+    /// What judged: a liveness source (lease, heartbeat, owner, lock or age), the live-owner list (`live_owner_list`), or what
+    /// has changed between snapshots (change, progress).
     pub liveness: Option<&'static str>,
     /// The silence that was allowed, where the source that judged has such a threshold.
     pub allowed: Option<Allowed>,
@@ -212,7 +214,7 @@ pub enum CheckResult {
     Clear,
     /// There was nothing to judge by; the next source is asked.
     NoValue,
-    /// The value cannot be used, so nobody can tell.
+    /// The value cannot be used: the verdict is unknown.
     Unusable,
     /// A better source had judged already.
     NotAsked,

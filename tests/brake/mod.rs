@@ -71,7 +71,7 @@ fn a_dry_run_says_what_the_brake_would_do() {
         let ran = shop.run(&["reclaim"]).exits(0);
         assert!(ran.stderr.contains("the brake would refuse this") && ran.stderr.contains("--max-jobs 12"), "{ran:#?}");
         let brake = brake(shop.run(&["reclaim", "--json"]).exits(0));
-        assert_eq!((&brake["pulled"], &brake["lift"]), (&Value::from(true), &Value::from("--max-jobs 12")));
+        assert_eq!((&brake["pulled"], &brake["override"]), (&Value::from(true), &Value::from("--max-jobs 12")));
         assert!(why(&brake).contains("more than half"), "{brake}");
     });
 }
@@ -94,7 +94,7 @@ fn ten_are_never_judged() {
     on_both(|shop| {
         queue(shop, 10, 0);
         let ran = shop.run(&["sweep", "--json"]).exits(0);
-        assert_eq!(brake(ran), serde_json::json!({"pulled": false, "why": [], "lift": null}));
+        assert_eq!(brake(ran), serde_json::json!({"pulled": false, "why": [], "override": null}));
         shop.run(&["sweep", "--apply"]).exits(0);
     });
     // Ten of twelve move: what would move counts, not what looks dead.
@@ -229,7 +229,7 @@ fn the_config_file_lifts_it_by_name_only() {
         config("brake = false");
         let ran = shop.doctor.run(&[&sweep[..], &["--json"]].concat()).exits(0);
         let brake = brake(ran);
-        assert_eq!((&brake["pulled"], &brake["lift"]), (&Value::from(false), &Value::from("brake = false")));
+        assert_eq!((&brake["pulled"], &brake["override"]), (&Value::from(false), &Value::from("brake = false")));
         assert!(why(&brake).contains("more than half"), "{brake}");
     });
 }

@@ -66,7 +66,7 @@ fn jobs_that_are_left_alone_are_told_to_who_asks() {
 fn a_run_that_is_not_recorded_names_no_history() {
     let doctor: Doctor = incident().env("HOME", "");
     let ran = doctor.run(&["sweep", "--db", "queue.db", "--apply"]).exits(0);
-    assert!(ran.stdout.contains("This run is not recorded and cannot be taken back"), "{ran:#?}");
+    assert!(ran.stdout.contains("This run is not recorded and cannot be reverted"), "{ran:#?}");
     assert!(!ran.stdout.contains("jobdoctor history") && !ran.stdout.contains("jobdoctor undo"), "{ran:#?}");
     // A ledger is enough, and its command works.
     let doctor: Doctor = incident().env("HOME", "");

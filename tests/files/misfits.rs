@@ -97,7 +97,7 @@ fn are_told(doctor: &Doctor, more: &[&str], heartbeats: &[(&str, &str)]) {
     assert!(ran.stdout.contains("Unknown, cannot be judged"), "{ran:#?}");
     assert!(ran.stderr.contains(&format!("1 job stuck, {} unknown", heartbeats.len())), "{ran:#?}");
     let ran = run(&["check"]).exits(0);
-    assert!(ran.stdout.contains(&format!("claims that nobody can judge: {}", heartbeats.len())), "{ran:#?}");
+    assert!(ran.stdout.contains(&format!("claims that cannot be judged: {}", heartbeats.len())), "{ran:#?}");
     for apply in [&["reclaim", "--apply"][..], &["sweep", "--apply"], &["reclaim", "--apply", "--older", "1m"]] {
         let done = run(&[apply, &["-o", "json"]].concat()).exits(0).json();
         is_valid(apply[0], &done);

@@ -73,7 +73,7 @@ fn the_second_time_there_is_nothing_left() {
         let again = queue.json(&["undo", &run, "--apply"], 3);
         assert_eq!(outcomes(&again), "changed 4");
         assert!(again["steps"].as_array().unwrap().iter().all(|step| step["seen"] == "as_before"), "{again:#}");
-        assert!(again["warnings"][0].as_str().unwrap().contains("taken back already"), "{again:#}");
+        assert!(again["warnings"][0].as_str().unwrap().contains("reverted already"), "{again:#}");
         assert_eq!(queue.dump("jobs"), before);
         assert_eq!(std::fs::read_dir(queue.journals()).unwrap().count(), 2, "what writes nothing records nothing");
     });

@@ -145,7 +145,7 @@ fn actions_of_several_statements() {
     is_valid("undo", &planned);
     assert_eq!((planned["steps"].as_array().unwrap().len(), planned["left"].as_array().unwrap().len()), (0, 2));
     let ran = doctor.run(&["undo", run, "--db", &url, "--apply"]).exits(4);
-    assert!(ran.stderr.contains("cannot be taken back"), "{ran:#?}");
+    assert!(ran.stderr.contains("cannot be reverted"), "{ran:#?}");
     let ready = database.client().query_one("SELECT count(*) FROM solid_queue_ready_executions", &[]).unwrap();
     assert_eq!(ready.get::<_, i64>(0), 3);
 }

@@ -27,7 +27,7 @@ fn one_warning_and_on() {
             assert_eq!((&document["journal"], &document["undoable"]), (&Value::Null, &false.into()));
             assert_eq!(document["summary"]["outcomes"]["moved"], 1);
             assert_eq!(ran.stderr.matches("warning:").count(), 1, "{ran:#?}");
-            assert!(ran.stderr.contains("cannot be taken back"), "{ran:#?}");
+            assert!(ran.stderr.contains("cannot be reverted"), "{ran:#?}");
         }
         assert_eq!(fs::read_to_string(&file).unwrap(), "");
     });

@@ -29,7 +29,7 @@ fn stood(claim: &Claim, still: i64, moved: bool) -> EarlierSnapshot {
 }
 
 fn policy(older: Option<u64>, looks: EarlierSnapshot) -> Policy {
-    Policy { older: older.map(Duration::from_secs), looks: Some(Arc::new(looks)), ..Policy::default() }
+    Policy { older: older.map(Duration::from_secs), earlier: Some(Arc::new(looks)), ..Policy::default() }
 }
 
 fn rules(verdict: &Verdict) -> Vec<Rule> {
@@ -51,7 +51,7 @@ proptest! {
         claim.progress = progress.then(|| Precondition("7".to_owned()));
         let policy = policy(Some(older), stood(&claim, still, moved));
         let judgement = judge(&spec, &claim, &policy, now());
-        let by_still = rules(&judgement.verdict).iter().any(|rule| [Rule::StoodStill, Rule::NoProgress].contains(rule));
+        let by_still = rules(&judgement.verdict).iter().any(|rule| [Rule::Unchanged, Rule::NoProgress].contains(rule));
         prop_assert!(!by_still || still as u64 >= older, "{judgement:#?}");
         prop_assert_eq!(judge(&spec, &claim, &policy, now()), judgement);
     }

@@ -62,7 +62,7 @@ fn judged_by_progress() {
         later(queue, 560);
         queue.sql("UPDATE crawls SET pages = 9 WHERE id = 1");
         let third = stale(queue);
-        assert_eq!(ids(&third, "jobs", rules), ["2 stood_still", "3 stood_still"], "{third:#}");
+        assert_eq!(ids(&third, "jobs", rules), ["2 unchanged", "3 unchanged"], "{third:#}");
         assert_eq!(third["jobs"][0]["liveness"], "progress");
         assert_eq!(third["jobs"][0]["reasons"][0]["proves"], "death");
         assert!(third["filter"]["compared_with_at"].is_string());
@@ -94,7 +94,7 @@ fn another_claim_of_the_same_job() {
         later(queue, 590);
         assert_eq!(stuck(queue), [""; 0]);
         later(queue, 20);
-        assert_eq!(stuck(queue), ["1 stood_still"]);
+        assert_eq!(stuck(queue), ["1 unchanged"]);
     });
 }
 
@@ -154,7 +154,7 @@ fn a_clock_that_is_wrong_is_judged_by_change() {
         assert_eq!(unknown(&second), ["2 "], "one has changed, the other not yet for long: {second:#}");
         later(queue, 250);
         let third = stale(queue);
-        assert_eq!(ids(&third, "jobs", rules), ["2 stood_still", "4 heartbeat_silent"], "{third:#}");
+        assert_eq!(ids(&third, "jobs", rules), ["2 unchanged", "4 heartbeat_silent"], "{third:#}");
         assert_eq!(unknown(&third), [""; 0], "seen to move 250s ago: {third:#}");
         let step = third["jobs"].as_array().unwrap().iter().find(|job| job["id"] == "2").unwrap();
         assert_eq!(step["liveness"], "change");
@@ -162,7 +162,7 @@ fn a_clock_that_is_wrong_is_judged_by_change() {
         assert_eq!(applied["summary"]["outcomes"]["moved"], 2);
         assert_eq!(queue.states(), ["1 RUNNING", "2 QUEUED", "3 RUNNING", "4 QUEUED"]);
         later(queue, 400);
-        assert_eq!(stuck(queue), ["1 stood_still", "3 heartbeat_silent"][..1], "1 has been still too long now");
+        assert_eq!(stuck(queue), ["1 unchanged", "3 heartbeat_silent"][..1], "1 has been still too long now");
     });
 }
 
@@ -241,7 +241,7 @@ fn a_selection_saves_all_the_same() {
         }
         later(queue, 900);
         let found = queue.run(&[&["stale", "--id", "1"], &LOOK[..]].concat()).exits(0).json();
-        assert_eq!(ids(&found, "jobs", rules), ["1 stood_still"]);
+        assert_eq!(ids(&found, "jobs", rules), ["1 unchanged"]);
     });
 }
 

@@ -5,7 +5,8 @@ use super::claims::{ago, claim, now};
 use super::queue::lease;
 use super::queue_claim;
 use jobdoctor::model::{Claim, Owner, Reading};
-use jobdoctor::policy::{Diagnoses, DiagnosisKind, Grouped, Policy, Verdict, judge};
+use jobdoctor::output;
+use jobdoctor::policy::{Diagnoses, Diagnosis, DiagnosisKind, Grouped, Policy, Verdict, judge};
 use proptest::prelude::*;
 
 fn grouped(claims: &[Claim]) -> Grouped {
@@ -17,7 +18,7 @@ fn grouped(claims: &[Claim]) -> Grouped {
         }
     }
     claims.iter().for_each(|claim| diagnoses.holds(claim.owner.as_ref(), 1));
-    diagnoses.finish(now())
+    diagnoses.finish()
 }
 
 fn stuck(claims: &[Claim]) -> u64 {
@@ -45,7 +46,8 @@ proptest! {
         let of_their_own = told.diagnoses.iter().filter(|diagnosis| diagnosis.what != DiagnosisKind::NoClaimTime);
         let sum: u64 = of_their_own.map(|diagnosis| diagnosis.jobs).sum();
         prop_assert_eq!(sum + told.alone, stuck(&claims), "{:#?}", told);
-        prop_assert!(told.diagnoses.iter().all(|diagnosis| diagnosis.jobs > 0 && !diagnosis.text.is_empty()));
+        let text = |diagnosis: &Diagnosis| output::Diagnosis::of(diagnosis.clone(), now()).text;
+        prop_assert!(told.diagnoses.iter().all(|diagnosis| diagnosis.jobs > 0 && !text(diagnosis).is_empty()));
         let backwards: Vec<Claim> = claims.into_iter().rev().collect();
         prop_assert_eq!(grouped(&backwards), told);
     }

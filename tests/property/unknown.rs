@@ -95,7 +95,7 @@ fn progress_without_any_other_sign() {
     let looks = EarlierSnapshot { taken_at: ago(5), seen: HashMap::from([(key_print(&claim), last)]) };
     let judged = |older: Option<u64>| {
         let older = older.map(Duration::from_secs);
-        let policy = Policy { older, looks: Some(Arc::new(looks.clone())), ..Policy::default() };
+        let policy = Policy { older, earlier: Some(Arc::new(looks.clone())), ..Policy::default() };
         let judgement = judge(&spec, &claim, &policy, now());
         let asked = judgement.checks.iter().filter(|check| check.detail.starts_with("no progress")).count();
         assert_eq!(asked, usize::from(older.is_some()), "once, and not again as if its owner were known to live");

@@ -13,7 +13,7 @@ use crate::support::postgres::TestDatabase;
 use crate::support::shells::psql;
 use jobdoctor::model::Action;
 use jobdoctor::ops::{self, ApplyOptions, Guard, Plan, Selection, Session};
-use jobdoctor::policy::{Lifted, Policy};
+use jobdoctor::policy::{Override, Policy};
 use jobdoctor::preset::Place;
 use jobdoctor::store::{Address, Store, Surroundings, open};
 use postgres::Client;
@@ -123,7 +123,7 @@ fn played(
         record: Default::default(),
         schema: "jobdoctor.reclaim/v1",
         apply: true,
-        guard: Guard { lifted: Some(Lifted::Target), ..Guard::default() },
+        guard: Guard { overridden: Some(Override::Target), ..Guard::default() },
         run_id: "RUN".to_owned(),
         later: Default::default(),
     };

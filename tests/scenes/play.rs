@@ -9,7 +9,7 @@ use crate::support::doctor::limits;
 use crate::support::postgres::TestDatabase;
 use jobdoctor::model::{Action, parse_duration};
 use jobdoctor::ops::{self, ApplyOptions, Guard, Selection, Session};
-use jobdoctor::policy::{Delay, Lifted, Policy, Verdict, judge};
+use jobdoctor::policy::{Delay, Override, Policy, Verdict, judge};
 use jobdoctor::preset::{Catalog, Place, Preset};
 use jobdoctor::store::{Address, Surroundings, open};
 use postgres::Client;
@@ -69,7 +69,7 @@ pub fn play(tables: &mut AsNew, catalog: &Catalog, schema: &str, scene: &Scene) 
     let order = ApplyOptions {
         schema: "jobdoctor.reclaim/v1",
         apply: true,
-        guard: Guard { lifted: Some(Lifted::Target), ..Guard::default() },
+        guard: Guard { overridden: Some(Override::Target), ..Guard::default() },
         run_id: "RUN".to_owned(),
         later,
         sweep_lock: None,

@@ -237,7 +237,7 @@ fn entries_that_could_never_count_here() {
         assert_eq!(
             said.lines().next(),
             Some(
-                "error: max_runtime of target shop: preset work does not tell when a job was claimed, so nobody knows how long it runs"
+                "error: max_runtime of target shop: preset work does not tell when a job was claimed, so its run time is unknown"
             )
         );
     });

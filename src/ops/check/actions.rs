@@ -1,6 +1,7 @@
-//! Whether the database would take what the actions write: it is asked, and nothing is written.
+//! Asks the database whether it would accept the statements of the actions, without writing.
 
 use super::Findings;
+use super::schema::claims_table;
 use crate::model::Action;
 use crate::ops::OpsError;
 use crate::ops::record::Cause;
@@ -9,14 +10,14 @@ use crate::output::Severity;
 use crate::preset::{Assignment, Piece, StepSpec};
 use crate::store::{RefusedOf, StoreErrorKind};
 
-/// A run's name, as long as every other one.
+/// A run id of the usual length.
 const A_RUN: &str = "20260101000000-000000";
 
-/// Says what the database refuses of the actions.
+/// Reports what the database refuses of the actions.
 pub(super) fn actions(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<(), OpsError> {
     is_offered(findings, snapshot);
     let triggers = claims_table(snapshot).is_some_and(|table| !table.triggers.is_empty());
-    // A trigger may put another value in the place of one that is refused.
+    // A trigger may replace a value that is refused.
     let sure = if triggers { Severity::Warning } else { Severity::Error };
     let is_denied = findings.denied;
     let cleared = cleared(snapshot);
@@ -44,7 +45,7 @@ pub(super) fn actions(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
         };
         refused = true;
         if error.kind == StoreErrorKind::Denied {
-            // The rights that were found missing come with the GRANT for each.
+            // The findings about rights name the GRANT for each.
             if !is_denied {
                 findings.denied("actions", refusal.to_string(), error.hint.clone());
             }
@@ -58,7 +59,7 @@ pub(super) fn actions(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
     Ok(())
 }
 
-/// A mapping that says neither how a job goes back nor how it fails has nothing to reclaim with.
+/// Refuses a mapping with neither a requeue nor a fail: it has nothing to reclaim with.
 fn is_offered(findings: &mut Findings, snapshot: &Snapshot) {
     let Some(at) = &snapshot.mapping else { return };
     if [Action::Requeue, Action::Fail].iter().all(|action| !snapshot.spec.actions.contains_key(action)) {
@@ -90,10 +91,4 @@ fn cleared(snapshot: &Snapshot) -> Vec<(Action, Assignment)> {
         }
     }
     list
-}
-
-/// The live table whose rows the actions change.
-pub(super) fn claims_table(snapshot: &Snapshot) -> Option<&crate::preset::LiveTable> {
-    let table = snapshot.spec.tables.get(&snapshot.spec.claim.lock_table)?;
-    snapshot.live.table(Some(&table.schema), &table.name)
 }

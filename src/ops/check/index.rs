@@ -1,3 +1,5 @@
+//! Checks that an index serves the listing, and proposes one.
+
 use super::{Findings, name};
 use crate::model::{Cell, Engine};
 use crate::ops::session::Snapshot;
@@ -6,11 +8,10 @@ use crate::preset::ident::{literal, qualified, quoted};
 use crate::preset::{Column, Expr, LiveIndex, LiveTable, Piece, QueueSpec, StateValue, Template};
 use std::collections::BTreeSet;
 
-/// One condition of several that AND joins, word by word.
+/// One of the conditions that AND joins, as words.
 type Condition = Vec<String>;
 
-/// Says so when no index leads to the claims in flight, because then every snapshot reads the table; with the statement that
-/// makes one.
+/// Warns if no index leads to the claims in flight, so that every snapshot reads the table; with the statement that makes one.
 pub(super) fn index(findings: &mut Findings, snapshot: &Snapshot) {
     let spec = &snapshot.spec;
     let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return };
@@ -25,7 +26,7 @@ pub(super) fn index(findings: &mut Findings, snapshot: &Snapshot) {
         }
         return findings.ok("index", format!("every row of table {} is a claim in flight", live.name));
     }
-    // Each in-flight state is listed by itself, so each wants its index.
+    // Each in-flight state is listed separately, so each needs an index.
     let is_served = |says| live.indexes.iter().any(|index| serves(spec, index, says));
     if listings.iter().all(is_served) {
         return findings.ok("index", format!("an index of table {} leads to the claims in flight", live.name));
@@ -38,7 +39,7 @@ pub(super) fn index(findings: &mut Findings, snapshot: &Snapshot) {
     );
 }
 
-/// True if a listing that says this is likely to be read by way of that index.
+/// True if the database will probably read a listing with these conditions through that index.
 fn serves(spec: &QueueSpec, index: &LiveIndex, says: &BTreeSet<Condition>) -> bool {
     match (&index.condition, index.columns.first()) {
         (Some(condition), _) => implied(condition, says),
@@ -47,8 +48,8 @@ fn serves(spec: &QueueSpec, index: &LiveIndex, says: &BTreeSet<Condition>) -> bo
     }
 }
 
-/// True if few rows but those in flight have what a listing asks of the column. Finished jobs keep their signs of life
-/// where only the state tells them from those in flight.
+/// True if hardly a row that is not in flight meets the conditions on the column. Finished jobs keep their signs of life if only
+/// the state tells them from claims in flight.
 fn leads(spec: &QueueSpec, column: &str, says: &BTreeSet<Condition>) -> bool {
     let is_kept = spec.claim.own_state().is_some() && signs(spec).any(|sign| sign.name.to_lowercase() == column);
     says.iter().filter(|condition| condition.first().is_some_and(|first| first == column)).any(|condition| {
@@ -63,7 +64,7 @@ fn signs(spec: &QueueSpec) -> impl Iterator<Item = &Column> {
     signs.filter(|column| column.alias == spec.claim.lock)
 }
 
-/// What each listing says of its rows: one for each in-flight state. Empty where every row of the table is in flight.
+/// The conditions of each listing, one for each in-flight state. Empty if every row of the table is in flight.
 fn listings(spec: &QueueSpec) -> Vec<BTreeSet<Condition>> {
     let filter: Vec<Condition> = match &spec.claim.filter {
         Some(Template(pieces)) => {
@@ -87,13 +88,13 @@ fn listings(spec: &QueueSpec) -> Vec<BTreeSet<Condition>> {
     let mut listings: Vec<BTreeSet<Condition>> =
         states.into_iter().map(|state| state.into_iter().chain(filter.iter().cloned()).collect()).collect();
     for says in listings.iter_mut().filter(|says| !says.is_empty()) {
-        // A pre-filter compares it, which NULL does not survive.
+        // The pre-filter compares it, so NULL never passes.
         says.extend(signs(spec).flat_map(|sign| conditions(&format!("{} IS NOT NULL", quoted(&sign.name)))));
     }
     listings
 }
 
-/// A condition as an index says it: without the alias of its table.
+/// A condition without the alias of its table, as an index has it.
 fn without(condition: Condition, alias: &str) -> Condition {
     let mut bare = Condition::new();
     for word in condition {
@@ -105,7 +106,7 @@ fn without(condition: Condition, alias: &str) -> Condition {
     bare
 }
 
-/// A stored state as it stands in a statement.
+/// A stored state as an SQL literal.
 fn stored(state: &StateValue) -> String {
     match &state.stored {
         Cell::Integer(number) => number.to_string(),
@@ -113,7 +114,7 @@ fn stored(state: &StateValue) -> String {
     }
 }
 
-/// The conditions that AND joins, in one spelling whoever wrote them: see [`words`].
+/// The conditions that AND joins, in one spelling: see [`words`].
 fn conditions(sql: &str) -> Vec<Condition> {
     words(sql).split(|word| word == "and").map(<[String]>::to_vec).collect()
 }

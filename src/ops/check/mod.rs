@@ -1,33 +1,32 @@
+//! Checks whether jobdoctor can do its work on a queue, and what is missing.
+
 mod actions;
 mod index;
-mod ledger;
 mod rights;
-mod unlisted;
+mod schema;
 
 use super::OpsError;
 use super::session::Snapshot;
 use crate::model::Engine;
 use crate::output::format::count;
 use crate::output::{Check, CheckFinding, Severity, remedy};
-use crate::policy::{Policy, Verdict, judge};
 use crate::preset::ident::{qualified, quoted};
-use crate::preset::{LiveTable, QueueSpec, SilentAfter};
-use crate::store::{CLAIMS_TRIED, Cutoffs, StoreErrorKind, Wanted};
+use crate::preset::{LiveTable, QueueSpec};
+use crate::store::CLAIMS_TRIED;
 use std::collections::BTreeSet;
 
-/// The document, and whether what is missing is a right or a fit.
+/// The findings, and whether a right or a fit is missing.
 pub struct Checked {
     /// The document.
     pub document: Check,
-    /// True if all is there that jobdoctor can do for such a queue: listing, and actions where it has any.
+    /// True if jobdoctor can do everything that such a queue offers: list, and act if it has actions.
     pub is_fit: bool,
-    /// True if a right is missing; then asking somebody for it helps, and no change of configuration does.
+    /// True if a right is missing: the database's administrator must grant it.
     pub denied: bool,
 }
 
-/// Finds out whether jobdoctor can do its work here: rights, encodings, indexes, triggers. `setup` is what is not as it
-/// should be about the way the database is reached, `unfit` what the config file asks for in vain; `with_waiting` says that it
-/// wants something done to jobs that wait.
+/// Checks rights, encodings, indexes and triggers. `setup` holds warnings about the connection, `unfit` entries of the config
+/// file that do not fit; `with_waiting` is true if the config file has actions for jobs that wait.
 ///
 /// # Errors
 /// When the store cannot be read at all.
@@ -58,7 +57,7 @@ pub fn check(
         let fix = "ALTER ROLE ... or ALTER DATABASE ... RESET default_transaction_read_only".to_owned();
         findings.add(Severity::Error, "read_only", detail, Some(fix));
     }
-    preset(&mut findings, &snapshot.spec);
+    schema::preset(&mut findings, &snapshot.spec);
     let states = snapshot.unfamiliar_states()?;
     if !states.is_empty() {
         findings.add(
@@ -88,21 +87,21 @@ pub fn check(
     }
     // Rights first: they explain why a listing fails.
     rights::rights(&mut findings, snapshot, with_waiting);
-    let can_list = listing(&mut findings, snapshot)?;
+    let can_list = schema::listing(&mut findings, snapshot)?;
     place(&mut findings, snapshot);
-    key(&mut findings, snapshot);
-    // What cannot be listed, or written at all, fails in every statement.
-    if view(&mut findings, snapshot) && can_list && snapshot.target.standby.is_none() {
+    schema::key(&mut findings, snapshot);
+    // Without listing or writing, every statement fails.
+    if schema::view(&mut findings, snapshot) && can_list && snapshot.target.standby.is_none() {
         actions::actions(&mut findings, snapshot)?;
     }
-    ledger::ledger(&mut findings, snapshot);
+    schema::ledger(&mut findings, snapshot);
     index::index(&mut findings, snapshot);
     let is_moved = snapshot.spec.advice_only().is_none();
     for table in tables(snapshot).into_iter().filter(|table| is_moved && !table.triggers.is_empty()) {
         let names = table.triggers.join(", ");
         let detail = format!("table {} has triggers, and an action may fire them: {names}", table.name);
         match snapshot.spec.engine {
-            // Nothing says which tables a trigger writes to.
+            // The catalog does not tell which tables a trigger writes to.
             Engine::Postgres => findings.add(
                 Severity::Warning,
                 "triggers",
@@ -116,12 +115,12 @@ pub fn check(
     let untried =
         findings.untried.iter().map(|untried| format!("NOT NULL and CHECK constraints, not tried: {untried}"));
     unverified.extend(untried);
-    // Last: a statement that fails ends the transaction that all others read in.
+    // Last: a failing statement ends the transaction of all reads.
     if can_list {
-        unlisted::unlisted(&mut findings, snapshot)?;
+        schema::unlisted(&mut findings, snapshot)?;
     }
     findings.list.sort_by_key(|finding| finding.severity);
-    // A queue that is only listed fits as it is: nothing is missing that could be mended.
+    // A queue that can only be listed fits as it is: there is nothing to fix.
     let is_fit = can_list && findings.list.iter().all(|finding| finding.severity != Severity::Error);
     Ok(Checked {
         document: Check {
@@ -141,7 +140,7 @@ pub fn check(
 struct Findings {
     list: Vec<CheckFinding>,
     denied: bool,
-    /// Actions whose values could not be tried on claims, each with why.
+    /// Actions whose values could not be tried on claims, each with the reason.
     untried: Vec<String>,
 }
 
@@ -154,7 +153,7 @@ impl Findings {
         self.add(Severity::Ok, id, detail, None);
     }
 
-    /// A right that is missing, with the statement that gives it.
+    /// A missing right, with the statement that grants it.
     fn denied(&mut self, id: &str, detail: String, grant: impl Into<Option<String>>) {
         self.denied = true;
         self.add(Severity::Error, id, detail, grant.into());
@@ -168,34 +167,7 @@ fn tables(snapshot: &Snapshot) -> Vec<&LiveTable> {
     used.filter_map(|table| snapshot.live.table(Some(&table.schema), &table.name)).collect()
 }
 
-fn preset(findings: &mut Findings, spec: &QueueSpec) {
-    let variants = if spec.variants.is_empty() {
-        String::new()
-    } else {
-        format!(", in the variants: {}", spec.variants.join("; "))
-    };
-    findings.ok("preset", format!("preset {} fits the tables as they are{variants}", spec.preset));
-    if let Some(why) = spec.advice_only() {
-        let fix = format!("`jobdoctor presets show {}` says what to do instead", spec.preset);
-        findings.add(Severity::Warning, "advice_only", format!("nothing can be reclaimed here: {why}"), Some(fix));
-    } else if spec.liveness.iter().any(|source| source.silent_after() == Some(&SilentAfter::Required)) {
-        findings.add(
-            Severity::Warning,
-            "threshold",
-            format!("preset {} has no threshold of its own for these tables", spec.preset),
-            Some("say it with --older, or with `older` of the target in the config file".to_owned()),
-        );
-    } else if spec.liveness.is_empty() {
-        findings.add(
-            Severity::Warning,
-            "no_sign_of_life",
-            "nothing in these tables tells a dead worker from a slow one".to_owned(),
-            Some("stop every worker and use `jobdoctor sweep --restart --all-owners`".to_owned()),
-        );
-    }
-}
-
-/// Where the database lies. What only looks works there; what writes may be refused.
+/// Reports a database in an unsafe place. Reading works there; writing may be refused.
 fn place(findings: &mut Findings, snapshot: &Snapshot) {
     if let Some(caution) = &snapshot.caution {
         let severity = if caution.forbids_writing { Severity::Error } else { Severity::Warning };
@@ -203,70 +175,7 @@ fn place(findings: &mut Findings, snapshot: &Snapshot) {
     }
 }
 
-/// Runs the listing as `stale` would, and counts what it could not judge.
-fn listing(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<bool, OpsError> {
-    let now = snapshot.now();
-    let wanted = Wanted::Suspects(Cutoffs::at(now, None));
-    let policy = Policy::default();
-    let (spec, mut unknown, mut example) = (&snapshot.spec, 0_u64, None);
-    let scanned = snapshot.reader.scan(spec, &wanted, &mut |claim| {
-        if let Verdict::Unknown(lacking) = judge(spec, &claim, &policy, now).verdict {
-            unknown += 1;
-            example = example.take().or_else(|| lacking.into_iter().next().map(|why| (claim.key.to_string(), why)));
-        }
-    });
-    match scanned {
-        Ok(()) => findings.ok("listing", "the listing runs".to_owned()),
-        Err(error) if error.kind == StoreErrorKind::Denied || error.kind == StoreErrorKind::Unfit => {
-            findings.denied |= error.kind == StoreErrorKind::Denied;
-            findings.add(Severity::Error, "listing", format!("the listing fails: {error}"), error.hint);
-            return Ok(false);
-        }
-        Err(error) => return Err(error.into()),
-    }
-    if let (Some((id, why)), false) = (example, snapshot.spec.liveness.is_empty()) {
-        findings.add(
-            Severity::Warning,
-            "unknown",
-            format!("claims that nobody can judge: {unknown}; job {id}, for one: {why}"),
-            Some("`jobdoctor stale` lists them; a wrong [time] in a mapping looks like this too".to_owned()),
-        );
-    }
-    Ok(true)
-}
-
-/// A key that two rows may share names neither of them.
-fn key(findings: &mut Findings, snapshot: &Snapshot) {
-    let spec = &snapshot.spec;
-    let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return };
-    let Some(live) = snapshot.live.table(Some(&table.schema), &table.name).filter(|live| !live.is_view) else { return };
-    let columns: Vec<&str> = spec.claim.key.iter().map(|column| column.name.as_str()).collect();
-    if !live.is_unique(&columns) {
-        findings.add(
-            Severity::Error,
-            "key",
-            format!(
-                "no unique index of table {} covers the key {}: two jobs may share it",
-                live.name,
-                columns.join(", ")
-            ),
-            Some("name a unique column as the key, or give the table a primary key".to_owned()),
-        );
-    }
-}
-
-/// Whether rows can be written: nothing can be through some views.
-fn view(findings: &mut Findings, snapshot: &Snapshot) -> bool {
-    let fixed = actions::claims_table(snapshot).filter(|live| live.is_fixed);
-    if let Some(live) = fixed {
-        let detail = format!("{} is not a table whose rows can be updated: nothing can be applied", live.name);
-        let fix = "name the table behind it with --table or --schema".to_owned();
-        findings.add(Severity::Error, "not_updatable", detail, Some(fix));
-    }
-    fixed.is_none()
-}
-
-/// What only a write can tell of the actions.
+/// What only a write can confirm about the actions.
 fn unverified(snapshot: &mut Snapshot, can_list: bool) -> Result<Vec<String>, OpsError> {
     let is_postgres = snapshot.spec.engine == Engine::Postgres;
     let mut list = vec![
@@ -287,7 +196,7 @@ fn unverified(snapshot: &mut Snapshot, can_list: bool) -> Result<Vec<String>, Op
     if is_postgres || snapshot.spec.state_stands_elsewhere() {
         list.push("the state after an action: whether the condition that finds claims no longer holds".to_owned());
     }
-    if actions::claims_table(snapshot).is_some_and(|table| table.is_view) {
+    if schema::claims_table(snapshot).is_some_and(|table| table.is_view) {
         list.push("NOT NULL and CHECK constraints of the tables behind the view, and its own CHECK OPTION".to_owned());
     }
     match if can_list { Some(snapshot.reader.in_flight(&snapshot.spec)?) } else { None } {

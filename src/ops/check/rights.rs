@@ -1,12 +1,14 @@
+//! Checks the rights that the actions need.
+
 use super::{Findings, name, tables};
 use crate::model::Engine;
 use crate::ops::session::Snapshot;
-use crate::output::Severity;
+use crate::output::{Severity, advice};
 use crate::preset::ident::quoted;
 use crate::preset::{ActionSpec, QueueSpec, StepSpec, Touch};
 use std::collections::BTreeSet;
 
-/// What the actions write, and whether this role may. What is done to jobs that wait counts where the config file has it done.
+/// Checks that this role may write what the actions write; actions on waiting jobs count if the config file has them.
 pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting: bool) {
     let spec = &snapshot.spec;
     let role = snapshot.live.role.as_deref().map_or_else(|| "(this role)".to_owned(), quoted);
@@ -33,8 +35,7 @@ pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting:
         if !missing.is_empty() && spec.engine == Engine::Sqlite {
             if jobs.is_view {
                 let detail = format!("{} is a view, and an action writes to it", jobs.name);
-                let fix = "name the table behind the view with --table".to_owned();
-                findings.add(Severity::Error, "update_jobs", detail, Some(fix));
+                findings.add(Severity::Error, "update_jobs", detail, Some(advice::NAME_TABLE.to_owned()));
             } else {
                 let detail = "this user may not write to the file, or to its directory, where SQLite keeps a journal";
                 let fix = "run as a user who may write to both".to_owned();
@@ -56,8 +57,7 @@ pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting:
     }
     for (touch, logical) in touches(spec) {
         let Some(live) = table(logical) else { continue };
-        // One column is enough to lock a row, or to have been given the columns that are needed; which ones are, a statement
-        // of the preset's own does not say.
+        // One column is enough to lock a row; a preset's own statement does not say which columns it needs.
         let may = match touch {
             Touch::Select => live.columns.iter().any(|column| column.readable),
             Touch::Insert => live.may_insert,
@@ -118,9 +118,8 @@ fn written_columns(spec: &QueueSpec, with_waiting: bool) -> BTreeSet<&str> {
     spec.actions.values().chain(waiting).flat_map(assignments).collect()
 }
 
-/// What is done to which tables, by their logical names: all of them are read, and the actions' statements of the preset's own
-/// write to some. Before any of those, the claim's row is locked, which is a matter of UPDATE too; where the program writes
-/// the UPDATE, the right to its columns is enough.
+/// Which rights are needed on which tables, by their logical names. All tables are read, and the preset's own statements write
+/// to some. Locking the claim's row needs UPDATE too; if the program builds the UPDATE, the right to its columns is enough.
 fn touches(spec: &QueueSpec) -> BTreeSet<(Touch, &str)> {
     let actions = || spec.actions.values().filter(|moved| moved.refused.is_none());
     let sql = actions().flat_map(|moved| &moved.steps).filter_map(|step| match step {

@@ -3,6 +3,7 @@
 use crate::history::{Entry, Target};
 use crate::model::{Key, RowImage};
 use crate::ops::{OpsError, Snapshot};
+use crate::output::advice::QUEUE_OPTIONS;
 use crate::preset::{Column, SpecError};
 use std::collections::BTreeMap;
 
@@ -89,7 +90,7 @@ pub(in crate::ops) fn belongs(snapshot: &mut Snapshot, run_id: &str, target: &Ta
                 _ => "",
             };
             let message = format!(
-                "it was on {what} {there}, and this is {here}: name the one that it was on (--db, --target, --preset, --table){renamed}"
+                "it was on {what} {there}, and this is {here}: name the one that it was on ({QUEUE_OPTIONS}){renamed}"
             );
             Err(SpecError::whole(&format!("run {run_id}"), message).into())
         }

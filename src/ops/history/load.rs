@@ -2,7 +2,7 @@ use super::Records;
 use crate::history::{self, Actor, Counts, Directory, End, Entry, Head, Target, is_run_id, key_from_json};
 use crate::model::{Action, LedgerRow, Outcome, Timestamp};
 use crate::ops::{OpsError, Snapshot};
-use crate::output::Spool;
+use crate::output::{Spool, advice};
 use crate::preset::LedgerSpec;
 use crate::store::{StoreError, StoreErrorKind};
 use serde::{Deserialize, Serialize};
@@ -64,10 +64,9 @@ pub(in crate::ops) fn load(records: &mut Records<'_>, run_id: &str) -> Result<Lo
         }
     }
     let (what, hint) = match records.journals {
-        Some(journals) if journals.file(run_id).exists() => (
-            tells_nothing(journals, run_id),
-            "look at the jobs themselves; a ledger has the run, if the queue has one (--db)",
-        ),
+        Some(journals) if journals.file(run_id).exists() => {
+            (tells_nothing(journals, run_id), advice::NO_JOURNAL_OF_RUN)
+        }
         _ => (format!("run {run_id} is gone from the ledger"), "its rows were deleted there"),
     };
     Err(StoreError::new(StoreErrorKind::Missing, what).hint(hint).into())

@@ -1,5 +1,6 @@
 use crate::history::{Directory, is_run_id};
 use crate::ops::{OpsError, Snapshot};
+use crate::output::advice;
 use crate::preset::LedgerSpec;
 use crate::store::{StoreError, StoreErrorKind};
 use std::collections::BTreeSet;
@@ -27,9 +28,7 @@ impl Records<'_> {
         let name = format!("{}.{}", ledger.table.schema, ledger.table.name);
         if !ledger.lacks.is_empty() {
             let message = format!("the ledger {name} lacks columns: {}", ledger.lacks.join(", "));
-            return Err(StoreError::new(StoreErrorKind::Unfit, message)
-                .hint("it was made by something else: rename it, and make the ledger with `jobdoctor init --ledger`")
-                .into());
+            return Err(StoreError::new(StoreErrorKind::Unfit, message).hint(advice::FOREIGN_LEDGER).into());
         }
         if !ledger.may_read {
             let role = self.snapshot.as_ref().and_then(|snapshot| snapshot.live.role.clone()).unwrap_or_default();
@@ -94,6 +93,6 @@ impl Records<'_> {
             None => "",
         };
         StoreError::new(StoreErrorKind::Missing, format!("there is no run {prefix} {journal}{ledger}"))
-            .hint("`jobdoctor history` lists the runs; a run of another host is known there, or in the ledger (--db)")
+            .hint(advice::WHERE_RUNS_ARE)
     }
 }

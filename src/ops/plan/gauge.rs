@@ -1,4 +1,4 @@
-//! What the brake goes by, measured in the snapshot that the plan rests on.
+//! Measures for the brake, in the snapshot that the plan rests on.
 
 use super::thresholds_used::ThresholdsUsed;
 use crate::ops::OpsError;
@@ -10,21 +10,21 @@ use crate::preset::{Liveness, SilentAfter};
 use crate::store::in_flight_by_owner;
 use std::time::Duration;
 
-/// A worker that renews a lease is given this long to be heard once the server is up, where nothing else is known of it.
+/// The silence after which a worker that renews a lease counts as dead, without another threshold.
 const LEASE: Duration = Duration::from_secs(300);
 
-/// See the module.
+/// The brake's measurements.
 #[derive(Debug, Clone, Default)]
 pub(in crate::ops) struct Measured {
-    /// The whole queue; `None` where the plan is too small to be judged.
+    /// Counts over the whole queue; `None` for a plan that is too small for the brake.
     pub(in crate::ops) gauge: Option<Gauge>,
-    /// The server's age, where that says anything.
+    /// How long the server has been up, if that matters.
     pub(in crate::ops) up: Option<Up>,
-    /// True for a restart sweep of some owners.
+    /// True for a restart sweep of named owners.
     pub(in crate::ops) is_scoped: bool,
 }
 
-/// Measures. `gauge` has seen the suspects of the whole queue, unless only named jobs were read.
+/// Measures for the brake. `gauge` has counted the suspects of the whole queue, unless only named jobs were read.
 pub(super) fn measured(
     snapshot: &mut Snapshot,
     policy: &Policy,
@@ -53,7 +53,7 @@ fn suspects(snapshot: &mut Snapshot, policy: &Policy) -> Result<Gauge, OpsError>
     Ok(gauge)
 }
 
-/// Where the steps rest on what workers write again and again, a server that was down has kept them from writing.
+/// How long the server has been up, if the steps rest on what workers renew: while it was down they could not.
 fn up(snapshot: &mut Snapshot, policy: &Policy, thresholds_used: &ThresholdsUsed) -> Result<Option<Up>, OpsError> {
     const RENEWED: [&str; 3] = ["lease", "heartbeat", "owner"];
     let is_renewed = |source: &&Liveness| RENEWED.contains(&source.name());

@@ -1,25 +1,26 @@
+//! Plans: the steps that are due and the jobs that are skipped, as a value.
+
 mod gauge;
-mod history;
 mod saved;
 mod scope;
 mod source;
 mod thresholds_used;
-mod undo;
 mod waiting;
 mod warnings;
 
 use super::OpsError;
+use super::losses::{explain, must_be_counted};
 use super::progress::Progress;
 use super::scan::judged;
 use super::selection::Selection;
 use super::session::Snapshot;
 use super::show::not_in_flight;
-use super::stalls::{explain, must_be_counted};
 use crate::model::{Claim, Key, Step, Timestamp};
 use crate::output::{Filter, Job, SavedPlan, SkippedJob, Spool, StepJob, Target};
 use crate::policy::{Digest, Draft, Gauge, Judgement, Policy, draft, judge};
 use crate::preset::QueueSpec;
 use gauge::{Measured, measured};
+pub use scope::{UnmatchedNames, unmatched_names};
 use scope::{action_is_offered, claims_have_times, scope_is_sound};
 pub use source::PlanSource;
 use std::collections::BTreeSet;
@@ -27,13 +28,13 @@ use std::rc::Rc;
 use std::time::Duration;
 use thresholds_used::ThresholdsUsed;
 pub use waiting::plan_waiting;
-use warnings::{lost_before, warnings};
+use warnings::{final_actions, lost_before, run_time_warnings, warnings};
 
-/// What is to be done, as a value: it can be printed, and it can be executed. Nothing in it can write.
+/// A plan: it can be printed, saved and executed. Nothing in it can write.
 pub struct Plan {
-    /// What is done about claims.
+    /// Steps on claims.
     pub(in crate::ops) claims: Part,
-    /// What is done about jobs that wait; a sweep's alone.
+    /// Steps on jobs that wait; only in a sweep.
     pub(in crate::ops) waiting: Vec<Part>,
     pub(in crate::ops) store_time: Timestamp,
     pub(in crate::ops) target: Target,
@@ -46,23 +47,23 @@ pub struct Plan {
     pub(in crate::ops) warnings: Vec<String>,
     /// How its claims were judged.
     pub(in crate::ops) policy: Policy,
-    /// What the brake goes by.
+    /// The brake's measurements.
     pub(in crate::ops) measured: Measured,
-    /// Who is told how far its execution is.
+    /// Receives the progress of its execution.
     pub(in crate::ops) progress: Rc<dyn Progress>,
-    /// How long before its look another one saw the same steps.
+    /// How long before its snapshot another one saw the same steps.
     pub(in crate::ops) confirmed_after: Option<Duration>,
-    /// What tells this database from every other one.
+    /// The identity of the database.
     pub(in crate::ops) identity: Option<String>,
-    /// True if every action in it could be taken back.
+    /// True if every action in it can be undone.
     pub(in crate::ops) undoable: bool,
 }
 
-/// The steps that go by one spec.
+/// The steps on one queue spec.
 pub(in crate::ops) struct Part {
     /// The queue, or one of its waiting states.
     pub(in crate::ops) spec: QueueSpec,
-    /// What is done, with the preconditions.
+    /// The steps, with their preconditions.
     pub(in crate::ops) steps: Spool<Step>,
     /// The jobs as documents show them, in the same order.
     pub(in crate::ops) jobs: Spool<StepJob>,
@@ -100,7 +101,7 @@ impl Plan {
         self.in_flight
     }
 
-    /// True if it is of a standby, where nothing can be applied.
+    /// True if the database is a standby, where nothing can be applied.
     pub fn is_of_standby(&self) -> bool {
         self.target.standby.is_some()
     }
@@ -115,7 +116,7 @@ impl Plan {
         &self.not_found
     }
 
-    /// Adds what an operator should know of it.
+    /// Adds a warning.
     pub fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
     }
@@ -126,10 +127,10 @@ impl Plan {
     }
 }
 
-/// Drafts what to do about the claims asked for. The dry run and the apply take the same plan.
+/// Drafts what to do about the selected claims. The dry run and the apply use the same plan.
 ///
 /// # Errors
-/// When the store cannot be read, or what is asked for makes no sense for this queue.
+/// When the store cannot be read, or the request makes no sense for this queue.
 pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Plan, OpsError> {
     if let Some(restart) = &policy.restart {
         scope_is_sound(snapshot, &restart.scope)?;
@@ -158,7 +159,7 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     finish(snapshot, selection, policy, drafts, Some(gauge), Vec::new())
 }
 
-/// Drafts the jobs of a saved plan anew. What comes to the same as it did then is a step; the rest is held, or not found.
+/// Drafts the jobs of a saved plan again. Steps that are equal to the saved ones stay; the rest is skipped, or not found.
 /// `name` is what to call the file.
 ///
 /// # Errors
@@ -180,7 +181,7 @@ pub fn plan_again(snapshot: &mut Snapshot, name: &str, saved: &SavedPlan, policy
     finish(snapshot, &selection, policy, drafts, None, not_found)
 }
 
-/// Puts the drafts in order, and measures what the brake goes by.
+/// Sorts the drafts, measures for the brake and collects the warnings.
 fn finish(
     snapshot: &mut Snapshot,
     selection: &Selection,
@@ -208,9 +209,9 @@ fn finish(
     } else {
         warnings(&snapshot.spec, policy, &sources, &thresholds_used, troubled)
     };
-    warnings.extend(history::warnings(snapshot, policy, &thresholds_used));
+    warnings.extend(run_time_warnings(snapshot, policy, &thresholds_used));
     warnings.extend(lost_before(&jobs)?);
-    let final_actions = undo::final_actions(&snapshot.spec, &actions);
+    let final_actions = final_actions(&snapshot.spec, &actions);
     warnings.extend(final_actions.iter().cloned());
     Ok(Plan {
         claims: Part { spec: snapshot.spec.clone(), steps, jobs },
@@ -233,7 +234,7 @@ fn finish(
     })
 }
 
-/// The jobs that were named and found: each is a step, or is held with why. `last_word` may still hold a step back.
+/// Drafts named jobs that were found. `last_word` may still skip a step.
 fn named(
     snapshot: &mut Snapshot,
     selection: &Selection,
@@ -259,11 +260,11 @@ struct Drafts {
     steps: Spool<Step>,
     jobs: Spool<StepJob>,
     skipped: Spool<SkippedJob>,
-    /// Which sources of liveness the steps rest on.
+    /// The liveness sources that the steps rest on.
     sources: BTreeSet<&'static str>,
-    /// By which thresholds the steps were judged.
+    /// The thresholds that the steps rest on.
     thresholds_used: ThresholdsUsed,
-    /// Whether a step rests on trouble alone.
+    /// True if a step rests on trouble alone.
     troubled: bool,
 }
 

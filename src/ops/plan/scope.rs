@@ -1,38 +1,33 @@
-//! What is refused before anything is drafted.
+//! Refuses actions and restart scopes that do not fit the queue, and finds names of a scope that match no owner.
 
 use crate::ops::OpsError;
 use crate::ops::selection::hosts_are_named;
 use crate::ops::session::Snapshot;
-use crate::policy::{Globs, Policy, Restart, RestartScope};
+use crate::output::Request;
+use crate::policy::{Globs, Policy, Restart, RestartScope, may_be_one_host};
 use crate::preset::QueueSpec;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Refuses an action that this queue does not have at all.
+/// Refuses an action that the preset does not have.
 pub(super) fn action_is_offered(spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
     match policy.to {
         Some(to) if !spec.actions.contains_key(&to) => {
-            let known: Vec<&str> = spec.actions.keys().map(|known| known.name()).collect();
-            Err(OpsError::usage(
-                format!("--to {to}: preset {} has no such action", spec.preset),
-                format!("it has {}", known.join(", ")),
-            ))
+            let offered = spec.actions.keys().map(|action| action.name()).collect();
+            Err(OpsError::unsupported(spec, Request::Action { to, offered }))
         }
         _ => Ok(()),
     }
 }
 
-/// Refuses an instant that no claim of this queue could be compared with.
+/// Refuses an instant to compare claim times with, where claims have none.
 pub(super) fn claims_have_times(spec: &QueueSpec, restart: &Restart) -> Result<(), OpsError> {
     if restart.before.is_none() || spec.claim.claimed_at.is_some() {
         return Ok(());
     }
-    Err(OpsError::usage(
-        format!("--started-before: preset {} does not say when a job was claimed", spec.preset),
-        "say who is dead instead, with --host, --owner, --alive-from or --all-owners",
-    ))
+    Err(OpsError::unsupported(spec, Request::StartedBefore))
 }
 
-/// Refuses a scope that this queue cannot answer or that is likely to mean less than it matches.
+/// Refuses a scope that this queue cannot serve, or that probably matches more than it is meant to.
 pub(super) fn scope_is_sound(snapshot: &mut Snapshot, scope: &RestartScope) -> Result<(), OpsError> {
     match scope {
         RestartScope::AllOwners => Ok(()),
@@ -41,10 +36,9 @@ pub(super) fn scope_is_sound(snapshot: &mut Snapshot, scope: &RestartScope) -> R
             hosts_are_told_apart(&snapshot.spec, hosts)
         }
         RestartScope::NotListed(_) => Ok(()),
-        RestartScope::Owners(_) if snapshot.spec.owner.id.is_none() => Err(OpsError::usage(
-            format!("--owner: preset {} does not say who holds a job", snapshot.spec.preset),
-            "stop every worker and sweep with --all-owners",
-        )),
+        RestartScope::Owners(_) if snapshot.spec.owner.id.is_none() => {
+            Err(OpsError::unsupported(&snapshot.spec, Request::RestartByOwner))
+        }
         RestartScope::Owners(globs) => {
             let wildcard = |pattern: &str| pattern.find(['*', '?', '[', '{']);
             // True if it begins within a word: `web*` and `*:1` are of several hosts, `web1:*` is of one.
@@ -72,28 +66,62 @@ pub(super) fn scope_is_sound(snapshot: &mut Snapshot, scope: &RestartScope) -> R
             let Some((pattern, _, hosts)) = hosts.into_iter().find(|(_, _, hosts)| hosts.len() > 1) else {
                 return Ok(());
             };
-            let seen: Vec<String> = hosts.into_iter().take(20).collect();
-            Err(OpsError::usage(
-                format!("--owner {pattern} covers more than one host: {}", seen.join(", ")),
-                "name each host with --host or a pattern of its own, as in 'web1:*'; for all of them there is --all-owners",
-            ))
+            let hosts = hosts.into_iter().take(20).collect();
+            Err(OpsError::unsupported(&snapshot.spec, Request::OneHost { pattern: pattern.to_owned(), hosts }))
         }
     }
 }
 
-/// Refuses a host whose name its owners cut: those on another host that begins alike would be declared dead with them.
+/// Refuses a host whose name its owners cut: owners on another host with the same beginning would be declared dead too.
 fn hosts_are_told_apart(spec: &QueueSpec, hosts: &[String]) -> Result<(), OpsError> {
     let spelling = spec.owner.host_spelling;
     match hosts.iter().find(|host| spelling.cuts(host)) {
         None => Ok(()),
-        Some(host) => Err(OpsError::usage(
-            format!(
-                "--host {host}: owners of preset {} keep only the first {} bytes of a host's name, so another host may look \
-                 the same",
-                spec.preset,
-                spelling.longest.unwrap_or_default()
-            ),
-            "name the owners with --owner instead; `jobdoctor owners` lists them",
-        )),
+        Some(host) => {
+            let longest = spelling.longest.unwrap_or_default();
+            Err(OpsError::unsupported(spec, Request::WholeHostName { host: host.clone(), longest }))
+        }
     }
+}
+
+/// Names of a restart scope that no owner of a job in flight has: the operator may have misspelt them.
+#[derive(Debug)]
+pub struct UnmatchedNames {
+    /// The names, as they were given.
+    pub names: Vec<String>,
+    /// The hosts that hold jobs in flight, most jobs first; an owner without a host stands under its own name.
+    pub hosts: Vec<String>,
+    /// True if a host outside the scope has nearly the same name.
+    pub is_near: bool,
+}
+
+/// Finds the names of the scope that match no owner of a job in flight; `None` if all match.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn unmatched_names(snapshot: &mut Snapshot, scope: &RestartScope) -> Result<Option<UnmatchedNames>, OpsError> {
+    let mut named = scope.single();
+    if named.is_empty() {
+        return Ok(None);
+    }
+    let mut claims: BTreeMap<String, (u64, bool)> = BTreeMap::new();
+    snapshot.reader.count_by_owner(&snapshot.spec, &mut |owner, count| {
+        named.retain(|(_, one)| !one.covers_owner(owner.as_ref()));
+        if let Some(owner) = owner {
+            let is_covered = scope.covers_owner(Some(&owner));
+            let host = claims.entry(owner.host.unwrap_or(owner.name)).or_default();
+            *host = (host.0 + count, host.1 || is_covered);
+        }
+    })?;
+    if named.is_empty() {
+        return Ok(None);
+    }
+    let mut claims: Vec<(String, (u64, bool))> = claims.into_iter().collect();
+    claims.sort_by_key(|(host, (count, _))| (std::cmp::Reverse(*count), host.clone()));
+    let is_near = claims
+        .iter()
+        .filter(|(_, (_, is_covered))| !is_covered)
+        .any(|(host, _)| named.iter().any(|(name, _)| may_be_one_host(name, host)));
+    let names = named.into_iter().map(|(name, _)| name).collect();
+    Ok(Some(UnmatchedNames { names, hosts: claims.into_iter().map(|(host, _)| host).collect(), is_near }))
 }

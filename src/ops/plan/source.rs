@@ -1,3 +1,5 @@
+//! What a plan is made from: a selection, or a saved plan.
+
 use super::saved::saved_policy;
 use super::{Plan, plan, plan_again};
 use crate::ops::OpsError;
@@ -6,11 +8,11 @@ use crate::ops::session::Snapshot;
 use crate::output::SavedPlan;
 use crate::policy::Policy;
 
-/// What a plan is asked to be about.
+/// What a plan is made from.
 pub enum PlanSource {
     /// The claims of a selection.
     Selection(Box<Selection>),
-    /// The jobs of a plan in a file; and what to call that file.
+    /// The jobs of a saved plan, after what to call its file.
     Saved(String, Box<SavedPlan>),
 }
 
@@ -18,7 +20,7 @@ impl PlanSource {
     /// Drafts the plan.
     ///
     /// # Errors
-    /// See [`plan`] and [`plan_again`].
+    /// As [`plan`] and [`plan_again`].
     pub fn plan(&self, snapshot: &mut Snapshot, policy: &Policy) -> Result<Plan, OpsError> {
         match self {
             PlanSource::Selection(selection) => plan(snapshot, selection, policy),
@@ -26,8 +28,8 @@ impl PlanSource {
         }
     }
 
-    /// The same for a second snapshot: the limit has cut the first plan already, and a job that is not in that one must not push
-    /// out one that is.
+    /// Drafts the plan of a second snapshot. The limit has cut the first plan already, and a job that is not in the first plan
+    /// must not push out one that is.
     pub(in crate::ops) fn plan_without_limit(
         &self,
         snapshot: &mut Snapshot,
@@ -41,10 +43,10 @@ impl PlanSource {
         }
     }
 
-    /// How the claims are judged: as the plan in the file was, over what is in force now.
+    /// How the claims are judged: as for the saved plan, over the settings in force.
     ///
     /// # Errors
-    /// When what the file says of it makes no sense.
+    /// When the file's policy makes no sense.
     pub fn policy(&self, policy: Policy) -> Result<Policy, OpsError> {
         match self {
             PlanSource::Selection(_) => Ok(policy),
@@ -52,7 +54,7 @@ impl PlanSource {
         }
     }
 
-    /// True if jobs were named, each of which somebody waits to hear of.
+    /// True if the operator named jobs, and expects an answer for each.
     pub fn is_by_name(&self) -> bool {
         match self {
             PlanSource::Selection(selection) => selection.is_by_name(),

@@ -1,23 +1,25 @@
+//! Remembers which thresholds the steps of a plan rest on, for its warnings and the brake.
+
 use crate::model::Claim;
 use crate::policy::{Allowed, Judgement, Rule, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Kinds that are remembered; more make no better warning.
+/// The most kinds to remember; more make no better warning.
 const MOST_KINDS: usize = 100;
 
-/// By which thresholds steps were judged, and which kinds they touch with them.
+/// The thresholds by which steps were judged, and the kinds that they concern.
 #[derive(Default)]
 pub(super) struct ThresholdsUsed {
-    /// Sources of liveness, and how long they were allowed to be silent.
+    /// Liveness sources, and the silence that each was allowed.
     silences: BTreeSet<(&'static str, Allowed)>,
-    /// Sources of liveness, whether they have a threshold or, as a lease, none.
+    /// Liveness sources, with a threshold or, like a lease, without.
     sources: BTreeSet<&'static str>,
-    /// Steps that rest on how long a job runs and on nothing better: of which queue and kind, and what was allowed.
+    /// The limits of steps that rest on run time alone, by queue and kind.
     runs: BTreeMap<(Option<String>, Option<String>), Limits>,
 }
 
-/// What was limited, and how.
+/// What is limited, and the limit.
 type Limits = BTreeSet<(Limit, Allowed)>;
 
 /// What is limited where a step rests on how long a job runs.
@@ -58,7 +60,7 @@ impl ThresholdsUsed {
         }
     }
 
-    /// How long that source was allowed to be silent: each threshold that counted.
+    /// The thresholds of that source.
     pub(super) fn silences(&self, source: &str) -> impl Iterator<Item = Allowed> {
         self.silences.iter().filter(move |(known, _)| *known == source).map(|(_, allowed)| *allowed)
     }
@@ -74,7 +76,7 @@ impl ThresholdsUsed {
         known.map(|(_, allowed)| allowed.span).max()
     }
 
-    /// The limits on run times, by kind; or by queue where `by_kind` is false, because the table tells no kinds.
+    /// The limits on run times by kind; by queue if the table has no kinds.
     pub(super) fn limits(&self, by_kind: bool) -> BTreeMap<Option<String>, Limits> {
         let mut limits: BTreeMap<_, Limits> = BTreeMap::new();
         for ((queue, kind), known) in &self.runs {

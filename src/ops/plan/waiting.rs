@@ -1,6 +1,6 @@
-//! Jobs that wait for too long, in the plan of a sweep beside its claims.
+//! Adds jobs that wait for too long to the plan of a sweep.
 
-use super::undo::final_actions;
+use super::warnings::final_actions;
 use super::{Drafts, Part, Plan};
 use crate::model::{Action, Claim, Step};
 use crate::ops::OpsError;
@@ -13,8 +13,8 @@ use crate::preset::QueueSpec;
 use crate::store::Wanted;
 use std::collections::{BTreeSet, HashSet};
 
-/// Adds what the config file wants done with jobs that wait for too long: a snapshot of its own for each state and column, at no
-/// more rows than are late. Nobody holds such a job, so the brake has nothing to say; `--limit` counts claims first.
+/// Adds the steps that the config file wants for jobs that wait for too long, from one snapshot for each state and column that
+/// reads late rows only. No worker holds such a job, so the brake ignores them; `--limit` counts claims first.
 ///
 /// # Errors
 /// When the store cannot be read, or an entry does not fit the queue.
@@ -24,7 +24,7 @@ pub fn plan_waiting(
     selection: &Selection,
     policy: &Policy,
 ) -> Result<(), OpsError> {
-    // A job that is late by two columns of its row is moved once: by the entry that comes first.
+    // A job that is late by two columns is moved once, by the first entry.
     let mut seen = HashSet::new();
     for group in too_long::waiting(&plan.claims.spec, &policy.too_long) {
         let mut snapshot = session.snapshot_of_waiting(&group.waits)?;
@@ -33,7 +33,7 @@ pub fn plan_waiting(
         let beyond = room.map_or(0, |room| part.steps.truncate(room).min(part.jobs.truncate(room)));
         plan.beyond_limit += beyond as u64;
         if !part.steps.is_empty() {
-            said(&part.spec, &steps_of(&part.steps)?, plan);
+            warn_of_final_actions(&part.spec, &actions_of(&part.steps)?, plan);
             plan.waiting.push(part);
         }
     }
@@ -54,7 +54,7 @@ fn part(
     let Group { too_long, numbers, .. } = group;
     let own = |entry: &&StateLimit| numbers.contains(&entry.number);
     let shortest = too_long.entries.iter().filter(own).map(|entry| entry.after).min().unwrap_or_default();
-    // What the operator says of claims is about claims.
+    // The operator's policy is about claims.
     let policy = Policy { too_long, ..Policy::default() };
     let now = snapshot.now();
     let mut drafts = Drafts::default();
@@ -84,7 +84,7 @@ fn part(
     Ok(Part { spec: snapshot.spec.clone(), steps, jobs })
 }
 
-fn steps_of(steps: &Spool<Step>) -> Result<BTreeSet<Action>, OpsError> {
+fn actions_of(steps: &Spool<Step>) -> Result<BTreeSet<Action>, OpsError> {
     let mut actions = BTreeSet::new();
     for step in steps.iter() {
         actions.insert(step?.action);
@@ -92,8 +92,7 @@ fn steps_of(steps: &Spool<Step>) -> Result<BTreeSet<Action>, OpsError> {
     Ok(actions)
 }
 
-/// What is to be known before these are applied.
-fn said(spec: &QueueSpec, actions: &BTreeSet<Action>, plan: &mut Plan) {
+fn warn_of_final_actions(spec: &QueueSpec, actions: &BTreeSet<Action>, plan: &mut Plan) {
     let final_actions = final_actions(spec, actions);
     plan.undoable &= final_actions.is_empty();
     for why in final_actions {

@@ -1,14 +1,25 @@
 //! What an operator should know before applying a plan.
 
 use super::thresholds_used::ThresholdsUsed;
-use crate::model::age;
-use crate::output::{Spool, StepJob};
-use crate::policy::{Policy, Proves};
-use crate::preset::{Fencing, Liveness, QueueSpec, SilentAfter};
-use std::collections::BTreeSet;
+use crate::model::{Action, age};
+use crate::ops::session::Snapshot;
+use crate::ops::stats::run_time;
+use crate::output::{Spool, StepJob, advice};
+use crate::policy::{Policy, Proves, SetBy};
+use crate::preset::{Fencing, Finished, Liveness, QueueSpec, SilentAfter};
+use crate::store::WantedRuns;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::time::Duration;
 
-/// What an operator should know before applying the plan.
+/// The most finished jobs to read, the newest of all kinds.
+const SAMPLE: u32 = 10_000;
+/// How long reading them may take. A table without an index on the end of runs may need longer; then there is no warning.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The most warnings about run times.
+const SHOWN: usize = 10;
+
+/// Warnings about thresholds, evidence and fencing.
 pub(super) fn warnings(
     spec: &QueueSpec,
     policy: &Policy,
@@ -21,9 +32,9 @@ pub(super) fn warnings(
     for source in &spec.liveness {
         let Some(SilentAfter::Span(own)) = source.silent_after() else { continue };
         for allowed in thresholds_used.silences(source.name()).filter(|allowed| allowed.span < *own) {
-            // Each threshold once, against the best source that it falls short of.
+            // Each threshold once, against the best source.
             if named.insert(allowed) {
-                let name = policy.names(&spec.preset, allowed, "older");
+                let name = advice::limit_name(policy, &spec.preset, allowed, "older");
                 warnings.push(format!("{name} is shorter than the {} of preset {}", age(*own), spec.preset));
             }
         }
@@ -41,14 +52,14 @@ pub(super) fn warnings(
     if troubled {
         warnings.push(format!("some of these jobs show {} only: their workers may still be running", Proves::Trouble));
     }
-    // What the preset knows of it says more than the bare fact.
+    // The preset's own caution says more than the fencing alone.
     let late = spec.cautions.iter().find(|(name, _)| name == "late").map(|(_, text)| text.as_str());
     warnings.extend(late.or(late_in_short(spec.fencing)).map(str::to_owned));
     warnings.extend(spec.cautions.iter().filter(|(name, _)| name != "late").map(|(_, text)| text.clone()));
     warnings
 }
 
-/// How many of the jobs were lost before: one that kills its workers will be lost again.
+/// Warns of jobs that were lost before: a job that kills its workers will be lost again.
 pub(super) fn lost_before(jobs: &Spool<StepJob>) -> io::Result<Option<String>> {
     let mut lost: u64 = 0;
     for step in jobs.iter() {
@@ -61,7 +72,7 @@ pub(super) fn lost_before(jobs: &Spool<StepJob>) -> io::Result<Option<String>> {
     })
 }
 
-/// What a worker that comes back late does to the job; `None` if it does nothing.
+/// The warning about a worker that comes back late; `None` if fencing stops it.
 fn late_in_short(fencing: Fencing) -> Option<&'static str> {
     match fencing {
         Fencing::Fenced => None,
@@ -69,4 +80,69 @@ fn late_in_short(fencing: Fencing) -> Option<&'static str> {
         Fencing::ById => Some("a worker that comes back late overwrites what happened meanwhile"),
         Fencing::Unknown => Some("it is not known what a worker that comes back late does to the job"),
     }
+}
+
+/// Warns of thresholds that more than one in a hundred finished jobs of the kind would have exceeded. Without run times in the
+/// table, or if reading them takes too long, there is no warning.
+pub(super) fn run_time_warnings(
+    snapshot: &mut Snapshot,
+    policy: &Policy,
+    thresholds_used: &ThresholdsUsed,
+) -> Vec<String> {
+    let spec = &snapshot.spec;
+    let by_kind = spec.claim.kind.is_some();
+    let limits = thresholds_used.limits(by_kind);
+    let Finished::Kept(runs) = &spec.finished else { return Vec::new() };
+    if limits.is_empty() {
+        return Vec::new();
+    }
+    let now = snapshot.reader.now();
+    let mut spans: BTreeMap<Option<String>, Vec<Duration>> = BTreeMap::new();
+    let read = snapshot.reader.finished(spec, runs, &WantedRuns::Newest(SAMPLE, PATIENCE), &mut |run| {
+        let whose = if by_kind { &run.kind } else { &run.queue };
+        if let (true, Some(span)) = (limits.contains_key(whose), run_time(&run, now)) {
+            spans.entry(whose.clone()).or_default().push(span);
+        }
+    });
+    if read.is_err() {
+        return Vec::new();
+    }
+    let what = if by_kind { "kind" } else { "queue" };
+    let mut warnings = Vec::new();
+    for (whose, mut spans) in spans {
+        spans.sort_unstable();
+        let Some(p99) = spans.get((spans.len() * 99).div_ceil(100).saturating_sub(1)) else { continue };
+        for (limit, allowed) in limits.get(&whose).into_iter().flatten() {
+            if allowed.span < *p99 && allowed.set_by != SetBy::Row {
+                let hit = spans.len() - spans.partition_point(|span| *span <= allowed.span);
+                let whose =
+                    whose.as_deref().map_or_else(|| format!("jobs without a {what}"), |name| format!("{what} {name}"));
+                warnings.push(format!(
+                    "{} is shorter than the p99 ({}) of {whose}: it would have hit {hit} of {} finished jobs",
+                    advice::limit_name(policy, &spec.preset, *allowed, limit.key()),
+                    age(*p99),
+                    spans.len(),
+                ));
+            }
+        }
+    }
+    let more = warnings.len().saturating_sub(SHOWN);
+    if more > 0 {
+        warnings.truncate(SHOWN);
+        warnings.push(advice::more_run_times(more));
+    }
+    warnings
+}
+
+/// Those of the actions that cannot be undone, each with the reason.
+pub(super) fn final_actions(spec: &QueueSpec, actions: &BTreeSet<Action>) -> Vec<String> {
+    // A wake changes nothing, so there is nothing to undo.
+    let is_final = |action: &&Action| **action != Action::Wake && spec.recorded(**action).is_none();
+    let why = |action: &Action| {
+        if spec.actions.get(action).is_some_and(|moved| moved.is_one_update()) {
+            return format!("a {action} cannot be undone here: this role may not read every column that it writes");
+        }
+        format!("a {action} of preset {} cannot be undone: it is more than one UPDATE of one table", spec.preset)
+    };
+    actions.iter().filter(is_final).map(why).collect()
 }

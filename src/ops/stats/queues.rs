@@ -1,3 +1,5 @@
+//! Counts jobs by queue and state.
+
 use crate::model::{Cell, Claim, Timestamp};
 use crate::ops::OpsError;
 use crate::ops::selection::Selection;
@@ -8,8 +10,8 @@ use crate::preset::{EARLIEST_MICROS, QueueSpec, StateSource, StateValue};
 use crate::store::{RowCount, Wanted};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Counts jobs by queue and state, and tells how old the oldest are that are in flight. The counts come from one statement over
-/// the whole table, the rest from the claims, all in one snapshot.
+/// Counts jobs by queue and state, with the ages of the oldest claims. The counts come from one statement over the whole table,
+/// the rest from the claims, all in one snapshot.
 ///
 /// # Errors
 /// When the store cannot be read, or the selection makes no sense for this queue.
@@ -29,10 +31,10 @@ pub fn stats(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) ->
             counts.queues.entry(claim.queue.clone()).or_default().see(&claim, &judgement, now);
         }
     })?;
-    let is_told = matches!(spec.claim.state, StateSource::Column(_));
-    let findings = counts.findings(spec, is_told);
+    let has_states = matches!(spec.claim.state, StateSource::Column(_));
+    let findings = counts.findings(spec, has_states);
     let queues: Vec<QueueStats> =
-        counts.queues.into_iter().map(|(queue, counts)| counts.finish(queue, spec, is_told)).collect();
+        counts.queues.into_iter().map(|(queue, counts)| counts.finish(queue, spec, has_states)).collect();
     Ok(Stats {
         schema: "jobdoctor.stats/v1",
         store_time: now,
@@ -62,9 +64,9 @@ impl Counts {
         *queue.states.entry((meaning, name)).or_default() += tally.rows;
     }
 
-    fn findings(&self, spec: &QueueSpec, is_told: bool) -> Vec<String> {
+    fn findings(&self, spec: &QueueSpec, has_states: bool) -> Vec<String> {
         let mut findings = Vec::new();
-        if !is_told {
+        if !has_states {
             findings.push(format!(
                 "preset {}: a row's place is its state, so only jobs in flight are counted here",
                 spec.preset
@@ -106,7 +108,7 @@ impl Meaning {
 
 fn meaning(spec: &QueueSpec, stored: &Cell) -> Option<Meaning> {
     let states = &spec.states;
-    // As text: a state that is declared as an integer arrives cast.
+    // As text: a state that is declared as an integer arrives as one.
     let text = stored.to_text();
     let holds = |list: &[StateValue]| list.iter().any(|state| state.stored.to_text() == text);
     [
@@ -134,7 +136,7 @@ struct Queue {
 impl Queue {
     fn see(&mut self, claim: &Claim, judgement: &Judgement, now: Timestamp) {
         self.in_flight += 1;
-        // A time that no claim can have makes its verdict unknown, and says nothing about ages.
+        // An implausible time makes the verdict unknown, and says nothing about ages.
         let claimed = claim.claimed_at.at().filter(|at| at.micros() >= EARLIEST_MICROS);
         longest(&mut self.oldest_in_flight, claimed.map(|at| now.since(at).as_secs_f64()));
         match judgement.verdict {
@@ -147,10 +149,10 @@ impl Queue {
         }
     }
 
-    fn finish(self, queue: Option<String>, spec: &QueueSpec, is_told: bool) -> QueueStats {
+    fn finish(self, queue: Option<String>, spec: &QueueSpec, has_states: bool) -> QueueStats {
         let of = |wanted: Option<Meaning>| {
             let states = self.states.iter().filter(|((meaning, _), _)| *meaning == wanted);
-            is_told.then(|| states.map(|(_, rows)| rows).sum())
+            has_states.then(|| states.map(|(_, rows)| rows).sum())
         };
         let states = self.states.iter().map(|((meaning, state), jobs)| StateCount {
             state: state.clone(),
@@ -171,7 +173,7 @@ impl Queue {
             oldest_in_flight_seconds: self.oldest_in_flight,
             oldest_stuck_seconds: self.oldest_stuck,
         };
-        QueueStats { counts, states: if is_told { states.collect() } else { vec![in_place()] }, queue }
+        QueueStats { counts, states: if has_states { states.collect() } else { vec![in_place()] }, queue }
     }
 }
 

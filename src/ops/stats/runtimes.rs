@@ -1,23 +1,24 @@
-use super::run_time::run_time;
+//! How long finished jobs ran, by kind.
+
 use super::spread::Spread;
-use crate::model::{Clocks, Timestamp, age};
+use crate::model::{Clocks, FUTURE_TOLERANCE, Reading, Timestamp, age};
 use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
 use crate::ops::{OpsError, thresholds};
-use crate::output::{KindRuntimes, RuntimeBucket, StatsRuntimes, StatsRuntimesSummary};
+use crate::output::{KindRuntimes, Request, RuntimeBucket, StatsRuntimes, StatsRuntimesSummary};
 use crate::policy::Policy;
-use crate::preset::{Finished, Liveness, QueueSpec, Runs};
+use crate::preset::{EARLIEST_MICROS, Finished, Liveness, QueueSpec, Runs};
 use crate::store::{FinishedRun, WantedRuns};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Kinds that are told apart; a table may have a kind of its own for each job, and memory must stay small.
+/// The most kinds that are kept apart: a table may have one kind for each job, and memory must stay small.
 const MOST_KINDS: usize = 1000;
-/// How long the question may take whether there is any finished job at all.
+/// How long to search for any finished job at all.
 const SHORT: Duration = Duration::from_secs(2);
 
-/// How long jobs of each kind ran that ended well within `since`, and how many of them the thresholds of that policy would have
-/// hit. Where the table tells no kinds, queues stand for them.
+/// How long jobs of each kind ran that succeeded within `since`, and how many of them the policy's thresholds would have hit.
+/// If the table has no kinds, they are grouped by queue.
 ///
 /// # Errors
 /// When the tables do not keep run times, the selection makes no sense for this queue, or the store cannot be read.
@@ -31,10 +32,7 @@ pub fn runtimes(
     let runs = match &spec.finished {
         Finished::Kept(runs) => runs.as_ref(),
         Finished::Untold(why) => {
-            return Err(OpsError::usage(
-                format!("--runtimes: {why}"),
-                "run times are told only by tables that keep, of a job that has ended well, when it began and ended",
-            ));
+            return Err(OpsError::unsupported(spec, Request::RunTimes(why.to_string())));
         }
     };
     selection.globs_fit(spec)?;
@@ -45,7 +43,7 @@ pub fn runtimes(
     let mut kinds = Kinds::default();
     snapshot.reader.finished(spec, runs, &WantedRuns::Since(since_at), &mut |run| {
         let is_asked = selection.queues.admits(run.queue.as_deref()) && selection.kinds.admits(run.kind.as_deref());
-        // The window's bound is coarse in coarse encodings. An end that is no instant may lie in it.
+        // Coarse encodings blur the window's bound. An end that is no instant may lie in it.
         if is_asked && run.ended.at().is_none_or(|ended| !since_at.is_after(ended, Clocks::One)) {
             kinds.add(&run, by_kind, policy, now);
         }
@@ -57,7 +55,7 @@ pub fn runtimes(
     }
     let Kinds { by_name, total, .. } = kinds;
     let mut kinds: Vec<KindRuntimes> = by_name.into_iter().map(|(name, kind)| kind.finish(name, by_kind)).collect();
-    // The slowest first: they are who a threshold hits.
+    // The slowest first: a threshold hits them.
     kinds.sort_by(|a, b| b.p99_seconds.unwrap_or(-1.0).total_cmp(&a.p99_seconds.unwrap_or(-1.0)));
     Ok(StatsRuntimes {
         schema: "jobdoctor.stats-runtimes/v1",
@@ -73,15 +71,15 @@ pub fn runtimes(
     })
 }
 
-/// When the last finished job ended, of whatever queue and kind: `None` if there is none, or none found in a short time.
+/// When the last finished job of any queue and kind ended; `None` if none is found in a short time.
 fn latest(reader: &mut dyn crate::store::Reader, spec: &QueueSpec, runs: &Runs) -> Option<Timestamp> {
     let mut latest = None;
-    // It only makes a sentence better.
+    // An error only costs a detail of a sentence.
     let _ = reader.finished(spec, runs, &WantedRuns::Newest(1, SHORT), &mut |run| latest = run.ended.at());
     latest
 }
 
-/// Why there is nothing to show.
+/// The sentence for an empty result.
 fn nothing(latest: Option<Timestamp>, selection: &Selection, since: Duration) -> String {
     let of_those = if selection.queues.patterns().is_empty() && selection.kinds.patterns().is_empty() {
         "no job"
@@ -179,5 +177,40 @@ impl Kind {
             would_hit: self.would_hit,
             buckets: self.spread.buckets().map(|(up_to_seconds, jobs)| RuntimeBucket { up_to_seconds, jobs }).collect(),
         }
+    }
+}
+
+/// No job runs for longer than ten years.
+const LONGEST: Duration = Duration::from_secs(315_576_000);
+
+/// How long a run took; `None` if an instant is missing, unreadable or implausible, or the end comes before the beginning.
+pub fn run_time(run: &FinishedRun, now: Timestamp) -> Option<Duration> {
+    let (Reading::At(started), Reading::At(ended)) = (&run.started, &run.ended) else { return None };
+    let is_plausible = started.micros() >= EARLIEST_MICROS
+        && !started.is_after(*ended, Clocks::One)
+        && !ended.is_after(now.plus(FUTURE_TOLERANCE), Clocks::One);
+    Some(ended.since(*started)).filter(|span| is_plausible && *span <= LONGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_tells_a_run_time_and_what_does_not() {
+        const NOW: i64 = 1_795_168_800;
+        let at = |seconds: i64| Reading::At(Timestamp::from_micros(seconds * 1_000_000).unwrap());
+        let now = Timestamp::from_micros(NOW * 1_000_000).unwrap();
+        let took = |started: Reading, ended: Reading| {
+            run_time(&FinishedRun { queue: None, kind: None, started, ended }, now).map(|span| span.as_secs())
+        };
+        assert_eq!(took(at(NOW - 100), at(NOW - 40)), Some(60));
+        assert_eq!(took(at(NOW), at(NOW)), Some(0));
+        assert_eq!(took(at(NOW), at(NOW + 60)), Some(60), "clocks differ a little");
+        assert_eq!(took(at(NOW), at(NOW + 61)), None, "it has not ended yet");
+        assert_eq!(took(at(NOW), at(NOW - 1)), None, "ended before it began");
+        assert_eq!(took(at(NOW / 1000), at(NOW)), None, "milliseconds taken for seconds");
+        assert_eq!(took(Reading::Absent, at(NOW)), None);
+        assert_eq!(took(at(NOW), Reading::Unfit { raw: "soon".to_owned(), why: String::new() }), None);
     }
 }

@@ -1,8 +1,10 @@
+//! Percentiles of run times in little memory.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How run times are spread, in little memory: each counts in a bucket that is 2 % wide, so that a percentile is told to
-/// within 1 %. The longest is kept as it is.
+/// The distribution of run times: each counts in a bucket that is 2 % wide, so a percentile is exact to 1 %. The longest is
+/// exact.
 #[derive(Debug, Clone, Default)]
 pub struct Spread {
     fine: BTreeMap<u32, u64>,
@@ -37,12 +39,12 @@ impl Spread {
         self.count
     }
 
-    /// The longest; `None` of none.
+    /// The longest; `None` without runs.
     pub fn longest(&self) -> Option<Duration> {
         (self.count > 0).then_some(self.longest)
     }
 
-    /// The run time that so many of a hundred did not exceed (the nearest rank); `None` of none.
+    /// The run time that `of_hundred` percent did not exceed (nearest rank); `None` without runs.
     pub fn percentile(&self, of_hundred: u64) -> Option<Duration> {
         let rank = self.count.saturating_mul(of_hundred).div_ceil(100).max(1);
         if rank >= self.count {
@@ -104,7 +106,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn percentiles_are_told_to_within_one_percent(
+        fn percentiles_are_exact_to_one_percent(
             micros in proptest::collection::vec(prop_oneof![0_u64..5, 0..5_000_000_u64, 0..300_000_000_000_000_u64], 1..400),
             of_hundred in 1_u64..=100,
         ) {

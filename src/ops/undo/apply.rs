@@ -1,34 +1,29 @@
-//! Gives rows back batch by batch, each a short transaction of its own, as a plan is applied.
+//! Restores rows in batches, each a short transaction, as `ops/apply.rs` does.
 
 use super::UndoPlan;
 use crate::history::Entry;
 use crate::model::{Action, Outcome, Restore, RestoreBatch, StepResult};
 use crate::ops::OpsError;
+use crate::ops::apply::{BATCH, PAUSE};
 use crate::ops::record::{Recording, ends};
 use crate::output::{RowError, Spool, UndoStep};
 use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
 use std::io;
-use std::time::Duration;
 
-/// Rows a batch; see `ops/apply.rs`.
-const BATCH: usize = 500;
-/// Lets workers in between two batches.
-const PAUSE: Duration = Duration::from_millis(5);
-
-/// What became of it.
+/// How an undo ended.
 pub(super) struct Applied {
     /// The steps with their outcomes, in order.
     pub(super) steps: Spool<UndoStep>,
-    /// How many ended how; they add up to the steps.
+    /// Steps by outcome; they add up to all steps.
     pub(super) outcomes: BTreeMap<Outcome, u64>,
     /// Why it stopped before the end, if it did.
     pub(super) stop: Option<StoreError>,
-    /// What went wrong beside it.
+    /// Warnings after the commits.
     pub(super) warnings: Vec<String>,
 }
 
-/// Does it.
+/// Restores the rows of the plan.
 ///
 /// # Errors
 /// When the store cannot be opened for writing. Nothing was written then.
@@ -67,7 +62,7 @@ struct Run<'a> {
     limits: &'a Limits,
     recording: &'a mut Recording,
     writer: Box<dyn Writer>,
-    /// Rows that wait until their action has a batch together; a batch is of one action and one set of columns.
+    /// Rows that wait for a full batch; a batch holds one action and one set of columns.
     waiting: BTreeMap<Action, Vec<Waiting>>,
     batches: usize,
     applied: Applied,
@@ -92,7 +87,7 @@ impl Run<'_> {
         let (mut rows, mut entries, mut jobs) = (Vec::new(), Vec::new(), Vec::new());
         for one in waiting {
             rows.push(one.restore);
-            entries.push(taken_back(one.entry));
+            entries.push(reverted(one.entry));
             jobs.push((one.place, one.job));
         }
         let results = self.results(action, &rows, &entries, &jobs);
@@ -111,7 +106,7 @@ impl Run<'_> {
         self.applied.stop.get_or_insert_with(|| StoreError::new(StoreErrorKind::Other, message));
     }
 
-    /// Gives back the rows of a batch; where its commit is refused on account of some row, each half of it by itself.
+    /// Restores a batch; if some row's data makes the commit fail, restores each half separately.
     fn results(
         &mut self,
         action: Action,
@@ -167,8 +162,8 @@ impl Run<'_> {
     }
 }
 
-/// What a record says of a step that takes another one back: from where that one led to where it began.
-fn taken_back(entry: Entry) -> Entry {
+/// The record of a step that reverts another: from the state after it to the state before.
+fn reverted(entry: Entry) -> Entry {
     Entry {
         state_before: entry.state_after,
         state_after: entry.state_before,

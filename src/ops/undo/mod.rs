@@ -1,4 +1,4 @@
-//! Takes a run back: every job that nobody has touched since is what it was before, in the columns that the run wrote.
+//! Reverts a run: restores the columns that it wrote, of every job that is unchanged since.
 
 mod apply;
 mod plan;
@@ -8,20 +8,20 @@ use super::history::Records;
 use super::record::{About, Record, Recording, target};
 use super::{OpsError, Snapshot};
 use crate::model::Outcome;
-use crate::output::{Outcomes, Undo};
+use crate::output::{Outcomes, Undo, advice};
 use crate::store::{Limits, Store, StoreError, StoreErrorKind};
 use apply::{Applied, apply};
 pub use plan::{UndoPlan, undo_plan};
 
-/// What is asked about taking a run back.
+/// Whether and within which bounds a run is reverted.
 pub struct UndoOrder<'a> {
     /// False for a dry run.
     pub apply: bool,
-    /// What keeps it from being done.
+    /// What keeps an undo from being executed.
     pub guard: Guard<'a>,
-    /// The id of this run, which is one like any other.
+    /// The id of this run: an undo is a run too.
     pub run_id: String,
-    /// Who runs it, why, and where that is kept.
+    /// Who runs it, why, and where the run is recorded.
     pub record: Record,
 }
 
@@ -31,22 +31,21 @@ pub struct Undone {
     pub document: Undo,
     /// What stopped it.
     pub stop: Option<StoreError>,
-    /// What went wrong beside it.
+    /// Warnings after the commits.
     pub after: Vec<String>,
 }
 
-/// Prints what would be taken back, or does it.
+/// Prints what an undo would restore, or does it.
 ///
 /// # Errors
 /// When it could not be begun; nothing was written then.
 pub fn undo(store: &dyn Store, limits: &Limits, mut plan: UndoPlan, order: &UndoOrder<'_>) -> Result<Undone, OpsError> {
     let planned = plan.jobs.len() as u64;
     let left = plan.left.len() as u64 + plan.summary.unrecorded.unwrap_or(0);
-    let mut refused = (planned == 0 && left > 0).then(|| {
-        format!("run {} cannot be taken back: what it did is not recorded in a way that could be reversed", plan.undoes)
-    });
+    let mut refused = (planned == 0 && left > 0)
+        .then(|| format!("run {} cannot be reverted: its changes are not recorded in full", plan.undoes));
     if order.apply && refused.is_none() {
-        refused = order.guard.refusal_of(planned);
+        refused = order.guard.refusal_of_undo(planned).map(|refusal| refusal.to_string());
         refused = refused.or_else(|| refusal_of_place(store));
     }
     let about = About {
@@ -103,7 +102,7 @@ pub fn undo(store: &dyn Store, limits: &Limits, mut plan: UndoPlan, order: &Undo
     Ok(Undone { document, stop, after })
 }
 
-/// What a snapshot is to an undo: without one there is nothing to compare.
+/// The snapshot that an undo compares with.
 fn snapshot<'r>(records: &'r mut Records<'_>) -> Result<&'r mut Snapshot, OpsError> {
-    records.snapshot.as_deref_mut().ok_or_else(|| OpsError::usage("no database is at hand", "name it with --db"))
+    records.snapshot.as_deref_mut().ok_or_else(|| OpsError::usage("no database is at hand", advice::NAME_DATABASE))
 }

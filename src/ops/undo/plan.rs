@@ -1,3 +1,5 @@
+//! Plans an undo: which rows to restore, and which changed since.
+
 use super::snapshot;
 use crate::history::Entry;
 use crate::model::{Action, Outcome, Restore, Timestamp};
@@ -6,22 +8,22 @@ use crate::ops::history::{Kept, Loaded, Now, Records, belongs, load, now_of, und
 use crate::output::{Spool, Target, UndoLeft, UndoStep, UndoSummary};
 use crate::preset::{QueueSpec, SpecError};
 
-/// Jobs that are looked at in one go.
-const LOOKED_AT: usize = 500;
+/// Jobs that one query reads.
+const LOOKUP: usize = 500;
 
-/// What is to be taken back, as a value. Nothing in it can write.
+/// The plan of an undo. Nothing in it can write.
 pub struct UndoPlan {
     pub(super) spec: QueueSpec,
     pub(super) store_time: Timestamp,
     pub(super) target: Target,
     pub(super) identity: Option<String>,
-    /// The run.
+    /// The run to revert.
     pub(super) undoes: String,
     /// `journal` or `ledger`.
     pub(super) source: &'static str,
-    /// The rows as they are to be, with the action that is taken back; and in the same order what a record says of the job, and
-    /// what documents do.
+    /// The rows to restore, each with the action to revert and the recorded step.
     pub(super) rows: Spool<(Action, Restore, Entry)>,
+    /// The jobs as documents show them, in the same order.
     pub(super) jobs: Spool<UndoStep>,
     pub(super) left: Spool<UndoLeft>,
     pub(super) summary: UndoSummary,
@@ -29,7 +31,7 @@ pub struct UndoPlan {
 }
 
 impl UndoPlan {
-    /// How many jobs there are to give back.
+    /// How many jobs there are to restore.
     pub fn len(&self) -> u64 {
         self.summary.planned
     }
@@ -40,7 +42,7 @@ impl UndoPlan {
     }
 }
 
-/// Drafts what taking a run back would do.
+/// Plans the undo of a run.
 ///
 /// # Errors
 /// When there is no such run, its record cannot be read, or it was on another queue than the one at hand.
@@ -53,15 +55,15 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str) -> Result<UndoPlan, Op
     match unrecorded {
         Some(0) => {}
         Some(jobs) => warnings.push(format!(
-            "{jobs} of the jobs that run {run_id} moved are not recorded and cannot be taken back: its journal could not be written then"
+            "{jobs} of the jobs that run {run_id} moved are not recorded and cannot be reverted: its journal could not be written then"
         )),
         None => warnings.push(format!(
-            "the journal of run {run_id} has no end; if the run moved more jobs than are recorded there, they cannot be taken back"
+            "the journal of run {run_id} has no end; if the run moved more jobs than are recorded there, they cannot be reverted"
         )),
     }
     let undone = undone_by(records, &run_id);
     if !undone.is_empty() {
-        warnings.push(format!("run {run_id} was taken back already, or in part: by {}", undone.join(", ")));
+        warnings.push(format!("run {run_id} was reverted already, or in part: by {}", undone.join(", ")));
     }
     let snapshot = snapshot(records)?;
     belongs(snapshot, &run_id, &head.target)?;
@@ -88,7 +90,7 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str) -> Result<UndoPlan, Op
     let mut waiting = Vec::new();
     for kept in steps.iter() {
         waiting.push(kept?);
-        if waiting.len() == LOOKED_AT {
+        if waiting.len() == LOOKUP {
             plan.take(snapshot, std::mem::take(&mut waiting))?;
         }
     }
@@ -104,7 +106,7 @@ impl UndoPlan {
         let mut recorded: Vec<(Option<Outcome>, Entry)> = Vec::new();
         for kept in kept.into_iter().filter(may_have_moved) {
             match kept.entry {
-                // Nothing was changed, so nothing is to be taken back.
+                // A wake changed nothing.
                 Some(entry) if entry.action == Action::Wake => {}
                 Some(entry) => recorded.push((kept.outcome, entry)),
                 None => self.left.push(0, unrecorded(kept.id))?,
@@ -116,7 +118,7 @@ impl UndoPlan {
         for ((outcome, entry), now) in kept.into_iter().zip(now) {
             match (now, outcome) {
                 (None, _) => self.left.push(0, left(&entry))?,
-                // The batch was never committed: there is nothing to take back.
+                // The batch was never committed.
                 (Some((Now::NotMoved, _)), None) => {}
                 (Some((now, state)), _) => self.add(entry, now, state)?,
             }
@@ -158,7 +160,7 @@ impl UndoPlan {
             state_after: entry.state_before.clone(),
             attempts: entry.attempts_after,
             attempts_after: entry.attempts_before,
-            // Of a job that was moved, this means that somebody has taken it back already.
+            // For a job that was moved: an undo has restored it already.
             seen: if seen == Now::NotMoved { "as_before" } else { seen.name() }.to_owned(),
             state_seen,
             outcome: None,

@@ -75,7 +75,7 @@ fn brake(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     let brake = &document.brake;
     let why = brake.why.join("; ");
     let mut messages = Vec::new();
-    match (&brake.lift, &document.refused) {
+    match (&brake.overridden_by, &document.refused) {
         (Some(flag), None) if brake.pulled => {
             messages.push(Message::Warn(format!("the brake would refuse this: {why}; {flag} overrides it")));
         }
@@ -86,7 +86,7 @@ fn brake(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     }
     if let Some(why) = &document.refused {
         messages.push(Message::Warn(format!("refused: {why}; nothing was written")));
-        if let Some(flag) = brake.lift.as_ref().filter(|_| brake.pulled) {
+        if let Some(flag) = brake.overridden_by.as_ref().filter(|_| brake.pulled) {
             let next = closing.next.override_brake(flag);
             messages.push(Message::Hint(format!("if they are dead all the same: {next}")));
         }

@@ -9,7 +9,7 @@ pub use paragraph::{left_behind, paragraph, place, skipped_by_reason};
 use crate::model::{Outcome, Timestamp};
 use crate::output::document::{Document, ROWS, csv_of, head, line, list};
 use crate::output::format::{Cell, Format, Screen, Table, Tone};
-use crate::output::{Filter, Job, SkippedJob, Spool, StepJob, Target, Verified, columns};
+use crate::output::{Brake, Filter, Job, SkippedJob, Spool, StepJob, Target, Verified, columns};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -60,17 +60,6 @@ pub struct Reclaim {
     pub not_found: Vec<String>,
     /// What became of the jobs afterwards; null if that was not asked, or could not be seen.
     pub verified: Option<Verified>,
-}
-
-/// What the brake makes of a plan, in a dry run too.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Brake {
-    /// True if the plan is not applied because too large a share of the queue looks dead.
-    pub pulled: bool,
-    /// The evidence, as sentences; also where the operator overrides the brake. Empty where nothing is odd.
-    pub why: Vec<String>,
-    /// The flag or setting that overrides it, or has; null where nothing does, as on a standby, or there is nothing to override.
-    pub lift: Option<String>,
 }
 
 /// The counts of a [`Reclaim`].

@@ -1,58 +1,49 @@
-//! From counts to diagnoses.
+//! Concludes from the counts what happened.
 
-use super::holder::{Holder, Part};
-use super::tally::Tally;
-use super::words;
-use super::{Diagnoses, Diagnosis, DiagnosisKind, Grouped};
+use super::holder::{Holder, Part, Tally};
+use super::{Diagnoses, Diagnosis, DiagnosisKind, Doubt, Grouped};
 use crate::model::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Hosts whose last signs of life lie no further apart than this went together: that is how far heartbeats are apart.
+/// Hosts whose last signs of life are no further apart went silent together: heartbeats are that far apart.
 const TOGETHER: Duration = Duration::from_secs(60);
-/// From so many on they are one line.
+/// So many that went silent together are one diagnosis.
 const SEVERAL: usize = 3;
-/// All of them within this is one fault, rather than what has piled up.
+/// The longest time in which one fault silences everything; over a longer one, dead jobs have piled up.
 const AT_ONCE: Duration = Duration::from_secs(5 * 60);
 
-/// A host or an owner of which nothing is alive.
-pub struct Lost<'e> {
-    /// Its name.
-    pub name: &'e str,
-    /// True if it is a host.
-    pub is_host: bool,
-    /// What it held.
-    pub holder: &'e Holder,
-    /// That summed up.
-    pub tally: Tally,
+/// A host or an owner without a sign of life.
+struct Lost<'e> {
+    name: &'e str,
+    is_host: bool,
+    holder: &'e Holder,
+    tally: Tally,
 }
 
 impl Diagnoses<'_> {
-    /// What is likely to have happened, by what was taken in.
-    pub fn finish(self, now: Timestamp) -> Grouped {
+    /// What is likely to have happened.
+    pub fn finish(self) -> Grouped {
         let mut diagnoses = Vec::new();
         let lost = self.lost();
         if self.nothing_lives(&lost) {
-            diagnoses.push(words::all_silent(&lost, now));
+            diagnoses.push(about(DiagnosisKind::AllSilent, &lost));
         } else {
             let (sure, unsure): (Vec<Lost<'_>>, Vec<Lost<'_>>) =
                 lost.into_iter().partition(|lost| lost.holder.is_surely_gone());
-            gone(DiagnosisKind::Vanished, sure, now, &mut diagnoses);
-            gone(DiagnosisKind::Silent, unsure, now, &mut diagnoses);
+            gone(DiagnosisKind::Vanished, sure, &mut diagnoses);
+            gone(DiagnosisKind::Silent, unsure, &mut diagnoses);
         }
-        hangs(&self.living(), now, &mut diagnoses);
-        self.nobodys(now, &mut diagnoses);
+        hangs(&self.living(), &mut diagnoses);
+        self.without_owner(&mut diagnoses);
         self.inconsistencies(&mut diagnoses);
         // The one kind of diagnosis that may be about jobs which another is about too.
         let of_its_own = diagnoses.iter().filter(|diagnosis| diagnosis.what != DiagnosisKind::NoClaimTime);
         let grouped: u64 = of_its_own.map(|diagnosis| diagnosis.jobs).sum();
-        diagnoses.sort_by(|a, b| {
-            b.jobs.cmp(&a.jobs).then(micros(b.until).cmp(&micros(a.until))).then_with(|| a.text.cmp(&b.text))
-        });
         Grouped { diagnoses, alone: self.listed.saturating_sub(grouped) }
     }
 
-    /// Whoever holds listed jobs and nothing that is alive: hosts whole, and owners that name none or whose host lives on.
+    /// Holders of listed jobs without a sign of life: whole hosts, and owners that name no host or whose host is alive.
     fn lost(&self) -> Vec<Lost<'_>> {
         fn of<'e>((name, holder): (&'e String, &'e Holder), is_host: bool) -> Option<Lost<'e>> {
             let tally = holder.tally();
@@ -79,35 +70,40 @@ impl Diagnoses<'_> {
         let some_life = self.others
             || self.overflowed
             || self.owners.values().any(|owner| !owner.is_silent())
-            || self.nobody.claims > self.nobody.dead;
+            || self.without_owner.claims > self.without_owner.dead;
         let first = lost.iter().map(|lost| lost.tally.newest).min_by_key(|at| micros(*at)).flatten();
         let last = lost.iter().map(|lost| lost.tally.newest).max_by_key(|at| micros(*at)).flatten();
         let at_once = matches!((first, last), (Some(first), Some(last)) if last.since(first) <= AT_ONCE);
         !some_life && at_once && lost.len() >= SEVERAL && lost.iter().all(|lost| lost.holder.is_surely_gone())
     }
 
-    /// Jobs that name no owner: an inconsistency where there are owners, and where there are none all that can be told is the kind.
-    fn nobodys(&self, now: Timestamp, diagnoses: &mut Vec<Diagnosis>) {
-        let tally = self.nobody.tally();
+    /// Jobs that name no owner: an inconsistency if the queue has owners; else they are grouped by kind.
+    fn without_owner(&self, diagnoses: &mut Vec<Diagnosis>) {
+        let tally = self.without_owner.tally();
         if tally.jobs == 0 {
             return;
         }
         if self.spec.owner.id.is_some() {
-            return diagnoses.push(words::inconsistency(DiagnosisKind::NoOwner, &tally, None, None));
+            return diagnoses.push(of_jobs(DiagnosisKind::NoOwner, &tally));
         }
-        let Holder { claims, unknown, .. } = self.nobody;
+        let Holder { claims, unknown, .. } = self.without_owner;
         let at_once = matches!((tally.oldest, tally.newest), (Some(first), Some(last)) if last.since(first) <= AT_ONCE);
-        if self.nobody.is_silent() && unknown == 0 && claims >= 3 && tally.by_age == 0 && at_once {
-            return diagnoses.push(words::all_claims_silent(&tally, now));
+        if self.without_owner.is_silent() && unknown == 0 && claims >= 3 && tally.by_age == 0 && at_once {
+            return diagnoses.push(of_jobs(DiagnosisKind::AllSilent, &tally));
         }
         let mut kinds: BTreeMap<Option<&str>, (Tally, Vec<&Part>)> = BTreeMap::new();
-        for part in &self.nobody.parts {
+        for part in &self.without_owner.parts {
             let (sum, parts) = kinds.entry(part.kind.as_deref()).or_default();
             sum.add(&part.tally);
             parts.push(part);
         }
         let several = kinds.iter().filter(|(_, (sum, _))| sum.jobs > 1);
-        diagnoses.extend(several.map(|(kind, (sum, parts))| words::of_kind(*kind, sum, parts, now)));
+        diagnoses.extend(several.map(|(kind, (sum, parts))| Diagnosis {
+            kind: kind.map(str::to_owned),
+            queues: queues(parts),
+            doubt: (sum.by_age == sum.jobs).then_some(Doubt::ByAge),
+            ..of_jobs(DiagnosisKind::Silent, sum)
+        }));
     }
 
     /// Where the ownership data contradicts itself.
@@ -117,37 +113,35 @@ impl Diagnoses<'_> {
             (DiagnosisKind::OwnerRestarted, |holder| &holder.restarted),
         ] {
             let owners: Vec<(&String, &Tally)> =
-                self.owners.iter().map(|(name, owner)| (name, pick(owner))).filter(|(_, told)| told.jobs > 0).collect();
+                self.owners.iter().map(|(name, owner)| (name, pick(owner))).filter(|(_, jobs)| jobs.jobs > 0).collect();
             let only = owners.first().filter(|_| owners.len() == 1).map(|(name, _)| name.as_str());
             if !owners.is_empty() {
-                let sum = Tally::of(owners.iter().map(|(_, told)| *told));
-                diagnoses.push(words::inconsistency(
-                    kind,
-                    &sum,
-                    only,
-                    (!self.overflowed).then_some(owners.len() as u64),
-                ));
+                diagnoses.push(Diagnosis {
+                    owner: only.map(str::to_owned),
+                    owners: (!self.overflowed).then_some(owners.len() as u64),
+                    ..of_jobs(kind, &Tally::of(owners.iter().map(|(_, jobs)| *jobs)))
+                });
             }
         }
         if self.no_claim_time.jobs > 0 {
-            diagnoses.push(words::inconsistency(DiagnosisKind::NoClaimTime, &self.no_claim_time, None, None));
+            diagnoses.push(of_jobs(DiagnosisKind::NoClaimTime, &self.no_claim_time));
         }
     }
 }
 
-/// One line for those that went together, one for each that lost several jobs, and one a kind for those that lost one.
-fn gone<'e>(what: DiagnosisKind, mut lost: Vec<Lost<'e>>, now: Timestamp, diagnoses: &mut Vec<Diagnosis>) {
+/// One diagnosis for holders that went together, one for each that lost several jobs, and one a kind for those that lost one.
+fn gone<'e>(what: DiagnosisKind, mut lost: Vec<Lost<'e>>, diagnoses: &mut Vec<Diagnosis>) {
     lost.sort_by_key(|lost| (micros(lost.tally.newest), lost.name));
     let mut single: BTreeMap<String, Vec<Lost<'e>>> = BTreeMap::new();
     let mut group: Vec<Lost<'e>> = Vec::new();
     let mut close = |group: Vec<Lost<'e>>| {
         if group.len() >= SEVERAL {
-            diagnoses.push(words::gone(what, &group, None, now));
+            diagnoses.push(gone_together(what, &group, None));
             return;
         }
         for lost in group {
-            match lost.holder.only_kind() {
-                _ if lost.tally.jobs > 1 => diagnoses.push(words::gone(what, &[lost], None, now)),
+            match one_kind(&lost.holder.parts.iter().collect::<Vec<_>>()) {
+                _ if lost.tally.jobs > 1 => diagnoses.push(gone_together(what, &[lost], None)),
                 Some(kind) => single.entry(kind.to_owned()).or_default().push(lost),
                 None => {}
             }
@@ -165,11 +159,11 @@ fn gone<'e>(what: DiagnosisKind, mut lost: Vec<Lost<'e>>, now: Timestamp, diagno
     }
     close(group);
     let several = single.iter().filter(|(_, lost)| lost.len() > 1);
-    diagnoses.extend(several.map(|(kind, lost)| words::gone(what, lost, Some(kind), now)));
+    diagnoses.extend(several.map(|(kind, lost)| gone_together(what, lost, Some(kind))));
 }
 
 /// Stuck jobs of owners that live: by kind where several owners hold it, else by owner.
-fn hangs(living: &[(&str, &Holder)], now: Timestamp, diagnoses: &mut Vec<Diagnosis>) {
+fn hangs(living: &[(&str, &Holder)], diagnoses: &mut Vec<Diagnosis>) {
     let mut kinds: BTreeMap<&str, Hung<'_>> = BTreeMap::new();
     for (name, owner) in living {
         for part in &owner.parts {
@@ -182,34 +176,134 @@ fn hangs(living: &[(&str, &Holder)], now: Timestamp, diagnoses: &mut Vec<Diagnos
         }
     }
     kinds.retain(|_, hung| hung.owners.len() > 1);
-    diagnoses.extend(kinds.iter().map(|(kind, hung)| words::kind_hangs(kind, hung, now)));
+    diagnoses.extend(kinds.iter().map(|(kind, hung)| kind_hangs(kind, hung)));
     for (name, owner) in living {
         let rest = owner.parts.iter().filter(|part| part.kind.as_deref().is_none_or(|kind| !kinds.contains_key(kind)));
         let rest: Vec<&Part> = rest.collect();
         let tally = Tally::of(rest.iter().map(|part| &part.tally));
         if tally.jobs > 1 {
-            diagnoses.push(words::owner_hangs(name, owner, &rest, &tally, now));
+            diagnoses.push(owner_hangs(name, owner, &rest, &tally));
         }
     }
 }
 
 /// Jobs of one kind that are stuck on living owners.
 #[derive(Default)]
-pub struct Hung<'e> {
-    /// Them.
-    pub tally: Tally,
-    /// Their owners.
-    pub owners: BTreeSet<&'e str>,
-    /// The hosts of those that name one.
-    pub hosts: BTreeSet<&'e str>,
+struct Hung<'e> {
+    tally: Tally,
+    owners: BTreeSet<&'e str>,
+    /// The hosts of owners that name one.
+    hosts: BTreeSet<&'e str>,
 }
 
 fn micros(at: Option<Timestamp>) -> Option<i64> {
     at.map(Timestamp::micros)
 }
 
-/// The first and the last of the instants at which each of them was last seen alive.
-pub fn window(lost: &[Lost<'_>]) -> (Option<Timestamp>, Option<Timestamp>) {
+/// Holders that are gone; `kind` is given where each of them lost one job of that kind.
+fn gone_together(what: DiagnosisKind, lost: &[Lost<'_>], kind: Option<&str>) -> Diagnosis {
+    let mut names: Vec<String> = lost.iter().map(|lost| lost.name.to_owned()).collect();
+    names.sort_unstable();
+    let parts: Vec<&Part> = lost.iter().flat_map(|lost| &lost.holder.parts).collect();
+    Diagnosis {
+        kind: kind.or_else(|| one_kind(&parts)).map(str::to_owned),
+        names,
+        named_hosts: lost.iter().filter(|lost| lost.is_host).count(),
+        queues: queues(&parts),
+        doubt: match lost.iter().any(|lost| lost.holder.unknown > 0) {
+            _ if what == DiagnosisKind::Vanished => None,
+            true => Some(Doubt::PartlyUnknown),
+            false => Some(Doubt::ByAge),
+        },
+        ..about(what, lost)
+    }
+}
+
+/// A kind that hangs on several living owners.
+fn kind_hangs(kind: &str, hung: &Hung<'_>) -> Diagnosis {
+    let (owners, hosts) = (hung.owners.len() as u64, hung.hosts.len() as u64);
+    Diagnosis {
+        kind: Some(kind.to_owned()),
+        host: hung.hosts.first().filter(|_| hosts == 1).map(|host| (*host).to_owned()),
+        since: hung.tally.first_claim,
+        until: hung.tally.last_claim,
+        hosts: (hosts > 0).then_some(hosts),
+        owners: Some(owners),
+        ..of_jobs(DiagnosisKind::Hangs, &hung.tally)
+    }
+}
+
+/// Several jobs that hang on one living owner.
+fn owner_hangs(name: &str, owner: &Holder, parts: &[&Part], tally: &Tally) -> Diagnosis {
+    Diagnosis {
+        kind: one_kind(parts).map(str::to_owned),
+        host: owner.host.clone(),
+        owner: Some(name.to_owned()),
+        since: tally.first_claim,
+        until: tally.last_claim,
+        hosts: owner.host.as_ref().map(|_| 1),
+        owners: Some(1),
+        claims: owner.claims.max(tally.jobs),
+        ..of_jobs(DiagnosisKind::Hangs, tally)
+    }
+}
+
+/// A diagnosis about these holders: `since` and `until` are the first and the last of their newest signs of life.
+fn about(what: DiagnosisKind, lost: &[Lost<'_>]) -> Diagnosis {
     let signs = || lost.iter().map(|lost| lost.tally.newest);
-    (signs().fold(None, Timestamp::oldest), signs().fold(None, Timestamp::newest))
+    let hosts: BTreeSet<&str> = lost
+        .iter()
+        .filter_map(|lost| if lost.is_host { Some(lost.name) } else { lost.holder.host.as_deref() })
+        .collect();
+    let only = match lost {
+        [only] => Some(only),
+        _ => None,
+    };
+    Diagnosis {
+        host: hosts.first().filter(|_| hosts.len() == 1).map(|host| (*host).to_owned()),
+        owner: only.filter(|lost| !lost.is_host).map(|lost| lost.name.to_owned()),
+        since: signs().fold(None, Timestamp::oldest),
+        until: signs().fold(None, Timestamp::newest),
+        hosts: (!hosts.is_empty()).then_some(hosts.len() as u64),
+        owners: Some(lost.iter().map(|lost| if lost.is_host { lost.holder.owners } else { 1 }).sum()),
+        ..of_jobs(what, &Tally::of(lost.iter().map(|lost| &lost.tally)))
+    }
+}
+
+/// A diagnosis about jobs of which only the count and the signs of life are known.
+fn of_jobs(what: DiagnosisKind, tally: &Tally) -> Diagnosis {
+    Diagnosis {
+        what,
+        host: None,
+        owner: None,
+        kind: None,
+        since: tally.oldest,
+        until: tally.newest,
+        jobs: tally.jobs,
+        hosts: None,
+        owners: None,
+        names: Vec::new(),
+        named_hosts: 0,
+        queues: Vec::new(),
+        doubt: None,
+        claims: 0,
+    }
+}
+
+/// The kind of all of them, if it is one.
+fn one_kind<'e>(parts: &[&'e Part]) -> Option<&'e str> {
+    let (first, rest) = parts.split_first()?;
+    first.kind.as_deref().filter(|kind| rest.iter().all(|part| part.kind.as_deref() == Some(kind)))
+}
+
+/// How many jobs are in which queue, most first.
+fn queues(parts: &[&Part]) -> Vec<(Option<String>, u64)> {
+    let mut sums: BTreeMap<Option<&str>, u64> = BTreeMap::new();
+    for part in parts {
+        *sums.entry(part.queue.as_deref()).or_default() += part.tally.jobs;
+    }
+    let mut sums: Vec<(Option<String>, u64)> =
+        sums.into_iter().map(|(queue, jobs)| (queue.map(str::to_owned), jobs)).collect();
+    sums.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    sums
 }

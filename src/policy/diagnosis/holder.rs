@@ -1,9 +1,11 @@
-use super::tally::Tally;
+//! Counts of the claims that one owner or host holds.
 
-/// Kinds and queues told apart of one holder; what is beyond is counted together.
+use crate::model::Timestamp;
+
+/// The most pairs of kind and queue that one holder keeps apart; further ones are counted together.
 const PARTS: usize = 64;
 
-/// An owner, a host with all of its owners, or nobody: what they hold in flight, and what of it is stuck.
+/// What an owner, a host with all of its owners, or no owner at all holds in flight, and what of it is stuck.
 #[derive(Debug, Clone, Default)]
 pub struct Holder {
     /// The host an owner runs on.
@@ -18,7 +20,7 @@ pub struct Holder {
     pub troubled: u64,
     /// The stuck ones that are listed, by kind and queue, without those whose ownership data contradicts itself.
     pub parts: Vec<Part>,
-    /// Those that are held by an owner without a row.
+    /// Those whose owner has no row.
     pub missing: Tally,
     /// Those that are older than their owner.
     pub restarted: Tally,
@@ -38,7 +40,7 @@ pub struct Part {
 }
 
 impl Holder {
-    /// Takes in a job that is listed. `room` is how many more kinds and queues may be told apart in all.
+    /// Takes in a listed job. `room` is how many more pairs of kind and queue may be kept apart in all.
     pub fn add(&mut self, kind: Option<&str>, queue: Option<&str>, tally: &Tally, room: &mut usize) {
         let known = |part: &Part| part.kind.as_deref() == kind && part.queue.as_deref() == queue;
         let at = match self.parts.iter().position(known) {
@@ -52,7 +54,6 @@ impl Holder {
                 });
                 self.parts.len() - 1
             }
-            // What is beyond is counted together.
             None => match self.parts.iter().position(|part| part.kind.is_none() && part.queue.is_none()) {
                 Some(at) => at,
                 None => {
@@ -71,10 +72,9 @@ impl Holder {
         Tally::of(self.parts.iter().map(|part| &part.tally))
     }
 
-    /// True if nothing that it holds shows life. Then it may still be that some of it could not be judged.
+    /// True if nothing that it holds shows life; some of it may be unknown.
     pub fn is_silent(&self) -> bool {
-        let told = self.dead + self.unknown;
-        self.dead > 0 && self.troubled == 0 && self.claims > 0 && told >= self.claims
+        self.dead > 0 && self.troubled == 0 && self.claims > 0 && self.dead + self.unknown >= self.claims
     }
 
     /// True if every claim it holds is dead, and not for its age alone.
@@ -82,10 +82,41 @@ impl Holder {
         let tally = self.tally();
         self.is_silent() && self.unknown == 0 && tally.by_age < tally.jobs
     }
+}
 
-    /// The kind of all that is listed, if it is one.
-    pub fn only_kind(&self) -> Option<&str> {
-        let (first, rest) = self.parts.split_first()?;
-        first.kind.as_deref().filter(|kind| rest.iter().all(|part| part.kind.as_deref() == Some(kind)))
+/// A number of jobs, and the bounds of their times.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tally {
+    /// How many.
+    pub jobs: u64,
+    /// The oldest of their last signs of life.
+    pub oldest: Option<Timestamp>,
+    /// The newest of their last signs of life.
+    pub newest: Option<Timestamp>,
+    /// The first of their claims.
+    pub first_claim: Option<Timestamp>,
+    /// The last of their claims.
+    pub last_claim: Option<Timestamp>,
+    /// How many are dead by age alone.
+    pub by_age: u64,
+}
+
+impl Tally {
+    /// Takes others in.
+    pub fn add(&mut self, other: &Tally) {
+        self.jobs += other.jobs;
+        self.oldest = Timestamp::oldest(self.oldest, other.oldest);
+        self.newest = Timestamp::newest(self.newest, other.newest);
+        self.first_claim = Timestamp::oldest(self.first_claim, other.first_claim);
+        self.last_claim = Timestamp::newest(self.last_claim, other.last_claim);
+        self.by_age += other.by_age;
+    }
+
+    /// The sum.
+    pub fn of<'a>(tallies: impl Iterator<Item = &'a Tally>) -> Tally {
+        tallies.fold(Tally::default(), |mut sum, tally| {
+            sum.add(tally);
+            sum
+        })
     }
 }

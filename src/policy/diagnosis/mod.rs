@@ -1,51 +1,125 @@
-//! What is likely to have happened: stuck jobs are grouped by the fault that explains them, so that a person reads one line
-//! a fault. This is a guess for people; nothing is ever moved because of it.
+//! Groups stuck jobs by the fault that explains them, so that a person reads one line a fault. A guess: no action rests on it.
 
 mod find;
 mod holder;
-mod kind;
-mod tally;
-mod words;
-
-pub use kind::{Diagnosis, DiagnosisKind};
 
 use super::inconsistencies::Inconsistency;
 use super::verdict::{Judgement, Rule, Verdict};
-use crate::model::{Claim, Owner};
+use crate::model::{Claim, Owner, Timestamp};
 use crate::preset::QueueSpec;
-use holder::Holder;
+use holder::{Holder, Tally};
 use std::collections::BTreeMap;
-use tally::Tally;
 
-/// Owners and hosts told apart, each: what one incident of a large fleet has, and no more memory than that.
+/// The most owners, and the most hosts, that are kept apart: those of a large fleet, in bounded memory.
 const HOLDERS: usize = 10_000;
-/// Kinds and queues told apart, over all owners and hosts.
+/// The most pairs of kind and queue that are kept apart, over all owners and hosts.
 const PARTS: usize = 100_000;
 
-/// Takes findings in one by one, then who holds how much, and says what is likely to have happened. It keeps counts, not
-/// jobs, and its memory has a bound.
+/// Takes in findings one by one, then how much each owner holds, and concludes what happened. It keeps counts, not jobs, in
+/// bounded memory.
 pub struct Diagnoses<'s> {
     spec: &'s QueueSpec,
     owners: BTreeMap<String, Holder>,
     hosts: BTreeMap<String, Holder>,
-    /// What names no owner, where the queue has owners; everything, where it has none.
-    nobody: Holder,
+    /// Claims that name no owner; all claims of a queue without owners.
+    without_owner: Holder,
     no_claim_time: Tally,
     /// Stuck jobs that are listed.
     listed: u64,
     room: usize,
-    /// Some owner was one too many to be told apart.
+    /// There were too many owners or hosts to keep apart.
     overflowed: bool,
-    /// Somebody holds claims of which none is dead.
+    /// Some owner holds no stuck or unknown claim.
     others: bool,
+}
+
+/// What is likely to have happened to several jobs at once, or how their ownership data contradicts itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// What happened.
+    pub what: DiagnosisKind,
+    /// The host, if it is about one.
+    pub host: Option<String>,
+    /// The owner, if it is about one.
+    pub owner: Option<String>,
+    /// The kind of work, if it is about one.
+    pub kind: Option<String>,
+    /// The first instant; [`DiagnosisKind`] says of what.
+    pub since: Option<Timestamp>,
+    /// The last instant.
+    pub until: Option<Timestamp>,
+    /// How many of the listed jobs it is about.
+    pub jobs: u64,
+    /// On how many hosts; `None` where owners name none.
+    pub hosts: Option<u64>,
+    /// Of how many owners; `None` where there are none, or more than are kept apart.
+    pub owners: Option<u64>,
+    /// The holders that are gone: hosts and owners, sorted by name.
+    pub names: Vec<String>,
+    /// How many of these names are hosts.
+    pub named_hosts: usize,
+    /// Jobs by queue, most first; empty where that is not counted.
+    pub queues: Vec<(Option<String>, u64)>,
+    /// Why the diagnosis is in doubt, if it is.
+    pub doubt: Option<Doubt>,
+    /// All claims of a living owner, of which some hang.
+    pub claims: u64,
+}
+
+/// Which kind of diagnosis this is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DiagnosisKind {
+    /// Everything in flight went silent within minutes: `since` and `until` are the last signs of life of the first and the
+    /// last holder that went silent.
+    AllSilent,
+    /// Hosts or owners whose claims are all dead, with the instants of `AllSilent`.
+    Vanished,
+    /// As `Vanished`, but judged by age alone, or with claims that are unknown.
+    Silent,
+    /// Stuck jobs whose owners hold others that are alive, or show life although the job is in trouble: `since` and `until`
+    /// are the first and the last claim.
+    Hangs,
+    /// [`Inconsistency::NoOwner`]; for inconsistencies `since` and `until` are the oldest and the newest sign of life.
+    NoOwner,
+    /// [`Inconsistency::OwnerMissing`].
+    OwnerMissing,
+    /// [`Inconsistency::OwnerRestarted`].
+    OwnerRestarted,
+    /// [`Inconsistency::NoClaimTime`]. It alone may be about jobs of another diagnosis.
+    NoClaimTime,
+}
+
+impl DiagnosisKind {
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            DiagnosisKind::AllSilent => "all_silent",
+            DiagnosisKind::Vanished => "vanished",
+            DiagnosisKind::Silent => "silent",
+            DiagnosisKind::Hangs => "hangs",
+            DiagnosisKind::NoOwner => "no_owner",
+            DiagnosisKind::OwnerMissing => "owner_missing",
+            DiagnosisKind::OwnerRestarted => "owner_restarted",
+            DiagnosisKind::NoClaimTime => "no_claim_time",
+        }
+    }
+}
+
+/// Why a diagnosis is in doubt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doubt {
+    /// Some of what the holder has is unknown.
+    PartlyUnknown,
+    /// The jobs are judged by age alone, so slow ones look dead.
+    ByAge,
 }
 
 /// The diagnoses, and how many stuck jobs are part of none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grouped {
-    /// Most jobs first.
+    /// In no particular order, but always the same one.
     pub diagnoses: Vec<Diagnosis>,
-    /// Stuck jobs that stand alone.
+    /// Stuck jobs that are part of no diagnosis.
     pub alone: u64,
 }
 
@@ -56,7 +130,7 @@ impl<'s> Diagnoses<'s> {
             spec,
             owners: BTreeMap::new(),
             hosts: BTreeMap::new(),
-            nobody: Holder::default(),
+            without_owner: Holder::default(),
             no_claim_time: Tally::default(),
             listed: 0,
             room: PARTS,
@@ -65,12 +139,12 @@ impl<'s> Diagnoses<'s> {
         }
     }
 
-    /// Takes in a claim that is stuck or unknown. One that is not listed counts for who is alive, and for nothing else.
+    /// Takes in a claim that is stuck or unknown. A claim that is not listed only counts toward whether its owner is alive.
     pub fn add(&mut self, claim: &Claim, judgement: &Judgement, is_listed: bool) {
         let spec = self.spec;
         let one = of(claim, judgement);
-        let tells = |inconsistency: Inconsistency| inconsistency.is_shown_by(spec, claim, judgement);
-        if is_listed && tells(Inconsistency::NoClaimTime) {
+        let shows = |inconsistency: Inconsistency| inconsistency.is_shown_by(spec, claim, judgement);
+        if is_listed && shows(Inconsistency::NoClaimTime) {
             self.no_claim_time.add(&one);
         }
         let is_stuck = matches!(judgement.verdict, Verdict::Stuck(_));
@@ -78,15 +152,15 @@ impl<'s> Diagnoses<'s> {
         self.listed += u64::from(lists);
         let (kind, queue) = (claim.kind.as_deref(), claim.queue.as_deref());
         let Some(owner) = &claim.owner else {
-            tell(&mut self.nobody, judgement);
+            count(&mut self.without_owner, judgement);
             if lists {
-                self.nobody.add(kind, queue, &one, &mut self.room);
+                self.without_owner.add(kind, queue, &one, &mut self.room);
             }
             return;
         };
-        let (missing, restarted) = (tells(Inconsistency::OwnerMissing), tells(Inconsistency::OwnerRestarted));
+        let (missing, restarted) = (shows(Inconsistency::OwnerMissing), shows(Inconsistency::OwnerRestarted));
         let mut take = |holder: &mut Holder| {
-            tell(holder, judgement);
+            count(holder, judgement);
             match (lists, missing, restarted) {
                 (false, _, _) => {}
                 (true, true, _) => holder.missing.add(&one),
@@ -113,11 +187,11 @@ impl<'s> Diagnoses<'s> {
         }
     }
 
-    /// Takes in that this owner, or nobody, holds so many claims in flight: all of them, to be told after the findings. One
+    /// Takes in that this owner, or no owner, holds so many claims in flight, stuck or not. Call it after all findings; one
     /// owner may come in several parts.
     pub fn holds(&mut self, owner: Option<&Owner>, claims: u64) {
         let Some(owner) = owner else {
-            self.nobody.claims += claims;
+            self.without_owner.claims += claims;
             return;
         };
         match self.owners.get_mut(&owner.name) {
@@ -141,8 +215,8 @@ fn known<'h>(holders: &'h mut BTreeMap<String, Holder>, name: &str) -> Option<&'
     holders.get_mut(name)
 }
 
-/// What a verdict says of whoever holds the claim.
-fn tell(holder: &mut Holder, judgement: &Judgement) {
+/// Counts a verdict for the claim's holder.
+fn count(holder: &mut Holder, judgement: &Judgement) {
     match &judgement.verdict {
         Verdict::Healthy => {}
         Verdict::Unknown(_) => holder.unknown += 1,

@@ -1,19 +1,20 @@
-//! What is known beside the row: a list of living owners, and what earlier looks saw.
+//! Judges by evidence from outside the database: the live-owner list and earlier snapshots.
 
-use super::{Evaluation, Opinion};
+use super::Evaluation;
+use super::liveness::Opinion;
 use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, Reading, Timestamp, age};
 use crate::policy::live_owners::{Living, Standing};
-use crate::policy::rules::Restart;
+use crate::policy::scope::Restart;
 use crate::policy::unchanged::Unchanged;
-use crate::policy::verdict::{Check, CheckResult, Proves, Reason, Rule};
+use crate::policy::verdict::{CheckResult, Proves, Reason, Rule};
 use crate::preset::{EARLIEST_MICROS, Liveness, silence_allowed};
 use std::time::Duration;
 
-/// What judged, in documents: the list of living owners.
+/// What judged, in documents: the live-owner list.
 const LIVE_OWNER_LIST: &str = "live_owner_list";
-/// What judged, in documents: whether a heartbeat has changed between looks.
+/// What judged, in documents: whether a heartbeat has changed between snapshots.
 const CHANGE: &str = "change";
-/// What judged, in documents: whether the columns that show progress have changed between looks.
+/// What judged, in documents: whether the columns that show progress have changed between snapshots.
 const PROGRESS: &str = "progress";
 
 impl Evaluation<'_> {
@@ -21,7 +22,7 @@ impl Evaluation<'_> {
     pub(super) fn live_owners(&mut self) {
         let Some(living) = &self.policy.living else { return };
         let standing = living.says(self.claim, self.now, Clocks::Two);
-        let detail = said(standing, &self.owner_name());
+        let detail = in_words(standing, &self.owner_name());
         let opinion = match standing {
             Standing::Missing if self.holds_lock() => Opinion::Alive(format!("{detail}, but a session holds its lock")),
             Standing::Missing => self.unless_younger(Rule::LiveOwnerList, detail, self.last_seen_at),
@@ -38,15 +39,15 @@ impl Evaluation<'_> {
                 (CheckResult::Fires, detail)
             }
             Opinion::Alive(detail) => (CheckResult::Clear, detail),
-            Opinion::Silent(detail) | Opinion::Lost(detail) => (CheckResult::NoValue, detail),
+            Opinion::Silent(detail) | Opinion::Unknown(detail) => (CheckResult::NoValue, detail),
         };
-        self.note(Rule::LiveOwnerList, "owner", self.owner_name(), result, detail);
+        self.note(Rule::LiveOwnerList.name(), "owner", self.owner_name(), result, detail);
     }
 
-    /// A restart sweep of all owners that are not on the list: nothing but the list counts.
+    /// A restart sweep of all owners that are not on the list: only the list counts.
     pub(super) fn restart_by_live_owners(&mut self, living: &Living, restart: &Restart) {
         let standing = living.says(self.claim, self.now, Clocks::One);
-        let detail = said(standing, &self.owner_name());
+        let detail = in_words(standing, &self.owner_name());
         match standing {
             Standing::Listed | Standing::Missing => {}
             Standing::NoOwner | Standing::NoClaimTime | Standing::ClaimedLater | Standing::BeatLater => {
@@ -59,7 +60,7 @@ impl Evaluation<'_> {
         self.ask(Rule::LiveOwnerList, "owner", self.owner_name(), dead, detail);
     }
 
-    /// Where a heartbeat's clock cannot be right, its value says nothing, but its change does. True if that has judged.
+    /// Judges a heartbeat whose clock cannot be right by whether it changes. True if that has judged.
     pub(super) fn judged_by_change(&mut self) -> bool {
         let (None, Some(unchanged)) = (self.liveness, self.unchanged()) else { return false };
         let Some(allowed) = self.clock_is_wrong() else { return false };
@@ -72,17 +73,16 @@ impl Evaluation<'_> {
             (false, true) => format!("its clock is wrong, but it was seen to show life {} ago", age(unchanged.still)),
             (false, false) => {
                 let so_far = format!("nothing changed for {} of looking so far", age(unchanged.still));
-                self.note(Rule::StoodStill, "all signs of life", "-".to_owned(), CheckResult::NoValue, so_far);
+                self.note(Rule::Unchanged.name(), "all signs of life", "-".to_owned(), CheckResult::NoValue, so_far);
                 return false;
             }
         };
         self.liveness = Some(CHANGE);
-        self.ask(Rule::StoodStill, "all signs of life", age(unchanged.still), dead, detail);
+        self.ask(Rule::Unchanged, "all signs of life", age(unchanged.still), dead, detail);
         true
     }
 
-    /// Asked before the age of the claim, which is the worst evidence there is: whether the owner is on the list, and whether
-    /// the job makes progress.
+    /// Judges by the live-owner list, then by progress, before the age of the claim, which is the worst evidence there is.
     pub(super) fn better_than_age(&mut self, allowed: Option<Duration>) {
         if self.liveness.is_some() {
             return;
@@ -100,10 +100,10 @@ impl Evaluation<'_> {
             false => format!("no progress for {} of looking, allowed {}", age(still), age(allowed)),
         };
         self.liveness = Some(PROGRESS);
-        self.ask(Rule::StoodStill, &self.progress_columns(), age(still), dead, detail);
+        self.ask(Rule::Unchanged, &self.progress_columns(), age(still), dead, detail);
     }
 
-    /// A living owner whose job does not get on.
+    /// Asks for progress of a job whose owner is alive.
     pub(super) fn no_progress(&mut self) {
         let Some(still) = self.unchanged().and_then(|unchanged| unchanged.progress) else { return };
         // Age shows no life, and progress has been asked already.
@@ -115,17 +115,17 @@ impl Evaluation<'_> {
     }
 
     fn unchanged(&self) -> Option<Unchanged> {
-        self.policy.looks.as_ref()?.unchanged(self.claim, self.now)
+        self.policy.earlier.as_ref()?.unchanged(self.claim, self.now)
     }
 
-    /// The threshold of the heartbeat, if there is one, and it or the claim time cannot be right by the store's clock, and
-    /// nothing else stands against judging by change.
+    /// The heartbeat's threshold, if the heartbeat or the claim time cannot be right by the database's clock, and nothing else
+    /// forbids to judge by change.
     fn clock_is_wrong(&self) -> Option<Duration> {
         let mut allowed = None;
         let mut wrong = self.is_off(&self.claim.claimed_at);
         for (source, sign) in self.spec.liveness.iter().zip(&self.claim.signs) {
             match (source, &sign.at) {
-                // What does not fit its declaration is no question of clocks.
+                // A value that does not fit its declaration is no matter of clocks.
                 (_, Reading::Unfit { .. }) => return None,
                 (Liveness::Lease { .. }, Reading::At(end))
                     if !self.now.is_after(*end, Clocks::One) || self.is_off(&sign.at) =>
@@ -139,7 +139,7 @@ impl Evaluation<'_> {
                     let is_off = self.is_off(&sign.at);
                     let span = silence_allowed(source, self.older_span(), sign.silent_after);
                     if !is_off && span.is_some_and(|span| !self.is_over(*at, span)) {
-                        // A fresh heartbeat is life, whatever else is wrong.
+                        // A fresh heartbeat is a sign of life, whatever else is wrong.
                         return None;
                     }
                     wrong |= is_off;
@@ -182,13 +182,9 @@ impl Evaluation<'_> {
         });
         named.collect::<Vec<_>>().join(", ")
     }
-
-    fn note(&mut self, rule: Rule, column: &str, value: String, result: CheckResult, detail: String) {
-        self.checks.push(Check { rule: rule.name(), column: column.to_owned(), value, result, detail });
-    }
 }
 
-fn said(standing: Standing, owner: &str) -> String {
+fn in_words(standing: Standing, owner: &str) -> String {
     match standing {
         Standing::Listed => format!("owner {owner} is on the list of living owners"),
         Standing::Missing => format!("owner {owner} is not on the list of living owners"),

@@ -1,9 +1,8 @@
-//! Restart sweeps: somebody says which owners are dead, and what the rows show does not count.
+//! Judges a restart sweep: the operator says which owners are dead, whatever the rows show.
 
 use super::Evaluation;
 use crate::model::{Clocks, FUTURE_TOLERANCE, Timestamp};
-use crate::policy::rules::Restart;
-use crate::policy::scope::RestartScope;
+use crate::policy::scope::{Restart, RestartScope};
 use crate::policy::verdict::Rule;
 
 impl Evaluation<'_> {
@@ -24,8 +23,8 @@ impl Evaluation<'_> {
         self.ask(Rule::Restart, "owner", owner, dead, detail);
     }
 
-    /// Whether the claim was made before the sweep began, beyond doubt; what stands against it makes the verdict unknown. The
-    /// operator answers for the clocks: a worker that crashed seconds after its claim must be recovered by its host's boot.
+    /// True if the claim was certainly made before the sweep began; any doubt makes the verdict unknown. Clocks count as equal:
+    /// the sweep at a host's boot must recover the job of a worker that crashed seconds after its claim.
     pub(super) fn precedes_sweep(&mut self, restart: &Restart) -> bool {
         let why = match (&self.spec.claim.claimed_at, self.claim.claimed_at.at()) {
             (Some(column), at) => {
@@ -45,7 +44,7 @@ impl Evaluation<'_> {
         false
     }
 
-    /// Whether a claim that is dead for `detail` was made before the instant that the operator named, if one was named.
+    /// Whether a claim that is dead for `detail` was made before the instant that the operator named, if any.
     pub(super) fn started_before(&mut self, restart: &Restart, detail: String) -> (bool, String) {
         match (restart.before, self.claim.claimed_at.at()) {
             (None, _) => (true, detail),

@@ -1,8 +1,9 @@
-//! Rules about jobs whose worker may be alive: a deadline, a longest run time, a limit for a state.
+//! Judges jobs whose worker may be alive: by deadline, maximum run time, or limit for a state.
 
-use super::{Evaluation, Opinion, shown};
+use super::liveness::Opinion;
+use super::{Evaluation, shown};
 use crate::model::{Clocks, Reading, age};
-use crate::policy::verdict::{Check, CheckResult, Rule};
+use crate::policy::verdict::{CheckResult, Rule};
 
 impl Evaluation<'_> {
     pub(super) fn trouble(&mut self) {
@@ -37,17 +38,17 @@ impl Evaluation<'_> {
         }
     }
 
-    /// Jobs that wait. One that shows life is held by somebody, whatever its state says.
+    /// Judges a job that waits. A sign of life means that a worker holds it, whatever its state says.
     pub(super) fn waiting(&mut self) {
         let (spec, claim) = (self.spec, self.claim);
         let since = self.last_seen_at;
-        // Since when it waits is no sign of life.
+        // The time since which it waits is no sign of life.
         self.last_seen_at = claim.heartbeat.at();
         for (source, sign) in spec.liveness.iter().zip(&claim.signs) {
             if let Opinion::Alive(detail) = self.opinion(source, sign) {
                 let (value, result) = (shown(&sign.at), CheckResult::Clear);
                 let column = source.column().map_or_else(|| source.name().to_owned(), |time| time.column.to_string());
-                self.checks.push(Check { rule: source.name(), column, value, result, detail });
+                self.note(source.name(), &column, value, result, detail);
                 return;
             }
         }
@@ -55,12 +56,12 @@ impl Evaluation<'_> {
         self.too_long();
     }
 
-    /// Nobody says that the owner is dead: the config file says that this is enough.
+    /// Compares the time in a state with the config file's limit; that suffices without a dead owner.
     pub(super) fn too_long(&mut self) {
         let Some(limit) = self.policy.too_long.limit(self.claim) else { return };
         let Some(since) = &self.spec.claim.claimed_at else { return };
         let implausible = match self.spec.waits {
-            // One that is due later is a job that is not late.
+            // A job that is due in the future is not late.
             true => self.must_be_plausible(since, &self.claim.claimed_at, None),
             false => None,
         };

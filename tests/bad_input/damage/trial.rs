@@ -7,7 +7,7 @@ use crate::support::doctor::{CATALOG, limits};
 use crate::support::files::Frozen;
 use crate::support::shm;
 use jobdoctor::ops::{self, ApplyOptions, Guard, OpsError, Selection, Session};
-use jobdoctor::policy::{Lifted, Policy};
+use jobdoctor::policy::{Override, Policy};
 use jobdoctor::preset::Place;
 use jobdoctor::store::{Address, Store, open};
 use serde_json::Value;
@@ -126,7 +126,7 @@ impl<'n> Trial<'n> {
         let order = ApplyOptions {
             schema: "jobdoctor.reclaim/v1",
             apply: true,
-            guard: Guard { lifted: Some(Lifted::Target), ..Guard::default() },
+            guard: Guard { overridden: Some(Override::Target), ..Guard::default() },
             run_id: "RUN".to_owned(),
             later: Default::default(),
             sweep_lock: None,

@@ -5,7 +5,7 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{APPLYING, READING, Settings};
 use crate::model::{Action, age};
-use crate::policy::{Delay, Lifted};
+use crate::policy::{Delay, Override};
 use std::time::Duration;
 
 /// The options of one run.
@@ -64,9 +64,9 @@ impl<'a> Options<'a> {
     }
 
     /// What overrides the brake: `--max-jobs` of this command line, but not `max_jobs` of the config file.
-    pub(super) fn lifted(&self, settings: &Settings) -> Option<Lifted> {
-        let of_target = (settings.target.brake == Some(false)).then_some(Lifted::Target);
-        self.act.max_jobs.map(Lifted::MaxJobs).or(of_target)
+    pub(super) fn overridden(&self, settings: &Settings) -> Option<Override> {
+        let of_target = (settings.target.brake == Some(false)).then_some(Override::Target);
+        self.act.max_jobs.map(Override::MaxJobs).or(of_target)
     }
 }
 

@@ -116,7 +116,7 @@ impl<'a> Run<'a> {
                 expect: act.expect.as_deref(),
                 read_only: settings.target_name.as_deref().filter(|_| settings.target.read_only),
                 is_standby: plan.is_of_standby(),
-                lifted: self.options.lifted(settings),
+                overridden: self.options.overridden(settings),
                 wrong_list: wrong_list.filter(|_| act.max_jobs.is_none()),
             },
             run_id,

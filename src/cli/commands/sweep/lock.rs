@@ -11,6 +11,7 @@ use crate::cli::settings::Settings;
 use crate::history::{JournalError, LockFile, Locked};
 use crate::model::age;
 use crate::ops::{self, LockOptions, Reclaimed, Snapshot};
+use crate::output::advice;
 use crate::store::{Limits, StoreError, StoreErrorKind, too_soon};
 use std::time::{Duration, Instant};
 
@@ -164,7 +165,7 @@ fn busy(file: &LockFile, table: &str, has_waited: bool) -> CliError {
     let who = if who.is_empty() { who } else { format!(" ({who})") };
     let message = format!("another sweep of {table} is running on this host{who}; nothing was written");
     CliError::new(Exit::TryAgain, message).hint(match has_waited {
-        true => ops::WAITED,
+        true => advice::WAITED,
         false => "it does the same work; run again later, or wait for it with --lock-wait 30s",
     })
 }
@@ -177,7 +178,9 @@ fn called_off(
     lock: Option<&Result<Locked, String>>,
     min_interval: Duration,
 ) -> Result<Option<StoreError>, CliError> {
-    let Some(untold) = ops::untold(snapshot) else { return Ok(ops::called_off(snapshot, min_interval)?) };
+    let Some(unusable) = ops::why_ledger_is_unusable(snapshot) else {
+        return Ok(ops::called_off(snapshot, min_interval)?);
+    };
     let remedy = match snapshot.spec.ledger {
         None => format!("`{}` creates one", context.on_same_queue(&["init", "--ledger"], &[])),
         Some(_) => format!("`{}` says what to fix", context.on_same_queue(&["check"], &[])),
@@ -185,13 +188,13 @@ fn called_off(
     if let Some(Err(why)) = lock {
         // A flag without effect is worth more than a warning about the setup.
         context.ui.warn(&format!(
-            "--min-interval {} has no effect: {untold}, and this host cannot record its sweeps: {why}; {remedy}, or set \
+            "--min-interval {} has no effect: {unusable}, and this host cannot record its sweeps: {why}; {remedy}, or set \
              JOBDOCTOR_STATE_DIR to a directory that only this user can write",
             age(min_interval)
         ));
         return Ok(None);
     }
-    context.ui.warn_about_setup(&format!("--min-interval sees only the sweeps of this host: {untold}; {remedy}"));
+    context.ui.warn_about_setup(&format!("--min-interval sees only the sweeps of this host: {unusable}; {remedy}"));
     let last = lock.and_then(|lock| lock.as_ref().ok()).and_then(|lock| lock.note().last_sweep_at);
     Ok(last.and_then(|last| too_soon(&snapshot.target.table, last, min_interval, snapshot.now())))
 }

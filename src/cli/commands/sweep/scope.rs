@@ -191,11 +191,11 @@ pub(super) fn warn_of_unknown_owners(
     applies: bool,
 ) -> Result<(), CliError> {
     let Some(restart) = &policy.restart else { return Ok(()) };
-    let Some(unheard) = ops::unheard(snapshot, &restart.scope)? else { return Ok(()) };
-    let warning = unknown_owners(matches!(restart.scope, RestartScope::Hosts(_)), &unheard.names, &unheard.hosts);
+    let Some(unmatched) = ops::unmatched_names(snapshot, &restart.scope)? else { return Ok(()) };
+    let warning = unknown_owners(matches!(restart.scope, RestartScope::Hosts(_)), &unmatched.names, &unmatched.hosts);
     // A plan that is shown prints its own warnings.
     let is_shown = context.ui.is_watched() && !applies;
-    if !is_shown && (unheard.is_near || context.ui.shows_details()) {
+    if !is_shown && (unmatched.is_near || context.ui.shows_details()) {
         context.ui.warn(&warning);
     }
     plan.warn(warning);

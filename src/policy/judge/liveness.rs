@@ -1,120 +1,26 @@
-mod external;
-mod life;
-mod restart;
-mod trouble;
+//! Asks the preset's liveness sources in their order: the first that has a value decides whether the owner is dead.
 
-use super::rules::Policy;
-use super::thresholds::{Allowed, own_word};
-use super::verdict::{Check, CheckResult, Judgement, Reason, Rule, Verdict};
-use crate::model::{Cell, Claim, Clocks, FUTURE_TOLERANCE, LockSign, OwnerRow, Reading, Sign, Timestamp, age};
-use crate::preset::{
-    Absence, EARLIEST_MICROS, Free, LEASE_AHEAD, Liveness, QueueSpec, SilentAfter, TimeColumn, silence_allowed,
-};
-use std::time::Duration;
+use super::{Evaluation, shown, unfit};
+use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, OwnerRow, Reading, Sign, Timestamp, age};
+use crate::policy::thresholds::{Allowed, own_word};
+use crate::policy::verdict::{Check, CheckResult, Reason, Rule};
+use crate::preset::{Absence, Free, LEASE_AHEAD, Liveness, SilentAfter, silence_allowed};
 
-/// Judges one claim. Pure and total: the same claim, policy and `now` always give the same verdict.
-///
-/// The first liveness source that has a value decides; a value that does not fit or is implausible makes the verdict
-/// unknown, whichever source it belongs to; rules about trouble are asked beside it. A running lease or a fresh heartbeat on
-/// the claim's own row outranks a live-owner list and an owner's restart: beside one of these the verdict is unknown.
-pub fn judge(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
-    let mut evaluation = Evaluation::new(spec, claim, policy, now);
-    if claim.key.0.iter().any(Cell::is_null) {
-        evaluation.lack("its key is NULL, so it cannot be told from others".to_owned());
-    }
-    if spec.waits {
-        evaluation.waiting();
-    } else if policy.restart.is_some() {
-        evaluation.restart();
-    } else {
-        evaluation.live_owners();
-        evaluation.liveness();
-        evaluation.owner_restarted();
-        evaluation.trouble();
-        evaluation.too_long();
-        evaluation.no_progress();
-    }
-    evaluation.judgement()
-}
-
-struct Evaluation<'a> {
-    spec: &'a QueueSpec,
-    claim: &'a Claim,
-    policy: &'a Policy,
-    now: Timestamp,
-    last_seen_at: Option<Timestamp>,
-    /// What the operator allows to claims of this queue and kind.
-    older: Option<Allowed>,
-    liveness: Option<&'static str>,
-    allowed: Option<Allowed>,
-    overrun: Option<Allowed>,
-    reasons: Vec<Reason>,
-    lacking: Vec<String>,
-    checks: Vec<Check>,
-}
+/// What an owner's restart after the claim means.
+const RESTARTED: &str = "the owner started after the claim was made: it is another process under the same name";
 
 /// What one liveness source makes of a claim.
-enum Opinion {
+pub(super) enum Opinion {
     Dead(Rule, String),
     Alive(String),
     /// Nothing to judge by.
     Silent(String),
-    /// Nobody can tell.
-    Lost(String),
+    /// Cannot be judged.
+    Unknown(String),
 }
 
-impl<'a> Evaluation<'a> {
-    fn new(spec: &'a QueueSpec, claim: &'a Claim, policy: &'a Policy, now: Timestamp) -> Evaluation<'a> {
-        let last_seen_at = Timestamp::newest(claim.heartbeat.at(), claim.claimed_at.at());
-        Evaluation {
-            spec,
-            claim,
-            policy,
-            now,
-            last_seen_at,
-            older: policy.older_for(claim.queue.as_deref(), claim.kind.as_deref()),
-            liveness: None,
-            allowed: None,
-            overrun: None,
-            reasons: Vec::new(),
-            lacking: Vec::new(),
-            checks: Vec::new(),
-        }
-    }
-
-    /// How long the operator allows a claim of this queue and kind to be silent.
-    fn older_span(&self) -> Option<Duration> {
-        self.older.as_ref().map(|older| older.span)
-    }
-
-    fn silence(&self) -> Option<Duration> {
-        self.last_seen_at.map(|sign| self.now.since(sign))
-    }
-
-    /// True if an instant lies further back than `span`, beyond doubt.
-    fn is_over(&self, at: Timestamp, span: Duration) -> bool {
-        self.now.minus(span).is_after(at, Clocks::One)
-    }
-
-    fn judgement(self) -> Judgement {
-        let silence = self.silence();
-        let verdict = match (self.lacking.is_empty(), self.reasons.is_empty()) {
-            (false, _) => Verdict::Unknown(self.lacking),
-            (true, false) => Verdict::Stuck(self.reasons),
-            (true, true) => Verdict::Healthy,
-        };
-        Judgement {
-            verdict,
-            last_seen_at: self.last_seen_at,
-            silence,
-            liveness: self.liveness,
-            allowed: self.allowed,
-            overrun: self.overrun,
-            checks: self.checks,
-        }
-    }
-
-    fn liveness(&mut self) {
+impl Evaluation<'_> {
+    pub(super) fn liveness(&mut self) {
         if self.judged_by_change() {
             return;
         }
@@ -122,7 +28,7 @@ impl<'a> Evaluation<'a> {
             self.must_be_plausible(claimed_at, &self.claim.claimed_at, Some(FUTURE_TOLERANCE));
         }
         let (spec, claim) = (self.spec, self.claim);
-        // Even where it is no source: it counts as a sign of life.
+        // Checked even if it is no liveness source: it counts as a sign of life.
         if let (Some(row), OwnerRow::Present { heartbeat, .. }) = (&spec.owner.row, &claim.owner_row)
             && let Some(column) = &row.heartbeat
         {
@@ -159,19 +65,19 @@ impl<'a> Evaluation<'a> {
                         (CheckResult::Clear, detail)
                     }
                     Opinion::Silent(detail) => (CheckResult::NoValue, detail),
-                    Opinion::Lost(detail) => {
+                    Opinion::Unknown(detail) => {
                         self.liveness = Some(name);
                         self.lack(detail.clone());
                         (CheckResult::Unusable, detail)
                     }
                 }
             };
-            // Whoever was asked, a value that cannot be right is what makes the verdict unknown.
+            // An implausible value makes the verdict unknown, whichever source has judged.
             let (result, detail) = implausible.map_or((result, detail), |why| (CheckResult::Unusable, why));
-            self.checks.push(Check { rule: name, column: place, value, result, detail });
+            self.note(name, &place, value, result, detail);
         }
         self.better_than_age(self.older_span());
-        // How long it may be in its state is something to judge by, too.
+        // A limit for its state can judge it too.
         let has_limit = self.policy.too_long.limit(claim).is_some() && claim.claimed_at.at().is_some();
         if self.liveness.is_none() && !has_limit {
             self.lack(match (spec.liveness.len(), spec.advice_only()) {
@@ -187,18 +93,18 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// How long that source may be silent; `None` where nobody has said, and for leases and locks.
-    fn allowed(&self, source: &Liveness, sign: &Sign) -> Option<Allowed> {
+    /// How long that source may be silent; `None` for leases and locks, and without a threshold.
+    pub(super) fn allowed(&self, source: &Liveness, sign: &Sign) -> Option<Allowed> {
         let span = silence_allowed(source, self.older.map(|older| older.span), sign.silent_after)?;
         Some(Allowed { span, set_by: self.older.map_or_else(|| own_word(source), |older| older.set_by) })
     }
 
-    fn opinion(&self, source: &Liveness, sign: &Sign) -> Opinion {
+    pub(super) fn opinion(&self, source: &Liveness, sign: &Sign) -> Opinion {
         let allowed = self.allowed(source, sign);
         match (source, &sign.at) {
             (Liveness::Owner { .. }, at) => self.owner_opinion(at, allowed),
             (Liveness::Lock { free, .. }, _) => self.lock_opinion(sign.lock, *free),
-            (_, Reading::Unfit { raw, why }) => Opinion::Lost(unfit(source.column(), raw, why)),
+            (_, Reading::Unfit { raw, why }) => Opinion::Unknown(unfit(source.column(), raw, why)),
             (_, Reading::Absent) => Opinion::Silent("nothing there; the next source is asked".to_owned()),
             (Liveness::Heartbeat { .. } | Liveness::Age { .. }, _) if allowed.is_none() && by_row(source) => {
                 Opinion::Silent("the row names no threshold for it; the next source is asked".to_owned())
@@ -217,12 +123,12 @@ impl<'a> Evaluation<'a> {
         }
         let over = age(self.now.since(end));
         if self.last_seen_at.is_some_and(|sign| sign.is_after(end, Clocks::One)) {
-            // A lease that the owner has outlived does not say anything about it. Never touch a fresh heartbeat.
+            // A lease that the owner has outlived proves nothing. Never touch a fresh heartbeat.
             return Opinion::Silent(format!(
                 "ran out {over} ago, but there is a later sign of life; the next source is asked"
             ));
         }
-        // Whoever held it was silent for at least that long, even where no sign of life is recorded.
+        // Its holder was silent for at least that long, even if no sign of life is recorded.
         let proven =
             self.last_seen_at.or(Some(end).filter(|end| self.older_span().is_none_or(|span| self.is_over(*end, span))));
         self.unless_younger(Rule::LeaseExpired, format!("lease ran out {over} ago"), proven)
@@ -233,7 +139,7 @@ impl<'a> Evaluation<'a> {
         let absence = |absence: Absence, rule: Rule, what: String| match absence {
             Absence::Dead => self.unless_younger(rule, what, self.last_seen_at),
             Absence::Next => Opinion::Silent(format!("{what}; the next source is asked")),
-            Absence::Unknown => Opinion::Lost(what),
+            Absence::Unknown => Opinion::Unknown(what),
         };
         match (&self.claim.owner_row, at) {
             (OwnerRow::Missing, _) => {
@@ -244,7 +150,7 @@ impl<'a> Evaluation<'a> {
                 absence(row.unset, Rule::OwnerUnset, "the claim names no owner".to_owned())
             }
             (OwnerRow::Present { .. }, Reading::Unfit { raw, why }) => {
-                Opinion::Lost(unfit(row.heartbeat.as_ref(), raw, why))
+                Opinion::Unknown(unfit(row.heartbeat.as_ref(), raw, why))
             }
             (OwnerRow::Present { .. }, Reading::Absent) => {
                 Opinion::Silent("the owner has no heartbeat; the next source is asked".to_owned())
@@ -268,7 +174,7 @@ impl<'a> Evaluation<'a> {
                 Opinion::Silent("the lock tells nothing of it; the next source is asked".to_owned())
             }
             (LockSign::OutOfSight, _) => {
-                Opinion::Lost("a standby does not see the locks that are held on its primary".to_owned())
+                Opinion::Unknown("a standby does not see the locks that are held on its primary".to_owned())
             }
         }
     }
@@ -276,7 +182,7 @@ impl<'a> Evaluation<'a> {
     /// A claim made after the last heartbeat is a sign of life too, so the silence counts from the later of the two.
     fn silence_opinion(&self, rule: Rule, what: &str, allowed: Option<Allowed>) -> Opinion {
         let (Some(sign), Some(allowed)) = (self.last_seen_at, allowed) else {
-            return Opinion::Lost("no threshold is known".to_owned());
+            return Opinion::Unknown("no threshold is known".to_owned());
         };
         let (silence, limit) = (self.now.since(sign), self.limit(allowed));
         if self.is_over(sign, allowed.span) {
@@ -286,7 +192,7 @@ impl<'a> Evaluation<'a> {
     }
 
     fn age_opinion(&self, at: Timestamp, allowed: Option<Allowed>) -> Opinion {
-        let Some(allowed) = allowed else { return Opinion::Lost("no threshold is known".to_owned()) };
+        let Some(allowed) = allowed else { return Opinion::Unknown("no threshold is known".to_owned()) };
         let sign = Timestamp::newest(self.last_seen_at, Some(at)).unwrap_or(at);
         let (silence, limit) = (self.now.since(sign), self.limit(allowed));
         if self.is_over(sign, allowed.span) {
@@ -296,13 +202,13 @@ impl<'a> Evaluation<'a> {
         Opinion::Alive(format!("claimed {} ago, allowed {limit}", age(silence)))
     }
 
-    /// A threshold in words, with who said it where that is the config file.
-    fn limit(&self, allowed: Allowed) -> String {
+    /// A threshold in words, with its origin if that is the config file.
+    pub(super) fn limit(&self, allowed: Allowed) -> String {
         format!("{}{}", age(allowed.span), self.policy.said_by(allowed.set_by, "older"))
     }
 
-    /// Death by itself, unless the operator asked for a longer silence than this claim's.
-    fn unless_younger(&self, rule: Rule, detail: String, sign: Option<Timestamp>) -> Opinion {
+    /// Dead, unless the operator asked for a longer silence than this claim's.
+    pub(super) fn unless_younger(&self, rule: Rule, detail: String, sign: Option<Timestamp>) -> Opinion {
         match (self.older, sign) {
             (None, _) => Opinion::Dead(rule, detail),
             (Some(older), Some(sign)) if self.is_over(sign, older.span) => Opinion::Dead(rule, detail),
@@ -310,57 +216,63 @@ impl<'a> Evaluation<'a> {
                 let (by, silence) = (self.policy.said_by(older.set_by, "older"), age(self.now.since(sign)));
                 Opinion::Alive(format!("{detail}, but silent for {silence} only, not longer than asked{by}"))
             }
-            (Some(_), None) => Opinion::Lost(format!("{detail}, but nothing tells for how long it has been silent")),
+            (Some(_), None) => Opinion::Unknown(format!("{detail}, but nothing tells for how long it has been silent")),
         }
     }
 
-    fn ask(&mut self, rule: Rule, column: &str, value: String, fires: bool, detail: String) {
-        if fires {
-            self.reasons.push(Reason { rule, detail: detail.clone() });
+    /// The sign of life on the claim's own row, in words: a running lease, a fresh heartbeat, or a lock that a session holds.
+    pub(super) fn sign_of_life(&self) -> Option<String> {
+        if self.holds_lock() {
+            return Some("a session holds its lock".to_owned());
         }
-        let result = if fires { CheckResult::Fires } else { CheckResult::Clear };
-        self.checks.push(Check { rule: rule.name(), column: column.to_owned(), value, result, detail });
+        let mut sources = self.spec.liveness.iter().zip(&self.claim.signs);
+        sources.find_map(|(source, sign)| match (source, sign.at.at()?) {
+            (Liveness::Lease { .. }, end) if !self.now.is_after(end, Clocks::One) => {
+                Some(format!("its lease runs for another {}", age(end.since(self.now))))
+            }
+            (Liveness::Heartbeat { .. }, beat) => {
+                let allowed = self.allowed(source, sign)?;
+                let fresh = !self.is_over(beat, allowed.span);
+                fresh.then(|| {
+                    format!("its heartbeat is {} old, allowed {}", age(self.now.since(beat)), self.limit(allowed))
+                })
+            }
+            _ => None,
+        })
     }
 
-    /// Says what is wrong with a value that does not fit its declaration or cannot be right.
-    fn must_be_plausible(&mut self, time: &TimeColumn, reading: &Reading, ahead: Option<Duration>) -> Option<String> {
-        let name = &time.column.name;
-        let why = match (reading, ahead) {
-            (Reading::Unfit { raw, why }, _) => unfit(Some(time), raw, why),
-            (Reading::At(at), _) if at.micros() < EARLIEST_MICROS => {
-                format!("{name} is implausibly early, as if in another unit: {at}")
-            }
-            (Reading::At(at), Some(ahead)) if at.is_after(self.now.plus(ahead), Clocks::One) => {
-                format!("{name} is {} ahead of the store's clock: {at}", age(at.since(self.now)))
-            }
-            _ => return None,
+    pub(super) fn owner_restarted(&mut self) {
+        let Some(column) = self.spec.owner.row.as_ref().and_then(|row| row.started.as_ref()) else { return };
+        let OwnerRow::Present { started, .. } = &self.claim.owner_row else { return };
+        if self.must_be_plausible(column, started, Some(FUTURE_TOLERANCE)).is_some() {
+            return;
+        }
+        let place = column.column.to_string();
+        let (Some(start), Some(claimed)) = (started.at(), self.claim.claimed_at.at()) else {
+            let detail = "it does not say when the owner started, or when the job was claimed".to_owned();
+            let (rule, value, result) = (Rule::OwnerRestarted.name(), shown(started), CheckResult::NoValue);
+            return self.checks.push(Check { rule, column: place, value, result, detail });
         };
-        self.lack(why.clone());
-        Some(why)
-    }
-
-    fn lack(&mut self, what: String) {
-        if !self.lacking.contains(&what) {
-            self.lacking.push(what);
+        let (later, column) = (start.is_after(claimed, Clocks::Two), place);
+        match (later, self.sign_of_life()) {
+            (true, None) => self.ask(Rule::OwnerRestarted, &column, shown(started), true, RESTARTED.to_owned()),
+            (true, Some(life)) => self.contradicts(Rule::OwnerRestarted, &column, shown(started), RESTARTED, &life),
+            (false, _) => {
+                let detail = "the owner did not start more than a minute after the claim".to_owned();
+                self.ask(Rule::OwnerRestarted, &column, shown(started), false, detail);
+            }
         }
     }
+
+    /// Makes the verdict unknown: a rule infers death, and the claim's own row shows life.
+    pub(super) fn contradicts(&mut self, rule: Rule, column: &str, value: String, death: &str, life: &str) {
+        let detail = format!("{death}, but {life}");
+        self.lack(detail.clone());
+        self.note(rule.name(), column, value, CheckResult::Unusable, detail);
+    }
 }
 
-/// What is wrong with a value that does not fit its declaration.
-fn unfit(time: Option<&TimeColumn>, raw: &str, why: &str) -> String {
-    let name = time.map_or("the value", |time| time.column.name.as_str());
-    format!("{name} `{raw}` {why}")
-}
-
-/// Whether the threshold stands on the row.
+/// True if the threshold is a column of the row.
 fn by_row(source: &Liveness) -> bool {
     matches!(source.silent_after(), Some(SilentAfter::Column(_)))
-}
-
-fn shown(reading: &Reading) -> String {
-    match reading {
-        Reading::Absent => "-".to_owned(),
-        Reading::At(at) => at.to_string(),
-        Reading::Unfit { raw, .. } => raw.clone(),
-    }
 }

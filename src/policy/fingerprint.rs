@@ -1,5 +1,10 @@
+//! Fingerprints: the digest of a plan, and the short prints by which two snapshots are compared.
+
 use crate::model::Step;
 use sha2::{Digest as _, Sha256};
+
+/// The first half of a SHA-256: enough to tell apart values that are not forged.
+pub type Print = [u8; 16];
 
 /// The fingerprint of a plan: key, precondition, action, state after and attempts after of every step in key order. No clock and no
 /// ages go into it, so the same plan drafted a minute later has the same digest.
@@ -10,7 +15,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// Hexadecimal digits that people are shown of it: 64 bits, which no two plans of one queue will share.
+    /// Hexadecimal digits that people see of it: 64 bits, which no two plans of one queue will share.
     pub const SHORT: usize = 16;
 
     /// Takes one step in.
@@ -19,7 +24,7 @@ impl Digest {
         self.add_parts(&key, &step.precondition.0, step.action.name(), &step.state_after, step.attempts_after);
     }
 
-    /// Takes one step in that is there in parts only; `key` is that of [`Key::exact`](crate::model::Key::exact).
+    /// Takes in a step by its parts; `key` is that of [`Key::exact`](crate::model::Key::exact).
     pub fn add_parts(
         &mut self,
         key: &str,
@@ -28,14 +33,8 @@ impl Digest {
         state_after: &str,
         attempts_after: Option<i64>,
     ) {
-        let mut hash = Sha256::new();
         let attempts = attempts_after.map(|n| n.to_string()).unwrap_or_default();
-        for part in [key, precondition, action, state_after, &attempts] {
-            // The length first, so that no two lists of parts run together to the same bytes.
-            hash.update((part.len() as u64).to_be_bytes());
-            hash.update(part.as_bytes());
-        }
-        self.steps.push((key.to_owned(), hash.finalize().into()));
+        self.steps.push((key.to_owned(), sha256([key, precondition, action, state_after, &attempts].into_iter())));
     }
 
     /// The digest in hexadecimal.
@@ -47,4 +46,21 @@ impl Digest {
         }
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
+}
+
+/// The fingerprint of a list of texts.
+pub(super) fn print<'t>(parts: impl Iterator<Item = &'t str>) -> Print {
+    let mut half = Print::default();
+    half.copy_from_slice(&sha256(parts)[..16]);
+    half
+}
+
+fn sha256<'t>(parts: impl Iterator<Item = &'t str>) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for part in parts {
+        // The length first, so that no two lists of parts run together to the same bytes.
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part.as_bytes());
+    }
+    hash.finalize().into()
 }

@@ -1,4 +1,92 @@
+//! The ranges of a monitoring plugin, and how bad a measured value is.
+
 use std::fmt;
+
+/// The state that a monitoring plugin reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum State {
+    /// All is well.
+    Ok,
+    /// Worth a warning.
+    Warning,
+    /// Needs action now.
+    Critical,
+    /// Not known.
+    Unknown,
+}
+
+impl State {
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Ok => "ok",
+            State::Warning => "warning",
+            State::Critical => "critical",
+            State::Unknown => "unknown",
+        }
+    }
+}
+
+/// What can be measured of a queue and compared with a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Measure {
+    /// How many claims are stuck.
+    Stuck,
+    /// The longest silence of a stuck claim, in seconds.
+    Silence,
+    /// How many of a hundred claims are stuck.
+    Share,
+    /// How many claims cannot be judged.
+    Unknown,
+}
+
+impl Measure {
+    /// Every measure.
+    pub const ALL: [Measure; 4] = [Measure::Stuck, Measure::Silence, Measure::Share, Measure::Unknown];
+
+    /// The name used in JSON, in performance data and before a range.
+    pub fn name(self) -> &'static str {
+        match self {
+            Measure::Stuck => "stuck",
+            Measure::Silence => "silence",
+            Measure::Share => "share",
+            Measure::Unknown => "unknown",
+        }
+    }
+}
+
+/// From when on something is worth a warning, and when it is critical.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Alerts {
+    /// The ranges that make a measure worth a warning.
+    pub warning: Vec<(Measure, Range)>,
+    /// The ranges that make a measure critical.
+    pub critical: Vec<(Measure, Range)>,
+}
+
+impl Alerts {
+    /// The range of a measure in that list; of several the last.
+    pub fn range(list: &[(Measure, Range)], measure: Measure) -> Option<Range> {
+        list.iter().rev().find(|(of, _)| *of == measure).map(|(_, range)| *range)
+    }
+
+    /// The range that a value breaks, the critical one first.
+    pub fn broken(&self, measure: Measure, value: f64) -> Option<Range> {
+        let ranges = [&self.critical, &self.warning].map(|list| Alerts::range(list, measure));
+        ranges.into_iter().flatten().find(|range| range.alerts(value))
+    }
+
+    /// The state of a value. An unknown value is a warning if the measure has a range: it must not pass for a good one.
+    pub fn judge(&self, measure: Measure, value: Option<f64>) -> State {
+        let [warning, critical] = [&self.warning, &self.critical].map(|list| Alerts::range(list, measure));
+        match value {
+            Some(value) if critical.is_some_and(|range| range.alerts(value)) => State::Critical,
+            Some(value) if warning.is_some_and(|range| range.alerts(value)) => State::Warning,
+            None if critical.or(warning).is_some() => State::Warning,
+            Some(_) | None => State::Ok,
+        }
+    }
+}
 
 /// A range as the Monitoring Plugins Development Guidelines write it, `[@][start:][end]`: what lies outside of it is an alert;
 /// with `@`, what lies inside. Both ends belong to it.
@@ -50,7 +138,7 @@ impl Range {
 }
 
 impl fmt::Display for Range {
-    /// In the guidelines' own form, whatever units it was written in.
+    /// The form of the guidelines, in base units.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.inside {
             f.write_str("@")?;
@@ -132,5 +220,24 @@ mod tests {
             assert!(range(text).is_err(), "{text}");
         }
         assert_eq!(range("20:10"), Err("it ends before it begins: 20 is greater than 10".to_owned()));
+    }
+
+    fn range_of(text: &str) -> Range {
+        range(text).unwrap()
+    }
+
+    #[test]
+    fn critical_beats_warning_and_the_last_range_counts() {
+        let alerts = Alerts {
+            warning: vec![(Measure::Stuck, range_of("0")), (Measure::Silence, range_of("60"))],
+            critical: vec![(Measure::Stuck, range_of("1")), (Measure::Stuck, range_of("10"))],
+        };
+        let cases = [(0.0, State::Ok), (1.0, State::Warning), (10.0, State::Warning), (11.0, State::Critical)];
+        for (stuck, state) in cases {
+            assert_eq!(alerts.judge(Measure::Stuck, Some(stuck)), state, "{stuck}");
+        }
+        assert_eq!(alerts.judge(Measure::Silence, None), State::Warning);
+        assert_eq!(alerts.judge(Measure::Share, None), State::Ok);
+        assert_eq!(alerts.judge(Measure::Share, Some(100.0)), State::Ok);
     }
 }

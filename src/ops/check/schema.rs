@@ -1,0 +1,157 @@
+//! Checks that the preset fits the tables: threshold, listing, key, ledger, and jobs that no listing shows.
+
+use super::Findings;
+use crate::model::Engine;
+use crate::ops::OpsError;
+use crate::ops::session::Snapshot;
+use crate::output::{Severity, advice};
+use crate::policy::{Policy, Verdict, judge};
+use crate::preset::ident::{qualified, quoted};
+use crate::preset::{LiveTable, QueueSpec, SilentAfter};
+use crate::store::{Cutoffs, StoreErrorKind, Wanted};
+
+pub(super) fn preset(findings: &mut Findings, spec: &QueueSpec) {
+    let variants = if spec.variants.is_empty() {
+        String::new()
+    } else {
+        format!(", in the variants: {}", spec.variants.join("; "))
+    };
+    findings.ok("preset", format!("preset {} fits the tables as they are{variants}", spec.preset));
+    if let Some(why) = spec.advice_only() {
+        let fix = format!("`jobdoctor presets show {}` says what to do instead", spec.preset);
+        findings.add(Severity::Warning, "advice_only", format!("nothing can be reclaimed here: {why}"), Some(fix));
+    } else if spec.liveness.iter().any(|source| source.silent_after() == Some(&SilentAfter::Required)) {
+        findings.add(
+            Severity::Warning,
+            "threshold",
+            format!("preset {} has no threshold of its own for these tables", spec.preset),
+            Some(advice::SAY_THRESHOLD.to_owned()),
+        );
+    } else if spec.liveness.is_empty() {
+        findings.add(
+            Severity::Warning,
+            "no_sign_of_life",
+            "nothing in these tables tells a dead worker from a slow one".to_owned(),
+            Some(advice::RESTART_ALL.to_owned()),
+        );
+    }
+}
+
+/// Runs the listing as `stale` would, and counts what it could not judge.
+pub(super) fn listing(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<bool, OpsError> {
+    let now = snapshot.now();
+    let wanted = Wanted::Suspects(Cutoffs::at(now, None));
+    let policy = Policy::default();
+    let (spec, mut unknown, mut example) = (&snapshot.spec, 0_u64, None);
+    let scanned = snapshot.reader.scan(spec, &wanted, &mut |claim| {
+        if let Verdict::Unknown(lacking) = judge(spec, &claim, &policy, now).verdict {
+            unknown += 1;
+            example = example.take().or_else(|| lacking.into_iter().next().map(|why| (claim.key.to_string(), why)));
+        }
+    });
+    match scanned {
+        Ok(()) => findings.ok("listing", "the listing runs".to_owned()),
+        Err(error) if error.kind == StoreErrorKind::Denied || error.kind == StoreErrorKind::Unfit => {
+            findings.denied |= error.kind == StoreErrorKind::Denied;
+            findings.add(Severity::Error, "listing", format!("the listing fails: {error}"), error.hint);
+            return Ok(false);
+        }
+        Err(error) => return Err(error.into()),
+    }
+    if let (Some((id, why)), false) = (example, snapshot.spec.liveness.is_empty()) {
+        findings.add(
+            Severity::Warning,
+            "unknown",
+            format!("claims that cannot be judged: {unknown}; job {id}, for one: {why}"),
+            Some("`jobdoctor stale` lists them; a wrong [time] in a mapping looks like this too".to_owned()),
+        );
+    }
+    Ok(true)
+}
+
+/// Refuses a key that two rows may share: it names neither of them.
+pub(super) fn key(findings: &mut Findings, snapshot: &Snapshot) {
+    let spec = &snapshot.spec;
+    let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return };
+    let Some(live) = snapshot.live.table(Some(&table.schema), &table.name).filter(|live| !live.is_view) else { return };
+    let columns: Vec<&str> = spec.claim.key.iter().map(|column| column.name.as_str()).collect();
+    if !live.is_unique(&columns) {
+        findings.add(
+            Severity::Error,
+            "key",
+            format!(
+                "no unique index of table {} covers the key {}: two jobs may share it",
+                live.name,
+                columns.join(", ")
+            ),
+            Some("name a unique column as the key, or give the table a primary key".to_owned()),
+        );
+    }
+}
+
+/// True if rows can be written: through some views they cannot.
+pub(super) fn view(findings: &mut Findings, snapshot: &Snapshot) -> bool {
+    let fixed = claims_table(snapshot).filter(|live| live.is_fixed);
+    if let Some(live) = fixed {
+        let detail = format!("{} is not a table whose rows can be updated: nothing can be applied", live.name);
+        findings.add(Severity::Error, "not_updatable", detail, Some(advice::NAME_TABLE_OR_SCHEMA.to_owned()));
+    }
+    fixed.is_none()
+}
+
+/// The live table whose rows the actions change.
+pub(super) fn claims_table(snapshot: &Snapshot) -> Option<&LiveTable> {
+    let table = snapshot.spec.tables.get(&snapshot.spec.claim.lock_table)?;
+    snapshot.live.table(Some(&table.schema), &table.name)
+}
+
+/// Checks that the ledger takes rows, if there is one. A queue needs none.
+pub(super) fn ledger(findings: &mut Findings, snapshot: &Snapshot) {
+    let Some(ledger) = &snapshot.spec.ledger else {
+        return findings.ok("ledger", advice::NO_LEDGER.to_owned());
+    };
+    let (schema, name) = (&ledger.table.schema, &ledger.table.name);
+    if !ledger.lacks.is_empty() {
+        return findings.add(
+            Severity::Error,
+            "ledger",
+            format!(
+                "the ledger {schema}.{name} lacks columns, so that nothing can be applied: {}",
+                ledger.lacks.join(", ")
+            ),
+            Some(advice::REPLACE_LEDGER.to_owned()),
+        );
+    }
+    if snapshot.spec.engine == Engine::Postgres && !(ledger.may_insert && ledger.may_read) {
+        let role = snapshot.live.role.as_deref().map_or_else(|| "(this role)".to_owned(), quoted);
+        return findings.denied(
+            "ledger",
+            format!("an action adds rows to the ledger {schema}.{name}, and history reads them"),
+            format!("GRANT INSERT, SELECT ON {} TO {role}", qualified(schema, name)),
+        );
+    }
+    findings.ok("ledger", format!("the ledger {schema}.{name} records each action"));
+}
+
+/// Counts jobs that never run although no worker holds them, by the checks of the preset. Warns if there are any, and if they
+/// cannot be counted: reclaiming does not need the count.
+///
+/// # Errors
+/// When the connection is lost or the time is up.
+pub(super) fn unlisted(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<(), OpsError> {
+    for check in &snapshot.spec.checks {
+        let (detail, fix) = match snapshot.reader.number(&snapshot.spec, &check.sql) {
+            Ok(0) => continue,
+            Ok(jobs) => (format!("{}: {jobs}", check.finds), Some(check.remedy.clone())),
+            Err(error) if matches!(error.kind, StoreErrorKind::Denied | StoreErrorKind::Unfit) => {
+                let detail = format!("could not be counted: {} ({error})", check.finds);
+                findings.add(Severity::Warning, &check.name, detail, error.hint);
+                // The error has ended the transaction.
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        findings.add(Severity::Warning, &check.name, detail, fix);
+    }
+    Ok(())
+}

@@ -1,0 +1,176 @@
+//! Requests that a queue cannot serve, in the words of the command line.
+
+use crate::model::Action;
+use std::fmt;
+
+/// A request that the queue at hand cannot serve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsupported {
+    /// The preset or mapping of the queue.
+    pub preset: String,
+    /// What it cannot serve.
+    pub request: Request,
+}
+
+/// A request that some queues cannot serve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    /// A live-owner list, where claims name no owner.
+    LiveOwners,
+    /// A restart sweep by owner, where claims name no owner.
+    RestartByOwner,
+    /// A restart sweep of claims made before an instant, where claims have no claim time.
+    StartedBefore,
+    /// Owner patterns of a restart sweep, one of which covers these hosts.
+    OneHost {
+        /// The pattern.
+        pattern: String,
+        /// Some of the hosts that it covers.
+        hosts: Vec<String>,
+    },
+    /// A host whose name its owners cut.
+    WholeHostName {
+        /// The host.
+        host: String,
+        /// The bytes that owners keep of a name.
+        longest: usize,
+    },
+    /// Hosts, where owners name none.
+    Hosts {
+        /// True if claims name their owner.
+        has_owners: bool,
+    },
+    /// Patterns for what the table does not tell.
+    Pattern(Field),
+    /// Claims in a state that is not in flight.
+    State {
+        /// The state.
+        state: String,
+        /// A similar state, as the end of a sentence; empty if there is none.
+        similar: String,
+        /// The states in flight.
+        in_flight: Vec<String>,
+    },
+    /// A listing, where neither the operator nor the preset sets a threshold.
+    Threshold,
+    /// An action that the preset does not have.
+    Action {
+        /// The action.
+        to: Action,
+        /// The actions that it has.
+        offered: Vec<&'static str>,
+    },
+    /// Requeued jobs that run later.
+    Delay {
+        /// True for a jitter without a delay.
+        is_jitter: bool,
+        /// Why the preset cannot do that.
+        why: String,
+    },
+    /// A stall budget, where nothing counts stalls.
+    Stalls,
+    /// Run times, which the table does not keep.
+    RunTimes(String),
+}
+
+/// What a pattern selects by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    /// The queue.
+    Queue,
+    /// The kind of work.
+    Kind,
+    /// The owner.
+    Owner,
+}
+
+impl Field {
+    fn name(self) -> &'static str {
+        match self {
+            Field::Queue => "queue",
+            Field::Kind => "kind",
+            Field::Owner => "owner",
+        }
+    }
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let preset = &self.preset;
+        match &self.request {
+            Request::LiveOwners => write!(f, "--alive-from: preset {preset} does not say who holds a job"),
+            Request::RestartByOwner => write!(f, "--owner: preset {preset} does not say who holds a job"),
+            Request::StartedBefore => {
+                write!(f, "--started-before: preset {preset} does not say when a job was claimed")
+            }
+            Request::OneHost { pattern, hosts } => {
+                write!(f, "--owner {pattern} covers more than one host: {}", hosts.join(", "))
+            }
+            Request::WholeHostName { host, longest } => write!(
+                f,
+                "--host {host}: owners of preset {preset} keep only the first {longest} bytes of a host's name, so another \
+                 host may look the same"
+            ),
+            Request::Hosts { .. } => write!(f, "--host: owners of preset {preset} do not name their host"),
+            Request::Pattern(field) => {
+                let field = field.name();
+                write!(f, "--{field}: preset {preset} does not tell {field}s, so no job would ever be meant")
+            }
+            Request::State { state, similar, .. } => {
+                write!(f, "--state {state}: jobs of preset {preset} are not in flight in that state{similar}")
+            }
+            Request::Threshold => {
+                write!(f, "preset {preset} has no threshold of its own: how long must a claim be silent?")
+            }
+            Request::Action { to, .. } => write!(f, "--to {to}: preset {preset} has no such action"),
+            Request::Delay { is_jitter, why } => {
+                let flag = if *is_jitter { "--jitter" } else { "--delay" };
+                write!(f, "{flag}: a job of preset {preset} cannot be given back for later: {why}")
+            }
+            Request::Stalls => {
+                write!(f, "--max-stalls: nothing counts how often a job of preset {preset} was lost before")
+            }
+            Request::RunTimes(why) => write!(f, "--runtimes: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for Unsupported {}
+
+impl Unsupported {
+    /// What to do instead.
+    pub fn hint(&self) -> String {
+        match &self.request {
+            Request::LiveOwners => "stop every worker and sweep with --restart --all-owners",
+            Request::RestartByOwner => "stop every worker and sweep with --all-owners",
+            Request::StartedBefore => "say who is dead instead, with --host, --owner, --alive-from or --all-owners",
+            Request::OneHost { .. } => {
+                "name each host with --host or a pattern of its own, as in 'web1:*'; for all of them there is --all-owners"
+            }
+            Request::WholeHostName { .. } => "name the owners with --owner instead; `jobdoctor owners` lists them",
+            Request::Hosts { has_owners: true } => "select by --owner instead; `jobdoctor owners` lists them",
+            Request::Hosts { has_owners: false } => "this table does not say who holds a job at all",
+            Request::Pattern(field) => {
+                let preset = &self.preset;
+                return format!(
+                    "leave --{} out; `jobdoctor presets show {preset}` says what is known of a job",
+                    field.name()
+                );
+            }
+            Request::State { in_flight, .. } => return format!("states in flight are: {}", in_flight.join(", ")),
+            Request::Threshold => "say it with --older 5m, or with `older` of the target in the config file",
+            Request::Action { offered, .. } => return format!("it has {}", offered.join(", ")),
+            Request::Delay { .. } => {
+                "leave --delay and --jitter out, in the config file too; --limit N gives back a few at a time"
+            }
+            Request::Stalls => {
+                "leave it out, in the config file too; a mapping can name a column that its requeue counts up: `stalls` in \
+                 [attempts]. On SQLite a run counts losses only where attempts are counted or the key is AUTOINCREMENT"
+            }
+            Request::RunTimes(_) => {
+                "run times are told only by tables that keep, of a job that has ended well, when it began and ended"
+            }
+        }
+        .to_owned()
+    }
+}

@@ -1,0 +1,156 @@
+//! Judges one claim: a verdict from what the snapshot read and what the operator asked for.
+
+mod external;
+mod liveness;
+mod restart;
+mod trouble;
+
+use super::rules::Policy;
+use super::thresholds::Allowed;
+use super::verdict::{Check, CheckResult, Judgement, Reason, Rule, Verdict};
+use crate::model::{Cell, Claim, Clocks, Reading, Timestamp, age};
+use crate::preset::{EARLIEST_MICROS, QueueSpec, TimeColumn};
+use std::time::Duration;
+
+/// Judges one claim. Pure and total: the same claim, policy and `now` always give the same verdict.
+///
+/// The first liveness source that has a value decides; a value that does not fit or is implausible makes the verdict
+/// unknown, whichever source it belongs to. Rules about trouble are asked in addition. A running lease or a fresh heartbeat
+/// on the claim's own row contradicts a live-owner list or an owner's restart: the verdict is unknown then.
+pub fn judge(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
+    let mut evaluation = Evaluation::new(spec, claim, policy, now);
+    if claim.key.0.iter().any(Cell::is_null) {
+        evaluation.lack("its key is NULL, so it cannot be told from others".to_owned());
+    }
+    if spec.waits {
+        evaluation.waiting();
+    } else if policy.restart.is_some() {
+        evaluation.restart();
+    } else {
+        evaluation.live_owners();
+        evaluation.liveness();
+        evaluation.owner_restarted();
+        evaluation.trouble();
+        evaluation.too_long();
+        evaluation.no_progress();
+    }
+    evaluation.judgement()
+}
+
+struct Evaluation<'a> {
+    spec: &'a QueueSpec,
+    claim: &'a Claim,
+    policy: &'a Policy,
+    now: Timestamp,
+    last_seen_at: Option<Timestamp>,
+    /// What the operator allows to claims of this queue and kind.
+    older: Option<Allowed>,
+    liveness: Option<&'static str>,
+    allowed: Option<Allowed>,
+    overrun: Option<Allowed>,
+    reasons: Vec<Reason>,
+    lacking: Vec<String>,
+    checks: Vec<Check>,
+}
+
+impl<'a> Evaluation<'a> {
+    fn new(spec: &'a QueueSpec, claim: &'a Claim, policy: &'a Policy, now: Timestamp) -> Evaluation<'a> {
+        let last_seen_at = Timestamp::newest(claim.heartbeat.at(), claim.claimed_at.at());
+        Evaluation {
+            spec,
+            claim,
+            policy,
+            now,
+            last_seen_at,
+            older: policy.older_for(claim.queue.as_deref(), claim.kind.as_deref()),
+            liveness: None,
+            allowed: None,
+            overrun: None,
+            reasons: Vec::new(),
+            lacking: Vec::new(),
+            checks: Vec::new(),
+        }
+    }
+
+    /// How long the operator allows a claim of this queue and kind to be silent.
+    fn older_span(&self) -> Option<Duration> {
+        self.older.as_ref().map(|older| older.span)
+    }
+
+    fn silence(&self) -> Option<Duration> {
+        self.last_seen_at.map(|sign| self.now.since(sign))
+    }
+
+    /// True if an instant lies further back than `span`, beyond doubt.
+    fn is_over(&self, at: Timestamp, span: Duration) -> bool {
+        self.now.minus(span).is_after(at, Clocks::One)
+    }
+
+    fn judgement(self) -> Judgement {
+        let silence = self.silence();
+        let verdict = match (self.lacking.is_empty(), self.reasons.is_empty()) {
+            (false, _) => Verdict::Unknown(self.lacking),
+            (true, false) => Verdict::Stuck(self.reasons),
+            (true, true) => Verdict::Healthy,
+        };
+        Judgement {
+            verdict,
+            last_seen_at: self.last_seen_at,
+            silence,
+            liveness: self.liveness,
+            allowed: self.allowed,
+            overrun: self.overrun,
+            checks: self.checks,
+        }
+    }
+
+    fn ask(&mut self, rule: Rule, column: &str, value: String, fires: bool, detail: String) {
+        if fires {
+            self.reasons.push(Reason { rule, detail: detail.clone() });
+        }
+        let result = if fires { CheckResult::Fires } else { CheckResult::Clear };
+        self.note(rule.name(), column, value, result, detail);
+    }
+
+    fn note(&mut self, rule: &'static str, column: &str, value: String, result: CheckResult, detail: String) {
+        self.checks.push(Check { rule, column: column.to_owned(), value, result, detail });
+    }
+
+    /// Makes the verdict unknown, and says why, if a value does not fit its declaration or is implausible. `ahead` is how far
+    /// it may lie in the future; `None` is any distance.
+    fn must_be_plausible(&mut self, time: &TimeColumn, reading: &Reading, ahead: Option<Duration>) -> Option<String> {
+        let name = &time.column.name;
+        let why = match (reading, ahead) {
+            (Reading::Unfit { raw, why }, _) => unfit(Some(time), raw, why),
+            (Reading::At(at), _) if at.micros() < EARLIEST_MICROS => {
+                format!("{name} is implausibly early, as if in another unit: {at}")
+            }
+            (Reading::At(at), Some(ahead)) if at.is_after(self.now.plus(ahead), Clocks::One) => {
+                format!("{name} is {} ahead of the database's clock: {at}", age(at.since(self.now)))
+            }
+            _ => return None,
+        };
+        self.lack(why.clone());
+        Some(why)
+    }
+
+    fn lack(&mut self, what: String) {
+        if !self.lacking.contains(&what) {
+            self.lacking.push(what);
+        }
+    }
+}
+
+/// What is wrong with a value that does not fit its declaration.
+fn unfit(time: Option<&TimeColumn>, raw: &str, why: &str) -> String {
+    let name = time.map_or("the value", |time| time.column.name.as_str());
+    format!("{name} `{raw}` {why}")
+}
+
+fn shown(reading: &Reading) -> String {
+    match reading {
+        Reading::Absent => "-".to_owned(),
+        Reading::At(at) => at.to_string(),
+        Reading::Unfit { raw, .. } => raw.clone(),
+    }
+}
