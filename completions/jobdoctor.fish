@@ -26,24 +26,24 @@ end
 
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -s V -l version -d 'Print version'
-complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "check" -d 'Can jobdoctor do its work here: preset, rights, indexes, encodings'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "check" -d 'Check whether jobdoctor can do its work here: preset, rights, indexes, encodings'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "completions" -d 'Print a shell\'s completion script'
-complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "demo" -d 'Make a demonstration database with stuck jobs and walk through it'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "demo" -d 'Create a demonstration database with stuck jobs and walk through it'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "env" -d 'Show every setting in force and where it came from'
-complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "generate" -d 'Print the units that run a sweep: for systemd, cron or Kubernetes'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "generate" -d 'Print units that run a sweep: for systemd, cron or Kubernetes'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "health" -d 'Monitoring plugin (Nagios, Icinga): thresholds, performance data, exit codes 0 to 3'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "help" -d 'Print a topic, or the help of a command'
-complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "history" -d 'List what was done, or tell of one run'
-complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "init" -d 'Create the reference schema, or the ledger'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "history" -d 'List past runs, or show one'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "init" -d 'Create the reference schema or the ledger'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "man" -d 'Print a manual page'
-complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "owners" -d 'List who holds what, and who is dead'
-complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "presets" -d 'List the queues that are known, or explain one'
-complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "reclaim" -d 'Plan the return of stuck jobs, and with --apply carry it out'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "owners" -d 'List owners with their claims, dead ones first'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "presets" -d 'List the known queues, or explain one'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "reclaim" -d 'Requeue or fail stuck jobs; plans only, unless --apply'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "schema" -d 'Print the JSON Schema of a document'
-complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "show" -d 'Explain jobs: every rule, what it read, what would be done'
-complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "stale" -d 'List the claims that are stuck, longest silent first'
-complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "stats" -d 'Count jobs by queue and state, or show how long they run'
-complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "sweep" -d 'One pass for automation: from cron, or with --restart before workers start'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "show" -d 'Explain jobs: each rule, the value it read, and what reclaim would do'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "stale" -d 'List stuck claims, longest silent first'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "stats" -d 'Count jobs by queue and state, or show run times'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "sweep" -d 'Reclaim for automation: from cron, or with --restart before workers start'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "undo" -d 'Revert a run; plans only, unless --apply. Jobs changed since are skipped'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l db -d 'Use this database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l target -d 'Use this target of the config file [env: JOBDOCTOR_TARGET]' -r
@@ -179,7 +179,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand generate; and __fish_seen_subcommand_from kubernetes" -s V -l version -d 'Print version'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -s w -l warning -d 'Warn if a value is outside its range: RANGE for the number of stuck claims, or any of stuck=RANGE, silence=RANGE (longest silence of a stuck claim, in seconds or as 10m), share=RANGE (percentage of claims that are stuck) and unknown=RANGE (claims that cannot be judged), with commas in between or repeated. RANGE is [@][START:]END: 10 is 0 to 10, 10: is 10 or more, ~:10 is 10 or less, @ inverts it [default: 0,unknown=0; unknown=0 also stays with other ranges]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -s c -l critical -d 'Report critical if a value is outside its range, written as for --warning' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l unreachable -d 'What it is if the database cannot be reached, or does not answer in time' -r -f -a "critical\t'Nobody works while it is away'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l unreachable -d 'The state if the database cannot be reached or does not answer in time' -r -f -a "critical\t'No worker can claim a job while it is away'
 unknown\t'Another check watches the database'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l older -d 'Treat a claim as stuck if its newest sign of life is older than this [default: the queue library\'s own threshold]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l queue -d 'Select claims of matching queues (can be repeated)' -r
@@ -196,7 +196,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l option -d
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l password-file -d 'Read the password from the first line of this file; it overrides every other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l config -d 'Read this config file [env: JOBDOCTOR_CONFIG] [default: $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l timeout -d 'Give up after this long [default: 30s for reading, 10m for applying]' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -s o -l output -d 'The format' -r -f -a "plugin\t'A line with performance data, then more lines'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -s o -l output -d 'Format of the report' -r -f -a "plugin\t'A status line with performance data, then more lines'
 json\t'One JSON document'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l network-files -d 'Write to a SQLite file on a network file system, although locks are unreliable there'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand health" -l no-config -d 'Read no config file'
@@ -249,7 +249,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -s o -l output
 json\t'One JSON document'
 none\t'Nothing: the exit code says it all'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l print -d 'Print the statements and run none'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l ledger -d 'Create only the table jobdoctor_ledger, beside the tables of the queue that is there: from then on each action is recorded in it, in the same transaction'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l ledger -d 'Create only the table jobdoctor_ledger in the schema of an existing queue; each action is then recorded there, in the same transaction'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l network-files -d 'Write to a SQLite file on a network file system, although locks are unreliable there'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand init" -l json -d 'Short for --output json'
@@ -293,7 +293,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -s q -l quie
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -s v -l verbose -d 'Print what was detected about the database, and warnings about its setup'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -s V -l version -d 'Print version'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and not __fish_seen_subcommand_from show" -l config -d 'The config file, for its mappings' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and not __fish_seen_subcommand_from show" -l config -d 'Config file with mappings' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and not __fish_seen_subcommand_from show" -l color -d 'Use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
@@ -306,15 +306,15 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and not __f
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and not __fish_seen_subcommand_from show" -s v -l verbose -d 'Print what was detected about the database, and warnings about its setup'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and not __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and not __fish_seen_subcommand_from show" -s V -l version -d 'Print version'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and not __fish_seen_subcommand_from show" -a "show" -d 'Explain one: its tables, what is alive, and column by column what is done'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -l config -d 'The config file, for its mappings' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and not __fish_seen_subcommand_from show" -a "show" -d 'Explain one: its tables, what shows life, and each action column by column'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -l config -d 'Config file with mappings' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -l color -d 'Use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -s o -l output -d 'Write the report in this format [default: table]' -r -f -a "table\t'Text that fits the terminal'
 json\t'One JSON document'
 none\t'Nothing: the exit code says it all'"
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -l toml -d 'Print it as it is written'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -l toml -d 'Print its TOML'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -l json -d 'Short for --output json'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print no hints, summaries or warnings; errors and the report stay'
@@ -405,7 +405,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l host -d 'S
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l state -d 'Select claims in this state, one of the queue\'s own (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l limit -d 'Select at most the N longest silent' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l id -d 'Select this job; a healthy one is skipped, never forced (can be repeated)' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l watch -d 'Look again and again, with this pause in between: on a terminal in place, what is new marked + and what is gone marked -; with -o jsonl one line for each. Each look has its own time limit [default: 10s]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l watch -d 'Take a snapshot again and again, with this pause in between: redraws a terminal, with + for new jobs and - for those that are gone; with -o jsonl one line for each. Each snapshot has its own time limit [default: 10s]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l alive-from -d 'Read the live owners from a list, one a line: hosts, host:pid, exact ids, or the output of `kubectl get pods -o name`; - is standard input. Every other owner was dead when the list was made. Reads every claim in flight' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l snapshot-file -d 'Compare with the snapshot in this file, then save the new one there: claims unchanged since are dead, changed ones alive, whatever their timestamps say. Reads every claim in flight' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l db -d 'Use this database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
@@ -427,7 +427,7 @@ none\t'Nothing: the exit code says it all'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l color -d 'Use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l summary -d 'Only what is likely to have happened, and the counts: no list of jobs'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l summary -d 'Print only the diagnoses and the counts, no list of jobs'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l exit-code -d 'End with 1 if stuck or unknown claims are found'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l network-files -d 'Write to a SQLite file on a network file system, although locks are unreliable there'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l no-config -d 'Read no config file'
@@ -437,10 +437,10 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -s q -l quiet
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -s v -l verbose -d 'Print what was detected about the database, and warnings about its setup'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -s V -l version -d 'Print version'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l since -d 'With --runtimes: jobs that ended within this time [default: 7d]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l since -d 'With --runtimes: only jobs that ended within this time [default: 7d]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l older -d 'Treat a claim as stuck if its newest sign of life is older than this [default: the queue library\'s own threshold]' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l queue -d 'Of queues that match (can be repeated)' -r
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l kind -d 'Of kinds that match (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l queue -d 'Only queues that match (repeatable)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l kind -d 'Only kinds that match (repeatable)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l db -d 'Use this database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l target -d 'Use this target of the config file [env: JOBDOCTOR_TARGET]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l preset -d 'Use this preset or mapping [default: detected from the tables]' -r
@@ -462,7 +462,7 @@ csv\t'Comma-separated values with a header'
 name\t'One id or name a line'
 prometheus\t'Metrics of what is in flight, in Prometheus\' text format'
 none\t'Nothing: the exit code says it all'"
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l runtimes -d 'How long jobs ran that have ended well, by kind, and how many of them the threshold would have hit'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l runtimes -d 'Show how long the jobs ran that ended well, by kind, and how many ran longer than the threshold'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l network-files -d 'Write to a SQLite file on a network file system, although locks are unreliable there'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -l all-targets -d 'Run for every target of the config file, at most 4 at a time, each with its own settings and --timeout; for some of them, repeat --target. {target} in the path of a written file stands for the target\'s name'
