@@ -1,15 +1,16 @@
 //! One preset or mapping before it meets a database, and the built-in ones.
 
 use super::document::Document;
-use super::fields::{Field, Fields};
+use super::fields::{Field, Fields, Read, Word};
 use super::node::{Node, Value};
 use super::options::{PresetOption, chosen, fill, options, samples};
 use super::queue::Proof;
+use super::variant::{Variant, variants};
 use super::{SpecError, WrittenAt, did_you_mean};
 use crate::model::Engine;
 use std::collections::BTreeMap;
 
-/// What a document says of itself as a whole.
+/// The keys about a preset as a whole.
 const OF_THE_WHOLE: [&str; 9] = ["format", "engines", "name", "title", "checked", "proof", "live", "detect", "options"];
 
 /// The built-in presets by name, with their texts. build.rs lists what is in `presets/`: adding a queue is one file there
@@ -59,6 +60,14 @@ pub(super) struct Detect {
     pub(super) columns: Vec<Vec<String>>,
 }
 
+/// What a preset says on one engine: as it is, or with one of its variants laid over it.
+#[derive(Debug, Clone)]
+pub(crate) struct Shape {
+    /// The variant; `None` for the preset as it is.
+    pub(crate) variant: Option<Variant>,
+    pub(crate) document: Document,
+}
+
 /// All presets and mappings that can be named; by default none.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog(Vec<Preset>);
@@ -67,14 +76,14 @@ impl Preset {
     /// Reads a preset or mapping and proves that it is well-formed for each of its engines.
     ///
     /// # Errors
-    /// See [`SpecError`].
+    /// A document that is not well-formed, with key and line.
     pub fn of(document: &str, name: &str, node: Node) -> Result<Preset, SpecError> {
         let preset = Preset::read(document, name, node)?;
         preset.engines.iter().try_for_each(|engine| preset.is_sound(*engine))?;
         Ok(preset)
     }
 
-    /// Reads what is said about it as a whole; the rest is typed when it is used.
+    /// Reads the keys about the preset as a whole; the rest is typed when it is used.
     fn read(document: &str, name: &str, node: Node) -> Result<Preset, SpecError> {
         let mut root = Fields::of(document, "", node.only(&OF_THE_WHOLE))?;
         if let Some(format) = root.take("format")
@@ -82,25 +91,18 @@ impl Preset {
         {
             return Err(format.error("must be 1, the only format there is"));
         }
-        let engines = match root.take("engines") {
-            Some(field) => {
-                let words: Vec<(&str, Engine)> = Engine::ALL.iter().map(|engine| (engine.name(), *engine)).collect();
-                field.items()?.into_iter().map(|item| item.word(&words)).collect::<Result<_, _>>()?
-            }
-            None => Engine::ALL.to_vec(),
-        };
         Ok(Preset {
             name: root.text("name")?.unwrap_or_else(|| name.to_owned()),
             title: root.text("title")?.unwrap_or_else(|| format!("the mapping {name}")),
-            engines,
-            checked: root.texts("checked")?,
-            proof: root.take("proof").map(proof).transpose()?.unwrap_or(Proof::Facts),
-            live: root.texts("live")?,
+            engines: root.get("engines")?.unwrap_or_else(|| Engine::ALL.to_vec()),
+            checked: root.get_or_default("checked")?,
+            proof: root.get("proof")?.unwrap_or(Proof::Facts),
+            live: root.get_or_default("live")?,
             built_in: false,
             text: "",
             document: document.to_owned(),
             node,
-            detect: root.take("detect").map(detect).transpose()?.unwrap_or_default(),
+            detect: root.get_or_default("detect")?,
             options: root.take("options").map(options).transpose()?.unwrap_or_default(),
         })
     }
@@ -108,48 +110,60 @@ impl Preset {
     /// Where a table of it stands, or would.
     pub fn at(&self, key: &str) -> WrittenAt {
         let line = self.node.get(key).unwrap_or(&self.node).line;
-        WrittenAt { document: self.document.clone(), key: key.to_owned(), line: Some(line) }
+        WrittenAt::new(&self.document, key, line)
     }
 
     /// Reads a preset from the text of a file.
     ///
     /// # Errors
-    /// See [`SpecError`].
+    /// A document that is not well-formed, with key and line.
     pub fn parse(document: &str, name: &str, text: &str) -> Result<Preset, SpecError> {
         Preset::of(document, name, Node::parse(document, text)?)
     }
 
     /// Proves that it is well-formed on that engine, in each of its variants.
     fn is_sound(&self, engine: Engine) -> Result<(), SpecError> {
-        let base = self.for_engine(engine)?;
-        let read = |node: Node| Document::of(&self.document, &self.name, node).map(|_| ());
-        let variants = super::variant::variants(&self.document, &base)?;
+        let shapes = self.shapes(engine)?;
+        let names = || shapes.iter().filter_map(|shape| Some(shape.variant.as_ref()?.name.as_str()));
         for name in &self.detect.exactly_one {
-            if !variants.iter().any(|variant| variant.name == *name) {
-                let hint = did_you_mean(name, variants.iter().map(|variant| variant.name.as_str()));
+            if !names().any(|known| known == name) {
+                let hint = did_you_mean(name, names());
                 let message = format!("`exactly_one` of [detect]: there is no variant `{name}`{hint}");
                 return Err(SpecError::whole(&self.document, message));
             }
         }
-        read(self.filled(base.clone())?)?;
-        for variant in variants {
-            let mut node = base.clone();
-            node.overlay(variant.overlay);
-            read(self.filled(node)?)?;
-        }
         Ok(())
     }
 
-    /// With some value for each option, so that it can be read before the operator has said anything.
-    pub(super) fn filled(&self, node: Node) -> Result<Node, SpecError> {
+    /// The preset on one of its engines: as it is, then with each of its variants, refused ones too. Samples stand for its
+    /// options.
+    ///
+    /// # Errors
+    /// Only where the preset was not proven to be well-formed.
+    pub(crate) fn shapes(&self, engine: Engine) -> Result<Vec<Shape>, SpecError> {
+        let base = self.for_engine(engine)?;
+        let read = |node: Node| Document::of(&self.document, &self.name, self.filled(node)?);
+        let mut shapes = vec![Shape { variant: None, document: read(base.clone())? }];
+        for variant in variants(&self.document, &base)? {
+            let mut node = base.clone();
+            node.overlay(variant.overlay.clone());
+            shapes.push(Shape { variant: Some(variant), document: read(node)? });
+        }
+        Ok(shapes)
+    }
+
+    /// With a sample for each option, so that it can be read without the operator's values.
+    pub(super) fn filled(&self, mut node: Node) -> Result<Node, SpecError> {
         let options = self.options_of(&node)?;
-        fill(&self.document, node, &samples(&options))
+        fill(&self.document, &mut node, &samples(&options))?;
+        Ok(node)
     }
 
     /// With the operator's values for its options.
-    pub(super) fn filled_with(&self, node: Node, given: &BTreeMap<String, String>) -> Result<Node, SpecError> {
+    pub(super) fn filled_with(&self, mut node: Node, given: &BTreeMap<String, String>) -> Result<Node, SpecError> {
         let options = self.options_of(&node)?;
-        fill(&self.document, node, &chosen(&self.document, &options, given)?)
+        fill(&self.document, &mut node, &chosen(&self.document, &options, given)?)?;
+        Ok(node)
     }
 
     /// The options as that document has them: a variant may have another default.
@@ -175,7 +189,7 @@ impl Preset {
         node.for_engine(engine).ok_or_else(|| SpecError::whole(&self.document, format!("says nothing for {engine}")))
     }
 
-    /// True if the preset can be found by looking at the tables; mappings and presets too plain to be told apart cannot.
+    /// True if the preset can be recognised by its tables; mappings, and presets too plain to be distinguished, cannot.
     pub fn is_detectable(&self) -> bool {
         !self.detect.tables.is_empty()
     }
@@ -185,8 +199,8 @@ impl Preset {
         &self.detect.exactly_one
     }
 
-    /// What it says on that engine with these values for its options; with samples where they do not fit, because that is an
-    /// error where the preset is resolved, not where it is only one of many that are looked for.
+    /// Its document on that engine with these values for its options; with samples where they do not fit, because that is an
+    /// error where the preset is resolved, not where it is one of many candidates.
     pub(super) fn sketch(&self, engine: Engine, options: &BTreeMap<String, String>) -> Result<Document, SpecError> {
         let read = |node: Node| Document::of(&self.document, &self.name, node);
         let node = self.for_engine(engine)?;
@@ -219,26 +233,28 @@ impl Preset {
         let mut node = self.node.only(&["tables", "claim", "owner", "options"]);
         if let (Some(variants), Value::Table(entries)) = (self.node.get("variant"), &mut node.value) {
             let tables = variants.items().iter().map(|variant| variant.only(&["tables"])).collect();
-            entries.push(("variant".to_owned(), Node { line: variants.line, value: Value::Array(tables) }));
+            entries.push(("variant".to_owned(), Node::new(variants.line, Value::Array(tables))));
         }
         node
     }
 }
 
-fn proof(field: Field<'_>) -> Result<Proof, SpecError> {
-    field.word(&[("live", Proof::Live), ("schema", Proof::Schema), ("facts", Proof::Facts)])
+impl Word for Proof {
+    const WORDS: &'static [(&'static str, Proof)] =
+        &[("live", Proof::Live), ("schema", Proof::Schema), ("facts", Proof::Facts)];
 }
 
-fn detect(field: Field<'_>) -> Result<Detection, SpecError> {
-    let alternatives = |text: String| text.split('|').map(str::to_owned).collect();
-    let mut fields = field.table()?;
-    let exactly_one = fields.texts("exactly_one")?;
-    let tables = fields
-        .rest()
-        .into_iter()
-        .map(|(table, field)| Ok(Detect { table, columns: field.texts()?.into_iter().map(alternatives).collect() }))
-        .collect::<Result<_, SpecError>>()?;
-    Ok(Detection { tables, exactly_one })
+impl Read for Detection {
+    fn read(field: Field<'_>) -> Result<Detection, SpecError> {
+        let mut fields = field.table()?;
+        let exactly_one = fields.get_or_default("exactly_one")?;
+        let mut tables = Vec::new();
+        for (table, field) in fields.rest() {
+            let alternatives = |text: String| text.split('|').map(str::to_owned).collect();
+            tables.push(Detect { table, columns: Vec::<String>::read(field)?.into_iter().map(alternatives).collect() });
+        }
+        Ok(Detection { tables, exactly_one })
+    }
 }
 
 impl Catalog {

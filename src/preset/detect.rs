@@ -1,4 +1,4 @@
-//! Which queue lives in a database, told from its tables.
+//! Recognises the queue in a database by its tables.
 
 use super::SpecError;
 use super::catalog::{Catalog, Detect, Preset};
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 /// The presets whose tables are there, by name.
 ///
 /// # Errors
-/// When none fits or two do: which one is meant must then be said. Nothing is ever guessed or asked.
+/// When none fits or several do: the operator must then name one. Nothing is ever guessed.
 pub fn detect<'a>(catalog: &'a Catalog, live: &LiveSchema, place: &Place) -> Result<&'a Preset, SpecError> {
     let fits: Vec<&Preset> =
         catalog.iter().filter(|preset| preset.knows(live.engine) && fits(preset, live, place)).collect();
@@ -55,7 +55,7 @@ pub fn detect<'a>(catalog: &'a Catalog, live: &LiveSchema, place: &Place) -> Res
 fn missing(catalog: &Catalog, live: &LiveSchema, place: &Place) -> Option<String> {
     let schemas: BTreeSet<&str> = live.tables.iter().map(|table| table.schema.as_str()).collect();
     let known = || schemas.iter().copied().collect::<Vec<_>>().join(", ");
-    // Tables of a known name are anybody's; --schema helps only where all of a queue's are.
+    // A table of a known name may belong to any program; --schema helps only where all tables of a queue are.
     let has_queue = |schema: &&str| {
         let there = Place { schema: Some((*schema).to_owned()), ..place.clone() };
         catalog.iter().any(|preset| preset.knows(live.engine) && fits(preset, live, &there))
@@ -106,8 +106,8 @@ fn no_engine(preset: &Preset, engine: Engine) -> String {
     )
 }
 
-/// The queue whose tables are here under names of their own, with a prefix: what is to be said where nothing was recognised.
-/// Only names of several words are looked for; `jobs` with something before it is anybody's.
+/// The error for a queue whose tables are here with a prefix before their names, where no queue was recognised. Only names of
+/// several words are searched: a table like `my_jobs` may belong to any program.
 ///
 /// # Errors
 /// When a question fails.
@@ -118,7 +118,7 @@ pub fn detect_prefixed<E>(
     ask: Ask<'_, E>,
 ) -> Result<Option<SpecError>, E> {
     if catalog.iter().any(|preset| preset.knows(live.engine) && fits(preset, live, place)) {
-        // Several were recognised, and that is what is to be said.
+        // Several were recognised, which `detect` reports.
         return Ok(None);
     }
     for preset in catalog.iter().filter(|preset| preset.is_detectable()) {

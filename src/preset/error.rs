@@ -2,16 +2,12 @@ use std::fmt;
 
 /// Something is wrong with a preset, a mapping or the way it fits the live tables.
 ///
-/// The message says what and how to mend it; the place says where.
+/// The message says what, and how to correct it; the place says where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {message}", self.at())]
+#[error("{at}: {message}")]
 pub struct SpecError {
-    /// The document: "preset river" or the path of a config file.
-    pub document: String,
-    /// The key path inside it, such as `action.requeue.to`; empty for the document as a whole.
-    pub key: String,
-    /// The line, counted from 1, where one is known.
-    pub line: Option<usize>,
+    /// Where it stands.
+    pub at: WrittenAt,
     /// What is wrong, as a fragment.
     pub message: String,
 }
@@ -19,15 +15,11 @@ pub struct SpecError {
 impl SpecError {
     /// An error about a document as a whole.
     pub fn whole(document: &str, message: impl Into<String>) -> SpecError {
-        SpecError { document: document.to_owned(), key: String::new(), line: None, message: message.into() }
-    }
-
-    fn at(&self) -> WrittenAt {
-        WrittenAt { document: self.document.clone(), key: self.key.clone(), line: self.line }
+        WrittenAt { document: document.to_owned(), ..WrittenAt::default() }.error(message)
     }
 }
 
-/// Where something stands in a preset or a mapping, for errors that only the database can find.
+/// Where something stands in a preset or a mapping.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WrittenAt {
     /// The document: "preset river", or the path of a config file and the mapping's name.
@@ -36,6 +28,18 @@ pub struct WrittenAt {
     pub key: String,
     /// The line, counted from 1, where one is known.
     pub line: Option<usize>,
+}
+
+impl WrittenAt {
+    /// A key on a line of a document.
+    pub(super) fn new(document: &str, key: &str, line: usize) -> WrittenAt {
+        WrittenAt { document: document.to_owned(), key: key.to_owned(), line: Some(line) }
+    }
+
+    /// An error about what stands there.
+    pub fn error(&self, message: impl Into<String>) -> SpecError {
+        SpecError { at: self.clone(), message: message.into() }
+    }
 }
 
 impl fmt::Display for WrittenAt {

@@ -1,8 +1,10 @@
-//! Typed access to a table of a document. Every error carries the key path and the line, and a key that nobody asked for
-//! is an error with a suggestion.
+//! Typed reading of a document's tables. Every error names the key path and the line, and a key that no reader asked for is
+//! an error with a suggestion.
 
 use super::node::{Node, Value};
+use super::template::Template;
 use super::{SpecError, WrittenAt, did_you_mean};
+use crate::model::{Action, Engine};
 
 /// A table being read: keys are taken out one by one, and [`Fields::finish`] refuses what is left.
 pub struct Fields<'a> {
@@ -20,11 +22,20 @@ pub struct Field<'a> {
     node: Node,
 }
 
+/// What the value of a key can be read as.
+pub trait Read: Sized {
+    /// Reads a value.
+    fn read(field: Field<'_>) -> Result<Self, SpecError>;
+}
+
+/// One of a closed set of words.
+pub(super) trait Word: Copy + 'static {
+    /// The words and what they stand for.
+    const WORDS: &'static [(&'static str, Self)];
+}
+
 impl<'a> Fields<'a> {
     /// Starts to read a document's root, or any table inside one whose key path is `path`.
-    ///
-    /// # Errors
-    /// When the node is not a table.
     pub fn of(document: &'a str, path: &str, node: Node) -> Result<Fields<'a>, SpecError> {
         Field { document, path: path.to_owned(), node }.table()
     }
@@ -38,11 +49,28 @@ impl<'a> Fields<'a> {
     }
 
     /// Takes one key out, which must be there.
-    ///
-    /// # Errors
-    /// When it is not.
     pub fn need(&mut self, key: &'static str) -> Result<Field<'a>, SpecError> {
         self.take(key).ok_or_else(|| self.error(format!("`{key}` is missing")))
+    }
+
+    /// Reads one key, if it is there.
+    pub fn get<T: Read>(&mut self, key: &'static str) -> Result<Option<T>, SpecError> {
+        self.take(key).map(T::read).transpose()
+    }
+
+    /// Reads one key, or the default where it is not there.
+    pub fn get_or_default<T: Read + Default>(&mut self, key: &'static str) -> Result<T, SpecError> {
+        self.get(key).map(Option::unwrap_or_default)
+    }
+
+    /// Reads one key, which must be there.
+    pub fn must<T: Read>(&mut self, key: &'static str) -> Result<T, SpecError> {
+        T::read(self.need(key)?)
+    }
+
+    /// Reads a table whose keys are names that the author chose, in the author's order; empty where the key is not there.
+    pub fn named<T: Read>(&mut self, key: &'static str) -> Result<Vec<(String, T)>, SpecError> {
+        self.take(key).map_or_else(|| Ok(Vec::new()), Field::named)
     }
 
     /// Takes everything that is left: for tables whose keys are names that the author chose.
@@ -57,25 +85,16 @@ impl<'a> Fields<'a> {
     }
 
     /// Text, if the key is there.
-    ///
-    /// # Errors
-    /// When it is something else.
     pub fn text(&mut self, key: &'static str) -> Result<Option<String>, SpecError> {
-        self.take(key).map(Field::text).transpose()
+        self.get(key)
     }
 
-    /// A list of texts; empty if the key is not there.
-    ///
-    /// # Errors
-    /// When it is something else.
-    pub fn texts(&mut self, key: &'static str) -> Result<Vec<String>, SpecError> {
-        self.take(key).map(Field::texts).transpose().map(Option::unwrap_or_default)
+    /// The author's reason for what the table says, `why`, with its lines joined.
+    pub(super) fn why(&mut self) -> Result<Option<String>, SpecError> {
+        Ok(self.text("why")?.map(|text| joined(&text)))
     }
 
-    /// Says that all keys have been asked for.
-    ///
-    /// # Errors
-    /// When a key is left.
+    /// Ends the reading: no other key is known.
     pub fn finish(self) -> Result<(), SpecError> {
         let Some((name, node)) = self.entries.first() else { return Ok(()) };
         let hint = did_you_mean(name, self.asked.iter().copied());
@@ -84,39 +103,25 @@ impl<'a> Fields<'a> {
         } else {
             hint
         };
-        Err(SpecError {
-            document: self.document.to_owned(),
-            key: join(&self.path, name),
-            line: Some(node.line),
-            message: format!("there is no such key{known}"),
-        })
+        let at = WrittenAt::new(self.document, &join(&self.path, name), node.line);
+        Err(at.error(format!("there is no such key{known}")))
     }
 
     /// Where this table stands.
     pub fn at(&self) -> WrittenAt {
-        WrittenAt { document: self.document.to_owned(), key: self.path.clone(), line: Some(self.line) }
+        WrittenAt::new(self.document, &self.path, self.line)
     }
 
     /// An error about this table.
     pub fn error(&self, message: impl Into<String>) -> SpecError {
-        SpecError {
-            document: self.document.to_owned(),
-            key: self.path.clone(),
-            line: Some(self.line),
-            message: message.into(),
-        }
+        self.at().error(message)
     }
 }
 
 impl<'a> Field<'a> {
     /// An error about this value.
     pub fn error(&self, message: impl Into<String>) -> SpecError {
-        SpecError {
-            document: self.document.to_owned(),
-            key: self.path.clone(),
-            line: Some(self.node.line),
-            message: message.into(),
-        }
+        WrittenAt::new(self.document, &self.path, self.node.line).error(message)
     }
 
     fn wrong(&self, wanted: &str) -> SpecError {
@@ -133,15 +138,16 @@ impl<'a> Field<'a> {
         self.node
     }
 
-    /// The line it stands on.
-    pub fn line(&self) -> usize {
-        self.node.line
+    /// The author's text: where the value of an option stands in its place, `option NAME`.
+    pub(super) fn as_written(&self) -> String {
+        match (&self.node.as_written, &self.node.value) {
+            (Some(text), _) | (None, Value::Text(text)) => text.clone(),
+            (None, Value::Integer(number)) => number.to_string(),
+            (None, _) => String::new(),
+        }
     }
 
     /// Text.
-    ///
-    /// # Errors
-    /// When it is something else, or empty.
     pub fn text(self) -> Result<String, SpecError> {
         match &self.node.value {
             Value::Text(text) if text.is_empty() => Err(self.error("must not be empty")),
@@ -151,9 +157,6 @@ impl<'a> Field<'a> {
     }
 
     /// True or false.
-    ///
-    /// # Errors
-    /// When it is something else.
     pub fn boolean(self) -> Result<bool, SpecError> {
         match self.node.value {
             Value::Boolean(truth) => Ok(truth),
@@ -162,9 +165,6 @@ impl<'a> Field<'a> {
     }
 
     /// An integer that is not negative.
-    ///
-    /// # Errors
-    /// When it is something else.
     pub fn count(self) -> Result<u64, SpecError> {
         match &self.node.value {
             Value::Integer(number) if *number >= 0 => Ok(number.unsigned_abs()),
@@ -173,21 +173,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A list of texts; a single text stands for a list of one.
-    ///
-    /// # Errors
-    /// When it is something else.
-    pub fn texts(self) -> Result<Vec<String>, SpecError> {
-        if let Value::Text(_) = self.node.value {
-            return self.text().map(|text| vec![text]);
-        }
-        self.items()?.into_iter().map(Field::text).collect()
-    }
-
     /// The items of an array.
-    ///
-    /// # Errors
-    /// When it is something else.
     pub fn items(self) -> Result<Vec<Field<'a>>, SpecError> {
         match self.node.value {
             Value::Array(items) => Ok(items
@@ -200,9 +186,6 @@ impl<'a> Field<'a> {
     }
 
     /// The table it is.
-    ///
-    /// # Errors
-    /// When it is something else.
     pub fn table(self) -> Result<Fields<'a>, SpecError> {
         match self.node.value {
             Value::Table(entries) => Ok(Fields {
@@ -216,27 +199,32 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The table it is, as names and texts.
-    ///
-    /// # Errors
-    /// When it is something else.
-    pub fn text_table(self) -> Result<Vec<(String, String)>, SpecError> {
-        self.table()?.rest().into_iter().map(|(name, field)| Ok((name, field.text()?))).collect()
+    /// A table whose keys are names that the author chose, in the author's order.
+    pub fn named<T: Read>(self) -> Result<Vec<(String, T)>, SpecError> {
+        self.table()?.rest().into_iter().map(|(name, field)| Ok((name, T::read(field)?))).collect()
     }
 
     /// One of a closed set of words.
-    ///
-    /// # Errors
-    /// When it is another one.
     pub fn word<T: Copy>(self, words: &[(&str, T)]) -> Result<T, SpecError> {
-        let error = |text: &str, field: &Field<'_>| {
+        let Value::Text(text) = &self.node.value else { return Err(self.wrong("text")) };
+        words.iter().find(|(word, _)| word == text).map(|(_, value)| *value).ok_or_else(|| {
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             let hint = did_you_mean(text, known.iter().copied());
-            field.error(format!("`{text}` is not one of {}{hint}", known.join(", ")))
-        };
-        let Value::Text(text) = &self.node.value else { return Err(self.wrong("text")) };
-        words.iter().find(|(word, _)| word == text).map(|(_, value)| *value).ok_or_else(|| error(text, &self))
+            self.error(format!("`{text}` is not one of {}{hint}", known.join(", ")))
+        })
     }
+
+    /// Text, with its place.
+    pub fn written(self) -> Result<Written, SpecError> {
+        let at = WrittenAt::new(self.document, &self.path, self.node.line);
+        let as_written = self.node.as_written.clone();
+        Ok(Written { text: self.text()?, as_written, at })
+    }
+}
+
+/// A text of several lines on one.
+pub(super) fn joined(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn join(path: &str, key: &str) -> String {
@@ -248,46 +236,74 @@ fn join(path: &str, key: &str) -> String {
 pub struct Written {
     /// The text.
     pub text: String,
-    document: String,
-    key: String,
-    line: usize,
+    /// Where it stands.
+    pub at: WrittenAt,
+    as_written: Option<String>,
 }
 
 impl Written {
-    /// Where it stands.
-    pub fn at(&self) -> WrittenAt {
-        WrittenAt { document: self.document.clone(), key: self.key.clone(), line: Some(self.line) }
+    /// The author's text: where the value of an option stands in its place, `option NAME`.
+    pub fn as_written(&self) -> &str {
+        self.as_written.as_ref().unwrap_or(&self.text)
     }
 
     /// An error about this text.
     pub fn error(&self, message: impl Into<String>) -> SpecError {
-        SpecError {
-            document: self.document.clone(),
-            key: self.key.clone(),
-            line: Some(self.line),
-            message: message.into(),
+        self.at.error(message)
+    }
+}
+
+/// SQL with the place it was written at.
+#[derive(Debug, Clone)]
+pub(crate) struct Fragment {
+    pub(crate) written: Written,
+    pub(crate) sql: Template,
+}
+
+impl Read for String {
+    fn read(field: Field<'_>) -> Result<String, SpecError> {
+        field.text()
+    }
+}
+
+impl Read for Written {
+    fn read(field: Field<'_>) -> Result<Written, SpecError> {
+        field.written()
+    }
+}
+
+impl Read for Fragment {
+    fn read(field: Field<'_>) -> Result<Fragment, SpecError> {
+        let written = field.written()?;
+        let sql = Template::parse(&written.text).map_err(|why| written.error(why.0))?;
+        Ok(Fragment { written, sql })
+    }
+}
+
+/// A list; a single text stands for a list of one.
+impl<T: Read> Read for Vec<T> {
+    fn read(field: Field<'_>) -> Result<Vec<T>, SpecError> {
+        match field.value() {
+            Value::Text(_) => Ok(vec![T::read(field)?]),
+            _ => field.items()?.into_iter().map(T::read).collect(),
         }
     }
 }
 
-impl Field<'_> {
-    /// Text, with its place.
-    ///
-    /// # Errors
-    /// When it is something else, or empty.
-    pub fn written(self) -> Result<Written, SpecError> {
-        let (document, key, line) = (self.document.to_owned(), self.path.clone(), self.node.line);
-        Ok(Written { text: self.text()?, document, key, line })
+impl<T: Word> Read for T {
+    fn read(field: Field<'_>) -> Result<T, SpecError> {
+        field.word(T::WORDS)
     }
+}
 
-    /// A list of texts with their places; a single text stands for a list of one.
-    ///
-    /// # Errors
-    /// When it is something else.
-    pub fn all_written(self) -> Result<Vec<Written>, SpecError> {
-        match self.node.value {
-            Value::Text(_) => Ok(vec![self.written()?]),
-            _ => self.items()?.into_iter().map(Field::written).collect(),
-        }
+impl Read for Engine {
+    fn read(field: Field<'_>) -> Result<Engine, SpecError> {
+        field.word(&Engine::ALL.map(|engine| (engine.name(), engine)))
+    }
+}
+
+impl Read for Action {
+    fn read(field: Field<'_>) -> Result<Action, SpecError> {
+        field.word(&Action::ALL.map(|action| (action.name(), action)))
     }
 }

@@ -1,4 +1,4 @@
-//! What a database says about its own tables: plain facts, read by a store and judged here.
+//! What a database says about its own tables: plain facts, read by a store.
 
 use super::queue::StateValue;
 use crate::model::Engine;
@@ -31,7 +31,7 @@ pub struct LiveTable {
     /// Columns of unique indexes that have no condition, and of the partition key. A change of these asks for the
     /// stronger row lock.
     pub key_columns: BTreeSet<String>,
-    /// Columns that cannot be NULL. A domain's own NOT NULL is not told here.
+    /// Columns that cannot be NULL. A domain's own NOT NULL is not among them.
     pub not_null: BTreeSet<String>,
     /// The columns of each unique index that has no condition, the primary key among them.
     pub unique: Vec<Vec<String>>,

@@ -1,7 +1,7 @@
 //! TOML with line numbers, and the two operations that the preset format stands on: picking an engine's leaf and laying a
 //! variant over a document.
 
-use super::SpecError;
+use super::{SpecError, WrittenAt};
 use crate::model::Engine;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -13,6 +13,8 @@ pub struct Node {
     pub line: usize,
     /// The value.
     pub value: Value,
+    /// The author's text, where the value of an option has taken its place.
+    pub as_written: Option<String>,
 }
 
 /// What a [`Node`] holds. Tables keep the order of the file.
@@ -39,13 +41,16 @@ impl Node {
     /// When the text is not TOML.
     pub fn parse(name: &str, text: &str) -> Result<Node, SpecError> {
         let lines = Lines::of(text);
-        let table = DeTable::parse(text).map_err(|error| SpecError {
-            document: name.to_owned(),
-            key: String::new(),
-            line: error.span().map(|span| lines.at(span.start)),
-            message: error.message().to_owned(),
+        let table = DeTable::parse(text).map_err(|error| {
+            let line = error.span().map(|span| lines.at(span.start));
+            WrittenAt { document: name.to_owned(), key: String::new(), line }.error(error.message())
         })?;
-        Ok(Node { line: 1, value: lines.table(table.get_ref()) })
+        Ok(Node::new(1, lines.table(table.get_ref())))
+    }
+
+    /// A value that stands on that line.
+    pub(super) fn new(line: usize, value: Value) -> Node {
+        Node { line, value, as_written: None }
     }
 
     /// The child of that name, if this is a table that has it.
@@ -64,7 +69,7 @@ impl Node {
             }
             other => other.clone(),
         };
-        Node { line: self.line, value }
+        Node::new(self.line, value)
     }
 
     /// The items of an array; of anything else none.
@@ -130,7 +135,7 @@ impl Node {
             Value::Array(items) => Value::Array(items.into_iter().filter_map(|item| item.for_engine(engine)).collect()),
             other => other,
         };
-        Some(Node { line, value })
+        Some(Node::new(line, value))
     }
 
     /// Lays another document over this one: tables deep, everything else replaced.
@@ -194,6 +199,6 @@ impl Lines {
             DeValue::Float(_) => Value::Other("a floating point number"),
             DeValue::Datetime(_) => Value::Other("a date"),
         };
-        Node { line, value }
+        Node::new(line, value)
     }
 }

@@ -2,9 +2,9 @@
 //! `option NAME` anywhere in the document stands for the value that was given, or for the default; `{options.NAME}` stands for
 //! it within the texts of `[time]` and `[tables]`, which are no SQL: a zone, a table's prefix.
 
-use super::fields::{Field, Fields};
+use super::fields::{Field, Read};
 use super::node::{Node, Value};
-use super::{SpecError, did_you_mean};
+use super::{SpecError, WrittenAt, did_you_mean};
 use crate::model::parse_duration;
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ impl OptionKind {
         }
     }
 
-    /// Some value, so that a document can be read before the operator has said anything.
+    /// Some value, so that a document can be read without the operator's.
     fn sample(&self) -> OptionValue {
         match self {
             OptionKind::Integer => OptionValue::Integer(1),
@@ -80,37 +80,41 @@ impl OptionKind {
 
 /// Reads `[options]`.
 pub(super) fn options(field: Field<'_>) -> Result<Vec<PresetOption>, SpecError> {
-    field.table()?.rest().into_iter().map(|(name, field)| option(name, field.table()?)).collect()
+    let named = field.named::<PresetOption>()?.into_iter();
+    Ok(named.map(|(name, option)| PresetOption { name, ..option }).collect())
 }
 
-fn option(name: String, mut fields: Fields<'_>) -> Result<PresetOption, SpecError> {
-    let words = fields.texts("values")?;
-    let kind = fields.need("kind")?.word(&[
-        ("integer", Some(&OptionKind::Integer)),
-        ("duration", Some(&OptionKind::Duration)),
-        ("text", Some(&OptionKind::Text)),
-        ("word", None),
-    ])?;
-    let kind = match kind {
-        None if words.is_empty() => return Err(fields.error("a `word` needs `values`: which words?")),
-        None => OptionKind::Word(words),
-        Some(_) if !words.is_empty() => return Err(fields.error("`values` belong to a `word`")),
-        Some(plain) => plain.clone(),
-    };
-    let default = match fields.take("default") {
-        None => None,
-        Some(field) => {
-            let text = match field.value() {
-                Value::Integer(number) => number.to_string(),
-                Value::Text(text) => text.clone(),
-                _ => return Err(field.error("must be text or an integer")),
-            };
-            Some(kind.read(&text).map_err(|why| field.error(why))?)
-        }
-    };
-    let help = fields.need("help")?.text()?;
-    fields.finish()?;
-    Ok(PresetOption { name, kind, default, help })
+impl Read for PresetOption {
+    fn read(field: Field<'_>) -> Result<PresetOption, SpecError> {
+        let mut fields = field.table()?;
+        let words: Vec<String> = fields.get_or_default("values")?;
+        let kind = fields.need("kind")?.word(&[
+            ("integer", Some(&OptionKind::Integer)),
+            ("duration", Some(&OptionKind::Duration)),
+            ("text", Some(&OptionKind::Text)),
+            ("word", None),
+        ])?;
+        let kind = match kind {
+            None if words.is_empty() => return Err(fields.error("a `word` needs `values`: which words?")),
+            None => OptionKind::Word(words),
+            Some(_) if !words.is_empty() => return Err(fields.error("`values` belong to a `word`")),
+            Some(plain) => plain.clone(),
+        };
+        let default = match fields.take("default") {
+            None => None,
+            Some(field) => {
+                let text = match field.value() {
+                    Value::Integer(number) => number.to_string(),
+                    Value::Text(text) => text.clone(),
+                    _ => return Err(field.error("must be text or an integer")),
+                };
+                Some(kind.read(&text).map_err(|why| field.error(why))?)
+            }
+        };
+        let help = fields.must("help")?;
+        fields.finish()?;
+        Ok(PresetOption { name: String::new(), kind, default, help })
+    }
 }
 
 /// The values in force: given ones, else defaults.
@@ -144,57 +148,50 @@ pub(super) fn chosen(
     Ok(values)
 }
 
-/// Values with which a document can be read before anybody has said anything.
+/// Values with which a document can be read without the operator's.
 pub(super) fn samples(options: &[PresetOption]) -> BTreeMap<String, OptionValue> {
     let sample = |option: &PresetOption| option.default.clone().unwrap_or_else(|| option.kind.sample());
     options.iter().map(|option| (option.name.clone(), sample(option))).collect()
 }
 
 /// Puts the values where the document says `option NAME`, and within names and spellings of times.
-pub(super) fn fill(document: &str, mut node: Node, values: &BTreeMap<String, OptionValue>) -> Result<Node, SpecError> {
-    let line = node.line;
-    if let Value::Table(entries) = &mut node.value {
-        for (_, inner) in entries.iter_mut().filter(|(key, _)| ["time", "tables"].contains(&key.as_str())) {
-            within(inner, values);
-        }
-    }
-    let value = match node.value {
-        Value::Text(text) => match text.strip_prefix("option ") {
-            None => Value::Text(text),
-            Some(name) => match values.get(name) {
+pub(super) fn fill(document: &str, node: &mut Node, values: &BTreeMap<String, OptionValue>) -> Result<(), SpecError> {
+    match &mut node.value {
+        Value::Text(text) => {
+            let Some(name) = text.strip_prefix("option ") else { return Ok(()) };
+            let value = match values.get(name) {
                 Some(OptionValue::Integer(number)) => Value::Integer(*number),
                 Some(OptionValue::Text(text)) => Value::Text(text.clone()),
                 None => {
                     let hint = did_you_mean(name, values.keys().map(String::as_str));
-                    return Err(SpecError {
-                        document: document.to_owned(),
-                        key: "options".to_owned(),
-                        line: Some(line),
-                        message: format!("there is no option `{name}`{hint}"),
-                    });
+                    let at = WrittenAt::new(document, "options", node.line);
+                    return Err(at.error(format!("there is no option `{name}`{hint}")));
                 }
-            },
-        },
-        Value::Array(items) => {
-            Value::Array(items.into_iter().map(|item| fill(document, item, values)).collect::<Result<_, _>>()?)
+            };
+            node.as_written = Some(std::mem::take(text));
+            node.value = value;
+            Ok(())
         }
-        Value::Table(entries) => Value::Table(
-            entries
-                .into_iter()
-                .map(|(name, node)| Ok((name, fill(document, node, values)?)))
-                .collect::<Result<_, SpecError>>()?,
-        ),
-        other => other,
-    };
-    Ok(Node { line, value })
+        Value::Array(items) => items.iter_mut().try_for_each(|item| fill(document, item, values)),
+        Value::Table(entries) => entries.iter_mut().try_for_each(|(key, inner)| {
+            if ["time", "tables"].contains(&key.as_str()) {
+                within(inner, values);
+            }
+            fill(document, inner, values)
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Replaces `{options.NAME}` in all texts of a table. What stays is an error of the place it stands in.
 fn within(node: &mut Node, values: &BTreeMap<String, OptionValue>) {
     match &mut node.value {
         Value::Text(text) => {
-            for (name, value) in values {
-                *text = text.replace(&format!("{{options.{name}}}"), &value.to_string());
+            let filled = values.iter().fold(text.clone(), |filled, (name, value)| {
+                filled.replace(&format!("{{options.{name}}}"), &value.to_string())
+            });
+            if filled != *text {
+                node.as_written = Some(std::mem::replace(text, filled));
             }
         }
         Value::Array(items) => items.iter_mut().for_each(|item| within(item, values)),

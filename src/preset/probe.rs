@@ -86,7 +86,7 @@ impl Probing<'_> {
         Ok(true)
     }
 
-    /// Whether a condition holds, where that can be told without a question.
+    /// Whether a condition holds, where the catalog answers; `None` where only a query can.
     fn seen(&self, probe: &Probe) -> Option<bool> {
         Some(match probe {
             Probe::Engine(engine) => self.live.engine == *engine,
@@ -100,7 +100,7 @@ impl Probing<'_> {
             }
             Probe::Option(name, value) => self.options.get(name) == Some(value),
             Probe::Function(_, there) if self.live.engine == Engine::Sqlite => !*there,
-            // What is not there cannot be asked.
+            // A table that does not exist cannot be queried.
             Probe::Sql(sql) if self.absent(sql).is_some() => false,
             Probe::Function(..) | Probe::Sql(_) => return None,
         })
@@ -155,7 +155,7 @@ impl Probing<'_> {
     fn is_known(&self, preset: &Preset, variants: &[Variant], held: &[String]) -> Result<(), SpecError> {
         let exactly_one = &preset.detect.exactly_one;
         let fits: Vec<&str> = exactly_one.iter().filter(|name| held.contains(name)).map(String::as_str).collect();
-        // Where a table is missing altogether, that is what is to be said.
+        // A table that is missing altogether is reported as such.
         let is_missing = preset.detect.tables.iter().any(|wanted| self.table(&wanted.table).is_none());
         if exactly_one.is_empty() || fits.len() == 1 || is_missing {
             return Ok(());

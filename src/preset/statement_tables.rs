@@ -1,4 +1,4 @@
-//! What a statement does to which tables, told from the words before their names.
+//! What a statement does to which tables, by the words before their names.
 
 use super::template::{Piece, Template};
 use std::collections::BTreeSet;

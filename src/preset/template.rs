@@ -7,7 +7,7 @@ use super::queue::Column;
 use crate::model::Cell;
 use std::fmt;
 
-/// A fragment of SQL with its markers told apart.
+/// A fragment of SQL, cut at its markers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Template(pub Vec<Piece>);
 
@@ -39,13 +39,13 @@ pub enum Marker {
     NowRfc3339,
     /// When the job may run again: now, or as much later as the operator asks. With a column: in that column's encoding.
     RunAt(Option<String>),
-    /// Why the job is moved.
+    /// Why the action is taken.
     Reason,
     /// The queue library's schema.
     Schema,
     /// The job's queue; in wake-ups only.
     Queue,
-    /// How many jobs were moved; in wake-ups only.
+    /// How many jobs the run moved; in wake-ups only.
     Moved,
 }
 
@@ -114,6 +114,18 @@ impl Template {
     /// True if the fragment asks for that value.
     pub fn asks(&self, wanted: &Marker) -> bool {
         self.0.iter().any(|piece| matches!(piece, Piece::Marker(marker) if marker == wanted))
+    }
+
+    /// The constant that it is: a number, true or false, or a quoted text without its quotes, perhaps with a cast
+    /// behind it.
+    pub fn constant(&self) -> Option<&str> {
+        let [Piece::Text(text)] = self.0.as_slice() else { return None };
+        let bare = text.split("::").next()?.trim();
+        if let Some(inner) = bare.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+            return (!inner.contains('\'')).then_some(inner);
+        }
+        let is_truth = ["true", "false"].iter().any(|word| bare.eq_ignore_ascii_case(word));
+        (is_truth || bare.parse::<f64>().is_ok()).then_some(bare)
     }
 
     /// The markers in it.

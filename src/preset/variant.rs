@@ -1,24 +1,25 @@
 //! Differences between versions of a queue library: a probe and the part of the document it replaces. Which of them a
 //! database has is found out in `probe.rs`.
 
-use super::SpecError;
-use super::fields::Fields;
+use super::fields::{Fields, Fragment, Read, Written, joined};
 use super::node::{Node, Value};
 use super::template::{Piece, Template};
+use super::{SpecError, WrittenAt};
 use crate::model::Engine;
 
 /// One `[[variant]]`.
 #[derive(Debug, Clone)]
-pub(super) struct Variant {
-    pub(super) name: String,
-    pub(super) when: Vec<Probe>,
-    pub(super) refuse: Option<String>,
+pub(crate) struct Variant {
+    pub(crate) name: String,
+    pub(crate) when: Vec<Probe>,
+    pub(crate) refuse: Option<String>,
+    pub(crate) why: Option<String>,
     pub(super) overlay: Node,
 }
 
 /// One condition of a variant.
 #[derive(Debug, Clone)]
-pub(super) enum Probe {
+pub(crate) enum Probe {
     Engine(Engine),
     Table(String, bool),
     Column(String, String, bool),
@@ -31,45 +32,43 @@ pub(super) enum Probe {
 
 impl Variant {
     /// The tables that its overlay names, with their physical names.
-    pub(super) fn tables(&self) -> Vec<(String, String)> {
+    pub(crate) fn tables(&self) -> Vec<(String, String)> {
         let tables = self.overlay.get("tables").into_iter().flat_map(Node::texts);
         tables.map(|(logical, name)| (logical.to_owned(), name.to_owned())).collect()
+    }
+
+    /// Whether a database of that engine can have it.
+    pub(crate) fn is_on(&self, engine: Engine) -> bool {
+        !self.when.iter().any(|probe| matches!(probe, Probe::Engine(other) if *other != engine))
     }
 }
 
 /// The variants of a document whose engine leaves are picked.
 pub(super) fn variants(document: &str, root: &Node) -> Result<Vec<Variant>, SpecError> {
-    let Some(Node { value: Value::Array(items), .. }) = root.get("variant") else { return Ok(Vec::new()) };
-    items.iter().cloned().map(|node| variant(document, node)).collect()
+    root.get("variant").map_or(&[][..], Node::items).iter().cloned().map(|node| variant(document, node)).collect()
 }
 
 fn variant(document: &str, mut node: Node) -> Result<Variant, SpecError> {
-    let missing = |what: &str| SpecError {
-        document: document.to_owned(),
-        key: "variant".to_owned(),
-        line: Some(node.line),
-        message: format!("needs `{what}`"),
-    };
+    let missing = |what: &str| WrittenAt::new(document, "variant", node.line).error(format!("needs `{what}`"));
     let (no_name, no_when) = (missing("name"), missing("when"));
     let Some(Node { value: Value::Text(name), .. }) = node.take("name") else { return Err(no_name) };
     let when = node.take("when").ok_or(no_when)?;
-    let refuse = match node.take("refuse") {
-        Some(Node { value: Value::Text(why), .. }) => Some(why),
+    let mut text = |key| match node.take(key) {
+        Some(Node { value: Value::Text(text), .. }) => Some(text),
         _ => None,
     };
-    let mut when = Fields::of(document, "variant.when", when)?;
-    let mut probes = Vec::new();
-    if let Some(field) = when.take("engine") {
-        let words: Vec<(&str, Engine)> = Engine::ALL.iter().map(|engine| (engine.name(), *engine)).collect();
-        probes.push(Probe::Engine(field.word(&words)?));
-    }
+    let (refuse, why) = (text("refuse"), text("why").map(|why| joined(&why)));
+    Ok(Variant { name, when: probes(Fields::of(document, "variant.when", when)?)?, refuse, why, overlay: node })
+}
+
+fn probes(mut when: Fields<'_>) -> Result<Vec<Probe>, SpecError> {
+    let mut probes: Vec<Probe> = when.get("engine")?.map(Probe::Engine).into_iter().collect();
     for (key, there) in [("table", true), ("no_table", false)] {
-        for table in when.texts(key)? {
-            probes.push(Probe::Table(table, there));
-        }
+        let tables: Vec<String> = when.get_or_default(key)?;
+        probes.extend(tables.into_iter().map(|table| Probe::Table(table, there)));
     }
     for (key, there) in [("column", true), ("no_column", false)] {
-        for place in when.take(key).map(|field| field.all_written()).transpose()?.unwrap_or_default() {
+        for place in when.get_or_default::<Vec<Written>>(key)? {
             let (table, column) = split(&place.text).ok_or_else(|| place.error("must be `table.column`"))?;
             probes.push(Probe::Column(table, column, there));
         }
@@ -77,34 +76,23 @@ fn variant(document: &str, mut node: Node) -> Result<Variant, SpecError> {
     if let Some(field) = when.take("type") {
         for (place, field) in field.table()?.rest() {
             let (table, column) = split(&place).ok_or_else(|| field.error("must be named `table.column`"))?;
-            probes.push(Probe::Type(table, column, field.texts()?));
+            probes.push(Probe::Type(table, column, Read::read(field)?));
         }
     }
-    if let Some(field) = when.take("label") {
-        for (type_name, label) in field.text_table()? {
-            probes.push(Probe::Label(type_name, label));
-        }
-    }
+    probes.extend(when.named("label")?.into_iter().map(|(type_name, label)| Probe::Label(type_name, label)));
     for (key, there) in [("function", true), ("no_function", false)] {
-        for function in when.texts(key)? {
-            probes.push(Probe::Function(function, there));
-        }
+        let functions: Vec<String> = when.get_or_default(key)?;
+        probes.extend(functions.into_iter().map(|function| Probe::Function(function, there)));
     }
-    if let Some(field) = when.take("option") {
-        for (option, value) in field.text_table()? {
-            probes.push(Probe::Option(option, value));
-        }
-    }
-    if let Some(field) = when.take("sql") {
-        let written = field.written()?;
-        let sql = Template::parse(&written.text).map_err(|why| written.error(why.0))?;
+    probes.extend(when.named("option")?.into_iter().map(|(option, value)| Probe::Option(option, value)));
+    if let Some(Fragment { written, sql }) = when.get("sql")? {
         if sql.0.iter().any(|piece| !matches!(piece, Piece::Text(_) | Piece::Name(_))) {
             return Err(written.error("a probe takes no markers but {table}"));
         }
         probes.push(Probe::Sql(sql));
     }
     when.finish()?;
-    Ok(Variant { name, when: probes, refuse, overlay: node })
+    Ok(probes)
 }
 
 fn split(place: &str) -> Option<(String, String)> {

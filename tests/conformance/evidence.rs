@@ -190,6 +190,6 @@ fn refuses(lab: &PostgresLab) {
     for text in [owner.mapping(), in_place_of(joined, "newest"), in_place_of(selected, "beats")] {
         let refused = try_resolve(&*lab.store(), &mapping(&text), &Place::default()).unwrap_err();
         assert!(refused.message.contains("workers is a materialized view"), "{refused}");
-        assert!(refused.line.is_some() && !refused.key.is_empty(), "{refused}");
+        assert!(refused.at.line.is_some() && !refused.at.key.is_empty(), "{refused}");
     }
 }

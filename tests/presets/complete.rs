@@ -1,6 +1,7 @@
-//! Nothing is missing of any built-in preset: versions, a page, words, fixtures and scenes.
+//! Nothing is missing of any built-in preset: versions, a page, fixtures and scenes. The words are counted by a unit test,
+//! `preset::built_in_tests`.
 
-use jobdoctor::preset::{Becomes, Catalog, Preset, Profile, Proof, StepProfile};
+use jobdoctor::preset::{Catalog, Preset, Proof};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,48 +58,6 @@ fn words(preset: &Preset) -> BTreeSet<String> {
     }
     let unchecked = preset.live.iter().filter(|version| !preset.checked.contains(version));
     lacks.extend(unchecked.map(|version| format!("`live` names {version}, which `checked` does not")));
-    let shapes = preset.shapes().unwrap();
-    let profiles: Vec<&Profile> = shapes.iter().filter_map(|shape| shape.profile.as_ref()).collect();
-    let mut expressions = BTreeSet::new();
-    for profile in &profiles {
-        if !is_ours(preset) && profile.cautions.iter().all(|(name, _)| name != "late") {
-            lacks.insert("[caution] `late`".to_owned());
-        }
-        if !is_ours(preset) && profile.advice.is_none() {
-            lacks.insert("[advice]".to_owned());
-        }
-        for action in &profile.actions {
-            for (n, step) in action.steps.iter().enumerate() {
-                match step {
-                    StepProfile::Sql { does: None, .. } => {
-                        lacks.insert(format!("`does` of step {} of {}", n + 1, action.action));
-                    }
-                    StepProfile::Sql { .. } => {}
-                    StepProfile::Update(changes) => {
-                        for change in changes {
-                            let Becomes::Expression { words, .. } = &change.becomes else { continue };
-                            expressions.insert(change.column.as_str());
-                            if words.is_none() {
-                                lacks.insert(format!("[words] `{}`, set by {}", change.column, action.action));
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-    for change in
-        profiles.iter().flat_map(|profile| &profile.actions).flat_map(|action| &action.delayed).flat_map(|d| &d.changes)
-    {
-        let Becomes::Expression { words, .. } = &change.becomes else { continue };
-        expressions.insert(change.column.as_str());
-        if words.is_none() {
-            lacks.insert(format!("[words] `{}`, set by a delay", change.column));
-        }
-    }
-    let spoken = profiles.iter().flat_map(|profile| &profile.words);
-    let idle = spoken.filter(|(column, _)| !expressions.contains(column.as_str()));
-    lacks.extend(idle.map(|(column, _)| format!("[words] `{column}` is about no column that an action sets")));
     lacks
 }
 

@@ -115,6 +115,8 @@ fn parts(value: &Value, path: &mut Vec<String>, places: &mut Vec<Vec<String>>) {
     let is_part = match last {
         "attempts" => within("action"),
         "guard" => true,
+        // A reason, which is printed and changes nothing.
+        "why" => false,
         _ => {
             let parent = path.len().checked_sub(2).and_then(|n| path.get(n)).map_or("", String::as_str);
             ["clear", "stamp", "set", "step"].contains(&parent) && within("action")

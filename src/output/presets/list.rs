@@ -1,5 +1,6 @@
+use super::page::shapes;
 use crate::output::format::{Align, Cell, Column, Table};
-use crate::preset::{Catalog, Preset, Profile, Shape, SpecError};
+use crate::preset::{Catalog, Document, Preset, Shape, SpecError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -29,7 +30,7 @@ pub struct PresetEntry {
     pub built_in: bool,
     /// True if it is recognised without being named.
     pub detected: bool,
-    /// What tells life from death, best source first: `lease`, `heartbeat`, `owner`, `lock`, `age`. Empty where nothing does.
+    /// What shows life, best source first: `lease`, `heartbeat`, `owner`, `lock`, `age`. Empty where nothing does.
     pub liveness: Vec<String>,
     /// Variants of the queue in which that differs.
     pub variant_liveness: Vec<PresetVariantLiveness>,
@@ -37,12 +38,12 @@ pub struct PresetEntry {
     pub can: Vec<String>,
 }
 
-/// What tells life from death in a variant.
+/// What shows life in a variant.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PresetVariantLiveness {
     /// The variant.
     pub variant: String,
-    /// See [`PresetEntry::liveness`].
+    /// Best source first, as in [`PresetEntry::liveness`].
     pub liveness: Vec<String>,
 }
 
@@ -90,7 +91,7 @@ fn liveness(preset: &PresetEntry) -> String {
 /// Lists the queues that are known.
 ///
 /// # Errors
-/// Never for presets that were read: see [`Preset::shapes`].
+/// Never for presets that were read: their documents were typed then.
 pub fn presets(catalog: &Catalog) -> Result<Presets, SpecError> {
     let mut presets: Vec<PresetEntry> = catalog.iter().map(entry).collect::<Result<_, _>>()?;
     presets.sort_by(|a, b| a.name.cmp(&b.name));
@@ -98,21 +99,22 @@ pub fn presets(catalog: &Catalog) -> Result<Presets, SpecError> {
 }
 
 fn entry(preset: &Preset) -> Result<PresetEntry, SpecError> {
-    let shapes = preset.shapes()?;
+    let engines = shapes(preset)?;
     // Engines differ in how they spell things, not in what they show: the first one stands for all.
-    let base = shapes.first().and_then(|shape| shape.profile.as_ref());
+    let base = engines.first().and_then(|(_, shapes)| shapes.first()).map(|shape| &shape.document);
     let liveness: Vec<String> = base.map(life_signs).unwrap_or_default();
     let mut variants: Vec<PresetVariantLiveness> = Vec::new();
-    for Shape { variant, profile, .. } in &shapes {
-        if let (Some(variant), Some(profile)) = (variant, profile) {
-            let own = life_signs(profile);
-            if own != liveness && variants.iter().all(|known| known.liveness != own) {
-                variants.push(PresetVariantLiveness { variant: variant.name.clone(), liveness: own });
-            }
+    for (engine, Shape { variant, document }) in
+        engines.iter().flat_map(|(e, shapes)| shapes.iter().map(move |s| (e, s)))
+    {
+        let Some(variant) = variant.as_ref().filter(|v| v.refuse.is_none() && v.is_on(*engine)) else { continue };
+        let own = life_signs(document);
+        if own != liveness && variants.iter().all(|known| known.liveness != own) {
+            variants.push(PresetVariantLiveness { variant: variant.name.clone(), liveness: own });
         }
     }
-    let actions = base.map(|profile| profile.actions.as_slice()).unwrap_or_default();
-    let can = actions.iter().filter(|action| action.refused.is_none()).map(|action| action.action.name());
+    let actions = base.map(|document| document.actions.as_slice()).unwrap_or_default();
+    let can = actions.iter().filter(|(_, doc)| doc.refused.is_none()).map(|(action, _)| action.name());
     Ok(PresetEntry {
         name: preset.name.clone(),
         title: preset.title.clone(),
@@ -127,6 +129,7 @@ fn entry(preset: &Preset) -> Result<PresetEntry, SpecError> {
     })
 }
 
-fn life_signs(profile: &Profile) -> Vec<String> {
-    profile.life_signs().into_iter().map(str::to_owned).collect()
+/// What shows life, best source first.
+fn life_signs(document: &Document) -> Vec<String> {
+    document.claim.liveness.iter().map(|source| source.by.name().to_owned()).collect()
 }

@@ -2,14 +2,13 @@
 
 mod actions;
 mod list;
-mod markdown;
+mod liveness;
 mod page;
-mod people;
+mod render;
 mod sections;
 mod variants;
 mod words;
 
 pub use list::{PresetEntry, PresetVariantLiveness, Presets, list, presets};
-pub use markdown::{index, markdown};
 pub use page::{PresetFact, PresetPage, PresetSection, preset_page};
-pub use people::people;
+pub use render::{index, markdown, people};

@@ -2,8 +2,9 @@
 
 use super::sections::{TABLES, sections};
 use super::variants::variants;
-use super::words::{self, code};
-use crate::preset::{OptionKind, Preset, PresetOption, Shape, SpecError};
+use super::words::code;
+use crate::model::Engine;
+use crate::preset::{OptionKind, Preset, PresetOption, Proof, Shape, SpecError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -22,7 +23,7 @@ pub struct PresetPage {
     pub checked: Vec<String>,
     /// How far it was checked: `live`, `schema` or `facts`.
     pub proof: String,
-    /// The same in words.
+    /// `proof` in words.
     pub proof_detail: String,
     /// False for a mapping of the config file.
     pub built_in: bool,
@@ -48,20 +49,26 @@ pub struct PresetFact {
     pub label: String,
     /// True if that is the name of a table, a column or an option.
     pub is_name: bool,
-    /// What is said of it.
+    /// The fact.
     pub text: String,
     /// The engine it is true on; null if it is true on all of them.
     pub engine: Option<String>,
 }
 
-/// A fact about a word of ours.
-pub(super) fn word(label: impl Into<String>, text: impl Into<String>) -> PresetFact {
+/// A fact under a label of ours.
+pub(super) fn fact(label: impl Into<String>, text: impl Into<String>) -> PresetFact {
     PresetFact { label: label.into(), is_name: false, text: text.into(), engine: None }
 }
 
 /// A fact about a table, a column or an option.
-pub(super) fn name(label: impl Into<String>, text: impl Into<String>) -> PresetFact {
-    PresetFact { is_name: true, ..word(label, text) }
+pub(super) fn name_fact(label: impl Into<String>, text: impl Into<String>) -> PresetFact {
+    PresetFact { is_name: true, ..fact(label, text) }
+}
+
+/// The author's reason for what a label says: after the facts of that label, or under `why`.
+pub(super) fn why(label: &str, why: &Option<String>) -> Option<PresetFact> {
+    let text = |why: &String| if label == "why" { why.clone() } else { format!("why: {why}") };
+    why.as_ref().map(|why| fact(label, text(why)))
 }
 
 impl PresetFact {
@@ -77,9 +84,9 @@ impl PresetFact {
 /// All that is known of one queue.
 ///
 /// # Errors
-/// Never for a preset that was read: see [`Preset::shapes`].
+/// Never for a preset that was read: its documents were typed then.
 pub fn preset_page(preset: &Preset) -> Result<PresetPage, SpecError> {
-    let shapes = preset.shapes()?;
+    let shapes = shapes(preset)?;
     let mut parts = Vec::new();
     for section in merged(&shapes) {
         let is_tables = section.title == TABLES;
@@ -97,7 +104,7 @@ pub fn preset_page(preset: &Preset) -> Result<PresetPage, SpecError> {
         engines: preset.engines.iter().map(ToString::to_string).collect(),
         checked: preset.checked.clone(),
         proof: preset.proof.name().to_owned(),
-        proof_detail: words::proof(preset),
+        proof_detail: proof(preset),
         built_in: preset.built_in,
         detected: preset.is_detectable(),
         sections: parts,
@@ -113,11 +120,34 @@ pub(super) fn head(page: &PresetPage) -> Vec<PresetFact> {
     };
     let detected = if page.detected { "by its tables" } else { "never: name it with --preset" };
     vec![
-        word("checked with", versions),
-        word("proof", page.proof_detail.as_str()),
-        word("engines", page.engines.join(", ")),
-        word("recognised", detected),
+        fact("checked with", versions),
+        fact("proof", page.proof_detail.as_str()),
+        fact("engines", page.engines.join(", ")),
+        fact("recognised", detected),
     ]
+}
+
+/// The preset on each of its engines.
+pub(super) fn shapes(preset: &Preset) -> Result<Vec<(Engine, Vec<Shape>)>, SpecError> {
+    preset.engines.iter().map(|engine| Ok((*engine, preset.shapes(*engine)?))).collect()
+}
+
+fn proof(preset: &Preset) -> String {
+    let is_ours = preset.built_in && preset.checked.is_empty();
+    match preset.proof {
+        _ if !preset.built_in => "as good as its description; `jobdoctor check` compares it with the table".to_owned(),
+        Proof::Live if is_ours => "live: the schema is our own, and our tests run it on every engine".to_owned(),
+        Proof::Schema if is_ours => "schema: the table is our own, and our tests run it on every engine".to_owned(),
+        Proof::Live if preset.live.len() < preset.checked.len() => {
+            let live = preset.live.join(", ");
+            format!(
+                "live: the real library is run in our tests ({live}); of the others, our own copies of their tables"
+            )
+        }
+        Proof::Live => "live: the real library is run in our tests".to_owned(),
+        Proof::Schema => "schema: our own copy of its tables, after its source".to_owned(),
+        Proof::Facts => "facts: its source was read, and nothing was run".to_owned(),
+    }
 }
 
 fn options(preset: &Preset) -> Vec<PresetFact> {
@@ -130,59 +160,56 @@ fn options(preset: &Preset) -> Vec<PresetFact> {
         };
         let default = match &option.default {
             Some(default) => format!("{} unless --option says otherwise", code(&default.to_string())),
-            None => "must be said with --option".to_owned(),
+            None => "required: give it with --option".to_owned(),
         };
-        name(option.name.as_str(), format!("{}; {values}; {default}", option.help))
+        name_fact(option.name.as_str(), format!("{}; {values}; {default}", option.help))
     };
     preset.options.iter().map(line).collect()
 }
 
 /// The sections of all engines in one. They have the same titles in the same order.
-fn merged(shapes: &[Shape]) -> Vec<PresetSection> {
-    let bases = shapes.iter().filter(|shape| shape.variant.is_none());
-    let engines: Vec<(String, Vec<PresetSection>)> =
-        bases.filter_map(|shape| Some((shape.engine.to_string(), sections(shape.profile.as_ref()?)))).collect();
+fn merged(engines: &[(Engine, Vec<Shape>)]) -> Vec<PresetSection> {
+    let bases = engines.iter().filter_map(|(engine, shapes)| Some((*engine, sections(&shapes.first()?.document))));
+    let engines: Vec<(Engine, Vec<PresetSection>)> = bases.collect();
     let Some((_, first)) = engines.first() else { return Vec::new() };
-    (0..first.len())
-        .map(|n| {
-            let of_engine = |(engine, sections): &(String, Vec<PresetSection>)| {
-                Some((engine.clone(), sections.get(n)?.facts.clone()))
-            };
-            let facts: Vec<(String, Vec<PresetFact>)> = engines.iter().filter_map(of_engine).collect();
-            PresetSection { title: first[n].title.clone(), facts: on_engines(&facts) }
-        })
-        .collect()
+    let merged = first.iter().enumerate().map(|(n, section)| {
+        let facts = engines.iter().filter_map(|(engine, sections)| Some((*engine, sections.get(n)?.facts.as_slice())));
+        PresetSection { title: section.title.clone(), facts: on_engines(&facts.collect::<Vec<_>>()) }
+    });
+    merged.collect()
 }
 
-/// The facts of all engines: once where all say the same, else once for each engine that says it.
-fn on_engines(engines: &[(String, Vec<PresetFact>)]) -> Vec<PresetFact> {
+/// The facts of all engines: once where they agree, else once for each engine.
+fn on_engines(engines: &[(Engine, &[PresetFact])]) -> Vec<PresetFact> {
     let keyed: Vec<_> = engines.iter().map(|(engine, facts)| (engine, keyed(facts))).collect();
     let mut keys = Vec::new();
     for (key, _) in keyed.iter().flat_map(|(_, facts)| facts) {
-        if !keys.contains(key) {
-            keys.push(key.clone());
+        if !keys.contains(&key) {
+            keys.push(key);
         }
     }
     let mut merged = Vec::new();
     for key in keys {
-        let told = keyed.iter().filter_map(|(engine, facts)| {
-            let (_, fact) = facts.iter().find(|(known, _)| *known == key)?;
-            Some(((*engine).clone(), (*fact).clone()))
-        });
-        let told: Vec<(String, PresetFact)> = told.collect();
-        let is_alike = told.len() == engines.len() && told.windows(2).all(|pair| pair[0].1 == pair[1].1);
-        if is_alike {
-            merged.extend(told.into_iter().take(1).map(|(_, fact)| fact));
-        } else {
-            merged.extend(told.into_iter().map(|(engine, fact)| PresetFact { engine: Some(engine), ..fact }));
+        let of_engine = |(engine, facts): &(&Engine, Vec<(FactKey, &PresetFact)>)| {
+            let (_, fact) = facts.iter().find(|(known, _)| known == key)?;
+            Some(PresetFact { engine: Some(engine.to_string()), ..(*fact).clone() })
+        };
+        let mut found: Vec<PresetFact> = keyed.iter().filter_map(of_engine).collect();
+        if found.len() == engines.len() && found.windows(2).all(|pair| pair[0].text == pair[1].text) {
+            found.truncate(1);
+            found.iter_mut().for_each(|fact| fact.engine = None);
         }
+        merged.append(&mut found);
     }
     merged
 }
 
-/// Facts with what tells them apart: the label, and how often it came before.
-pub(super) fn keyed(facts: &[PresetFact]) -> Vec<((String, usize), &PresetFact)> {
-    let mut keyed: Vec<((String, usize), &PresetFact)> = Vec::new();
+/// What identifies a fact in its section: the label, and how often it came before.
+type FactKey = (String, usize);
+
+/// Facts by their keys.
+pub(super) fn keyed(facts: &[PresetFact]) -> Vec<(FactKey, &PresetFact)> {
+    let mut keyed: Vec<(FactKey, &PresetFact)> = Vec::new();
     for fact in facts {
         let before = keyed.iter().filter(|((label, _), _)| *label == fact.label).count();
         keyed.push(((fact.label.clone(), before), fact));

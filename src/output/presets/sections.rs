@@ -1,78 +1,114 @@
 //! What is known of a queue, cut into sections that every queue has in the same order.
 
-use super::actions::action_named;
-use super::page::{PresetFact as Line, PresetSection as Section, name, word};
-use super::words::{self, code, quoted, stored};
+use super::actions::{action_facts, claim_action};
+use super::liveness::{attempts, fencing, liveness};
+use super::page::{PresetFact, PresetSection, fact, name_fact, why};
+use super::words::{any_of, code, column, quoted, stored};
 use crate::model::Action;
-use crate::preset::{CheckProfile, FinishedProfile, Profile, SkipProfile, TimeProfile, WakeUp};
-
-/// Whether anything may be done to a job at all.
-fn is_acted_on(profile: &Profile) -> bool {
-    profile.actions.iter().any(|action| action.refused.is_none())
-}
+use crate::preset::{
+    CheckDoc, ClaimFrom, Document, FinishedDoc, Fragment, SkipDoc, Template, Touch, WakeUpDoc, Written,
+};
 
 /// The heading of the section that variants come after.
 pub(super) const TABLES: &str = "Tables";
 
-pub(super) fn sections(profile: &Profile) -> Vec<Section> {
-    let section = |title: &str, lines: Vec<Line>| Section { title: title.to_owned(), facts: lines };
+pub(super) fn sections(document: &Document) -> Vec<PresetSection> {
+    let section = |title: &str, facts: Vec<PresetFact>| PresetSection { title: title.to_owned(), facts };
     let mut sections = vec![
-        section(TABLES, tables(profile)),
-        section("In flight", in_flight(profile)),
-        section("Times", times(profile)),
-        section("Alive or dead", liveness(profile)),
-        section("Attempts", attempts(profile)),
-        section("Finished jobs", vec![word("run times", finished(profile))]),
+        section(TABLES, tables(document)),
+        section("In flight", in_flight(document)),
+        section("Times", times(document)),
+        section("Alive or dead", liveness(document)),
+        section("Attempts", attempts(document)),
+        section("Finished jobs", finished_facts(document)),
     ];
     for kind in [Action::Requeue, Action::Fail, Action::Cancel, Action::TimeOut] {
-        let found = profile.actions.iter().find(|action| action.action == kind);
-        let lines = found.map_or_else(|| vec![word("never", "this queue has no such thing")], action_named);
+        let found = document.actions.iter().find(|(action, _)| *action == kind);
+        let facts = match found {
+            Some((action, doc)) => claim_action(document, *action, doc),
+            None => vec![fact("never", "this queue has no such thing")],
+        };
         // Few tables have a state for it.
         if kind != Action::TimeOut || found.is_some() {
-            sections.push(section(kind.name(), lines));
+            sections.push(section(kind.name(), facts));
         }
     }
-    for action in &profile.waiting {
-        sections.push(section(&format!("{} of a job that waits", action.action), action_named(action)));
+    for (action, doc) in &document.waiting {
+        sections.push(section(&format!("{action} of a job that waits"), action_facts(document, doc)));
     }
-    sections.push(section("Skipped", skips(profile)));
-    sections.push(section("Waking workers", wake_ups(profile)));
-    sections.push(section("Cautions", cautions(profile)));
-    if !profile.checks.is_empty() {
-        sections.push(section("Stuck though no worker holds them", profile.checks.iter().map(check).collect()));
+    sections.push(section("Skipped", skips(document)));
+    sections.push(section("Waking workers", wake_ups(document)));
+    sections.push(section("Cautions", cautions(document)));
+    if !document.checks.is_empty() {
+        let facts = document.checks.iter().flat_map(|(name, doc)| check(document, name, doc)).collect();
+        sections.push(section("Stuck though no worker holds them", facts));
     }
-    let advice = profile.advice.iter().flat_map(|advice| {
-        let text = advice.text.as_deref().map(|text| word("advice", text));
-        text.into_iter().chain(advice.sql.as_deref().map(|sql| word("SQL", code(&sql.trim().replace('\n', " ")))))
+    let advice = document.advice.iter().flat_map(|advice| {
+        let text = advice.text.as_deref().map(|text| fact("advice", text));
+        text.into_iter().chain(advice.sql.as_deref().map(|sql| fact("SQL", code(&sql.trim().replace('\n', " ")))))
     });
     sections.push(section("The library's own remedy", advice.collect()));
     sections
 }
 
-fn tables(profile: &Profile) -> Vec<Line> {
-    let schema =
-        profile.schema.as_ref().map(|schema| word("schema", format!("{}, unless told otherwise", code(schema))));
-    let tables = profile.tables.iter().map(|table| name(table.physical.as_str(), words::table(table)));
+fn tables(document: &Document) -> Vec<PresetFact> {
+    let schema = document
+        .schema
+        .as_ref()
+        .map(|schema| fact("schema", format!("{}, unless --schema names another", code(schema))));
+    let tables = document.tables.iter().map(|(logical, name)| name_fact(name.as_str(), table(document, logical)));
     tables.chain(schema).collect()
 }
 
-fn in_flight(profile: &Profile) -> Vec<Line> {
-    let claim = &profile.claim;
-    let in_flight = stored(&profile.states.in_flight);
-    let mut lines = vec![word("a claim is", words::in_flight(profile, &in_flight))];
-    let columns = claim.key.iter().map(|key| code(key)).collect::<Vec<_>>().join(" and ");
-    lines.push(word("a job is known by", columns));
-    let mut say = |label: &str, column: &Option<String>| {
-        lines.extend(column.as_ref().map(|column| word(label, code(column))));
+/// What a table is for, by where the document names it.
+fn table(document: &Document, logical: &str) -> String {
+    let touches = |template: &Template, write: bool| {
+        let whole = document.whole(template);
+        whole.touches().iter().any(|(touch, table)| *table == logical && (!write || *touch != Touch::Select))
     };
-    say("its queue", &claim.queue);
-    say("its kind", &claim.kind);
-    say("claimed at", &claim.claimed_at);
+    let names = |template: &Template| touches(template, false);
+    let claim = &document.claim;
+    let from = if let ClaimFrom::From(from) = &claim.from { Some(&from.sql) } else { None };
+    let filter = claim.filter.as_ref().map(|filter| &filter.sql);
+    let is_claims = logical == document.row().0;
+    let is_written = document.statements().any(|sql| touches(sql, true));
+    let is_read = from.into_iter().chain(filter).chain(document.owner.on.as_ref().map(|on| &on.sql)).any(names)
+        || (document.statements().any(names) && !is_written);
+    let roles = [
+        (is_claims, "its rows are the claims"),
+        (document.owner.table.as_ref().is_some_and(|table| table.text == logical), "its rows are the owners"),
+        (document.skips.iter().any(|(_, skip)| names(&skip.condition.sql)), "asked before a step"),
+        (!is_claims && is_read, "read with the claims"),
+        (!is_claims && is_written, "written by an action"),
+        (
+            document.notify.iter().any(|wake| matches!(&wake.wake_up, WakeUpDoc::Sql(sql) if names(&sql.sql))),
+            "a row in it wakes workers",
+        ),
+    ];
+    let roles: Vec<&str> = roles.into_iter().filter(|(is, _)| *is).map(|(_, role)| role).collect();
+    if roles.is_empty() { "read to recognise the queue".to_owned() } else { roles.join("; ") }
+}
+
+fn in_flight(document: &Document) -> Vec<PresetFact> {
+    let (claim, states) = (&document.claim, &document.states);
+    let table = quoted(document.table_name(&document.row().0));
+    let is_claim = match rows_of(document, &stored(&states.in_flight), &claim.filter) {
+        Some(which) => format!("a row of {table} {which}"),
+        None => format!("a row of {table}: its place is its state"),
+    };
+    let keys = claim.key.iter().map(|key| code(&document.column_text(key))).collect::<Vec<_>>().join(" and ");
+    let mut facts = vec![fact("a claim is", is_claim), fact("a job is known by", keys)];
+    let columns = [("its queue", &claim.queue), ("its kind", &claim.kind), ("claimed at", &claim.claimed_at)];
+    let shown =
+        |(label, written): (&str, &Option<Written>)| Some(fact(label, code(&document.column_text(written.as_ref()?))));
+    facts.extend(columns.into_iter().filter_map(shown));
     if !claim.progress.is_empty() {
-        say("progress", &Some(claim.progress.join(", ")));
+        let progress: Vec<String> = claim.progress.iter().map(|written| document.column_text(written)).collect();
+        facts.push(fact("progress", code(&progress.join(", "))));
     }
-    say("read from", &claim.from);
-    let states = &profile.states;
+    if let ClaimFrom::From(from) = &claim.from {
+        facts.push(fact("read from", code(&document.sql_text(&from.sql))));
+    }
     for (label, states) in [
         ("waiting", &states.waiting),
         ("in flight", &states.in_flight),
@@ -82,137 +118,107 @@ fn in_flight(profile: &Profile) -> Vec<Line> {
         ("ignored", &states.ignored),
     ] {
         if !states.is_empty() {
-            lines.push(word(label, stored(states).iter().map(|state| code(state)).collect::<Vec<_>>().join(", ")));
+            facts.push(fact(label, stored(states).iter().map(|state| code(state)).collect::<Vec<_>>().join(", ")));
         }
     }
-    lines
+    facts.extend(why("why", &claim.why));
+    facts
 }
 
-fn times(profile: &Profile) -> Vec<Line> {
-    let line = |time: &TimeProfile| {
-        let encodings = time.encodings.iter().map(|encoding| code(encoding)).collect::<Vec<_>>().join(" or ");
-        match &time.column {
-            Some(column) => name(column.as_str(), encodings),
-            None => word("stored as", encodings),
-        }
+/// Which rows are in one of these states and meet this condition; `None` where neither says anything.
+fn rows_of(document: &Document, states: &[String], filter: &Option<Fragment>) -> Option<String> {
+    // A literal says what the place is called; there is no column then.
+    let state = document.claim.state.as_ref().filter(|state| !state.text.starts_with('\'') && !states.is_empty());
+    let state = state.map(|state| format!("whose {} is {}", column(document, state), any_of(states)));
+    let filter = filter.as_ref().map(|filter| document.sql_text(&filter.sql));
+    let filter = filter.filter(|filter| !filter.eq_ignore_ascii_case("true"));
+    let filter = filter.map(|filter| format!("where {}", quoted(&filter)));
+    match (state, filter) {
+        (Some(state), Some(filter)) => Some(format!("{state}, {filter}")),
+        (state, filter) => state.or(filter),
+    }
+}
+
+fn times(document: &Document) -> Vec<PresetFact> {
+    let shown = |(column, encodings): &(String, Vec<String>)| {
+        let encodings = encodings.iter().map(|encoding| code(encoding)).collect::<Vec<_>>().join(" or ");
+        if column == "default" { fact("stored as", encodings) } else { name_fact(column.as_str(), encodings) }
     };
-    profile.times.iter().map(line).collect()
+    document.time.as_written.iter().map(shown).collect()
 }
 
-fn liveness(profile: &Profile) -> Vec<Line> {
-    let owner = words::owner(&profile.owner).unwrap_or_else(|| "the tables do not say who holds a claim".to_owned());
-    let mut lines = vec![word("owner", owner)];
-    for (n, source) in profile.liveness.iter().enumerate() {
-        lines.push(word(format!("{}. {}", n + 1, source.by), words::life_sign(source, &profile.owner)));
-    }
-    let rest = match profile.liveness.len() {
-        0 if !is_acted_on(profile) => {
-            "nothing here tells life from death: claims are listed, and nothing is ever done to them"
-        }
-        0 => "nothing here tells life from death: claims are unknown, and only a sweep with --restart moves them",
-        1 => "where there is no value, nobody can tell, and the job is skipped",
-        _ => "the first that has a value judges; where none has one, nobody can tell, and the job is skipped",
+fn finished_facts(document: &Document) -> Vec<PresetFact> {
+    let kept = if let Some(FinishedDoc::Kept(doc)) = &document.finished { why("run times", &doc.why) } else { None };
+    [fact("run times", finished(document))].into_iter().chain(kept).collect()
+}
+
+/// Whether run times are known, and from what.
+fn finished(document: &Document) -> String {
+    let unknown = |why: &str| format!("not known: {why}");
+    let doc = match &document.finished {
+        None => return unknown("the preset does not say where the end of a run is kept"),
+        Some(FinishedDoc::Untold(why)) => return unknown(why),
+        Some(FinishedDoc::Kept(doc)) => doc,
     };
-    lines.push(word("order", rest));
-    lines.extend(rules(profile));
-    lines
-}
-
-fn rules(profile: &Profile) -> Vec<Line> {
-    let rules = &profile.rules;
-    let started = profile.owner.started.as_ref().map(|started| {
-        let detail = format!("dead: its owner started ({}) after the claim was made", quoted(started));
-        word("owner restarted", detail)
-    });
-    let deadline = rules.deadline.as_ref().map(|deadline| {
-        let detail = format!("trouble, not death: {} has passed", quoted(deadline));
-        word("deadline passed", detail)
-    });
-    let max_runtime = rules.max_runtime.as_ref().map(|max| {
-        let detail = format!("trouble, not death: it runs for longer than {}", words::or_option(max));
-        word("max runtime", detail)
-    });
-    let cancel = rules.cancel_requested.as_ref().map(|requested| {
-        let detail = format!("a dead one is cancelled instead of put back: {}", quoted(requested));
-        word("cancel requested", detail)
-    });
-    [started, deadline, max_runtime, cancel].into_iter().flatten().collect()
-}
-
-fn attempts(profile: &Profile) -> Vec<Line> {
-    if !is_acted_on(profile) {
-        return Vec::new();
-    }
-    let lost = match &profile.attempts.stalls {
-        Some(stalls) => format!("{} tells how often a job was lost before, for --max-stalls", code(stalls)),
-        None => "nothing in the tables counts how often a job was lost before".to_owned(),
+    let Some(started) = doc.started.as_ref().or(document.claim.claimed_at.as_ref()) else {
+        return unknown("the preset does not say when a run began");
     };
-    let attempts = &profile.attempts;
-    vec![word("counted", words::counted(attempts)), word("used up", words::exhausted(attempts)), word("lost", lost)]
-}
-
-/// Whether run times can be told, and from what.
-fn finished(profile: &Profile) -> String {
-    let untold = |why: &str| format!("not told: {why}");
-    match &profile.finished {
-        None => untold("the description does not say where the end of a run is kept"),
-        Some(FinishedProfile::Untold(why)) => untold(why),
-        Some(FinishedProfile::Kept { started: None, .. }) => untold("it is not known when a run began"),
-        Some(FinishedProfile::Kept { started: Some(started), at, filter, states }) => {
-            let states: Vec<String> = states.iter().map(|state| quoted(state)).collect();
-            let which = match (&profile.claim.state, states.as_slice(), filter) {
-                (Some(state), [_, ..], None) => format!("rows whose {} is {}", quoted(state), words::any_of(&states)),
-                (Some(state), [_, ..], Some(filter)) => {
-                    format!("rows whose {} is {}, where {}", quoted(state), words::any_of(&states), quoted(filter))
-                }
-                (_, _, Some(filter)) => format!("rows where {}", quoted(filter)),
-                (_, _, None) => "finished rows".to_owned(),
-            };
-            format!("from {} to {}, of {which}", quoted(started), quoted(at))
-        }
-    }
+    let states: Vec<String> = doc.states.iter().map(|state| state.stored.to_string()).collect();
+    let which = rows_of(document, &states, &doc.filter);
+    let rows = which.map_or_else(|| "finished rows".to_owned(), |which| format!("rows {which}"));
+    format!("from {} to {}, of {rows}", column(document, started), column(document, &doc.at))
 }
 
 /// The preset's own words about a late worker say more than the bare fact.
-fn cautions(profile: &Profile) -> Vec<Line> {
-    let (late, others): (Vec<_>, Vec<_>) = profile.cautions.iter().partition(|(name, _)| name == "late");
-    let late = late.first().map_or_else(|| words::fencing(profile.fencing), |(_, text)| text.as_str());
-    let others = others.into_iter().map(|(name, text)| word(name.replace('_', " "), text.as_str()));
-    [word("a worker that comes back late", late)].into_iter().chain(others).collect()
+fn cautions(document: &Document) -> Vec<PresetFact> {
+    let (late, others): (Vec<_>, Vec<_>) = document.cautions.iter().partition(|(name, _)| name == "late");
+    let late = late.first().map_or_else(|| fencing(document.fencing), |(_, text)| text.as_str());
+    let others = others.into_iter().map(|(name, text)| fact(name.replace('_', " "), text.as_str()));
+    [fact("a worker that comes back late", late)].into_iter().chain(others).collect()
 }
 
-fn skips(profile: &Profile) -> Vec<Line> {
-    let line = |skip: &SkipProfile| {
+fn skips(document: &Document) -> Vec<PresetFact> {
+    let skip = |(name, skip): &(String, SkipDoc)| {
         let is_every = skip.actions.len() == Action::ALL.len();
         let actions = if is_every {
             "every action".to_owned()
         } else {
             skip.actions.iter().map(|action| action.name()).collect::<Vec<_>>().join(", ")
         };
-        word(skip.name.replace('_', " "), format!("{actions}: {}; where {}", skip.reason, code(&skip.condition)))
+        let (label, condition) = (name.replace('_', " "), code(&document.sql_text(&skip.condition.sql)));
+        let reason = why(&label, &skip.why);
+        [fact(label, format!("{actions}: {}; where {condition}", skip.reason))].into_iter().chain(reason)
     };
-    let guard = profile.claim.guard.as_ref().map(|guard| {
-        word("guard", format!("every action: asked once the row is locked; the job is skipped unless {}", code(guard)))
+    let guard = document.claim.guard.as_ref().map(|guard| {
+        let guard = code(&document.sql_text(&guard.sql));
+        fact("guard", format!("every action: asked once the row is locked; the job is skipped unless {guard}"))
     });
-    profile.skips.iter().map(line).chain(guard).collect()
+    document.skips.iter().flat_map(skip).chain(guard).collect()
 }
 
 /// What `check` warns of.
-fn check(check: &CheckProfile) -> Line {
-    let text = format!("`check` warns of {}. Remedy: {}. Counted by {}", check.finds, check.remedy, code(&check.sql));
-    word(check.name.replace('_', " "), text)
+fn check(document: &Document, name: &str, check: &CheckDoc) -> Vec<PresetFact> {
+    let sql = code(&document.sql_text(&check.sql.sql));
+    let text = format!("`check` warns of {}. Remedy: {}. Counted by {sql}", check.finds, check.remedy);
+    let label = name.replace('_', " ");
+    [fact(label.as_str(), text)].into_iter().chain(why(&label, &check.why)).collect()
 }
 
-fn wake_ups(profile: &Profile) -> Vec<Line> {
-    let line = |wake_up: &WakeUp| match wake_up {
-        WakeUp::Channel { channel, payload } => {
-            word("notify", format!("channel {}, payload {}", code(channel), code(payload)))
-        }
-        WakeUp::Sql(sql) => word("statement", code(sql)),
-    };
-    let mut lines: Vec<Line> = profile.wake_ups.iter().map(line).collect();
-    if lines.is_empty() && is_acted_on(profile) {
-        lines.push(word("none", "workers find the job when they look next"));
+fn wake_ups(document: &Document) -> Vec<PresetFact> {
+    let sql = |fragment: &Fragment| code(&document.sql_text(&fragment.sql));
+    let mut facts = Vec::new();
+    for notify in &document.notify {
+        let (label, text) = match &notify.wake_up {
+            WakeUpDoc::Channel { channel, payload } => {
+                ("notify", format!("channel {}, payload {}", sql(channel), sql(payload)))
+            }
+            WakeUpDoc::Sql(statement) => ("statement", sql(statement)),
+        };
+        facts.push(fact(label, text));
+        facts.extend(why(label, &notify.why));
     }
-    lines
+    if facts.is_empty() && document.is_acted_on() {
+        facts.push(fact("none", "workers find the job at their next poll"));
+    }
+    facts
 }

@@ -1,47 +1,56 @@
-//! Variants: how each is recognised, and what it changes, line by line.
+//! Variants: how each is recognised, and what it changes, fact by fact.
 
-use super::page::{PresetFact, keyed, word};
+use super::page::{PresetFact, fact, keyed};
 use super::sections::sections;
-use super::words;
-use crate::preset::{Preset, Profile, Shape, VariantProfile};
+use super::words::{any_of, quoted};
+use crate::model::Engine;
+use crate::preset::{Document, Piece, Preset, Probe, Shape, Variant};
 
-/// What is said of a variant on each engine that has it.
-type OnEngines = Vec<(String, Vec<String>)>;
+/// The facts about a variant on each engine that has it.
+type OnEngines = Vec<(Engine, Vec<String>)>;
 
-/// The variants of all engines, in the order of the document. One that is the same on several is told once.
-pub(super) fn variants(preset: &Preset, shapes: &[Shape]) -> Vec<PresetFact> {
-    let mut told: Vec<(&str, OnEngines)> = Vec::new();
-    for shape in shapes {
-        let Some(variant) = &shape.variant else { continue };
-        let base = shapes.iter().find(|base| base.engine == shape.engine && base.variant.is_none());
-        let changes = changes(variant, shape.profile.as_ref(), base.and_then(|base| base.profile.as_ref()));
-        match told.iter_mut().find(|(name, _)| *name == variant.name) {
-            Some((_, engines)) => engines.push((shape.engine.to_string(), changes)),
-            None => told.push((&variant.name, vec![(shape.engine.to_string(), changes)])),
+/// The variants of all engines, in the order of the document. Facts on which the engines agree stand once.
+pub(super) fn variants(preset: &Preset, engines: &[(Engine, Vec<Shape>)]) -> Vec<PresetFact> {
+    let mut by_name: Vec<(&str, OnEngines)> = Vec::new();
+    for (engine, shapes) in engines {
+        let Some((base, others)) = shapes.split_first() else { continue };
+        let named: Vec<(&Variant, &Document)> =
+            others.iter().filter_map(|shape| Some((shape.variant.as_ref()?, &shape.document))).collect();
+        // A probe may name a table that only some variant has.
+        let mut tables = base.document.tables.clone();
+        tables.extend(named.iter().flat_map(|(variant, _)| variant.tables()));
+        for (variant, document) in named.into_iter().filter(|(variant, _)| variant.is_on(*engine)) {
+            let changes = changes(variant, document, &base.document, &tables);
+            match by_name.iter_mut().find(|(name, _)| *name == variant.name) {
+                Some((_, engines)) => engines.push((*engine, changes)),
+                None => by_name.push((&variant.name, vec![(*engine, changes)])),
+            }
         }
     }
     let mut facts = Vec::new();
     if !preset.exactly_one().is_empty() {
         let names = preset.exactly_one().join("; ");
-        facts.push(word("exactly one of", format!("{names}. A queue with none or several is refused")));
+        facts.push(fact("exactly one of", format!("{names}. A queue with none or several is refused")));
     }
-    for (name, engines) in told {
-        let is_alike = engines.iter().all(|(_, words)| Some(words) == engines.first().map(|(_, first)| first));
-        for (engine, words) in engines.iter().take(if is_alike { 1 } else { engines.len() }) {
-            let engine = (!is_alike).then(|| engine.clone());
-            facts.extend(words.iter().map(|text| PresetFact { engine: engine.clone(), ..word(name, text.as_str()) }));
+    for (name, engines) in by_name {
+        let is_alike = engines.iter().all(|(_, changes)| Some(changes) == engines.first().map(|(_, first)| first));
+        for (engine, changes) in engines.iter().take(if is_alike { 1 } else { engines.len() }) {
+            let engine = (!is_alike).then(|| engine.to_string());
+            facts.extend(changes.iter().map(|text| PresetFact { engine: engine.clone(), ..fact(name, text.as_str()) }));
         }
     }
     facts
 }
 
-/// How a variant is recognised, and what it changes, line by line.
-fn changes(variant: &VariantProfile, profile: Option<&Profile>, base: Option<&Profile>) -> Vec<String> {
-    let conditions: Vec<String> = variant.conditions.iter().map(words::condition).collect();
+fn changes(variant: &Variant, document: &Document, base: &Document, tables: &[(String, String)]) -> Vec<String> {
+    let conditions: Vec<String> = variant.when.iter().map(|probe| condition(probe, tables)).collect();
     let mut changes = vec![format!("recognised: {}", conditions.join("; and "))];
-    changes.extend(variant.refused.as_ref().map(|why| format!("refused: {why}")));
-    let (Some(profile), Some(base)) = (profile, base) else { return changes };
-    for (section, was) in sections(profile).iter().zip(&sections(base)) {
+    changes.extend(variant.why.as_ref().map(|why| format!("why: {why}")));
+    if let Some(why) = &variant.refuse {
+        changes.push(format!("refused: {why}"));
+        return changes;
+    }
+    for (section, was) in sections(document).iter().zip(&sections(base)) {
         let (now, was) = (keyed(&section.facts), keyed(&was.facts));
         let place = |fact: &PresetFact| format!("{}, {}", section.title.to_lowercase(), fact.label);
         for (key, fact) in &now {
@@ -56,4 +65,30 @@ fn changes(variant: &VariantProfile, profile: Option<&Profile>, base: Option<&Pr
         }
     }
     changes
+}
+
+fn condition(probe: &Probe, tables: &[(String, String)]) -> String {
+    let name = |logical: &str| {
+        let found = tables.iter().find(|(known, _)| known == logical);
+        found.map_or_else(|| logical.to_owned(), |(_, name)| name.clone())
+    };
+    let there = |is_there: bool| if is_there { "there is a" } else { "there is no" };
+    match probe {
+        Probe::Engine(engine) => format!("the database is {engine}"),
+        Probe::Table(table, is_there) => format!("{} table `{}`", there(*is_there), name(table)),
+        Probe::Column(table, column, is_there) => format!("{} column `{}.{column}`", there(*is_there), name(table)),
+        Probe::Type(table, column, types) => format!("the type of `{}.{column}` is {}", name(table), any_of(types)),
+        Probe::Label(type_name, label) => format!("the type `{type_name}` has the label `{label}`"),
+        Probe::Function(function, is_there) => format!("{} function `{function}`", there(*is_there)),
+        Probe::Option(option, value) => format!("the option `{option}` is `{value}`"),
+        Probe::Sql(sql) => {
+            let text = sql.0.iter().map(|piece| match piece {
+                Piece::Text(text) => text.clone(),
+                Piece::Name(table) => name(table),
+                _ => String::new(),
+            });
+            let words = text.collect::<String>();
+            format!("{} is true", quoted(&words.split_whitespace().collect::<Vec<_>>().join(" ")))
+        }
+    }
 }

@@ -1,168 +1,207 @@
-use super::delayed::{DelayedDoc, delayed};
-use super::template;
-use crate::model::Action;
-use crate::preset::fields::{Field, Fields, Written};
+//! What may be done to a job, what stands in its way, and how workers are woken: `[action]`, `[waiting]`, `[skip]`, `[check]`
+//! and `[notify]`.
+
+use crate::model::{Action, AttemptsChange};
+use crate::preset::fields::{Field, Fields, Fragment, Read, Word, Written};
 use crate::preset::queue::Rows;
-use crate::preset::template::Template;
 use crate::preset::{SpecError, WrittenAt};
 
 #[derive(Debug, Clone, Default)]
-pub(in crate::preset) struct ActionDoc {
-    pub(in crate::preset) to: Option<Written>,
-    pub(in crate::preset) refused: Option<String>,
-    pub(in crate::preset) attempts: Option<AttemptsWord>,
-    pub(in crate::preset) steps: Vec<StepDoc>,
-    /// What is otherwise where the job is to run later.
-    pub(in crate::preset) delayed: Option<DelayedDoc>,
-    /// Where the action stands.
-    pub(in crate::preset) at: WrittenAt,
-}
-
-/// What an action says of the attempts counter, over the rule that `counted` implies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::preset) enum AttemptsWord {
-    Keep,
-    Add(i64),
-    Zero,
-    Max,
+pub(crate) struct ActionDoc {
+    pub(crate) to: Option<Written>,
+    pub(crate) refused: Option<String>,
+    /// What it does to the attempts counter, over the rule that `counted` implies.
+    pub(crate) attempts: Option<AttemptsChange>,
+    pub(crate) steps: Vec<StepDoc>,
+    pub(crate) delayed: Option<DelayedDoc>,
+    pub(crate) why: Option<String>,
+    pub(crate) at: WrittenAt,
 }
 
 #[derive(Debug, Clone)]
-pub(in crate::preset) enum StepDoc {
-    Update { clear: Vec<Written>, stamp: Vec<Written>, set: Vec<(String, Written, Template)> },
-    Sql { sql: Template, written: Written, rows: Rows, does: Option<String> },
+pub(crate) enum StepDoc {
+    Update { clear: Vec<Written>, stamp: Vec<Written>, set: Vec<(String, Fragment)> },
+    Sql { sql: Fragment, rows: Rows, does: Option<String> },
+}
+
+/// What a requeue does otherwise where the operator asks for a delay.
+#[derive(Debug, Clone)]
+pub(crate) struct DelayedDoc {
+    /// Why there is no delay, if so.
+    pub(crate) refused: Option<String>,
+    /// The state the job comes to instead.
+    pub(crate) to: Option<Written>,
+    /// Assignments besides those of the action, or in their place.
+    pub(crate) set: Vec<(String, Fragment)>,
+    pub(crate) why: Option<String>,
 }
 
 #[derive(Debug, Clone)]
-pub(in crate::preset) struct SkipDoc {
-    pub(in crate::preset) name: String,
-    pub(in crate::preset) condition: (Written, Template),
-    pub(in crate::preset) actions: Vec<Action>,
-    pub(in crate::preset) reason: String,
+pub(crate) struct SkipDoc {
+    pub(crate) condition: Fragment,
+    pub(crate) actions: Vec<Action>,
+    pub(crate) reason: String,
+    pub(crate) why: Option<String>,
+}
+
+/// Jobs that never run although no worker holds them, which `check` counts.
+#[derive(Debug, Clone)]
+pub(crate) struct CheckDoc {
+    pub(crate) sql: Fragment,
+    pub(crate) finds: String,
+    pub(crate) remedy: String,
+    pub(crate) why: Option<String>,
 }
 
 #[derive(Debug, Clone)]
-pub(in crate::preset) enum NotifyDoc {
-    Channel { channel: (Written, Template), payload: (Written, Template) },
-    Sql((Written, Template)),
+pub(crate) struct NotifyDoc {
+    pub(crate) wake_up: WakeUpDoc,
+    pub(crate) why: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum WakeUpDoc {
+    Channel { channel: Fragment, payload: Fragment },
+    Sql(Fragment),
 }
 
 /// The actions that a preset writes out, by their keys. A wake-up is the preset's `[notify]`.
 const WRITTEN: [Action; 4] = [Action::Requeue, Action::Fail, Action::Cancel, Action::TimeOut];
 
-pub(super) fn actions(mut fields: Fields<'_>) -> Result<Vec<(Action, ActionDoc)>, SpecError> {
-    if let Some(refused) = fields.text("refused")? {
-        fields.finish()?;
-        let none = || ActionDoc { refused: Some(refused.clone()), ..ActionDoc::default() };
-        let actions = [Action::Requeue, Action::Fail, Action::Cancel];
-        return Ok(actions.into_iter().map(|action| (action, none())).collect());
-    }
-    let mut actions = Vec::new();
-    for action in WRITTEN {
-        if let Some(field) = fields.take(action.name()) {
-            actions.push((action, action_named(field.table()?)?));
+impl ActionDoc {
+    /// Reads `[action]`.
+    pub(super) fn all(field: Field<'_>) -> Result<Vec<(Action, ActionDoc)>, SpecError> {
+        let mut fields = field.table()?;
+        if let Some(refused) = fields.text("refused")? {
+            fields.finish()?;
+            let none = || ActionDoc { refused: Some(refused.clone()), ..ActionDoc::default() };
+            return Ok([Action::Requeue, Action::Fail, Action::Cancel].map(|action| (action, none())).to_vec());
         }
+        let mut actions = Vec::new();
+        for action in WRITTEN {
+            actions.extend(fields.get(action.name())?.map(|doc| (action, doc)));
+        }
+        fields.finish()?;
+        Ok(actions)
     }
-    fields.finish()?;
-    Ok(actions)
+
+    /// Reads `[waiting]`: a job that never ran has lost no attempt.
+    pub(super) fn all_of_waiting(field: Field<'_>) -> Result<Vec<(Action, ActionDoc)>, SpecError> {
+        let mut actions = ActionDoc::all(field)?;
+        for (_, action) in &mut actions {
+            action.attempts.get_or_insert(AttemptsChange::Keep);
+        }
+        Ok(actions)
+    }
 }
 
-fn action_named(mut fields: Fields<'_>) -> Result<ActionDoc, SpecError> {
-    let at = fields.at();
-    let refused = fields.text("refused")?;
-    let to = fields.take("to").map(Field::written).transpose()?;
-    let attempts = fields
-        .take("attempts")
-        .map(|field| {
-            field.word(&[
-                ("keep", AttemptsWord::Keep),
-                ("+1", AttemptsWord::Add(1)),
-                ("-1", AttemptsWord::Add(-1)),
-                ("zero", AttemptsWord::Zero),
-                ("max", AttemptsWord::Max),
-            ])
-        })
-        .transpose()?;
-    let steps = match fields.take("step") {
-        Some(field) => field.items()?.into_iter().map(|item| step(item.table()?)).collect::<Result<Vec<_>, _>>()?,
-        None if refused.is_some() => Vec::new(),
-        None => vec![update(&mut fields)?],
-    };
-    let delayed = fields.take("delayed").map(|field| delayed(field.table()?)).transpose()?;
-    if refused.is_none() && to.is_none() {
-        return Err(fields.error("`to` is missing: which state does the job come to?"));
+impl Read for ActionDoc {
+    fn read(field: Field<'_>) -> Result<ActionDoc, SpecError> {
+        let mut fields = field.table()?;
+        let at = fields.at();
+        let refused = fields.text("refused")?;
+        let to = fields.get("to")?;
+        let attempts = fields.get("attempts")?;
+        let steps = match fields.take("step") {
+            Some(field) => field.items()?.into_iter().map(StepDoc::read).collect::<Result<_, _>>()?,
+            None if refused.is_some() => Vec::new(),
+            None => vec![update(&mut fields)?],
+        };
+        let delayed = fields.get("delayed")?;
+        if refused.is_none() && to.is_none() {
+            return Err(fields.error("`to` is missing: which state does the job come to?"));
+        }
+        let why = fields.why()?;
+        fields.finish()?;
+        Ok(ActionDoc { to, refused, attempts, steps, delayed, why, at })
     }
-    fields.finish()?;
-    Ok(ActionDoc { to, refused, attempts, steps, delayed, at })
+}
+
+impl Word for AttemptsChange {
+    const WORDS: &'static [(&'static str, AttemptsChange)] = &[
+        ("keep", AttemptsChange::Keep),
+        ("+1", AttemptsChange::Add(1)),
+        ("-1", AttemptsChange::Add(-1)),
+        ("zero", AttemptsChange::Zero),
+        ("max", AttemptsChange::ToMax),
+    ];
 }
 
 fn update(fields: &mut Fields<'_>) -> Result<StepDoc, SpecError> {
-    let list = |field: Option<Field<'_>>| field.map(Field::all_written).transpose().map(Option::unwrap_or_default);
-    Ok(StepDoc::Update {
-        clear: list(fields.take("clear"))?,
-        stamp: list(fields.take("stamp"))?,
-        set: match fields.take("set") {
-            Some(field) => field
-                .table()?
-                .rest()
-                .into_iter()
-                .map(|(column, field)| {
-                    let (written, value) = template(field)?;
-                    Ok((column, written, value))
-                })
-                .collect::<Result<_, SpecError>>()?,
-            None => Vec::new(),
-        },
-    })
+    let (clear, stamp) = (fields.get_or_default("clear")?, fields.get_or_default("stamp")?);
+    Ok(StepDoc::Update { clear, stamp, set: fields.named("set")? })
 }
 
-fn step(mut fields: Fields<'_>) -> Result<StepDoc, SpecError> {
-    let step = match fields.take("sql") {
-        Some(field) => {
-            let (written, sql) = template(field)?;
-            let rows = fields.need("rows")?.word(&[
-                ("each", Rows::Each),
-                ("at most each", Rows::AtMostEach),
-                ("any", Rows::Any),
-            ])?;
-            StepDoc::Sql { sql, written, rows, does: fields.text("does")? }
+impl Read for StepDoc {
+    fn read(field: Field<'_>) -> Result<StepDoc, SpecError> {
+        let mut fields = field.table()?;
+        let step = match fields.get("sql")? {
+            Some(sql) => StepDoc::Sql { sql, rows: fields.must("rows")?, does: fields.text("does")? },
+            None => update(&mut fields)?,
+        };
+        fields.finish()?;
+        Ok(step)
+    }
+}
+
+impl Word for Rows {
+    const WORDS: &'static [(&'static str, Rows)] =
+        &[("each", Rows::Each), ("at most each", Rows::AtMostEach), ("any", Rows::Any)];
+}
+
+impl Read for DelayedDoc {
+    fn read(field: Field<'_>) -> Result<DelayedDoc, SpecError> {
+        let mut fields = field.table()?;
+        let (refused, to, set) = (fields.text("refused")?, fields.get("to")?, fields.named("set")?);
+        let delayed = DelayedDoc { refused, to, set, why: fields.why()? };
+        match (&delayed.refused, delayed.to.is_some() || !delayed.set.is_empty()) {
+            (Some(_), true) => return Err(fields.error("is either `refused` or says what is done")),
+            (None, false) => return Err(fields.error("says nothing: it takes `to` and `set`, or `refused`")),
+            _ => {}
         }
-        None => update(&mut fields)?,
-    };
-    fields.finish()?;
-    Ok(step)
+        fields.finish()?;
+        Ok(delayed)
+    }
 }
 
-pub(super) fn skip(name: String, mut fields: Fields<'_>) -> Result<SkipDoc, SpecError> {
-    let words: Vec<(&str, Action)> = Action::ALL.iter().map(|action| (action.name(), *action)).collect();
-    let skip = SkipDoc {
-        name,
-        condition: template(fields.need("if")?)?,
-        actions: match fields.take("actions") {
-            Some(field) => field.items()?.into_iter().map(|item| item.word(&words)).collect::<Result<_, _>>()?,
-            None => Action::ALL.to_vec(),
-        },
-        reason: fields.need("reason")?.text()?,
-    };
-    fields.finish()?;
-    Ok(skip)
+impl Read for SkipDoc {
+    fn read(field: Field<'_>) -> Result<SkipDoc, SpecError> {
+        let mut fields = field.table()?;
+        let condition = fields.must("if")?;
+        let actions = fields.get("actions")?.unwrap_or_else(|| Action::ALL.to_vec());
+        let skip = SkipDoc { condition, actions, reason: fields.must("reason")?, why: fields.why()? };
+        fields.finish()?;
+        Ok(skip)
+    }
 }
 
-pub(super) fn notify(_: String, mut fields: Fields<'_>) -> Result<NotifyDoc, SpecError> {
-    let notify = match (fields.take("channel"), fields.take("payload"), fields.take("sql")) {
-        (Some(channel), Some(payload), None) => {
-            NotifyDoc::Channel { channel: template(channel)?, payload: template(payload)? }
-        }
-        (None, None, Some(sql)) => {
-            let (written, sql) = template(sql)?;
-            // A database explains no NOTIFY, so that `check` could not vouch for it.
-            if written.text.trim_start().to_uppercase().starts_with("NOTIFY") {
-                return Err(written.error("must be a query: write NOTIFY as `SELECT pg_notify('channel', 'payload')`"));
+impl Read for CheckDoc {
+    fn read(field: Field<'_>) -> Result<CheckDoc, SpecError> {
+        let mut fields = field.table()?;
+        let (sql, finds, remedy) = (fields.must("sql")?, fields.must("finds")?, fields.must("remedy")?);
+        let check = CheckDoc { sql, finds, remedy, why: fields.why()? };
+        fields.finish()?;
+        Ok(check)
+    }
+}
+
+impl Read for NotifyDoc {
+    fn read(field: Field<'_>) -> Result<NotifyDoc, SpecError> {
+        let mut fields = field.table()?;
+        let wake_up = match (fields.get("channel")?, fields.get("payload")?, fields.get::<Fragment>("sql")?) {
+            (Some(channel), Some(payload), None) => WakeUpDoc::Channel { channel, payload },
+            (None, None, Some(sql)) => {
+                // A database explains no NOTIFY, so that `check` could not vouch for it.
+                if sql.written.text.trim_start().to_uppercase().starts_with("NOTIFY") {
+                    let message = "must be a query: write NOTIFY as `SELECT pg_notify('channel', 'payload')`";
+                    return Err(sql.written.error(message));
+                }
+                WakeUpDoc::Sql(sql)
             }
-            NotifyDoc::Sql((written, sql))
-        }
-        _ => return Err(fields.error("needs `channel` and `payload`, or `sql`")),
-    };
-    fields.finish()?;
-    Ok(notify)
+            _ => return Err(fields.error("needs `channel` and `payload`, or `sql`")),
+        };
+        let why = fields.why()?;
+        fields.finish()?;
+        Ok(NotifyDoc { wake_up, why })
+    }
 }

@@ -1,46 +1,50 @@
-use super::template;
-use crate::model::parse_duration;
+//! What makes a row a claim, what shows its life, and who holds it: `[claim]` and `[owner]`.
+
+use crate::model::{HostSpelling, parse_duration};
 use crate::preset::SpecError;
-use crate::preset::fields::{Field, Fields, Written};
-use crate::preset::queue::Free;
-use crate::preset::template::{Template, is_name};
+use crate::preset::fields::{Field, Fragment, Read, Word, Written};
+use crate::preset::node::Value;
+use crate::preset::queue::{Absence, Free};
+use crate::preset::template::is_name;
 use std::time::Duration;
 
 #[derive(Debug, Clone)]
-pub(in crate::preset) struct ClaimDoc {
-    pub(in crate::preset) from: ClaimFrom,
-    pub(in crate::preset) lock: Option<Written>,
-    pub(in crate::preset) key: Vec<Written>,
-    pub(in crate::preset) state: Option<Written>,
-    pub(in crate::preset) filter: Option<(Written, Template)>,
-    pub(in crate::preset) queue: Option<Written>,
-    pub(in crate::preset) kind: Option<Written>,
-    pub(in crate::preset) claimed_at: Option<Written>,
-    pub(in crate::preset) precondition: Vec<Written>,
-    pub(in crate::preset) progress: Vec<Written>,
-    pub(in crate::preset) optional: Vec<String>,
-    pub(in crate::preset) liveness: Vec<LivenessDoc>,
-    pub(in crate::preset) guard: Option<(Written, Template)>,
+pub(crate) struct ClaimDoc {
+    pub(crate) from: ClaimFrom,
+    pub(crate) lock: Option<Written>,
+    pub(crate) key: Vec<Written>,
+    pub(crate) state: Option<Written>,
+    pub(crate) filter: Option<Fragment>,
+    pub(crate) queue: Option<Written>,
+    pub(crate) kind: Option<Written>,
+    pub(crate) claimed_at: Option<Written>,
+    pub(crate) precondition: Vec<Written>,
+    pub(crate) progress: Vec<Written>,
+    pub(crate) optional: Vec<String>,
+    pub(crate) liveness: Vec<LivenessDoc>,
+    pub(crate) guard: Option<Fragment>,
+    pub(crate) why: Option<String>,
 }
 
 #[derive(Debug, Clone)]
-pub(in crate::preset) enum ClaimFrom {
+pub(crate) enum ClaimFrom {
     Table(Written),
-    From(Written, Template),
+    From(Fragment),
 }
 
 #[derive(Debug, Clone)]
-pub(in crate::preset) struct LivenessDoc {
-    pub(in crate::preset) by: By,
-    pub(in crate::preset) column: Option<Written>,
-    pub(in crate::preset) plus: Option<Written>,
-    pub(in crate::preset) silent_after: Option<SilentAfterDoc>,
-    pub(in crate::preset) held: Option<(Written, Template)>,
-    pub(in crate::preset) free: Option<Free>,
+pub(crate) struct LivenessDoc {
+    pub(crate) by: By,
+    pub(crate) column: Option<Written>,
+    pub(crate) plus: Option<Written>,
+    pub(crate) silent_after: Option<SilentAfterDoc>,
+    pub(crate) held: Option<Fragment>,
+    pub(crate) free: Option<Free>,
+    pub(crate) why: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::preset) enum By {
+pub(crate) enum By {
     Lease,
     Heartbeat,
     Age,
@@ -49,92 +53,197 @@ pub(in crate::preset) enum By {
 }
 
 #[derive(Debug, Clone)]
-pub(in crate::preset) enum SilentAfterDoc {
-    Span(Duration),
+pub(crate) enum SilentAfterDoc {
+    Span(Duration, Written),
     Column(Written),
     Required,
 }
 
-pub(super) fn claim(mut fields: Fields<'_>) -> Result<ClaimDoc, SpecError> {
-    let from = match (fields.take("table"), fields.take("from")) {
-        (Some(table), None) => ClaimFrom::Table(table.written()?),
-        (None, Some(from)) => {
-            let (written, template) = template(from)?;
-            ClaimFrom::From(written, template)
-        }
-        _ => return Err(fields.error("needs either `table` or `from`, and not both")),
-    };
-    let written = |field: Option<Field<'_>>| field.map(Field::written).transpose();
-    let claim = ClaimDoc {
-        from,
-        lock: written(fields.take("lock"))?,
-        key: fields.need("key")?.all_written()?,
-        state: written(fields.take("state"))?,
-        filter: fields.take("where").map(template).transpose()?,
-        queue: written(fields.take("queue"))?,
-        kind: written(fields.take("kind"))?,
-        claimed_at: written(fields.take("claimed_at"))?,
-        precondition: fields.take("precondition").map(Field::all_written).transpose()?.unwrap_or_default(),
-        progress: fields.take("progress").map(Field::all_written).transpose()?.unwrap_or_default(),
-        optional: fields.texts("optional")?,
-        liveness: match fields.take("liveness") {
-            Some(field) => field.items()?.into_iter().map(|item| liveness(item.table()?)).collect::<Result<_, _>>()?,
-            None => Vec::new(),
-        },
-        guard: fields.take("guard").map(template).transpose()?,
-    };
-    if claim.state.is_none() && claim.filter.is_none() {
-        return Err(fields.error("needs `state` or `where`: what makes a row in flight?"));
-    }
-    fields.finish()?;
-    Ok(claim)
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OwnerDoc {
+    pub(crate) id: Option<Written>,
+    pub(crate) name: Option<Written>,
+    pub(crate) host: Option<Written>,
+    pub(crate) host_spelling: HostSpelling,
+    pub(crate) table: Option<Written>,
+    pub(crate) matches: Vec<(String, Written)>,
+    pub(crate) on: Option<Fragment>,
+    pub(crate) key: Option<Written>,
+    pub(crate) heartbeat: Option<Written>,
+    pub(crate) started: Option<Written>,
+    pub(crate) missing: Absence,
+    pub(crate) unset: Absence,
+    pub(crate) why: Option<String>,
 }
 
-fn liveness(mut fields: Fields<'_>) -> Result<LivenessDoc, SpecError> {
-    let by = fields.need("by")?.word(&[
+impl Read for ClaimDoc {
+    fn read(field: Field<'_>) -> Result<ClaimDoc, SpecError> {
+        let mut fields = field.table()?;
+        let from = match (fields.get("table")?, fields.get("from")?) {
+            (Some(table), None) => ClaimFrom::Table(table),
+            (None, Some(from)) => ClaimFrom::From(from),
+            _ => return Err(fields.error("needs either `table` or `from`, and not both")),
+        };
+        let claim = ClaimDoc {
+            from,
+            lock: fields.get("lock")?,
+            key: fields.must("key")?,
+            state: fields.get("state")?,
+            filter: fields.get("where")?,
+            queue: fields.get("queue")?,
+            kind: fields.get("kind")?,
+            claimed_at: fields.get("claimed_at")?,
+            precondition: fields.get_or_default("precondition")?,
+            progress: fields.get_or_default("progress")?,
+            optional: fields.get_or_default("optional")?,
+            liveness: fields.get_or_default("liveness")?,
+            guard: fields.get("guard")?,
+            why: fields.why()?,
+        };
+        if claim.state.is_none() && claim.filter.is_none() {
+            return Err(fields.error("needs `state` or `where`: what makes a row in flight?"));
+        }
+        fields.finish()?;
+        Ok(claim)
+    }
+}
+
+impl By {
+    /// Its name in presets, in lists and on pages.
+    pub(crate) fn name(self) -> &'static str {
+        By::WORDS.iter().find(|(_, by)| *by == self).map_or("", |(name, _)| name)
+    }
+}
+
+impl Word for By {
+    const WORDS: &'static [(&'static str, By)] = &[
         ("lease", By::Lease),
         ("heartbeat", By::Heartbeat),
         ("age", By::Age),
         ("owner", By::Owner),
         ("lock", By::Lock),
-    ])?;
-    let column = fields.take("column").map(Field::written).transpose()?;
-    let plus = fields.take("plus").map(Field::written).transpose()?;
-    let silent_after = fields.take("silent_after").map(silent_after).transpose()?;
-    let held = fields.take("held").map(template).transpose()?;
-    let free =
-        fields.take("free").map(|field| field.word(&[("dead", Free::Dead), ("next", Free::Next)])).transpose()?;
-    let wrong = match by {
-        By::Lock if column.is_some() || plus.is_some() || silent_after.is_some() => {
-            Some("`lock` takes `held` and `free` only")
-        }
-        By::Lock if held.is_none() => Some("`held` is missing"),
-        By::Lock if free.is_none() => Some("`free` is missing"),
-        By::Lease | By::Heartbeat | By::Age | By::Owner if held.is_some() || free.is_some() => {
-            Some("`held` and `free` belong to a lock")
-        }
-        By::Owner if column.is_some() => Some("`owner` takes no `column`; its heartbeat stands in [owner]"),
-        By::Lease if silent_after.is_some() => Some("a lease takes no `silent_after`: its end is the threshold"),
-        By::Lease | By::Heartbeat | By::Age if column.is_none() => Some("`column` is missing"),
-        By::Heartbeat | By::Age | By::Owner if plus.is_some() => Some("`plus` belongs to a lease"),
-        By::Heartbeat | By::Age | By::Owner if silent_after.is_none() => Some("`silent_after` is missing"),
-        _ => None,
-    };
-    if let Some(why) = wrong {
-        return Err(fields.error(why));
-    }
-    fields.finish()?;
-    Ok(LivenessDoc { by, column, plus, silent_after, held, free })
+    ];
 }
 
-fn silent_after(field: Field<'_>) -> Result<SilentAfterDoc, SpecError> {
-    let written = field.written()?;
-    if written.text == "required" {
-        return Ok(SilentAfterDoc::Required);
+impl Word for Free {
+    const WORDS: &'static [(&'static str, Free)] = &[("dead", Free::Dead), ("next", Free::Next)];
+}
+
+impl Read for LivenessDoc {
+    fn read(field: Field<'_>) -> Result<LivenessDoc, SpecError> {
+        let mut fields = field.table()?;
+        let source = LivenessDoc {
+            by: fields.must("by")?,
+            column: fields.get("column")?,
+            plus: fields.get("plus")?,
+            silent_after: fields.get("silent_after")?,
+            held: fields.get("held")?,
+            free: fields.get("free")?,
+            why: fields.why()?,
+        };
+        if let Some(why) = source.misfit() {
+            return Err(fields.error(why));
+        }
+        fields.finish()?;
+        Ok(source)
     }
-    let is_plain = is_name(&written.text.replace('.', "_")) && !written.text.starts_with(|c: char| c.is_numeric());
-    if is_plain || written.text.ends_with('"') {
-        return Ok(SilentAfterDoc::Column(written));
+}
+
+impl LivenessDoc {
+    /// What is missing of a source of its kind, or does not belong to it.
+    fn misfit(&self) -> Option<&'static str> {
+        let LivenessDoc { column, plus, silent_after, held, free, .. } = self;
+        match self.by {
+            By::Lock if column.is_some() || plus.is_some() || silent_after.is_some() => {
+                Some("`lock` takes `held` and `free` only")
+            }
+            By::Lock if held.is_none() => Some("`held` is missing"),
+            By::Lock if free.is_none() => Some("`free` is missing"),
+            By::Lock => None,
+            _ if held.is_some() || free.is_some() => Some("`held` and `free` belong to a lock"),
+            By::Owner if column.is_some() => Some("`owner` takes no `column`; its heartbeat stands in [owner]"),
+            By::Lease if silent_after.is_some() => Some("a lease takes no `silent_after`: its end is the threshold"),
+            By::Lease | By::Heartbeat | By::Age if column.is_none() => Some("`column` is missing"),
+            By::Lease => None,
+            _ if plus.is_some() => Some("`plus` belongs to a lease"),
+            _ if silent_after.is_none() => Some("`silent_after` is missing"),
+            _ => None,
+        }
     }
-    parse_duration(&written.text).map(SilentAfterDoc::Span).map_err(|why| written.error(why))
+}
+
+impl Read for SilentAfterDoc {
+    fn read(field: Field<'_>) -> Result<SilentAfterDoc, SpecError> {
+        let written = field.written()?;
+        if written.text == "required" {
+            return Ok(SilentAfterDoc::Required);
+        }
+        let is_plain = is_name(&written.text.replace('.', "_")) && !written.text.starts_with(|c: char| c.is_numeric());
+        if is_plain || written.text.ends_with('"') {
+            return Ok(SilentAfterDoc::Column(written));
+        }
+        let span = parse_duration(&written.text).map_err(|why| written.error(why))?;
+        Ok(SilentAfterDoc::Span(span, written))
+    }
+}
+
+impl Word for Absence {
+    const WORDS: &'static [(&'static str, Absence)] =
+        &[("dead", Absence::Dead), ("next", Absence::Next), ("unknown", Absence::Unknown)];
+}
+
+impl Read for OwnerDoc {
+    fn read(field: Field<'_>) -> Result<OwnerDoc, SpecError> {
+        let mut fields = field.table()?;
+        let owner = OwnerDoc {
+            id: fields.get("id")?,
+            name: fields.get("name")?,
+            host: fields.get("host")?,
+            host_spelling: fields.get_or_default("host_spelling")?,
+            table: fields.get("table")?,
+            matches: fields.named("match")?,
+            on: fields.get("on")?,
+            key: fields.get("key")?,
+            heartbeat: fields.get("heartbeat")?,
+            started: fields.get("started")?,
+            missing: fields.get_or_default("missing")?,
+            unset: fields.get_or_default("unset")?,
+            why: fields.why()?,
+        };
+        match (&owner.table, owner.matches.is_empty() && owner.on.is_none()) {
+            (Some(_), true) => return Err(fields.error("an owners' `table` needs `match` or `on`")),
+            (None, false) => return Err(fields.error("`match` and `on` need an owners' `table`")),
+            (None, true) if owner.heartbeat.is_some() || owner.started.is_some() => {
+                return Err(fields.error("`heartbeat` and `started` are columns of an owners' `table`"));
+            }
+            _ => {}
+        }
+        if owner.on.is_some() && owner.key.is_none() {
+            return Err(fields.error("`on` needs `key`: a column of the owner's row that is never NULL"));
+        }
+        fields.finish()?;
+        Ok(owner)
+    }
+}
+
+impl Read for HostSpelling {
+    fn read(field: Field<'_>) -> Result<HostSpelling, SpecError> {
+        let mut fields = field.table()?;
+        let mut spelling = HostSpelling::default();
+        if let Some(written) = fields.get::<Written>("dot")? {
+            let mut characters = written.text.chars();
+            spelling.dot = characters.next();
+            if characters.next().is_some() {
+                return Err(written.error("must be one character, which stands for a dot"));
+            }
+        }
+        if let Some(field) = fields.take("longest") {
+            spelling.longest = match field.value() {
+                Value::Integer(bytes) if *bytes > 0 => usize::try_from(*bytes).ok(),
+                _ => return Err(field.error("must be a number of bytes above 0")),
+            };
+        }
+        fields.finish()?;
+        Ok(spelling)
+    }
 }

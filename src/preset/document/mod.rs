@@ -1,73 +1,57 @@
-//! A preset or mapping as its author wrote it, for one engine and one set of variants: typed, but not yet held against the
-//! live tables.
+//! A preset or mapping as its author wrote it, for one engine and one set of variants: typed, and not yet compared with live
+//! tables.
 
 mod actions;
-mod advice;
-mod attempts;
-mod check;
 mod claim;
-mod delayed;
-mod finished;
-mod owner;
-mod rules;
-mod states;
-mod times;
+mod text;
+mod values;
 
-pub(super) use actions::{ActionDoc, AttemptsWord, NotifyDoc, SkipDoc, StepDoc};
-pub(super) use advice::AdviceDoc;
-pub(super) use attempts::{AttemptsDoc, MaxDoc};
-pub(super) use check::CheckDoc;
-pub(super) use claim::{By, ClaimDoc, ClaimFrom, LivenessDoc, SilentAfterDoc};
-pub(super) use finished::FinishedDoc;
-pub(super) use owner::OwnerDoc;
-pub(super) use rules::{MaxRuntimeDoc, RulesDoc};
-pub(super) use times::Times;
+pub(crate) use actions::{ActionDoc, CheckDoc, NotifyDoc, SkipDoc, StepDoc, WakeUpDoc};
+pub(crate) use claim::{By, ClaimDoc, ClaimFrom, LivenessDoc, OwnerDoc, SilentAfterDoc};
+pub(crate) use values::{AttemptsDoc, FinishedDoc, MaxDoc, MaxRuntimeDoc, RulesDoc, Times};
 
 use super::SpecError;
-use super::fields::{Field, Fields, Written};
+use super::fields::{Field, Fields, Fragment, Read, Word, Written};
 use super::node::Node;
-use super::queue::{Counted, Exhausted, Fencing, MaxCounts, States};
+use super::queue::{Fencing, States};
 use super::template::Template;
 use crate::model::Action;
-use actions::{actions, notify, skip};
-use advice::{advice, words};
-use attempts::attempts;
-use check::check;
-use claim::claim;
-use finished::finished;
-use owner::owner;
-use rules::rules;
-use states::states;
 use std::collections::BTreeMap;
-use times::times;
 
-/// See the module.
+/// What a preset says on one engine, with its variants laid over it.
 #[derive(Debug, Clone)]
-pub struct Document {
-    pub(in crate::preset) name: String,
-    pub(in crate::preset) fencing: Fencing,
-    pub(in crate::preset) schema: Option<String>,
-    pub(in crate::preset) tables: Vec<(String, String)>,
-    pub(in crate::preset) time: Times,
-    pub(in crate::preset) states: States,
-    pub(in crate::preset) claim: ClaimDoc,
-    pub(in crate::preset) owner: OwnerDoc,
-    pub(in crate::preset) attempts: AttemptsDoc,
-    pub(in crate::preset) rules: RulesDoc,
-    pub(in crate::preset) finished: Option<FinishedDoc>,
-    pub(in crate::preset) sql: BTreeMap<String, Template>,
-    pub(in crate::preset) actions: Vec<(Action, ActionDoc)>,
-    /// What is done to jobs that wait, by `[waiting]`.
-    pub(in crate::preset) waiting: Vec<(Action, ActionDoc)>,
-    pub(in crate::preset) skips: Vec<SkipDoc>,
-    pub(in crate::preset) checks: Vec<CheckDoc>,
-    pub(in crate::preset) notify: Vec<NotifyDoc>,
-    /// By name.
-    pub(in crate::preset) cautions: Vec<(String, String)>,
-    pub(in crate::preset) show: Vec<(String, Written)>,
-    pub(in crate::preset) advice: Option<AdviceDoc>,
-    /// By column.
-    pub(in crate::preset) words: Vec<(String, String)>,
+pub(crate) struct Document {
+    pub(crate) name: String,
+    pub(crate) fencing: Fencing,
+    pub(crate) schema: Option<String>,
+    /// Logical names, and names in the database.
+    pub(crate) tables: Vec<(String, String)>,
+    pub(crate) time: Times,
+    pub(crate) states: States,
+    pub(crate) claim: ClaimDoc,
+    pub(crate) owner: OwnerDoc,
+    pub(crate) attempts: AttemptsDoc,
+    pub(crate) rules: RulesDoc,
+    pub(crate) finished: Option<FinishedDoc>,
+    pub(crate) sql: BTreeMap<String, Template>,
+    pub(crate) actions: Vec<(Action, ActionDoc)>,
+    /// What is done to jobs that wait.
+    pub(crate) waiting: Vec<(Action, ActionDoc)>,
+    pub(crate) skips: Vec<(String, SkipDoc)>,
+    pub(crate) checks: Vec<(String, CheckDoc)>,
+    pub(crate) notify: Vec<NotifyDoc>,
+    pub(crate) cautions: Vec<(String, String)>,
+    pub(crate) show: Vec<(String, Written)>,
+    pub(crate) advice: Option<AdviceDoc>,
+    /// What becomes of columns that actions set to expressions, in plain words.
+    pub(crate) words: Vec<(String, String)>,
+}
+
+/// The library's own remedy, which is printed and never run.
+#[derive(Debug, Clone)]
+pub(crate) struct AdviceDoc {
+    pub(crate) text: Option<String>,
+    pub(crate) sql: Option<String>,
 }
 
 impl Document {
@@ -81,93 +65,62 @@ impl Document {
             // Read by the preset itself, before the engine and the variants are known.
             root.take(key);
         }
-        let claim = claim(root.need("claim")?.table()?)?;
-        let mut tables = match root.take("tables") {
-            Some(field) => field.text_table()?,
-            None => Vec::new(),
-        };
-        if let ClaimFrom::Table(table) = &claim.from
-            && !tables.iter().any(|(logical, _)| *logical == table.text)
-        {
-            tables.push((table.text.clone(), table.text.clone()));
+        let claim: ClaimDoc = root.must("claim")?;
+        let mut tables = root.named("tables")?;
+        let owner: OwnerDoc = root.get_or_default("owner")?;
+        let of_claim = if let ClaimFrom::Table(table) = &claim.from { Some(table) } else { None };
+        for table in of_claim.into_iter().chain(&owner.table) {
+            // A table that [tables] does not name goes by its own name.
+            if !tables.iter().any(|(logical, _)| *logical == table.text) {
+                tables.push((table.text.clone(), table.text.clone()));
+            }
         }
-        let owner = root.take("owner").map(|field| owner(field.table()?)).transpose()?.unwrap_or_default();
-        if let Some(table) = &owner.table
-            && !tables.iter().any(|(logical, _)| *logical == table.text)
-        {
-            tables.push((table.text.clone(), table.text.clone()));
-        }
-        let states = root.take("states").map(|field| states(field.table()?)).transpose()?.unwrap_or_default();
+        let states: States = root.get_or_default("states")?;
         let document = Document {
             name: root.text("name")?.unwrap_or_else(|| name.to_owned()),
-            fencing: root.take("fencing").map(fencing).transpose()?.unwrap_or(Fencing::Unknown),
+            fencing: root.get("fencing")?.unwrap_or(Fencing::Unknown),
             schema: root.text("schema")?,
             tables,
-            time: root.take("time").map(|field| times(field.table()?)).transpose()?.unwrap_or_default(),
-            finished: root.take("finished").map(|field| finished(field.table()?, &states)).transpose()?,
+            time: root.get_or_default("time")?,
+            finished: root.take("finished").map(|field| FinishedDoc::read(field, &states)).transpose()?,
             states,
             claim,
             owner,
-            attempts: match root.take("attempts") {
-                Some(field) => attempts(field.table()?)?,
-                None => AttemptsDoc {
-                    column: None,
-                    max: None,
-                    stalls: None,
-                    counted: Counted::NotInTheTable,
-                    exhausted: Exhausted::Leave,
-                    max_counts: MaxCounts::Runs,
-                },
-            },
-            rules: root.take("rules").map(|field| rules(field.table()?)).transpose()?.unwrap_or_default(),
-            sql: fragments(root.take("sql"))?,
-            actions: root.take("action").map(|field| actions(field.table()?)).transpose()?.unwrap_or_default(),
-            waiting: root.take("waiting").map(|field| actions(field.table()?)).transpose()?.unwrap_or_default(),
-            skips: named(root.take("skip"), skip)?,
-            checks: named(root.take("check"), check)?,
-            notify: named(root.take("notify"), notify)?,
-            cautions: root.take("caution").map(Field::text_table).transpose()?.unwrap_or_default(),
-            show: match root.take("show") {
-                Some(field) => field
-                    .table()?
-                    .rest()
-                    .into_iter()
-                    .map(|(name, field)| Ok((name, field.written()?)))
-                    .collect::<Result<_, SpecError>>()?,
-                None => Vec::new(),
-            },
-            advice: root.take("advice").map(|field| advice(field.table()?)).transpose()?,
-            words: words(root.take("words"))?,
+            attempts: root.get_or_default("attempts")?,
+            rules: root.get_or_default("rules")?,
+            sql: root.named::<Fragment>("sql")?.into_iter().map(|(name, fragment)| (name, fragment.sql)).collect(),
+            actions: root.take("action").map(ActionDoc::all).transpose()?.unwrap_or_default(),
+            waiting: root.take("waiting").map(ActionDoc::all_of_waiting).transpose()?.unwrap_or_default(),
+            skips: root.named("skip")?,
+            checks: root.named("check")?,
+            notify: root.named("notify")?.into_iter().map(|(_, notify)| notify).collect(),
+            cautions: root.named("caution")?,
+            show: root.named("show")?,
+            advice: root.get("advice")?,
+            words: root.named("words")?,
         };
         root.finish()?;
         Ok(document)
     }
 }
 
-fn fencing(field: Field<'_>) -> Result<Fencing, SpecError> {
-    field.word(&[
+impl Word for Fencing {
+    const WORDS: &'static [(&'static str, Fencing)] = &[
         ("fenced", Fencing::Fenced),
         ("by state", Fencing::ByState),
         ("by id", Fencing::ById),
         ("unknown", Fencing::Unknown),
-    ])
+    ];
 }
 
-fn fragments(field: Option<Field<'_>>) -> Result<BTreeMap<String, Template>, SpecError> {
-    let Some(field) = field else { return Ok(BTreeMap::new()) };
-    field.table()?.rest().into_iter().map(|(name, field)| Ok((name, template(field)?.1))).collect()
-}
-
-fn named<T>(
-    field: Option<Field<'_>>,
-    read: impl Fn(String, Fields<'_>) -> Result<T, SpecError>,
-) -> Result<Vec<T>, SpecError> {
-    let Some(field) = field else { return Ok(Vec::new()) };
-    field.table()?.rest().into_iter().map(|(name, field)| read(name, field.table()?)).collect()
-}
-
-fn template(field: Field<'_>) -> Result<(Written, Template), SpecError> {
-    let written = field.written()?;
-    let template = Template::parse(&written.text).map_err(|why| written.error(why.0))?;
-    Ok((written, template))
+impl Read for AdviceDoc {
+    fn read(field: Field<'_>) -> Result<AdviceDoc, SpecError> {
+        let mut fields = field.table()?;
+        let advice = AdviceDoc { text: fields.text("text")?, sql: fields.text("sql")? };
+        if advice.text.is_none() && advice.sql.is_none() {
+            return Err(fields.error("needs `text`, `sql` or both"));
+        }
+        fields.finish()?;
+        Ok(advice)
+    }
 }

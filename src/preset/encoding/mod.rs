@@ -104,7 +104,7 @@ impl Encodings {
         self.iter().any(|encoding| matches!(encoding, Encoding::Text(_)))
     }
 
-    /// The place of the first whose own values another one reads as other instants: `epoch s` beside `epoch ms`, or two zones.
+    /// The place of the first whose own values another one reads as other instants: `epoch s` next to `epoch ms`, or two zones.
     /// A column that is spelled so could not be read.
     pub fn ambiguous(&self) -> Option<usize> {
         self.iter().position(|encoding| {

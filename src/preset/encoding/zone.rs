@@ -68,7 +68,7 @@ impl Zone {
         Timestamp::from_micros(at.as_microsecond())
     }
 
-    /// The wall clock at `cut`, moved so far that no repeated or skipped hour can hide a row.
+    /// The wall clock at `cut`, shifted so far that no repeated or skipped hour can hide a row.
     ///
     /// Three hours cover all but a few changes (Samoa skipped a day in 2011); for those the change itself decides.
     pub(super) fn bound(&self, cut: Timestamp, side: Side) -> DateTime {

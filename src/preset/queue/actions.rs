@@ -1,8 +1,11 @@
-use super::{Column, StateValue};
+//! What is done to a job: the statements of an action, what stands in its way, what a record of it keeps, and how workers
+//! are woken.
+
+use super::{Column, QueueSpec, StateValue};
 use crate::model::{Action, AttemptsChange};
 use crate::preset::WrittenAt;
 use crate::preset::encoding::Encodings;
-use crate::preset::template::Template;
+use crate::preset::template::{Marker, Template};
 use std::collections::BTreeMap;
 
 /// What an action does.
@@ -20,7 +23,7 @@ pub struct ActionSpec {
     pub locks_for_update: bool,
     /// What is done instead where the job is to run later, if that is not the same.
     pub delayed: Option<Box<ActionSpec>>,
-    /// Where the preset or mapping says so.
+    /// Where it stands in the preset or mapping.
     pub at: WrittenAt,
 }
 
@@ -37,7 +40,7 @@ pub enum StepSpec {
         rows: Rows,
         /// The encodings that `:now.column` and `:run_at.column` may ask for.
         encodings: BTreeMap<String, Encodings>,
-        /// Where the preset or mapping says so.
+        /// Where it stands in the preset or mapping.
         at: WrittenAt,
     },
 }
@@ -51,7 +54,7 @@ pub struct Assignment {
     pub value: Template,
     /// How `:now` and `:run_at` are spelled in it.
     pub encodings: Option<Encodings>,
-    /// Where the preset or mapping says so.
+    /// Where it stands in the preset or mapping.
     pub at: WrittenAt,
 }
 
@@ -66,14 +69,14 @@ pub enum Rows {
     Any,
 }
 
-/// A condition under which a step is kept back.
+/// A condition under which a job is skipped.
 #[derive(Debug, Clone)]
 pub struct Skip {
     /// Its name.
     pub name: String,
     /// The condition, over the claim's aliases.
     pub condition: Template,
-    /// The actions it keeps back.
+    /// The actions it is about.
     pub actions: Vec<Action>,
     /// Why.
     pub reason: String,
@@ -88,23 +91,99 @@ pub enum Notify {
         channel: Template,
         /// What is sent.
         payload: Template,
-        /// Where the preset or mapping says so.
+        /// Where it stands in the preset or mapping.
         at: WrittenAt,
     },
     /// A statement.
     Sql {
         /// The statement.
         sql: Template,
-        /// Where the preset or mapping says so.
+        /// Where it stands in the preset or mapping.
         at: WrittenAt,
     },
 }
 
 impl Notify {
-    /// Where the preset or mapping says so.
+    /// Where it stands in the preset or mapping.
     pub fn at(&self) -> &WrittenAt {
         match self {
             Notify::Channel { at, .. } | Notify::Sql { at, .. } => at,
         }
+    }
+}
+
+/// Jobs that never run, or not for hours, although no worker holds them, so that no listing has them: `[check.NAME]`.
+#[derive(Debug, Clone)]
+pub struct CheckSpec {
+    /// Its name in the preset.
+    pub name: String,
+    /// A query that returns their number: one row, one integer.
+    pub sql: Template,
+    /// What the number counts, as the beginning of a sentence.
+    pub finds: String,
+    /// What the library offers against it.
+    pub remedy: String,
+}
+
+impl QueueSpec {
+    /// The columns that an action assigns, which a record of it keeps; `None` where it cannot be undone: it is more than one
+    /// UPDATE of the claim's own table, or this role may not read all that it writes.
+    pub fn recorded(&self, action: Action) -> Option<Vec<&Column>> {
+        self.written_by(self.actions.get(&action)?)
+    }
+
+    /// The columns that an undo of that action may restore: those that it assigns to claims, or to jobs that wait; `None` where
+    /// neither can be undone.
+    pub fn given_back(&self, action: Action) -> Option<Vec<&Column>> {
+        let of_both = [&self.actions, &self.waiting].into_iter().filter_map(|actions| actions.get(&action));
+        let written: Vec<Vec<&Column>> = of_both.filter_map(|action| self.written_by(action)).collect();
+        (!written.is_empty()).then(|| written.concat())
+    }
+
+    fn written_by(&self, action: &ActionSpec) -> Option<Vec<&Column>> {
+        let [StepSpec::Update(assignments)] = action.steps.as_slice() else { return None };
+        let of_row = |name: &str| self.row.iter().find(|column| column.name == name);
+        assignments.iter().map(|assignment| of_row(&assignment.column.name)).collect()
+    }
+}
+
+impl ActionSpec {
+    /// True if it does no more than one UPDATE of the claim's own table.
+    pub fn is_one_update(&self) -> bool {
+        matches!(self.steps.as_slice(), [StepSpec::Update(_)])
+    }
+}
+
+impl QueueSpec {
+    /// How a job is requeued that is to run later.
+    ///
+    /// # Errors
+    /// Why that is impossible, as a clause: the job would run at once, or never.
+    pub fn delayed_requeue(&self) -> Result<ActionSpec, String> {
+        let requeue = self.actions.get(&Action::Requeue).ok_or("it has no requeue")?;
+        if let Some(why) = &requeue.refused {
+            return Err(why.clone());
+        }
+        let delayed = requeue.delayed.as_deref().unwrap_or(requeue);
+        match &delayed.refused {
+            Some(why) => Err(why.clone()),
+            None if delayed.says_when() => Ok(delayed.clone()),
+            None => {
+                let table = self.tables.get(&self.claim.lock_table);
+                let table = table.map_or_else(String::new, |table| format!(" in {}.{}", table.schema, table.name));
+                Err(format!("it has no column{table} that says when a job may run"))
+            }
+        }
+    }
+}
+
+impl ActionSpec {
+    /// True if something that it writes says when the job may run again.
+    pub fn says_when(&self) -> bool {
+        let asks = |sql: &Template| sql.markers().any(|marker| matches!(marker, Marker::RunAt(_)));
+        self.steps.iter().any(|step| match step {
+            StepSpec::Update(assignments) => assignments.iter().any(|assignment| asks(&assignment.value)),
+            StepSpec::Sql { sql, .. } => asks(sql),
+        })
     }
 }

@@ -1,12 +1,16 @@
-use super::{Column, Expr, TimeColumn};
-use crate::preset::template::Template;
+//! What makes a row a claim, who holds it, and how its columns are read.
 
-/// See [`QueueSpec::claim`](super::QueueSpec::claim).
+use crate::model::{Cell, HostSpelling};
+use crate::preset::encoding::Encodings;
+use crate::preset::template::Template;
+use std::fmt;
+
+/// What makes a row a claim, and what is read of it.
 #[derive(Debug, Clone)]
 pub struct ClaimSpec {
     /// The FROM clause, without the owner's join.
     pub from: Template,
-    /// The alias whose rows are locked and moved.
+    /// The alias whose rows are locked and written.
     pub lock: String,
     /// The table behind that alias, by its logical name.
     pub lock_table: String,
@@ -24,12 +28,12 @@ pub struct ClaimSpec {
     pub kind: Option<Expr>,
     /// When it was claimed.
     pub claimed_at: Option<TimeColumn>,
-    /// What changes while a job is worked on, beside its signs of life; a snapshot file compares it.
+    /// Columns other than its signs of life that change while a job is worked on; a snapshot file compares them.
     pub progress: Vec<Expr>,
     /// Everything that must be unchanged: the preset's own columns and all that a verdict reads.
     pub precondition: Vec<Expr>,
-    /// What must come true for a row once it is locked, or its job is skipped as locked. It may have an effect: to take a
-    /// lock that workers respect.
+    /// What must be true for a row once it is locked, or its job is skipped as locked. It may have an effect: acquire a lock
+    /// that workers respect.
     pub guard: Option<Template>,
 }
 
@@ -52,4 +56,166 @@ pub enum StateSource {
     Column(Column),
     /// The row's place is its state; this is what it is called.
     Place(String),
+}
+
+/// Who holds a claim.
+#[derive(Debug, Clone, Default)]
+pub struct OwnerSpec {
+    /// Who holds the claim; `None` where the table does not say.
+    pub id: Option<Expr>,
+    /// The name people know the owner by.
+    pub name: Option<Expr>,
+    /// The owner's host.
+    pub host: Option<Expr>,
+    /// How it spells that host.
+    pub host_spelling: HostSpelling,
+    /// The owner's own row.
+    pub row: Option<OwnerRowSpec>,
+}
+
+/// The owner's row in a table of its own. Its alias is always `o`.
+#[derive(Debug, Clone)]
+pub struct OwnerRowSpec {
+    /// The table, by its logical name.
+    pub table: String,
+    /// The condition of the LEFT JOIN.
+    pub on: JoinOn,
+    /// A column of it that is never NULL.
+    pub key: Column,
+    /// True where a unique index says that no owner has two rows.
+    pub is_unique: bool,
+    /// False for a view whose rows the database cannot lock.
+    pub can_lock: bool,
+    /// Its heartbeat.
+    pub heartbeat: Option<TimeColumn>,
+    /// When the owner started.
+    pub started: Option<TimeColumn>,
+    /// What it means that the claim names an owner which has no row.
+    pub missing: Absence,
+    /// What it means that the claim names no owner.
+    pub unset: Absence,
+}
+
+/// The condition of the owner's join.
+#[derive(Debug, Clone)]
+pub enum JoinOn {
+    /// Columns of the owner's row and what they equal.
+    Match(Vec<(Column, Expr)>),
+    /// SQL.
+    Sql(Template),
+}
+
+/// What an absent owner means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Absence {
+    /// The claim is dead.
+    Dead,
+    /// The next liveness source decides.
+    Next,
+    /// The claim is unknown.
+    #[default]
+    Unknown,
+}
+
+/// A state: what it is called and how it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StateValue {
+    /// The queue's own name for it.
+    pub name: String,
+    /// The stored value: text or an integer.
+    pub stored: Cell,
+}
+
+/// The states of a queue, by meaning.
+#[derive(Debug, Clone, Default)]
+pub struct States {
+    /// Not claimed yet.
+    pub waiting: Vec<StateValue>,
+    /// Held by some owner.
+    pub in_flight: Vec<StateValue>,
+    /// Ended well.
+    pub done: Vec<StateValue>,
+    /// Ended badly, for good.
+    pub failed: Vec<StateValue>,
+    /// Ended by request.
+    pub cancelled: Vec<StateValue>,
+    /// Rows that are no matter of the queue: known, and never read.
+    pub ignored: Vec<StateValue>,
+}
+
+impl States {
+    /// Every state.
+    pub fn all(&self) -> impl Iterator<Item = &StateValue> {
+        let all = [&self.waiting, &self.in_flight, &self.done, &self.failed, &self.cancelled, &self.ignored];
+        all.into_iter().flatten()
+    }
+
+    /// Whether a stored value is that of a state, spelled as the preset spells it.
+    pub fn has(&self, stored: &Cell) -> bool {
+        // As text: a state that is declared as an integer may arrive cast.
+        let text = stored.to_text();
+        self.all().any(|state| state.stored.to_text() == text)
+    }
+
+    /// The queue's name for the stored value of a job that the database says is in flight. A collation may call a value one of the
+    /// states that is spelled otherwise.
+    pub fn in_flight_name(&self, stored: &Cell) -> String {
+        let folded = |cell: &Cell| cell.to_text().map(|text| text.to_lowercase());
+        let meant =
+            self.in_flight.iter().filter(|_| !self.has(stored)).find(|state| folded(&state.stored) == folded(stored));
+        meant.map_or_else(|| self.name_of(stored), |state| state.name.clone())
+    }
+
+    /// The queue's name for a stored value; the value itself where it has none.
+    pub fn name_of(&self, stored: &Cell) -> String {
+        // As text: a state that is declared as an integer may arrive cast.
+        let text = stored.to_text();
+        self.all().find(|state| state.stored.to_text() == text).map_or_else(|| stored.to_string(), |s| s.name.clone())
+    }
+}
+
+/// A table in the database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// Its schema; `main` on SQLite.
+    pub schema: String,
+    /// Its name, exactly as the catalog has it.
+    pub name: String,
+}
+
+/// A column of the claim's FROM clause.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Column {
+    /// The alias of its table.
+    pub alias: String,
+    /// Its name, exactly as the catalog has it.
+    pub name: String,
+    /// Its type as the catalog has it; empty where it belongs to a sub-select.
+    pub type_name: String,
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// A time column and how it is spelled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimeColumn {
+    /// The column.
+    pub column: Column,
+    /// Its encodings: any is read, the first is written.
+    pub encodings: Encodings,
+    /// Stored values that stand for "no value".
+    pub sentinels: Vec<String>,
+}
+
+/// A value that is read: a column, or any expression.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Expr {
+    /// A column, which an index may serve.
+    Column(Column),
+    /// SQL over the claim's aliases.
+    Sql(Template),
 }

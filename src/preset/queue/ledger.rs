@@ -48,7 +48,7 @@ pub const LEDGER_COLUMNS: [(&str, LedgerKind); 26] = [
     ("fingerprint_after", MaybeText),
 ];
 
-/// The ledger that lies beside a queue's tables.
+/// The ledger in the schema of a queue's tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerSpec {
     /// Its table.

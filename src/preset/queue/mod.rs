@@ -1,30 +1,22 @@
 //! A preset resolved against a real database: what the rest of the program works with.
 
 mod actions;
-mod attempts;
-mod check;
 mod claim;
-mod column;
-mod finished;
 mod ledger;
-mod liveness;
-mod owner;
-mod recorded;
 mod rules;
-mod states;
 
-pub use actions::{ActionSpec, Assignment, Notify, Rows, Skip, StepSpec};
-pub use attempts::{Attempts, Counted, Exhausted, Max, MaxCounts};
-pub use check::CheckSpec;
-pub use claim::{ClaimSpec, StateSource};
-pub use column::{Column, Expr, Table, TimeColumn};
-pub use finished::{Finished, Runs};
+pub use actions::{ActionSpec, Assignment, CheckSpec, Notify, Rows, Skip, StepSpec};
+pub use claim::{
+    Absence, ClaimSpec, Column, Expr, JoinOn, OwnerRowSpec, OwnerSpec, StateSource, StateValue, States, Table,
+    TimeColumn,
+};
 pub use ledger::{LEDGER, LEDGER_COLUMNS, LedgerKind, LedgerSpec};
-pub use liveness::{Free, Liveness, SilentAfter};
-pub use owner::{Absence, JoinOn, OwnerRowSpec, OwnerSpec};
-pub use rules::{CancelRequested, MaxRuntime, Rules};
-pub use states::{StateValue, States};
+pub use rules::{
+    Attempts, CancelRequested, Counted, EARLIEST_MICROS, Exhausted, Finished, Free, LEASE_AHEAD, Liveness, Max,
+    MaxCounts, MaxRuntime, Rules, Runs, SilentAfter, silence_allowed,
+};
 
+use super::fields::Word;
 use crate::model::{Action, Engine};
 use std::collections::BTreeMap;
 
@@ -45,18 +37,18 @@ pub struct QueueSpec {
     pub tables: BTreeMap<String, Table>,
     /// The states and what they mean.
     pub states: States,
-    /// True where what is looked at are jobs that wait: their one state stands for the ones in flight, and since when they
-    /// wait for the time of the claim. See [`Waits`](super::Waits).
+    /// True for jobs that wait ([`Waits`](super::Waits)): their one state stands for the ones in flight, and the time since when
+    /// they wait for the time of the claim.
     pub waits: bool,
     /// What makes a row a claim, and what is read of it.
     pub claim: ClaimSpec,
     /// Who holds it.
     pub owner: OwnerSpec,
-    /// How life is told from death, best source first.
+    /// What shows life, best source first.
     pub liveness: Vec<Liveness>,
-    /// What shows life and cannot be locked, as people call it: a view of owners, or a column that a join or a sub-select reads
-    /// from another table. A sign of life that is committed there in the instant of a write comes too late. `None` on SQLite,
-    /// where a write keeps every other one out.
+    /// Where a sign of life stands that cannot be locked, in words: a view of owners, or a column that a join or a sub-select
+    /// reads from another table. A sign of life committed there at the instant of a write comes too late. `None` on SQLite, where
+    /// a write excludes every other one.
     pub unlocked: Option<String>,
     /// How attempts are counted.
     pub attempts: Attempts,
@@ -68,7 +60,7 @@ pub struct QueueSpec {
     pub actions: BTreeMap<Action, ActionSpec>,
     /// What may be done to a job that waits.
     pub waiting: BTreeMap<Action, ActionSpec>,
-    /// Conditions under which a step is kept back.
+    /// Conditions under which a job is skipped.
     pub skips: Vec<Skip>,
     /// Jobs that never run although no worker holds them: what `check` counts and warns of.
     pub checks: Vec<CheckSpec>,
@@ -80,7 +72,7 @@ pub struct QueueSpec {
     pub show: Vec<(String, Expr)>,
     /// The columns of the claim's own table that this role may read, in the catalog's order: what a row's fingerprint covers.
     pub row: Vec<Column>,
-    /// The ledger beside the tables, if there is one.
+    /// The ledger in the schema of the tables, if there is one.
     pub ledger: Option<LedgerSpec>,
 }
 
@@ -90,10 +82,10 @@ impl QueueSpec {
         matches!(self.claim.state, StateSource::Column(_)) && self.claim.own_state().is_none()
     }
 
-    /// Why nothing can ever be done to a job here: then this queue is listed, and advice is all there is.
+    /// Why no action is ever taken on a job here: then the queue is only listed, and its advice printed.
     pub fn advice_only(&self) -> Option<&str> {
-        let all = self.actions.values().all(|moved| moved.refused.is_some());
-        self.actions.values().find_map(|moved| moved.refused.as_deref()).filter(|_| all)
+        let all = self.actions.values().all(|action| action.refused.is_some());
+        self.actions.values().find_map(|action| action.refused.as_deref()).filter(|_| all)
     }
 
     /// The keys of the document whose values are SQL that is computed for each claim, so that a value in a row may break it.
@@ -139,11 +131,7 @@ pub enum Proof {
 impl Proof {
     /// The name used in presets and in JSON.
     pub fn name(self) -> &'static str {
-        match self {
-            Proof::Live => "live",
-            Proof::Schema => "schema",
-            Proof::Facts => "facts",
-        }
+        Proof::WORDS.iter().find(|(_, proof)| *proof == self).map_or("", |(name, _)| name)
     }
 }
 
@@ -156,6 +144,6 @@ pub enum Fencing {
     ByState,
     /// By nothing but the id: it overwrites.
     ById,
-    /// Nobody looked.
+    /// Not known.
     Unknown,
 }

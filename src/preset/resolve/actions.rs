@@ -3,9 +3,9 @@
 use super::Binder;
 use super::fragments::Within;
 use crate::model::{Action, AttemptsChange, Cell};
-use crate::preset::document::{ActionDoc, AttemptsWord, StepDoc};
+use crate::preset::document::{ActionDoc, StepDoc};
 use crate::preset::encoding::Encodings;
-use crate::preset::fields::Written;
+use crate::preset::fields::{Fragment, Written};
 use crate::preset::queue::*;
 use crate::preset::template::{Marker, Piece, Template};
 use crate::preset::{SpecError, WrittenAt, did_you_mean};
@@ -26,17 +26,13 @@ impl Binder<'_> {
         Ok(actions)
     }
 
-    /// What is done to jobs that wait: one that never ran has lost no attempt.
+    /// What is done to jobs that wait.
     pub(super) fn waiting(
         &self,
         claim: &ClaimSpec,
         attempts: &Attempts,
     ) -> Result<BTreeMap<Action, ActionSpec>, SpecError> {
-        let of_one = |(action, doc): &(Action, ActionDoc)| {
-            let attempts_word = doc.attempts.or(Some(AttemptsWord::Keep));
-            let doc = ActionDoc { attempts: attempts_word, ..doc.clone() };
-            Ok((*action, self.action_named(&doc, claim, attempts)?))
-        };
+        let of_one = |(action, doc): &(Action, ActionDoc)| Ok((*action, self.action_named(doc, claim, attempts)?));
         self.document.waiting.iter().map(of_one).collect()
     }
 
@@ -60,27 +56,21 @@ impl Binder<'_> {
                 }
             },
         };
-        let change = match doc.attempts {
-            None => attempts.counted.change(),
-            Some(AttemptsWord::Keep) => AttemptsChange::Keep,
-            Some(AttemptsWord::Add(n)) => AttemptsChange::Add(n),
-            Some(AttemptsWord::Zero) => AttemptsChange::Zero,
-            Some(AttemptsWord::Max) => AttemptsChange::ToMax,
-        };
+        let change = self.document.attempts_change(doc);
         let mut locks_for_update = false;
         let mut steps = Vec::new();
         // What authors do not write out goes into the first UPDATE of the row.
-        let to_at = doc.to.as_ref().map_or_else(|| doc.at.clone(), Written::at);
+        let to_at = doc.to.as_ref().map_or(&doc.at, |to| &to.at).clone();
         let mut implied = self.implied((&to, to_at), (change, &doc.at), claim, attempts)?;
         for step in &doc.steps {
             match step {
-                StepDoc::Sql { sql, written, rows, .. } => {
+                StepDoc::Sql { sql: Fragment { written, sql }, rows, .. } => {
                     let sql = self.expand(written, sql, Within::Step)?;
                     self.columns_are_there(written, &sql)?;
                     // Whatever it does to the locked row, the stronger lock is enough.
                     locks_for_update = true;
                     let encodings = self.now_encodings(written, &sql)?;
-                    steps.push(StepSpec::Sql { sql, rows: *rows, encodings, at: written.at() });
+                    steps.push(StepSpec::Sql { sql, rows: *rows, encodings, at: written.at.clone() });
                 }
                 StepDoc::Update { clear, stamp, set } => {
                     let mut assignments = std::mem::take(&mut implied);
@@ -91,8 +81,8 @@ impl Binder<'_> {
                             self.assign(&mut assignments, written, &written.text, value)?;
                         }
                     }
-                    for (column, written, value) in set {
-                        self.assign(&mut assignments, written, column, value)?;
+                    for (column, Fragment { written, sql }) in set {
+                        self.assign(&mut assignments, written, column, sql)?;
                     }
                     let keys = &self.tables.get(&self.lock_table).map(|table| &table.key_columns);
                     locks_for_update |=
@@ -173,7 +163,7 @@ impl Binder<'_> {
         let value = self.expand(written, value, Within::Assignment)?;
         let timed = value.markers().any(|marker| matches!(marker, Marker::Now(None) | Marker::RunAt(None)));
         let encodings = if timed { Some(self.encodings(written, &bound)?) } else { None };
-        assignments.push(Assignment { column: bound, value, encodings, at: written.at() });
+        assignments.push(Assignment { column: bound, value, encodings, at: written.at.clone() });
         Ok(())
     }
 
@@ -190,5 +180,69 @@ impl Binder<'_> {
             }
         }
         Ok(encodings)
+    }
+
+    /// The action with what the preset lays over it for a delay; `None` where nothing is different.
+    pub(super) fn delayed(
+        &self,
+        action: Action,
+        doc: &ActionDoc,
+        claim: &ClaimSpec,
+        attempts: &Attempts,
+    ) -> Result<Option<ActionSpec>, SpecError> {
+        let Some(delayed) = &doc.delayed else { return Ok(None) };
+        let wrong = |message: &str| SpecError::whole(self.name, format!("[action.{action}.delayed] {message}"));
+        if action != Action::Requeue {
+            return Err(wrong("means nothing: only a job that goes back to the queue runs later"));
+        }
+        let mut doc = ActionDoc { delayed: None, ..doc.clone() };
+        if delayed.refused.is_some() {
+            doc.refused.clone_from(&delayed.refused);
+            return self.action_named(&doc, claim, attempts).map(Some);
+        }
+        if delayed.to.is_some() {
+            doc.to.clone_from(&delayed.to);
+        }
+        let [StepDoc::Update { clear, stamp, set }] = doc.steps.as_mut_slice() else {
+            return Err(wrong("can be laid over an action of one UPDATE only"));
+        };
+        for (column, fragment) in &delayed.set {
+            clear.retain(|other| other.text != *column);
+            stamp.retain(|other| other.text != *column);
+            set.retain(|(other, _)| other != column);
+            set.push((column.clone(), fragment.clone()));
+        }
+        self.action_named(&doc, claim, attempts).map(Some)
+    }
+
+    /// Rejects a `stalls` column that the requeue does not increment: a budget of it would never be spent. Expressions, and
+    /// statements that the preset writes itself, are not examined.
+    pub(super) fn losses_are_counted(
+        &self,
+        actions: &BTreeMap<Action, ActionSpec>,
+        attempts: &Attempts,
+    ) -> Result<(), SpecError> {
+        let (Some(Expr::Column(stalls)), Some(written)) = (&attempts.stalls, &self.document.attempts.stalls) else {
+            return Ok(());
+        };
+        if stalls.alias != self.lock {
+            return Ok(());
+        }
+        let Some(requeue) = actions.get(&Action::Requeue).filter(|requeue| requeue.refused.is_none()) else {
+            return Ok(());
+        };
+        let counts = |step: &StepSpec| match step {
+            StepSpec::Update(assignments) => assignments.iter().any(|assignment| assignment.column == *stalls),
+            StepSpec::Sql { .. } => true,
+        };
+        if requeue.steps.iter().any(counts) {
+            return Ok(());
+        }
+        Err(written.error(format!(
+            "counts losses, and the requeue does not count them: add `{name} = \"coalesce({alias}.{name}, 0) + 1\"` to `set` of \
+             [action.requeue]",
+            name = stalls.name,
+            alias = stalls.alias
+        )))
     }
 }

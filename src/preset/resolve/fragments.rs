@@ -1,10 +1,9 @@
-//! Fragments of SQL: `{sql.x}` is replaced by what it names, and each place takes only the markers that mean something
-//! there.
+//! SQL of a preset: its fragments put in, the aliases of its FROM clause, and the columns that its statements name.
 
 use super::Binder;
 use crate::preset::SpecError;
-use crate::preset::fields::Written;
-use crate::preset::template::{Marker, Piece, Template};
+use crate::preset::fields::{Fragment, Written};
+use crate::preset::template::{Marker, Piece, Template, is_name};
 
 /// Where a fragment stands, which decides what it may ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,14 +35,17 @@ impl Within {
 }
 
 impl Binder<'_> {
+    /// A fragment of a statement that only reads.
+    pub(super) fn read_sql(&self, fragment: &Fragment) -> Result<Template, SpecError> {
+        self.expand(&fragment.written, &fragment.sql, Within::Snapshot)
+    }
+
     /// Replaces fragments by what they stand for.
     ///
     /// # Errors
     /// An unknown fragment, one that contains itself, or a marker that means nothing here.
     pub(super) fn expand(&self, written: &Written, sql: &Template, within: Within) -> Result<Template, SpecError> {
-        let mut pieces = Vec::new();
-        self.expand_into(sql, &mut Vec::new(), &mut pieces).map_err(|why| written.error(why))?;
-        let template = Template(pieces);
+        let template = self.document.expanded(sql).map_err(|why| written.error(why))?;
         let stray = template.markers().find(|marker| !within.admits(marker)).cloned();
         match (within, stray) {
             (_, None) => Ok(template),
@@ -53,20 +55,129 @@ impl Binder<'_> {
         }
     }
 
-    fn expand_into(&self, sql: &Template, path: &mut Vec<String>, out: &mut Vec<Piece>) -> Result<(), String> {
-        for piece in &sql.0 {
-            let Piece::Fragment(name) = piece else {
-                out.push(piece.clone());
-                continue;
-            };
-            if path.contains(name) {
-                return Err(format!("`{{sql.{name}}}` contains itself"));
+    /// Refuses a statement that names a column which its table does not have. Its fragments must have been put in.
+    pub(super) fn columns_are_there(&self, written: &Written, sql: &Template) -> Result<(), SpecError> {
+        let (text, tables) = text_and_tables(sql);
+        let columns = of_aliases(&text, &tables).chain(of_inserts(&text, &tables));
+        for (table, column) in columns {
+            if let Some(live) = self.tables.get(table).filter(|live| live.column(column).is_none()) {
+                return Err(written.error(format!("table {} has no column `{column}`", live.name)));
             }
-            let inner = self.document.sql.get(name).ok_or_else(|| format!("there is no fragment `{name}` in [sql]"))?;
-            path.push(name.clone());
-            self.expand_into(inner, path, out)?;
-            path.pop();
         }
         Ok(())
     }
+}
+
+/// Where a table stands in a statement: its logical name, and where the text behind it begins.
+type Place<'t> = (&'t str, usize);
+
+/// The statement's own words, quoted ones left out, and its tables.
+fn text_and_tables(sql: &Template) -> (String, Vec<Place<'_>>) {
+    let (mut text, mut tables, mut is_quoted) = (String::new(), Vec::new(), false);
+    for piece in &sql.0 {
+        match piece {
+            Piece::Name(name) => {
+                text.push_str("{}");
+                tables.push((name.as_str(), text.len()));
+            }
+            Piece::Text(plain) => {
+                for c in plain.chars() {
+                    is_quoted ^= c == '\'';
+                    text.push(if is_quoted || c == '\'' { '\'' } else { c });
+                }
+            }
+            _ => text.push('?'),
+        }
+    }
+    (text, tables)
+}
+
+fn is_part_of_a_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '.'
+}
+
+/// The columns behind aliases of tables.
+fn of_aliases<'t>(text: &'t str, tables: &[Place<'t>]) -> impl Iterator<Item = (&'t str, &'t str)> {
+    let alias = |&(table, at): &Place<'t>| {
+        let mut words = text.get(at..)?.split(|c: char| !is_part_of_a_name(c)).filter(|word| !word.is_empty());
+        let is_next = text.get(at..)?.trim_start().get(..3).is_some_and(|next| next.eq_ignore_ascii_case("as "));
+        words.next()?;
+        words.next().filter(|_| is_next).map(|alias| (alias, table))
+    };
+    let aliases: Vec<(&str, &str)> = tables.iter().filter_map(alias).collect();
+    let column = move |word: &'t str| {
+        let (alias, column) = word.split_once('.').filter(|(_, column)| is_name(column))?;
+        let (_, table) = aliases.iter().find(|(known, _)| *known == alias)?;
+        Some((*table, column))
+    };
+    text.split(|c: char| !is_part_of_a_name(c)).filter_map(column)
+}
+
+/// The columns that rows are inserted with.
+fn of_inserts<'t>(text: &'t str, tables: &[Place<'t>]) -> Vec<(&'t str, &'t str)> {
+    let list = |&(table, at): &Place<'t>| {
+        let is_insert = text.get(..at)?.trim_end_matches("{}").trim_end().to_uppercase().ends_with("INSERT INTO");
+        let (columns, _) = text.get(at..).filter(|_| is_insert)?.trim_start().strip_prefix('(')?.split_once(')')?;
+        Some(columns.split(',').map(str::trim).filter(|column| is_name(column)).map(move |column| (table, column)))
+    };
+    tables.iter().filter_map(list).flatten().collect()
+}
+
+/// The aliases of a FROM clause in order: `{table} AS alias` with their table, and `) AS alias` of sub-selects without.
+pub(in crate::preset) fn aliases_of(from: &Template) -> Vec<(String, Option<String>)> {
+    let mut aliases = Vec::new();
+    let mut depth = 0_i32;
+    let mut table: Option<&String> = None;
+    for piece in &from.0 {
+        match piece {
+            Piece::Name(name) => table = Some(name).filter(|_| depth == 0),
+            Piece::Text(text) => {
+                let words = text.split_inclusive(|c: char| c.is_whitespace() || c == '(' || c == ')').peekable();
+                let mut after_close = false;
+                for word in words {
+                    let bare = word.trim_end_matches(|c: char| c.is_whitespace() || c == '(' || c == ')').trim();
+                    if depth == 0 && (table.is_some() || after_close) && !bare.is_empty() {
+                        let is_as = bare.eq_ignore_ascii_case("as");
+                        if !is_as {
+                            aliases.push((bare.to_owned(), table.cloned()));
+                            table = None;
+                            after_close = false;
+                        }
+                    }
+                    if word.ends_with('(') {
+                        depth += 1;
+                    } else if word.ends_with(')') {
+                        depth -= 1;
+                        after_close = depth == 0;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    aliases
+}
+
+/// The tables that the sub-selects of a FROM clause read, as far as they are named in braces; `None` where no sub-select reads
+/// any table.
+pub(super) fn sub_selects_read(from: &Template) -> Option<Vec<&str>> {
+    let (mut depth, mut reads, mut names) = (0_i32, false, Vec::new());
+    for piece in &from.0 {
+        match piece {
+            Piece::Name(name) if depth > 0 => names.push(name.as_str()),
+            Piece::Text(text) => {
+                for word in text.split_inclusive(|c: char| c.is_whitespace() || c == '(' || c == ')') {
+                    let bare = word.trim_end_matches(|c: char| c.is_whitespace() || c == '(' || c == ')');
+                    reads |= depth > 0 && bare.eq_ignore_ascii_case("from");
+                    depth += match word.chars().last() {
+                        Some('(') => 1,
+                        Some(')') => -1,
+                        _ => 0,
+                    };
+                }
+            }
+            _ => {}
+        }
+    }
+    (reads || !names.is_empty()).then_some(names)
 }

@@ -1,29 +1,26 @@
-//! Holds a preset against the live tables: picks the engine's values and the variants, looks up every column, derives what
+//! Resolves a preset against the live tables: picks the engine's values and the variants, looks up every column, derives what
 //! authors do not write, and refuses what does not fit.
 
 mod actions;
-mod aliases;
 mod claim;
 mod columns;
-mod delayed;
-mod finished;
 mod fragments;
-mod ledger;
-mod named_columns;
+mod owner;
 mod place;
-mod stalls;
+mod waiting;
 
-pub(super) use aliases::aliases_of;
+pub(super) use fragments::aliases_of;
 pub(super) use place::physical_tables;
+pub use waiting::Waits;
 
 use super::SpecError;
 use super::catalog::Preset;
-use super::document::{ClaimFrom, Document, NotifyDoc};
+use super::document::{ClaimFrom, Document, WakeUpDoc};
+use super::fields::Fragment;
 use super::live::{LiveSchema, LiveTable};
 use super::probe::{Ask, Tables, choose};
 use super::queue::*;
 use super::template::{Piece, Template};
-use super::waiting::Waits;
 use fragments::Within;
 use place::missing_table;
 use std::collections::BTreeMap;
@@ -67,7 +64,7 @@ pub fn resolve<E>(
     resolved(preset, live, place, None, ask)
 }
 
-/// The same for jobs that wait.
+/// Resolves a preset for jobs that wait in one state.
 ///
 /// # Errors
 /// As [`resolve`]; and when the queue has no such waiting state.
@@ -134,18 +131,13 @@ impl<'a> Binder<'a> {
                 None => return Err(missing_table(name, named, live, &schema)),
             }
         }
-        let (from, aliases) = match &document.claim.from {
-            ClaimFrom::Table(table) => {
-                let pieces = vec![Piece::Name(table.text.clone()), Piece::Text(" AS j".to_owned())];
-                (Template(pieces), vec![("j".to_owned(), Some(table.text.clone()))])
+        let aliases = document.aliases();
+        let from = match &document.claim.from {
+            ClaimFrom::Table(table) => Template(vec![Piece::Name(table.text.clone()), Piece::Text(" AS j".to_owned())]),
+            ClaimFrom::From(from) if aliases.first().is_none_or(|(_, table)| table.is_none()) => {
+                return Err(from.written.error("must begin with `{table} AS alias`: the row's own table comes first"));
             }
-            ClaimFrom::From(written, template) => {
-                let aliases = aliases_of(template);
-                if aliases.first().is_none_or(|(_, table)| table.is_none()) {
-                    return Err(written.error("must begin with `{table} AS alias`: the row's own table comes first"));
-                }
-                (template.clone(), aliases)
-            }
+            ClaimFrom::From(from) => from.sql.clone(),
         };
         let lock = match &document.claim.lock {
             Some(lock) if !aliases.iter().any(|(alias, _)| *alias == lock.text) => {
@@ -211,39 +203,31 @@ impl<'a> Binder<'a> {
             skips: document
                 .skips
                 .iter()
-                .map(|skip| {
-                    Ok(Skip {
-                        name: skip.name.clone(),
-                        condition: self.expand(&skip.condition.0, &skip.condition.1, Within::Snapshot)?,
-                        actions: skip.actions.clone(),
-                        reason: skip.reason.clone(),
-                    })
+                .map(|(name, skip)| {
+                    let (name, reason) = (name.clone(), skip.reason.clone());
+                    Ok(Skip { name, condition: self.read_sql(&skip.condition)?, actions: skip.actions.clone(), reason })
                 })
                 .collect::<Result<_, SpecError>>()?,
             checks: document
                 .checks
                 .iter()
-                .map(|check| {
-                    Ok(CheckSpec {
-                        name: check.name.clone(),
-                        sql: self.expand(&check.sql.0, &check.sql.1, Within::Snapshot)?,
-                        finds: check.finds.clone(),
-                        remedy: check.remedy.clone(),
-                    })
+                .map(|(name, check)| {
+                    let (finds, remedy) = (check.finds.clone(), check.remedy.clone());
+                    Ok(CheckSpec { name: name.clone(), sql: self.read_sql(&check.sql)?, finds, remedy })
                 })
                 .collect::<Result<_, SpecError>>()?,
             notify: document
                 .notify
                 .iter()
                 .map(|notify| {
-                    Ok(match notify {
-                        NotifyDoc::Channel { channel, payload } => Notify::Channel {
-                            channel: self.expand(&channel.0, &channel.1, Within::WakeUp)?,
-                            payload: self.expand(&payload.0, &payload.1, Within::WakeUp)?,
-                            at: channel.0.at(),
+                    Ok(match &notify.wake_up {
+                        WakeUpDoc::Channel { channel, payload } => Notify::Channel {
+                            channel: self.expand(&channel.written, &channel.sql, Within::WakeUp)?,
+                            payload: self.expand(&payload.written, &payload.sql, Within::WakeUp)?,
+                            at: channel.written.at.clone(),
                         },
-                        NotifyDoc::Sql((written, sql)) => {
-                            Notify::Sql { sql: self.expand(written, sql, Within::WakeUp)?, at: written.at() }
+                        WakeUpDoc::Sql(Fragment { written, sql }) => {
+                            Notify::Sql { sql: self.expand(written, sql, Within::WakeUp)?, at: written.at.clone() }
                         }
                     })
                 })

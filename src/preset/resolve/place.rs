@@ -1,10 +1,11 @@
-//! Where a queue's tables are.
+//! Where a queue's tables are, which of their columns this role may read, and the ledger next to them.
 
-use super::Place;
+use super::{Binder, Place};
 use crate::preset::SpecError;
 use crate::preset::document::{ClaimFrom, Document};
 use crate::preset::live::LiveSchema;
 use crate::preset::probe::Tables;
+use crate::preset::queue::{Column, LEDGER, LEDGER_COLUMNS, LedgerSpec, Table};
 use crate::preset::template::Piece;
 
 /// The schema the queue lives in, and each logical table's live counterpart.
@@ -15,7 +16,7 @@ pub(in crate::preset) fn physical_tables<'a>(
 ) -> Result<(String, Tables<'a>), SpecError> {
     let main = match &document.claim.from {
         ClaimFrom::Table(table) => Some(table.text.clone()),
-        ClaimFrom::From(_, from) => from.0.iter().find_map(|piece| match piece {
+        ClaimFrom::From(from) => from.sql.0.iter().find_map(|piece| match piece {
             Piece::Name(name) => Some(name.clone()),
             _ => None,
         }),
@@ -58,4 +59,31 @@ pub(super) fn missing_table(document: &str, name: &str, live: &LiveSchema, schem
         }
     };
     SpecError::whole(document, message)
+}
+
+impl Binder<'_> {
+    /// The columns of the claim's own table, as far as this role may read them.
+    pub(super) fn row(&self) -> Vec<Column> {
+        let live = self.tables.get(&self.lock_table);
+        let columns = live.into_iter().flat_map(|live| &live.columns).filter(|column| column.readable);
+        let bound = columns.map(|column| Column {
+            alias: self.lock.clone(),
+            name: column.name.clone(),
+            type_name: column.type_name.clone(),
+        });
+        bound.collect()
+    }
+
+    /// The ledger in the schema of the claim's own table, if there is one.
+    pub(super) fn ledger(&self) -> Option<LedgerSpec> {
+        let schema = &self.tables.get(&self.lock_table)?.schema;
+        let live = self.live.table(Some(schema), LEDGER)?;
+        let lacks = LEDGER_COLUMNS.iter().filter(|(name, _)| live.column(name).is_none());
+        Some(LedgerSpec {
+            table: Table { schema: live.schema.clone(), name: live.name.clone() },
+            lacks: lacks.map(|(name, _)| (*name).to_owned()).collect(),
+            may_insert: live.may_insert,
+            may_read: live.columns.iter().all(|column| column.readable),
+        })
+    }
 }

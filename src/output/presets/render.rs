@@ -1,12 +1,35 @@
-//! The pages in `docs/presets/`.
+//! The page of one queue on a screen, and the pages in `docs/presets/`.
 
 use super::Presets;
 use super::list::cells;
 use super::page::{PresetPage, head};
+use crate::output::format::{Cell, Facts, Screen, Tone};
 
 const MADE: &str = "<!-- Made by the program from the presets: JOBDOCTOR_BLESS=1 cargo test writes it anew. -->";
 
-/// The page of one queue.
+/// The page of one queue, for a screen.
+pub fn people(page: &PresetPage, screen: &Screen) -> String {
+    let mut facts = Facts::new();
+    facts.add("preset", Cell::new(page.name.as_str(), Tone::Strong)).add("queue", page.title.as_str());
+    for fact in head(page) {
+        facts.add(fact.label, fact.text);
+    }
+    let mut text = facts.render(screen);
+    for section in &page.sections {
+        let mut facts = Facts::new();
+        let mut above = "";
+        for fact in &section.facts {
+            facts.add(if fact.label == above { "" } else { &fact.label }, fact.with_engine());
+            above = &fact.label;
+        }
+        text.push('\n');
+        text.push_str(&screen.heading(&section.title));
+        text.push_str(&facts.render(screen));
+    }
+    text
+}
+
+/// The page of one queue, as Markdown.
 pub fn markdown(page: &PresetPage) -> String {
     let mut text = format!("{MADE}\n\n# {}\n\n{}.\n\n", page.name, plain(&page.title));
     for fact in head(page) {
@@ -33,7 +56,7 @@ pub fn markdown(page: &PresetPage) -> String {
 pub fn index(document: &Presets) -> String {
     let mut text = format!(
         "{MADE}\n\n# The queues that jobdoctor knows\n\n\
-         **Liveness** is what tells life from death, best first; after a semicolon, what some versions of the queue have\n\
+         **Liveness** is what shows life, best first; after a semicolon, what some versions of the queue have\n\
          instead. **Proof**: `live`, the real library is run in our tests; `schema`, our own copy of its tables, after its\n\
          source.\n\n\
          | preset | queue | engines | liveness | can | proof | checked with |\n\

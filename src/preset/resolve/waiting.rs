@@ -1,11 +1,13 @@
-use super::document::{By, Document};
-use super::fields::Written;
-use super::queue::{ActionSpec, Exhausted, QueueSpec};
-use super::{SpecError, WrittenAt, did_you_mean};
-use crate::model::{Action, AttemptsChange};
+//! Jobs that wait in one state, read as claims are.
 
-/// Jobs that wait in one state, looked at as claims are: the same rows with other eyes. Nobody holds them, so nothing tells
-/// life from death; what is left is since when they wait, and what `[waiting]` of the preset does to them.
+use crate::model::{Action, AttemptsChange};
+use crate::preset::document::{By, Document};
+use crate::preset::fields::Written;
+use crate::preset::queue::{ActionSpec, Exhausted, QueueSpec};
+use crate::preset::{SpecError, WrittenAt, did_you_mean};
+
+/// Jobs that wait in one state. No worker holds them, so no sign of life is read; what is left is since when they wait, and
+/// what `[waiting]` of the preset does to them.
 #[derive(Debug, Clone)]
 pub struct Waits {
     /// One of the queue's waiting states.

@@ -1,0 +1,265 @@
+//! What stored values mean: states, times, attempts, limits, and what is kept of finished jobs.
+
+use crate::model::{Cell, parse_duration};
+use crate::preset::encoding::{Encoding, Encodings};
+use crate::preset::fields::{Field, Fragment, Read, Word, Written};
+use crate::preset::node::Value;
+use crate::preset::queue::{Counted, Exhausted, MaxCounts, StateValue, States};
+use crate::preset::{SpecError, did_you_mean};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+impl Read for States {
+    fn read(field: Field<'_>) -> Result<States, SpecError> {
+        let mut fields = field.table()?;
+        let mut take = |key| fields.take(key).map(state_values).transpose().map(Option::unwrap_or_default);
+        let states = States {
+            waiting: take("waiting")?,
+            in_flight: take("in_flight")?,
+            done: take("done")?,
+            failed: take("failed")?,
+            cancelled: take("cancelled")?,
+            ignored: take("ignored")?,
+        };
+        fields.finish()?;
+        Ok(states)
+    }
+}
+
+/// States by their names, with what is stored for each where that is not the name itself.
+fn state_values(field: Field<'_>) -> Result<Vec<StateValue>, SpecError> {
+    if let Value::Table(_) = field.value() {
+        let stored = |field: Field<'_>| match field.value() {
+            Value::Text(text) => Ok(Cell::Text(text.clone())),
+            Value::Integer(number) => Ok(Cell::Integer(*number)),
+            _ => Err(field.error("must be the stored value: text or an integer")),
+        };
+        let entries = field.table()?.rest();
+        return entries.into_iter().map(|(name, field)| Ok(StateValue { name, stored: stored(field)? })).collect();
+    }
+    let names = Vec::<String>::read(field)?;
+    Ok(names.into_iter().map(|name| StateValue { name: name.clone(), stored: Cell::Text(name) }).collect())
+}
+
+/// How time columns are spelled: `[time]`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Times {
+    pub(crate) default: Option<Encodings>,
+    pub(crate) columns: BTreeMap<String, Encodings>,
+    /// The author's words for the encodings, by column; `default` for all others.
+    pub(crate) as_written: Vec<(String, Vec<String>)>,
+    /// Stored values that stand for "no value", by column.
+    pub(crate) sentinels: BTreeMap<String, Vec<String>>,
+}
+
+/// The one meaning that a sentinel has: no value.
+#[derive(Clone, Copy)]
+struct NoValue;
+
+impl Word for NoValue {
+    const WORDS: &'static [(&'static str, NoValue)] = &[("none", NoValue)];
+}
+
+impl Read for Times {
+    fn read(field: Field<'_>) -> Result<Times, SpecError> {
+        let mut fields = field.table()?;
+        let mut times = Times::default();
+        if let Some(field) = fields.take("default") {
+            let (encodings, as_written) = encodings(field)?;
+            times.default = Some(encodings);
+            times.as_written.push(("default".to_owned(), as_written));
+        }
+        if let Some(field) = fields.take("sentinels") {
+            for (column, field) in field.table()?.rest() {
+                let raws = field.named::<NoValue>()?.into_iter().map(|(raw, _)| raw);
+                times.sentinels.insert(column, raws.collect());
+            }
+        }
+        for (column, field) in fields.rest() {
+            let (encodings, as_written) = encodings(field)?;
+            times.columns.insert(column.clone(), encodings);
+            times.as_written.push((column, as_written));
+        }
+        Ok(times)
+    }
+}
+
+fn encodings(field: Field<'_>) -> Result<(Encodings, Vec<String>), SpecError> {
+    let written = Vec::<Written>::read(field)?;
+    let mut parsed = Vec::new();
+    for text in &written {
+        parsed.push(Encoding::parse(&text.text).map_err(|why| text.error(why))?);
+    }
+    let mut parsed = parsed.into_iter();
+    let first = parsed.next().ok_or_else(|| SpecError::whole("time", "an empty list of encodings"))?;
+    let encodings = Encodings::new(first, parsed.collect());
+    match encodings.ambiguous().and_then(|at| written.get(at)) {
+        Some(text) => Err(text.error(format!(
+            "what is written as `{}` can be read in two ways as: {encodings}; leave out what the column does not hold",
+            text.text
+        ))),
+        None => Ok((encodings, written.iter().map(|text| text.as_written().to_owned()).collect())),
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct AttemptsDoc {
+    pub(crate) column: Option<Written>,
+    pub(crate) max: Option<MaxDoc>,
+    pub(crate) stalls: Option<Written>,
+    pub(crate) counted: Counted,
+    pub(crate) exhausted: Exhausted,
+    pub(crate) max_counts: MaxCounts,
+    pub(crate) why: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum MaxDoc {
+    /// The number, and what the author wrote: the option that stands for it, say.
+    Number(i64, String),
+    Column(Written),
+}
+
+impl Default for AttemptsDoc {
+    fn default() -> AttemptsDoc {
+        AttemptsDoc {
+            column: None,
+            max: None,
+            stalls: None,
+            counted: Counted::NotInTheTable,
+            exhausted: Exhausted::Leave,
+            max_counts: MaxCounts::Runs,
+            why: None,
+        }
+    }
+}
+
+impl Read for AttemptsDoc {
+    fn read(field: Field<'_>) -> Result<AttemptsDoc, SpecError> {
+        let mut fields = field.table()?;
+        let attempts = AttemptsDoc {
+            column: fields.get("column")?,
+            max: fields.get("max")?,
+            stalls: fields.get("stalls")?,
+            counted: fields.must("counted")?,
+            exhausted: fields.get("exhausted")?.unwrap_or(Exhausted::Fail),
+            max_counts: fields.get("max_counts")?.unwrap_or(MaxCounts::Runs),
+            why: fields.why()?,
+        };
+        fields.finish()?;
+        Ok(attempts)
+    }
+}
+
+impl Read for MaxDoc {
+    fn read(field: Field<'_>) -> Result<MaxDoc, SpecError> {
+        match field.value() {
+            Value::Integer(number) => Ok(MaxDoc::Number(*number, field.as_written())),
+            _ => Ok(MaxDoc::Column(field.written()?)),
+        }
+    }
+}
+
+impl Word for Counted {
+    const WORDS: &'static [(&'static str, Counted)] = &[
+        ("at claim", Counted::AtClaim),
+        ("at next claim", Counted::AtNextClaim),
+        ("at end", Counted::AtEnd),
+        ("on error", Counted::OnError),
+        ("at reclaim", Counted::AtReclaim),
+        ("not in the table", Counted::NotInTheTable),
+    ];
+}
+
+impl Word for Exhausted {
+    const WORDS: &'static [(&'static str, Exhausted)] = &[("fail", Exhausted::Fail), ("leave", Exhausted::Leave)];
+}
+
+impl Word for MaxCounts {
+    const WORDS: &'static [(&'static str, MaxCounts)] = &[("runs", MaxCounts::Runs), ("retries", MaxCounts::Retries)];
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RulesDoc {
+    pub(crate) deadline: Option<Written>,
+    pub(crate) cancel_requested: Option<Written>,
+    pub(crate) max_runtime: Option<MaxRuntimeDoc>,
+    pub(crate) why: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum MaxRuntimeDoc {
+    Span(Duration, Written),
+    Column(Written),
+}
+
+impl Read for RulesDoc {
+    fn read(field: Field<'_>) -> Result<RulesDoc, SpecError> {
+        let mut fields = field.table()?;
+        let max_runtime = fields.get::<Written>("max_runtime")?.map(|written| match parse_duration(&written.text) {
+            Ok(span) => MaxRuntimeDoc::Span(span, written),
+            Err(_) => MaxRuntimeDoc::Column(written),
+        });
+        let (deadline, cancel_requested) = (fields.get("deadline")?, fields.get("cancel_requested")?);
+        let why = fields.why()?;
+        fields.finish()?;
+        Ok(RulesDoc { deadline, cancel_requested, max_runtime, why })
+    }
+}
+
+/// `[finished]`: where the beginning and the end of a run are still to be read once a job has ended well.
+#[derive(Debug, Clone)]
+pub(crate) enum FinishedDoc {
+    Kept(Box<RunsDoc>),
+    /// `none`: why they are not kept.
+    Untold(String),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct RunsDoc {
+    pub(crate) at: Written,
+    /// Absent, it is where the time of the claim is.
+    pub(crate) started: Option<Written>,
+    /// Empty where `filter` alone decides.
+    pub(crate) states: Vec<StateValue>,
+    pub(crate) filter: Option<Fragment>,
+    pub(crate) why: Option<String>,
+}
+
+impl FinishedDoc {
+    pub(super) fn read(field: Field<'_>, known: &States) -> Result<FinishedDoc, SpecError> {
+        let mut fields = field.table()?;
+        let none = fields.text("none")?;
+        let (at, started) = (fields.get("at")?, fields.get("started")?);
+        let named = fields.get::<Vec<Written>>("states")?;
+        let (filter, why) = (fields.get("where")?, fields.why()?);
+        let table = fields.at();
+        // A misspelt key says more than that another one is missing.
+        fields.finish()?;
+        let says_more = started.is_some() || named.is_some() || filter.is_some();
+        match (none, at) {
+            (Some(why), None) if !says_more => Ok(FinishedDoc::Untold(why)),
+            (None, Some(at)) => {
+                let states = match named {
+                    Some(named) => named.iter().map(|name| state(known, name)).collect::<Result<_, _>>()?,
+                    None => known.done.clone(),
+                };
+                if states.is_empty() && filter.is_none() {
+                    return Err(table.error("needs `states` or `where`: what makes a row one that has ended well?"));
+                }
+                Ok(FinishedDoc::Kept(Box::new(RunsDoc { at, started, states, filter, why })))
+            }
+            _ => Err(table.error(
+                "needs either `at`, the column with the end of a run, or `none` alone, the reason why there is no such thing",
+            )),
+        }
+    }
+}
+
+fn state(known: &States, name: &Written) -> Result<StateValue, SpecError> {
+    let found = known.all().find(|state| state.name == name.text).cloned();
+    found.ok_or_else(|| {
+        let hint = did_you_mean(&name.text, known.all().map(|state| state.name.as_str()));
+        name.error(format!("[states] has no state `{}`{hint}", name.text))
+    })
+}

@@ -1,0 +1,175 @@
+//! Who holds a claim, and what shows its life.
+
+use super::Binder;
+use super::fragments::sub_selects_read;
+use crate::model::Engine;
+use crate::preset::SpecError;
+use crate::preset::document::{By, ClaimFrom, LivenessDoc, SilentAfterDoc};
+use crate::preset::fields::Written;
+use crate::preset::live::LiveTable;
+use crate::preset::queue::*;
+
+impl Binder<'_> {
+    pub(super) fn owner(&self) -> Result<OwnerSpec, SpecError> {
+        let owner = &self.document.owner;
+        let row = match &owner.table {
+            None => None,
+            Some(table) => {
+                let mut matches = Vec::new();
+                for (name, written) in &owner.matches {
+                    let column = self.owner_column(table, name)?;
+                    let equals = self.expr(written, &self.lock)?;
+                    matches.push((column, equals.ok_or_else(|| written.error("a matched column cannot be optional"))?));
+                }
+                let matched: Vec<&str> = matches.iter().map(|(column, _)| column.name.as_str()).collect();
+                let is_unique =
+                    owner.on.is_none() && self.tables.get(&table.text).is_some_and(|live| live.is_unique(&matched));
+                let live = self.tables.get(&table.text).filter(|live| !live.is_view && owner.on.is_none());
+                if let Some(live) = live.filter(|live| !live.is_unique(&matched)) {
+                    // Two rows would be two heartbeats of one owner, and by the older one a living owner would look dead.
+                    return Err(table.error(format!(
+                        "table {} has no unique index on {}, so an owner may have several rows there; match a unique \
+                         column, or a view that has the newest row of each owner",
+                        live.name,
+                        matched.join(", ")
+                    )));
+                }
+                let key = match (&owner.key, matches.first()) {
+                    (Some(key), _) => self.owner_column(key, &key.text)?,
+                    (None, Some((column, _))) => column.clone(),
+                    (None, None) => return Err(table.error("needs `key`")),
+                };
+                Some(OwnerRowSpec {
+                    table: table.text.clone(),
+                    on: match &owner.on {
+                        Some(on) => JoinOn::Sql(self.read_sql(on)?),
+                        None => JoinOn::Match(matches),
+                    },
+                    key,
+                    is_unique,
+                    can_lock: !self.tables.get(&table.text).is_some_and(|live| live.is_derived),
+                    heartbeat: self.optional_time(&owner.heartbeat, "o")?,
+                    started: self
+                        .optional_time(&owner.started, "o")?
+                        .map(|time| TimeColumn { encodings: time.encodings.earliest(), ..time }),
+                    missing: owner.missing,
+                    unset: owner.unset,
+                })
+            }
+        };
+        Ok(OwnerSpec {
+            id: self.optional_expr(&owner.id)?,
+            name: self.optional_expr(&owner.name)?,
+            host: match &owner.host {
+                Some(host) => self.expr(host, if owner.table.is_some() { "o" } else { &self.lock })?,
+                None => None,
+            },
+            host_spelling: owner.host_spelling,
+            row,
+        })
+    }
+
+    fn owner_column(&self, place: &Written, name: &str) -> Result<Column, SpecError> {
+        let bare = self.name_of("o", name.strip_prefix("o.").unwrap_or(name));
+        match self.lookup("o", &bare) {
+            Some(column) => Ok(column),
+            None => Err(self.no_column(place, "o", &bare)),
+        }
+    }
+
+    pub(super) fn liveness(&self) -> Result<Vec<Liveness>, SpecError> {
+        let mut sources = Vec::new();
+        for source in &self.document.claim.liveness {
+            if let Some(source) = self.source(source)? {
+                sources.push(source);
+            }
+        }
+        Ok(sources)
+    }
+
+    /// `None` if the source's column is an optional one that this table lacks.
+    fn source(&self, doc: &LivenessDoc) -> Result<Option<Liveness>, SpecError> {
+        let silent_after = match &doc.silent_after {
+            None => SilentAfter::Required,
+            Some(SilentAfterDoc::Required) => SilentAfter::Required,
+            Some(SilentAfterDoc::Span(span, _)) => SilentAfter::Span(*span),
+            Some(SilentAfterDoc::Column(written)) => match self.seconds(written)? {
+                Some(column) => SilentAfter::Column(column),
+                None => return Ok(None),
+            },
+        };
+        if let (Some(held), Some(free)) = (&doc.held, doc.free) {
+            let actions = self.document.actions.iter().any(|(_, doc)| doc.refused.is_none());
+            if actions && self.document.claim.guard.is_none() {
+                // No precondition covers a lock: a worker may take it after the verify without a change to the row.
+                return Err(held
+                    .written
+                    .error("needs a `guard` in [claim] that takes the same lock, or is refused it"));
+            }
+            return Ok(Some(Liveness::Lock { held: self.lock_sql(held)?, free }));
+        }
+        if doc.by == By::Owner {
+            return Ok(Some(Liveness::Owner { silent_after }));
+        }
+        let Some(column) = self.optional_time(&doc.column, &self.lock)? else { return Ok(None) };
+        Ok(Some(match doc.by {
+            By::Lease => Liveness::Lease {
+                column,
+                plus: match &doc.plus {
+                    Some(plus) => self.seconds(plus)?,
+                    None => None,
+                },
+            },
+            By::Heartbeat => Liveness::Heartbeat { column, silent_after },
+            By::Age | By::Owner | By::Lock => Liveness::Age { column, silent_after },
+        }))
+    }
+
+    /// Where a sign of life stands in rows that cannot be locked, as [`QueueSpec::unlocked`] words it. The time of the claim is
+    /// no such sign: a claim is a write to the job's own row.
+    ///
+    /// # Errors
+    /// Where that is a materialized view: it does not show what is, but what was at its last refresh.
+    pub(super) fn unlocked(&self, liveness: &[Liveness]) -> Result<Option<String>, SpecError> {
+        let claim = &self.document.claim;
+        let place = match &claim.from {
+            ClaimFrom::Table(table) => table,
+            ClaimFrom::From(from) => &from.written,
+        };
+        let mut unlocked = None;
+        if let Some(table) = &self.document.owner.table
+            && let Some(live) = self.tables.get(&table.text)
+        {
+            is_current(table, live)?;
+            unlocked = live.is_view.then(|| format!("view {}", live.name));
+        }
+        for column in liveness.iter().filter_map(Liveness::column).map(|time| &time.column) {
+            // The owner's own row was dealt with above.
+            if column.alias == self.lock || column.alias == "o" {
+                continue;
+            }
+            let read: Vec<&LiveTable> = match self.aliases.get(&column.alias).copied().flatten() {
+                Some(live) => vec![live],
+                None => match sub_selects_read(&self.from) {
+                    Some(names) => names.iter().filter_map(|name| self.tables.get(*name).copied()).collect(),
+                    None => continue,
+                },
+            };
+            read.into_iter().try_for_each(|live| is_current(place, live))?;
+            unlocked.get_or_insert_with(|| format!("{}.{}", column.alias, column.name));
+        }
+        Ok(unlocked.filter(|_| self.live.engine == Engine::Postgres))
+    }
+}
+
+/// Refuses a materialized view where signs of life are read.
+fn is_current(written: &Written, live: &LiveTable) -> Result<(), SpecError> {
+    if !live.is_materialized {
+        return Ok(());
+    }
+    Err(written.error(format!(
+        "{} is a materialized view or reads one, and shows what was true at the last refresh: a living worker would look dead; \
+         read the tables behind it, or a plain view of them",
+        live.name
+    )))
+}
