@@ -3,9 +3,25 @@
 //! The scanner skips quoted strings, quoted names, comments and casts, so that `'{}'`, `'$.x'`, `::text` and slices stay
 //! what they are. Anything that looks like a marker and is not one of the closed set is an error.
 
-use super::queue::Column;
 use crate::model::Cell;
 use std::fmt;
+
+/// A column of the claim's FROM clause.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Column {
+    /// The alias of its table.
+    pub alias: String,
+    /// Its name, exactly as the catalog has it.
+    pub name: String,
+    /// Its type as the catalog has it; empty where it belongs to a sub-select.
+    pub type_name: String,
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
 
 /// A fragment of SQL, cut at its markers.
 #[derive(Debug, Clone, PartialEq, Default)]

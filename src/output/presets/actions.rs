@@ -1,6 +1,6 @@
 //! What an action does, column by column.
 
-use super::page::{PresetFact, fact, name_fact, why};
+use super::fact::{PresetFact, fact, name_fact, why};
 use super::words::{code, quoted};
 use crate::model::{Action, AttemptsChange};
 use crate::preset::{ActionDoc, Document, Marker, Piece, StepDoc, Template};

@@ -1,6 +1,6 @@
 //! Who holds a claim, what shows its life, and the rules about trouble.
 
-use super::page::{PresetFact, fact, why};
+use super::fact::{PresetFact, fact, why};
 use super::words::{code, column, option, quoted};
 use crate::model::age;
 use crate::preset::{

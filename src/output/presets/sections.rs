@@ -1,8 +1,8 @@
 //! What is known of a queue, cut into sections that every queue has in the same order.
 
 use super::actions::{action_facts, claim_action};
+use super::fact::{PresetFact, PresetSection, fact, name_fact, why};
 use super::liveness::{attempts, fencing, liveness};
-use super::page::{PresetFact, PresetSection, fact, name_fact, why};
 use super::words::{any_of, code, column, quoted, stored};
 use crate::model::Action;
 use crate::preset::{

@@ -1,6 +1,6 @@
 //! Variants: how each is recognised, and what it changes, fact by fact.
 
-use super::page::{PresetFact, fact, keyed};
+use super::fact::{PresetFact, fact, keyed};
 use super::sections::sections;
 use super::words::{any_of, quoted};
 use crate::model::Engine;

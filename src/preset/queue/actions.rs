@@ -1,10 +1,11 @@
 //! What is done to a job: the statements of an action, what stands in its way, what a record of it keeps, and how workers
 //! are woken.
 
-use super::{Column, QueueSpec, StateValue};
+use super::{QueueSpec, StateValue};
 use crate::model::{Action, AttemptsChange};
 use crate::preset::WrittenAt;
 use crate::preset::encoding::Encodings;
+use crate::preset::template::Column;
 use crate::preset::template::{Marker, Template};
 use std::collections::BTreeMap;
 

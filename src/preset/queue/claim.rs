@@ -2,8 +2,7 @@
 
 use crate::model::{Cell, HostSpelling};
 use crate::preset::encoding::Encodings;
-use crate::preset::template::Template;
-use std::fmt;
+use crate::preset::template::{Column, Template};
 
 /// What makes a row a claim, and what is read of it.
 #[derive(Debug, Clone)]
@@ -181,23 +180,6 @@ pub struct Table {
     pub schema: String,
     /// Its name, exactly as the catalog has it.
     pub name: String,
-}
-
-/// A column of the claim's FROM clause.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Column {
-    /// The alias of its table.
-    pub alias: String,
-    /// Its name, exactly as the catalog has it.
-    pub name: String,
-    /// Its type as the catalog has it; empty where it belongs to a sub-select.
-    pub type_name: String,
-}
-
-impl fmt::Display for Column {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)
-    }
 }
 
 /// A time column and how it is spelled.

@@ -7,8 +7,7 @@ mod rules;
 
 pub use actions::{ActionSpec, Assignment, CheckSpec, Notify, Rows, Skip, StepSpec};
 pub use claim::{
-    Absence, ClaimSpec, Column, Expr, JoinOn, OwnerRowSpec, OwnerSpec, StateSource, StateValue, States, Table,
-    TimeColumn,
+    Absence, ClaimSpec, Expr, JoinOn, OwnerRowSpec, OwnerSpec, StateSource, StateValue, States, Table, TimeColumn,
 };
 pub use ledger::{LEDGER, LEDGER_COLUMNS, LedgerKind, LedgerSpec};
 pub use rules::{
@@ -17,6 +16,7 @@ pub use rules::{
 };
 
 use super::fields::Word;
+pub use super::template::Column;
 use crate::model::{Action, Engine};
 use std::collections::BTreeMap;
 

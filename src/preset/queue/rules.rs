@@ -1,7 +1,8 @@
 //! What a verdict on a claim rests on: signs of life, thresholds, attempts, rules about trouble, and past run times.
 
-use super::{Column, Expr, StateValue, TimeColumn};
+use super::{Expr, StateValue, TimeColumn};
 use crate::model::AttemptsChange;
+use crate::preset::template::Column;
 use crate::preset::template::Template;
 use std::time::Duration;
 

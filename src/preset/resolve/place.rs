@@ -5,7 +5,8 @@ use crate::preset::SpecError;
 use crate::preset::document::{ClaimFrom, Document};
 use crate::preset::live::LiveSchema;
 use crate::preset::probe::Tables;
-use crate::preset::queue::{Column, LEDGER, LEDGER_COLUMNS, LedgerSpec, Table};
+use crate::preset::queue::{LEDGER, LEDGER_COLUMNS, LedgerSpec, Table};
+use crate::preset::template::Column;
 use crate::preset::template::Piece;
 
 /// The schema the queue lives in, and each logical table's live counterpart.
