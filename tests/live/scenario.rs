@@ -140,6 +140,8 @@ pub(super) fn stopped(library: &Library) {
     let job = library.enqueue(&app, &["1", "--queue", "a", "--seconds", "3", "--seconds-again", "8"], &[]);
     let mut a = app.work("A", &[&["--queue", "a"], library.first].concat());
     assert_eq!(a.wait_for("started", 1, A_WHILE), job);
+    // Some take a job before they are up, and give up when that takes them long.
+    a.wait_for("ready", 1, A_WHILE);
     a.stop();
     told.say(&format!("SIGSTOP for worker A, which has started {job:?}"));
     library.make_old(&mut client, &job);
