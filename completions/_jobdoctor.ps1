@@ -604,7 +604,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             break
         }
         'jobdoctor;undo' {
-            [CompletionResult]::new('--max-jobs', '--max-jobs', [CompletionResultType]::ParameterName, 'Refuse to give back more jobs than this')
+            [CompletionResult]::new('--max-jobs', '--max-jobs', [CompletionResultType]::ParameterName, 'Refuse to revert more jobs than this')
             [CompletionResult]::new('--reason', '--reason', [CompletionResultType]::ParameterName, 'Reason recorded in the journal and the ledger, and as a job''s last error where the queue keeps one')
             [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'Use this database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
             [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'Use this target of the config file [env: JOBDOCTOR_TARGET]')

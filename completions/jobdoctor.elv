@@ -578,7 +578,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --version 'Print version'
         }
         &'jobdoctor;undo'= {
-            cand --max-jobs 'Refuse to give back more jobs than this'
+            cand --max-jobs 'Refuse to revert more jobs than this'
             cand --reason 'Reason recorded in the journal and the ledger, and as a job''s last error where the queue keeps one'
             cand --db 'Use this database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]'
             cand --target 'Use this target of the config file [env: JOBDOCTOR_TARGET]'

@@ -530,7 +530,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s q -l quiet
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s v -l verbose -d 'Print what was detected about the database, and warnings about its setup'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s V -l version -d 'Print version'
-complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l max-jobs -d 'Refuse to give back more jobs than this' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l max-jobs -d 'Refuse to revert more jobs than this' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l reason -d 'Reason recorded in the journal and the ledger, and as a job\'s last error where the queue keeps one' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l db -d 'Use this database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l target -d 'Use this target of the config file [env: JOBDOCTOR_TARGET]' -r

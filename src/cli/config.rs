@@ -5,7 +5,7 @@ use super::error::{CliError, OrEnd};
 use super::exit::Exit;
 use super::rules::{RuleAction, duration, duration_by, rules, thresholds, too_long};
 use super::secret::may_hold_password;
-use crate::ops::Keep;
+use crate::history::Keep;
 use crate::policy::{StateLimit, Threshold};
 use crate::preset::{Field, Fields, Node, Preset, SpecError, Value, did_you_mean};
 use anyhow::Context;

@@ -1,6 +1,7 @@
 //! The only place that reads environment variables, and what follows from them and the system: user, host and state directory.
 
-use crate::history::{Actor, Directory};
+use crate::history::Directory;
+use crate::model::Actor;
 use crate::store::{Surroundings, Variables};
 use nix::unistd::{User, geteuid};
 use std::collections::BTreeMap;

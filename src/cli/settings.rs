@@ -6,7 +6,8 @@ use super::database::{AddressSource, ConfiguredAddress, Database, read_password}
 use super::environment::{Environment, actor, host};
 use super::error::CliError;
 use super::exit::Exit;
-use crate::ops::{Keep, Record, Session};
+use crate::history::{Keep, RecordOptions};
+use crate::ops::Session;
 use crate::output::WarnAbove;
 use crate::policy::{Policy, Thresholds, TooLong};
 use crate::preset::{Catalog, Place, did_you_mean};
@@ -222,8 +223,8 @@ impl Settings {
     }
 
     /// How a run of that command is recorded.
-    pub fn record(&self, command: &'static str, reason: Option<&String>, environment: &Environment) -> Record {
-        Record {
+    pub fn record(&self, command: &'static str, reason: Option<&String>, environment: &Environment) -> RecordOptions {
+        RecordOptions {
             command,
             actor: actor(),
             host: host(),

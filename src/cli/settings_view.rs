@@ -4,7 +4,7 @@ use super::config::KEEP;
 use super::database::{AddressSource, ConfiguredAddress};
 use super::rules::RuleAction;
 use super::settings::{APPLYING, READING, Settings};
-use crate::ops::Keep;
+use crate::history::Keep;
 use crate::output::EnvSetting;
 use crate::policy::{Globs, StateLimit, Threshold};
 use std::path::Path;

@@ -6,12 +6,12 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// The directory of the journals. Neither it nor a file in it is ever reached through a symbolic link, and what another user
-/// could have written is not believed.
+/// The directory of the journals, or that of the locks. Neither it nor a file in it is ever reached through a symbolic link, and
+/// what another user could have written is not believed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Directory(PathBuf);
 
-/// True for what a run is called: 14 digits of the time, a hyphen and six hexadecimal digits.
+/// True for the id of a run: 14 digits of the time, a hyphen and six hexadecimal digits.
 pub fn is_run_id(text: &str) -> bool {
     let Some((time, rest)) = text.split_once('-') else { return false };
     time.len() == 14
@@ -21,12 +21,12 @@ pub fn is_run_id(text: &str) -> bool {
 }
 
 impl Directory {
-    /// The one in that state directory.
+    /// The directory of the journals in a state directory.
     pub fn in_state(state: &Path) -> Directory {
         Directory(state.join("journal"))
     }
 
-    /// The one of the locks in that state directory, which is as private as the journals.
+    /// The directory of the locks in a state directory, which is as private as the journals.
     pub fn of_locks(state: &Path) -> Directory {
         Directory(state.join("locks"))
     }
@@ -44,7 +44,7 @@ impl Directory {
     /// Makes the directory if it is not there, private to this user, and makes sure that files can be made in it.
     ///
     /// # Errors
-    /// When it cannot be made, is somebody else's or open to others, or is on a file system that cannot be written to.
+    /// When it cannot be made, belongs to another user, is open to others, or is on a read-only file system.
     pub fn ready(&self) -> Result<(), JournalError> {
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.0);
         made.map_err(|error| JournalError::io("make the directory", &self.0, error))?;
@@ -82,7 +82,7 @@ impl Directory {
         Ok(file.into())
     }
 
-    /// Takes away the file of a run that was made in vain. Where that fails, a file without a whole line is left, which says
+    /// Removes the file of a run that was made in vain. Where that fails, a file without a whole line is left, which says
     /// nothing either.
     pub(super) fn remove(&self, run_id: &str) {
         if let Ok(directory) = self.open(true) {
@@ -140,7 +140,7 @@ impl Directory {
     }
 }
 
-/// Whether nobody else could have written it. To be written to, it must be ours and nobody else's to read.
+/// Makes sure that no other user could have written it; and for writing, that no other user can read it.
 fn is_private(file: &File, path: &Path, for_writing: bool) -> Result<(), JournalError> {
     let metadata = file.metadata().map_err(|error| JournalError::io("read", path, error))?;
     let (owner, mode) = (metadata.uid(), metadata.mode() & 0o777);

@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 /// Why a journal could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// The system said no.
+    /// A file operation failed.
     #[error("cannot {what} {}: {error}", path.display())]
     Io {
         /// What was to be done, as in "make".
         what: &'static str,
         /// With which file or directory.
         path: PathBuf,
-        /// What it said.
+        /// The system's error.
         #[source]
         error: io::Error,
     },
-    /// Somebody else could have written it, so it is not believed.
+    /// Another user could have written it, so it is not believed.
     #[error("journal {}: {why}", path.display())]
     NotPrivate {
         /// The file or directory.
@@ -38,10 +38,6 @@ pub enum JournalError {
 impl JournalError {
     pub(super) fn io(what: &'static str, path: &Path, error: impl Into<io::Error>) -> JournalError {
         JournalError::Io { what, path: path.to_owned(), error: error.into() }
-    }
-
-    pub(super) fn malformed(path: &Path, line: u64, why: impl Into<String>) -> JournalError {
-        JournalError::Malformed { path: path.to_owned(), line, why: why.into() }
     }
 
     /// What to try.

@@ -1,5 +1,5 @@
 //! The lock of one queue on this host: a file that the system locks for one process, and lets go of however that process
-//! ends. Nothing that is safe rests on it; it keeps two runs from doing the same work twice.
+//! ends. Safety does not rest on it; it keeps two runs from doing the same work twice.
 
 use super::{Directory, JournalError};
 use crate::model::Timestamp;
@@ -38,10 +38,10 @@ pub struct Locked {
 }
 
 impl LockFile {
-    /// Opens the lock of the queue that these words tell from every other one, and makes its file if it is not there.
+    /// Opens the lock of the queue that these words identify, and makes its file if it does not exist.
     ///
     /// # Errors
-    /// When there is no place for it that is this user's alone.
+    /// When there is no place for it that only this user can write to.
     pub fn open(locks: &Directory, queue: &[&str]) -> Result<LockFile, JournalError> {
         let mut hash = Sha256::new();
         for word in queue {
@@ -53,10 +53,10 @@ impl LockFile {
         Ok(LockFile { file, path })
     }
 
-    /// Takes the lock if nobody has it; gives the file back if somebody does.
+    /// Acquires the lock, or returns the file if another process holds it.
     ///
     /// # Errors
-    /// When the file system knows no locks.
+    /// When the file system has no locks.
     pub fn try_lock(self) -> Result<Result<Locked, LockFile>, JournalError> {
         match self.file.try_lock() {
             Ok(()) => {
@@ -68,7 +68,7 @@ impl LockFile {
         }
     }
 
-    /// What its holder has written; nothing where that cannot be read, or is just being written.
+    /// The note of its holder; empty where that cannot be read, or is just being written.
     pub fn note(&self) -> LockNote {
         let mut bytes = Vec::new();
         let read = File::open(&self.path).and_then(|file| file.take(LONGEST_NOTE).read_to_end(&mut bytes));
@@ -77,12 +77,12 @@ impl LockFile {
 }
 
 impl Locked {
-    /// What was written when it was taken.
+    /// The note as it was when the lock was acquired.
     pub fn note(&self) -> &LockNote {
         &self.note
     }
 
-    /// Says who holds it.
+    /// Writes which process holds it.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -92,7 +92,7 @@ impl Locked {
         self.write()
     }
 
-    /// Takes down that a sweep has moved something.
+    /// Writes that a sweep has moved something.
     ///
     /// # Errors
     /// When the file cannot be written.

@@ -1,37 +1,63 @@
-use super::line::{Counts, End, Entry, Head, Line, Outcomes, SCHEMA};
+use super::line::{Counts, JournalLine, RunEnd, SCHEMA, StepEnd};
 use super::{Directory, JournalError};
-use crate::model::{Outcome, Timestamp};
+use crate::model::{Outcome, RecordedStep, RunHead};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// No line of ours is longer: a batch has 500 jobs, and a journal that somebody made must not fill the memory.
+/// No line of ours is longer: a batch has 500 jobs, and a foreign file must not fill the memory.
 const LONGEST_LINE: u64 = 1 << 30;
 
-/// A batch as a journal tells of it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Recorded {
-    /// Counted from 1.
-    pub batch: u64,
-    /// The clock of its transaction; `None` where it moved nothing.
-    pub at: Option<Timestamp>,
-    /// The jobs that it was about to move.
-    pub changes: Vec<Entry>,
-    /// How its steps ended; `None` where the journal ends before it says so.
-    pub ends: Option<Outcomes>,
+/// What is recorded of one step of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepRecord {
+    /// The id as people see it.
+    pub id: String,
+    /// What the run was about to do; `None` for a step that did not come to it, and where the intent could not be written.
+    pub step: Option<RecordedStep>,
+    /// How it ended; `None` where the record does not know.
+    pub outcome: Option<Outcome>,
+    /// The code of the database's error.
+    pub sqlstate: Option<String>,
+    /// The constraint that was in the way.
+    pub constraint: Option<String>,
+}
+
+impl StepRecord {
+    /// A step with that outcome, or with none that is known.
+    pub fn of(step: RecordedStep, outcome: Option<Outcome>) -> StepRecord {
+        StepRecord { id: step.id.clone(), step: Some(step), outcome, sqlstate: None, constraint: None }
+    }
+
+    fn ended(end: StepEnd, step: Option<RecordedStep>) -> StepRecord {
+        let outcome = Some(end.outcome).filter(|outcome| *outcome != Outcome::Unknown);
+        StepRecord { id: end.id, step, outcome, sqlstate: end.sqlstate, constraint: end.constraint }
+    }
+
+    /// True unless it is known that the job was not moved.
+    pub fn may_have_moved(&self) -> bool {
+        self.outcome.is_none_or(|outcome| outcome == Outcome::Moved)
+    }
+
+    /// True if the job was moved, or may have been, and its row is recorded.
+    pub fn is_undoable(&self) -> bool {
+        self.may_have_moved() && self.step.as_ref().is_some_and(|step| step.row.is_some())
+    }
 }
 
 /// What a whole journal comes to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// Its first line.
-    pub head: Head,
-    /// How many steps ended how, batch by batch. Jobs of a batch without a result count as unknown.
+    pub head: RunHead,
+    /// How many steps ended how. Jobs of a batch without a result count as unknown.
     pub recorded: Counts,
     /// Jobs whose rows are recorded, so that they could be set back.
     pub undoable: u64,
     /// Its last line; `None` where it has none.
-    pub end: Option<End>,
+    pub end: Option<RunEnd>,
 }
 
 /// The head of a run's journal, and the file for what comes after; `None` if this host has none, or one without a whole line,
@@ -39,36 +65,37 @@ pub struct Summary {
 ///
 /// # Errors
 /// When it cannot be read, or is not what this program writes.
-pub fn read(directory: &Directory, run_id: &str) -> Result<Option<(Head, Lines)>, JournalError> {
+pub fn read(directory: &Directory, run_id: &str) -> Result<Option<(RunHead, JournalLines)>, JournalError> {
     let Some(file) = directory.read(run_id)? else { return Ok(None) };
     let path = directory.file(run_id);
-    let mut lines = Lines { reader: BufReader::new(file), path, number: 0, is_torn: false };
+    let mut lines = JournalLines { reader: BufReader::new(file), path, number: 0, is_torn: false };
     match lines.next_line()? {
-        Some(Line::Head(head)) if head.schema == SCHEMA && head.run_id == run_id => Ok(Some((*head, lines))),
-        Some(Line::Head(head)) if head.schema == SCHEMA => {
-            let why = format!("it is the journal of run {}, under another name", head.run_id);
-            Err(JournalError::malformed(&lines.path, 1, why))
+        Some(JournalLine::Head { schema, head }) if schema == SCHEMA && head.run_id == run_id => {
+            Ok(Some((*head, lines)))
         }
-        Some(Line::Head(head)) => {
-            Err(JournalError::malformed(&lines.path, 1, format!("its schema is {}, not {SCHEMA}", head.schema)))
+        Some(JournalLine::Head { schema, head }) if schema == SCHEMA => {
+            Err(lines.malformed(&format!("it is the journal of run {}, under another name", head.run_id)))
+        }
+        Some(JournalLine::Head { schema, .. }) => {
+            Err(lines.malformed(&format!("its schema is {schema}, not {SCHEMA}")))
         }
         None if lines.is_torn || lines.number == 0 => Ok(None),
-        _ => Err(JournalError::malformed(&lines.path, 1, "the first line is no head")),
+        _ => Err(lines.malformed("the first line is no head")),
     }
 }
 
-/// The lines of a journal, one after the other.
+/// The lines of a journal after its head.
 #[derive(Debug)]
-pub struct Lines {
+pub struct JournalLines {
     reader: BufReader<File>,
     path: PathBuf,
     number: u64,
     is_torn: bool,
 }
 
-impl Lines {
+impl JournalLines {
     /// The next line; `None` at the end. What is left of a line that was being written when the power went is the end too.
-    fn next_line(&mut self) -> Result<Option<Line>, JournalError> {
+    fn next_line(&mut self) -> Result<Option<JournalLine>, JournalError> {
         let mut text = Vec::new();
         let mut limited = std::io::Read::take(&mut self.reader, LONGEST_LINE);
         let read = limited.read_until(b'\n', &mut text);
@@ -79,7 +106,7 @@ impl Lines {
         self.number += 1;
         if !text.ends_with(b"\n") {
             if text.len() as u64 >= LONGEST_LINE {
-                return Err(JournalError::malformed(&self.path, self.number, "the line is too long"));
+                return Err(self.malformed("the line is too long"));
             }
             self.is_torn = true;
             return Ok(None);
@@ -89,7 +116,7 @@ impl Lines {
             // A file system may have kept the length and lost the bytes.
             Err(_) if text.iter().all(|byte| *byte == 0 || *byte == b'\n') && self.is_at_end()? => Ok(None),
             // The parser's words, without its own place in the line.
-            Err(error) => Err(JournalError::malformed(&self.path, self.number, error.to_string())),
+            Err(error) => Err(self.malformed(&error.to_string())),
         }
     }
 
@@ -98,59 +125,63 @@ impl Lines {
         Ok(rest.is_empty())
     }
 
-    fn path(&self) -> &Path {
-        &self.path
+    /// The line that was read last is not what this program writes.
+    fn malformed(&self, why: &str) -> JournalError {
+        JournalError::Malformed { path: self.path.clone(), line: self.number, why: why.to_owned() }
     }
 }
 
-/// Hands over the batches of a journal, one at a time, and gives back how the run ended, if it says.
+/// Hands over the steps of a journal in order, at most a batch of them in memory, and returns how the run ended, if it says.
 ///
 /// # Errors
 /// When it cannot be read, is not what this program writes, or when `each` fails.
-pub fn batches<E: From<JournalError>>(
-    mut lines: Lines,
-    each: &mut dyn FnMut(Recorded) -> Result<(), E>,
-) -> Result<Option<End>, E> {
-    let mut open: Option<Recorded> = None;
+pub fn steps<E: From<JournalError>>(
+    mut lines: JournalLines,
+    each: &mut dyn FnMut(StepRecord) -> Result<(), E>,
+) -> Result<Option<RunEnd>, E> {
+    // The batch whose result is still to come.
+    let (mut open, mut changes): (u64, Vec<RecordedStep>) = (0, Vec::new());
     while let Some(line) = lines.next_line()? {
-        let malformed = |why: &str| E::from(JournalError::malformed(lines.path(), lines.number, why));
         match line {
-            Line::Head(_) => return Err(malformed("a second head")),
-            Line::Intent(intent) => {
-                // A batch that was tried again is told of again; the last time counts.
-                if let Some(before) = open.take().filter(|before| before.batch != intent.batch) {
-                    each(before)?;
+            JournalLine::Head { .. } => return Err(lines.malformed("a second head").into()),
+            JournalLine::Intent { batch, changes: next, .. } => {
+                // Of a batch that was tried again, the last intent counts.
+                if batch != open {
+                    without_result(&mut changes, each)?;
                 }
-                let (batch, at) = (intent.batch, Some(intent.at));
-                open = Some(Recorded { batch, at, changes: intent.changes, ends: None });
+                (open, changes) = (batch, next);
             }
-            Line::Result { batch, steps } => {
-                let mut recorded = match open.take() {
-                    Some(before) if before.batch == batch => before,
-                    before => {
-                        before.map_or(Ok(()), &mut *each)?;
-                        Recorded { batch, at: None, changes: Vec::new(), ends: None }
-                    }
-                };
-                if recorded.changes.iter().any(|entry| entry.step >= steps.len()) {
-                    return Err(malformed("the result has fewer steps than the intent"));
+            JournalLine::Result { batch, steps } => {
+                if batch != open {
+                    without_result(&mut changes, each)?;
                 }
-                recorded.ends = Some(steps);
-                each(recorded)?;
+                if changes.iter().any(|step| step.step >= steps.len()) {
+                    return Err(lines.malformed("the result has fewer steps than the intent").into());
+                }
+                let mut changes: BTreeMap<usize, RecordedStep> =
+                    changes.drain(..).map(|step| (step.step, step)).collect();
+                for (n, end) in steps.into_iter().enumerate() {
+                    each(StepRecord::ended(end, changes.remove(&n)))?;
+                }
             }
-            Line::End(end) => {
-                open.take().map_or(Ok(()), &mut *each)?;
+            JournalLine::End(end) => {
+                without_result(&mut changes, each)?;
                 return match lines.next_line()? {
                     None => Ok(Some(end)),
-                    Some(_) => {
-                        Err(E::from(JournalError::malformed(lines.path(), lines.number, "a line after the last")))
-                    }
+                    Some(_) => Err(lines.malformed("a line after the last").into()),
                 };
             }
         }
     }
-    open.take().map_or(Ok(()), &mut *each)?;
+    without_result(&mut changes, each)?;
     Ok(None)
+}
+
+fn without_result<E>(
+    changes: &mut Vec<RecordedStep>,
+    each: &mut dyn FnMut(StepRecord) -> Result<(), E>,
+) -> Result<(), E> {
+    changes.drain(..).try_for_each(|step| each(StepRecord::of(step, None)))
 }
 
 /// What the whole journal of a run comes to; `None` if this host has none, or one without a whole line.
@@ -160,26 +191,10 @@ pub fn batches<E: From<JournalError>>(
 pub fn summary(directory: &Directory, run_id: &str) -> Result<Option<Summary>, JournalError> {
     let Some((head, lines)) = read(directory, run_id)? else { return Ok(None) };
     let (mut recorded, mut undoable) = (Counts::new(), 0);
-    let end = batches::<JournalError>(lines, &mut |batch| {
-        match &batch.ends {
-            Some(ends) => ends.iter().for_each(|end| *recorded.entry(end.outcome).or_default() += 1),
-            None => *recorded.entry(Outcome::Unknown).or_default() += batch.changes.len() as u64,
-        }
-        undoable += batch.changes.iter().filter(|entry| batch.may_have_moved(entry) && entry.row.is_some()).count();
+    let end = steps::<JournalError>(lines, &mut |step| {
+        *recorded.entry(step.outcome.unwrap_or(Outcome::Unknown)).or_default() += 1;
+        undoable += u64::from(step.is_undoable());
         Ok(())
     })?;
-    Ok(Some(Summary { head, recorded, undoable: undoable as u64, end }))
-}
-
-impl Recorded {
-    /// How a job of this batch ended; `None` where nobody could say.
-    pub fn outcome(&self, entry: &Entry) -> Option<Outcome> {
-        let end = self.ends.as_ref()?.get(entry.step)?;
-        Some(end.outcome).filter(|outcome| *outcome != Outcome::Unknown)
-    }
-
-    /// True unless it is known that the job was not moved.
-    pub fn may_have_moved(&self, entry: &Entry) -> bool {
-        self.outcome(entry).is_none_or(|outcome| outcome == Outcome::Moved)
-    }
+    Ok(Some(Summary { head, recorded, undoable, end }))
 }

@@ -1,13 +1,14 @@
-use super::line::{Head, Line};
+use super::line::{JournalLine, SCHEMA};
 use super::{Directory, JournalError};
+use crate::model::RunHead;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The journal of one run, being written. The file is made with the first line, because only a run that writes something to
-/// the database has anything to tell.
+/// The journal of one run, being written. The file is made with the first intent, because only a run that writes something to
+/// the database has anything to record.
 #[derive(Debug)]
-pub struct Writer {
+pub struct JournalWriter {
     directory: Directory,
     run_id: String,
     path: PathBuf,
@@ -16,20 +17,21 @@ pub struct Writer {
     waiting: Vec<u8>,
     /// How much of the file is whole lines.
     length: u64,
-    /// Whether a piece of a line could not be taken back. Behind it nothing more is written.
+    /// Whether a piece of a line could not be removed. Behind it nothing more is written.
     is_torn: bool,
 }
 
-impl Writer {
+impl JournalWriter {
     /// One for that run. Nothing is made yet.
     ///
     /// # Errors
     /// When the head cannot be spelled; never in practice.
-    pub fn new(directory: Directory, head: Head) -> Result<Writer, JournalError> {
+    pub fn new(directory: Directory, head: RunHead) -> Result<JournalWriter, JournalError> {
         let path = directory.file(&head.run_id);
         let run_id = head.run_id.clone();
-        let mut writer = Writer { directory, run_id, path, file: None, waiting: Vec::new(), length: 0, is_torn: false };
-        writer.wait(&Line::Head(Box::new(head)))?;
+        let mut writer =
+            JournalWriter { directory, run_id, path, file: None, waiting: Vec::new(), length: 0, is_torn: false };
+        writer.wait(&JournalLine::Head { schema: SCHEMA.to_owned(), head: Box::new(head) })?;
         Ok(writer)
     }
 
@@ -51,12 +53,12 @@ impl Writer {
         self.directory.ready()
     }
 
-    /// Writes a line now, and what waited for it. With `sync` it is on the disk when this comes back. A line that could be
-    /// written in part only is taken back, so that the file stays readable; and with the first line, the file is.
+    /// Writes a line now, and what waited for it. With `sync` it is on the disk when this returns. A line that was written in
+    /// part only is removed, so that the file stays readable; with the first line, the file is.
     ///
     /// # Errors
     /// When the file cannot be made or written.
-    pub fn write(&mut self, line: &Line, sync: bool) -> Result<(), JournalError> {
+    pub fn write(&mut self, line: &JournalLine, sync: bool) -> Result<(), JournalError> {
         let before = self.waiting.len();
         self.wait(line)?;
         let written = self.flush(sync);
@@ -70,11 +72,11 @@ impl Writer {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn write_if_begun(&mut self, line: &Line, sync: bool) -> Result<(), JournalError> {
+    pub fn write_if_begun(&mut self, line: &JournalLine, sync: bool) -> Result<(), JournalError> {
         if self.is_begun() { self.write(line, sync) } else { self.wait(line) }
     }
 
-    fn wait(&mut self, line: &Line) -> Result<(), JournalError> {
+    fn wait(&mut self, line: &JournalLine) -> Result<(), JournalError> {
         let spelled = serde_json::to_writer(&mut self.waiting, line);
         spelled.map_err(|error| JournalError::io("spell a line of", &self.path, error))?;
         self.waiting.push(b'\n');

@@ -12,11 +12,11 @@ pub enum Action {
     Requeue,
     /// To the failed state, for good.
     Fail,
-    /// To the cancelled state, because somebody had asked for it.
+    /// To the cancelled state, because that had been requested.
     Cancel,
     /// To a state of its own for jobs that took too long, where the table has one.
     TimeOut,
-    /// Nowhere: the job stays as it is, and the queue's workers are told of it once more.
+    /// Nowhere: the job stays as it is, and the queue's workers are notified once more.
     Wake,
 }
 
@@ -158,12 +158,12 @@ impl Outcome {
     }
 }
 
-/// Why the database refused one row.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Why the database refused a row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RowError {
-    /// The SQLSTATE on Postgres, the extended result code's name on SQLite.
+    /// The SQLSTATE, or SQLite's name for the result code.
     pub sqlstate: Option<String>,
-    /// The constraint that was in the way, where the database names it.
+    /// The constraint in the way, where the database names it.
     pub constraint: Option<String>,
     /// The database's own words.
     pub message: String,

@@ -149,7 +149,7 @@ fn moved_job(
         detail: format!("showed life between two snapshots {} apart: {what}", age(apart)),
     };
     let Some((claim, in_flight)) = found else {
-        return SkippedJob { job: step.job.clone(), skipped: (&why("its row is no longer there")).into() };
+        return SkippedJob { job: step.job.clone(), skipped: why("its row is no longer there") };
     };
     let spec = &snapshot.spec;
     let judgement = judge(spec, claim, policy, snapshot.now());
@@ -169,7 +169,7 @@ fn moved_job(
     if !in_flight {
         job = crate::output::Job { state: job.state, action: None, ..step.job.clone() };
     }
-    SkippedJob { job, skipped: (&why(&what)).into() }
+    SkippedJob { job, skipped: why(&what) }
 }
 
 fn print(step: &Step) -> io::Result<[u8; 32]> {

@@ -1,7 +1,7 @@
 //! Writes a plan as an SQL script, to be run by hand from a change ticket.
 
 use super::OpsError;
-use super::apply::BATCH;
+use super::batches::{BATCH, Waiting};
 use super::plan::{Part, Plan};
 use super::reclaim::ApplyOptions;
 use super::record::Cause;
@@ -49,35 +49,30 @@ pub fn emit(limits: &Limits, plan: &Plan, order: &ApplyOptions<'_>, foreign_keys
         foreign_keys,
         warnings: &warnings,
     };
-    let mut run = Run { order, limits, emitted: Emitted { parts: Spool::default(), batches, warnings: Vec::new() } };
-    run.push(&script::heading(&plan.claims.spec, &heading))?;
-    plan.parts().try_for_each(|part| run.part(part))?;
-    Ok(Emitted { warnings, ..run.emitted })
+    let mut writer =
+        ScriptWriter { order, limits, emitted: Emitted { parts: Spool::default(), batches, warnings: Vec::new() } };
+    writer.push(&script::heading(&plan.claims.spec, &heading))?;
+    plan.parts().try_for_each(|part| writer.part(part))?;
+    Ok(Emitted { warnings, ..writer.emitted })
 }
 
-struct Run<'a> {
+struct ScriptWriter<'a> {
     order: &'a ApplyOptions<'a>,
     limits: &'a Limits,
     emitted: Emitted,
 }
 
-impl Run<'_> {
+impl ScriptWriter<'_> {
     fn part(&mut self, part: &Part) -> Result<(), OpsError> {
-        let mut waiting: BTreeMap<(Action, Cause), Vec<Step>> = BTreeMap::new();
+        let mut waiting = Waiting::new();
         for (step, job) in part.steps.iter().zip(part.jobs.iter()) {
             let (step, job) = (step?, job?);
             let kind = (step.action, Cause::of(&part.spec, &job));
-            let steps = waiting.entry(kind).or_default();
-            steps.push(step);
-            if steps.len() == BATCH {
-                self.batch(&part.spec, kind, steps)?;
-                steps.clear();
+            if let Some(steps) = waiting.add(kind, step) {
+                self.batch(&part.spec, kind, &steps)?;
             }
         }
-        for (kind, steps) in waiting.iter().filter(|(_, steps)| !steps.is_empty()) {
-            self.batch(&part.spec, *kind, steps)?;
-        }
-        Ok(())
+        waiting.rest().try_for_each(|(kind, steps)| self.batch(&part.spec, kind, &steps))
     }
 
     fn batch(&mut self, spec: &QueueSpec, (action, cause): (Action, Cause), steps: &[Step]) -> Result<(), OpsError> {

@@ -5,7 +5,7 @@ use super::delay::can_return_later;
 use super::history::{Records, belongs};
 use super::session::Snapshot;
 use crate::history::{self, Directory};
-use crate::model::{Action, Claim, Engine, Loss};
+use crate::model::{Action, Claim, Engine, Loss, RecordedStep};
 use crate::output::{self, Request};
 use crate::policy::{Delay, Draft, Policy, why_failed};
 use crate::preset::ident::literal;
@@ -92,7 +92,7 @@ impl Losses {
         if !lost.may_be(loss.kind.as_deref(), loss.attempts_before) {
             lost.times = 0;
         }
-        lost.times += if loss.taken_back { -1 } else { 1 };
+        lost.times += if loss.reverted { -1 } else { 1 };
         (lost.kind, lost.attempts) = (loss.kind.clone(), loss.attempts_after);
     }
 
@@ -140,22 +140,16 @@ fn of_journals(snapshot: &mut Snapshot, journals: &Directory, losses: &mut Losse
     for (_, run) in heads {
         let Some((head, lines)) = history::read(journals, &run)? else { continue };
         // An undo counts against its run; an undo of that undo counts for it again.
-        let taken_back = head.undoes.as_ref().is_some_and(|undone| !undoes.contains(undone));
-        if taken_back {
+        let reverted = head.undoes.as_ref().is_some_and(|undone| !undoes.contains(undone));
+        if reverted {
             undoes.insert(run);
         }
-        history::batches::<OpsError>(lines, &mut |batch| {
-            let moved =
-                batch.changes.iter().filter(|entry| batch.may_have_moved(entry) && entry.action == Action::Requeue);
-            moved.for_each(|entry| {
-                losses.add(&Loss {
-                    key: entry.key.clone(),
-                    kind: entry.kind.clone(),
-                    attempts_before: entry.attempts_before,
-                    attempts_after: entry.attempts_after,
-                    taken_back,
-                });
-            });
+        history::steps::<OpsError>(lines, &mut |record| {
+            let moved = record.may_have_moved();
+            if let Some(step) = record.step.filter(|step| moved && step.action == Action::Requeue) {
+                let RecordedStep { key, kind, attempts_before, attempts_after, .. } = step;
+                losses.add(&Loss { key, kind, attempts_before, attempts_after, reverted });
+            }
             Ok(())
         })?;
     }

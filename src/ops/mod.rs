@@ -2,6 +2,7 @@
 //! know no command line.
 
 mod apply;
+mod batches;
 mod check;
 mod confirm;
 mod delay;
@@ -33,6 +34,7 @@ mod thresholds;
 mod too_long;
 mod undo;
 
+pub use batches::Finished;
 pub use check::{Checked, check};
 pub use confirm::confirm;
 pub use demo::demo;
@@ -49,7 +51,6 @@ pub use owners::owners;
 pub use plan::{Plan, PlanSource, UnmatchedNames, plan, plan_again, plan_waiting, unmatched_names};
 pub use progress::{Progress, Silent, Work};
 pub use reclaim::{ApplyOptions, Reclaimed, reclaim};
-pub use record::{Keep, Record};
 pub use scan::{Prescan, in_flight, prescan};
 pub use selection::Selection;
 pub use session::{Session, Snapshot};
@@ -61,4 +62,4 @@ pub use stats::{runtimes, stats};
 pub use sweep_lock::{LockOptions, called_off, pause, why_ledger_is_unusable};
 pub use thresholds::cutoffs;
 pub use too_long::unfit as unfit_limits;
-pub use undo::{UndoOrder, UndoPlan, Undone, undo, undo_plan};
+pub use undo::{UndoOrder, UndoPlan, undo, undo_plan};

@@ -66,7 +66,7 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy) -> ShownJob {
         },
         skipped: match &draft {
             Draft::Step(_) => None,
-            Draft::Skipped(why) => Some(why.into()),
+            Draft::Skipped(why) => Some(why.clone()),
         },
         extra: names.zip(claim.extra.iter().cloned()).collect(),
     }

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 pub struct History {
     /// `jobdoctor.history/v1`.
     pub schema: &'static str,
-    /// The directory with the journals of this host; null where it cannot be told.
+    /// The directory with the journals of this host; null where no environment variable says where.
     pub journal: Option<String>,
     /// The ledger that was read too; null where no database was at hand, or it has none.
     pub ledger: Option<String>,
@@ -51,7 +51,7 @@ pub struct HistoryRun {
     pub actor: Option<String>,
     /// On which host.
     pub host: Option<String>,
-    /// Why, in the words of who ran it.
+    /// Why, in the operator's words.
     pub reason: Option<String>,
     /// Steps in its plan; null where only the ledger knows it.
     pub planned: Option<u64>,
@@ -61,13 +61,13 @@ pub struct HistoryRun {
     pub moved_at_least: u64,
     /// How all its steps ended; null where the journal has no end, or only the ledger knows the run.
     pub outcomes: Option<Outcomes>,
-    /// Jobs whose rows are recorded, so that `undo` could give them back until somebody touches them.
+    /// Jobs whose rows are recorded, so that `undo` could revert them while they are unchanged.
     pub undoable: u64,
-    /// Jobs that it moved and that no record names, so that `undo` cannot give them back; null where their number is not known.
+    /// Jobs that it moved and that no record names, so that `undo` cannot revert them; null where their number is not known.
     pub unrecorded: Option<u64>,
-    /// The run that this one took back.
+    /// The run that this one reverted.
     pub undoes: Option<String>,
-    /// The runs that took this one back.
+    /// The runs that reverted this one.
     pub undone_by: Vec<String>,
     /// False if its journal has no end: it was stopped, could not write the journal, or is still at work. Null where only the ledger
     /// knows it.
@@ -78,7 +78,7 @@ pub struct HistoryRun {
     pub recorded_in: Vec<String>,
 }
 
-/// Which queue a run was on.
+/// Which queue a run was on. The record knows more, which serves only to find the queue again.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HistoryTarget {
     /// `postgres` or `sqlite`.
@@ -198,7 +198,7 @@ fn others(run: &HistoryRun) -> Cell {
 
 pub(super) fn undo(run: &HistoryRun) -> Cell {
     match (run.undone_by.as_slice(), run.undoable) {
-        ([.., by], _) => Cell::new(format!("taken back by {by}"), Tone::Dim),
+        ([.., by], _) => Cell::new(format!("reverted by {by}"), Tone::Dim),
         ([], 0) => Cell::new("no", Tone::Dim),
         ([], _) if run.moved.is_none() => Cell::new("what is recorded", Tone::Warn),
         ([], n) if Some(n) < run.moved => Cell::new("in part", Tone::Warn),

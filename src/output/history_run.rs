@@ -1,7 +1,9 @@
 use super::document::{Document, ROWS, csv_of, line, list};
 use super::format::{Cell, Facts, Format, Screen, Table, Tone};
 use super::history::{HistoryRun, command, moved, undo, when, who};
+use super::recorded::{RecordedJob, outcome};
 use super::{Spool, columns};
+use crate::model::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
@@ -25,7 +27,7 @@ pub struct HistoryOne {
 pub struct HistoryOneSummary {
     /// Steps in `steps`.
     pub steps: u64,
-    /// What became of the jobs of which the record cannot say it.
+    /// What became of the jobs whose outcome the record does not know.
     pub unsure: HistoryUnsure,
 }
 
@@ -33,44 +35,29 @@ pub struct HistoryOneSummary {
 /// the database says of them now.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct HistoryUnsure {
-    /// Nobody knows: no database was at hand, or it has no row to compare.
+    /// Not compared: no database was at hand, or no row is recorded.
     pub open: u64,
     /// Moved.
     pub moved: u64,
     /// Not moved.
     pub not_moved: u64,
-    /// Changed or gone since, so that nobody can tell any more.
+    /// Changed or gone since, so that it cannot be told any more.
     pub changed: u64,
 }
 
 /// One step of a run.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct HistoryStep {
-    /// The job.
-    pub id: String,
-    /// Its queue.
-    pub queue: Option<String>,
-    /// Its kind of work.
-    pub kind: Option<String>,
-    /// Who held it.
-    pub owner: Option<String>,
-    /// What was done; null for a step that did not come to it.
-    pub action: Option<String>,
-    /// Its state before, in the queue's own words.
-    pub state: Option<String>,
-    /// Its state after.
-    pub state_after: Option<String>,
-    /// Its attempts before.
-    pub attempts: Option<i64>,
-    /// Its attempts after.
-    pub attempts_after: Option<i64>,
+    /// The job, and what was done to it.
+    #[serde(flatten)]
+    pub job: RecordedJob,
     /// The rules that it was judged by.
     pub rules: Vec<String>,
     /// How it ended; `unknown` where the record does not say.
-    pub outcome: String,
-    /// Where the outcome is unknown and the database was asked: `moved`, `not_moved`, `changed` or `gone`.
+    pub outcome: Outcome,
+    /// Where the outcome is unknown and the row could be compared: `moved`, `not_moved`, `changed` or `gone`.
     pub compared: Option<String>,
-    /// True if its row is recorded, so that `undo` could give it back until somebody touches it.
+    /// True if its row is recorded, so that `undo` could revert it while it is unchanged.
     pub undoable: bool,
     /// The code of the database's error, where it refused the row.
     pub sqlstate: Option<String>,
@@ -139,7 +126,7 @@ impl Document for HistoryOne {
     }
 
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.steps.iter().try_for_each(|step| writeln!(out, "{}", step?.id))
+        self.steps.iter().try_for_each(|step| writeln!(out, "{}", step?.job.id))
     }
 
     fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -168,35 +155,25 @@ fn steps(list: &Spool<HistoryStep>, rows: usize) -> io::Result<Table> {
     let mut table = Table { columns, rows: Vec::new() };
     for step in list.iter().take(rows) {
         let step = step?;
-        let tries = match (step.attempts, step.attempts_after) {
+        let job = &step.job;
+        let number = |n: Option<i64>| n.map_or("-".to_owned(), |n| n.to_string());
+        let tries = match (job.attempts, job.attempts_after) {
             (None, None) => "-".to_owned(),
-            (before, after) => {
-                let word = |n: Option<i64>| n.map_or("-".to_owned(), |n| n.to_string());
-                format!("{} to {}", word(before), word(after))
-            }
+            (before, after) => format!("{} to {}", number(before), number(after)),
         };
-        table.rows.push(vec![
-            step.id.as_str().into(),
-            columns::text(step.queue.as_deref()),
-            columns::text(step.kind.as_deref()),
-            columns::text(step.owner.as_deref()),
-            columns::text(step.action.as_deref()),
-            columns::text(step.state.as_deref()),
-            columns::text(step.state_after.as_deref()),
+        let mut row = job.cells();
+        row.extend([
+            columns::text(job.state.as_deref()),
+            columns::text(job.state_after.as_deref()),
             tries.into(),
-            outcome(&step),
+            match (step.outcome, step.compared.as_deref()) {
+                (Outcome::Unknown, Some(now)) => Cell::new(format!("unknown: {}", now.replace('_', " ")), Tone::Warn),
+                (Outcome::Unknown, None) => Cell::new("unknown", Tone::Warn),
+                (ended, _) => outcome(Some(ended), Tone::Dim),
+            },
             columns::text(step.constraint.as_deref().or(step.sqlstate.as_deref()).or(Some(&step.rules.join(", ")))),
         ]);
+        table.rows.push(row);
     }
     Ok(table)
-}
-
-fn outcome(step: &HistoryStep) -> Cell {
-    match (step.outcome.as_str(), step.compared.as_deref()) {
-        ("unknown", Some(now)) => Cell::new(format!("unknown: {}", now.replace('_', " ")), Tone::Warn),
-        ("moved", _) => Cell::new("moved", Tone::Good),
-        ("changed" | "gone", _) => Cell::new(step.outcome.as_str(), Tone::Dim),
-        ("locked" | "not_tried" | "unknown", _) => Cell::new(step.outcome.as_str(), Tone::Warn),
-        (other, _) => Cell::new(other, Tone::Bad),
-    }
 }

@@ -1,7 +1,8 @@
-use crate::model::{self, Action, Claim, Outcome, Timestamp};
-use crate::policy::{self, Draft, Judgement, Proves, SkipReason, Verdict, VerdictKind};
+use crate::model::{Action, Claim, Outcome, RowError, StepResult, Timestamp};
+use crate::policy::{Draft, Judgement, Proves, Skipped, Verdict, VerdictKind};
 use crate::preset::{Liveness, QueueSpec};
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// One job, as every document shows it.
@@ -39,7 +40,7 @@ pub struct Job {
     /// What the judge says.
     pub verdict: VerdictKind,
     /// What judged: `lease`, `heartbeat`, `owner`, `lock` or `age`; `live_owner_list` for a list of living owners; `change` (of signs of
-    /// life) or `progress` for what has changed between looks.
+    /// life) or `progress` for what has changed between snapshots.
     pub liveness: Option<String>,
     /// Why; for an unknown one, what is missing.
     pub reasons: Vec<Reason>,
@@ -58,7 +59,8 @@ pub struct Reason {
     pub detail: String,
 }
 
-/// A job that is to be moved, or was.
+/// A job that is to be moved, or was: the document of a [`Step`](crate::model::Step), which has the stored values that are
+/// compared and is never printed.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct StepJob {
     /// The job.
@@ -74,17 +76,6 @@ pub struct StepJob {
     pub error: Option<RowError>,
 }
 
-/// Why the database refused a row.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct RowError {
-    /// The SQLSTATE, or SQLite's name for the result code.
-    pub sqlstate: Option<String>,
-    /// The constraint in the way.
-    pub constraint: Option<String>,
-    /// The database's own words.
-    pub message: String,
-}
-
 /// A job that was examined and is not acted on.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SkippedJob {
@@ -94,15 +85,6 @@ pub struct SkippedJob {
     /// Why.
     #[serde(flatten)]
     pub skipped: Skipped,
-}
-
-/// Why a job is not acted on.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Skipped {
-    /// Why.
-    pub reason: SkipReason,
-    /// A sentence for people.
-    pub detail: String,
 }
 
 impl Job {
@@ -144,15 +126,15 @@ impl Job {
         max_attempts verdict liveness rule=/reasons/0/rule detail=/reasons/0/detail action stalls";
 }
 
-impl From<&policy::Skipped> for Skipped {
-    fn from(skipped: &policy::Skipped) -> Self {
-        Skipped { reason: skipped.reason, detail: skipped.detail.clone() }
-    }
+/// The document of a step: a list shows it before and after it is carried out.
+pub trait StepDocument: Clone + Serialize + DeserializeOwned {
+    /// Adds how the step ended.
+    fn set_end(&mut self, result: StepResult);
 }
 
-impl From<model::RowError> for RowError {
-    fn from(error: model::RowError) -> Self {
-        RowError { sqlstate: error.sqlstate, constraint: error.constraint, message: error.message }
+impl StepDocument for StepJob {
+    fn set_end(&mut self, result: StepResult) {
+        (self.outcome, self.error) = (Some(result.outcome), result.error);
     }
 }
 

@@ -23,6 +23,7 @@ pub mod metrics;
 mod owners;
 pub mod presets;
 mod reclaim;
+mod recorded;
 mod remedy;
 mod runtimes;
 mod saved_plan;
@@ -48,7 +49,7 @@ pub use health::{Health, HealthCheck, HealthError, HealthQueue, HealthReason, He
 pub use history::{History, HistoryRun, HistorySummary, HistoryTarget};
 pub use history_run::{HistoryChange, HistoryOne, HistoryOneSummary, HistoryStep, HistoryUnsure};
 pub use init::Init;
-pub use job::{Job, Reason, RowError, Skipped, SkippedJob, StepJob};
+pub use job::{Job, Reason, SkippedJob, StepDocument, StepJob};
 pub use measured::{Measured, MeasuredQueue, MeasuredState};
 pub use message::{ErrorDocument, LogLine, Message, no_such_job};
 pub use owners::{OwnerEntry, Owners, OwnersSummary};
@@ -56,6 +57,7 @@ pub use reclaim::{
     Closing, NextCommands, Outcomes, Reclaim, ReclaimSummary, WarnAbove, closing, left_behind, paragraph, place,
     skipped_by_reason,
 };
+pub use recorded::{RecordedJob, RowNow};
 pub use remedy::remedy;
 pub use runtimes::{KindRuntimes, RuntimeBucket, StatsRuntimes, StatsRuntimesSummary};
 pub use saved_plan::{SavedPlan, SavedPolicy, SavedStep, SavedTarget};
@@ -67,7 +69,7 @@ pub use stale::{Stale, StaleSummary, marked};
 pub use stats::{JobCounts, QueueStats, StateCount, Stats, StatsSummary};
 pub use target::{Filter, FilterThreshold, Standby, Target};
 pub use targets::{TargetEnd, Targets, TargetsEnding, TargetsSummary, TargetsWriter};
-pub use undo::{Undo, UndoLeft, UndoStep, UndoSummary};
+pub use undo::{Undo, UndoLeft, UndoStep, UndoSummary, undo_closing};
 pub use unsupported::{Field, Request, Unsupported};
 pub use verified::Verified;
 pub use watch::{WatchFailed, WatchHead, WatchLine, WatchSnapshot};

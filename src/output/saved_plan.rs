@@ -1,4 +1,4 @@
-use crate::model::{Key, Step, Timestamp};
+use crate::model::{Action, Key, Step, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -24,7 +24,8 @@ pub struct SavedPlan {
     pub steps: Vec<SavedStep>,
 }
 
-/// Which queue a saved plan is for.
+/// Which queue a saved plan is for: what a person can read and compare. A [`RunTarget`](crate::model::RunTarget) also has
+/// what only the database itself can tell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SavedTarget {
     /// `postgres` or `sqlite`.
@@ -48,10 +49,10 @@ pub struct SavedPolicy {
     /// Rules about trouble that were acted on.
     pub rules: Vec<String>,
     /// `--to`; null let the rules decide.
-    pub to: Option<String>,
+    pub to: Option<Action>,
 }
 
-/// One step of a saved plan.
+/// One step of a saved plan: a [`Step`] without its evidence row, which is read anew.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SavedStep {
     /// Which job, as people see it.
@@ -66,7 +67,7 @@ pub struct SavedStep {
     /// Who held it.
     pub owner: Option<String>,
     /// What is to be done to it.
-    pub action: String,
+    pub action: Action,
     /// The state it is to come to.
     pub state_after: String,
     /// Its attempts then.
@@ -84,13 +85,13 @@ impl SavedStep {
     /// True if that step is this one.
     pub fn is(&self, step: &Step) -> bool {
         self.precondition == step.precondition.0
-            && self.action == step.action.name()
+            && self.action == step.action
             && self.state_after == step.state_after
             && self.attempts_after == step.attempts_after
     }
 }
 
-/// Fences hold tokens.
+/// Preconditions hold tokens.
 impl fmt::Debug for SavedStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SavedStep").field("id", &self.id).field("action", &self.action).finish_non_exhaustive()

@@ -1,7 +1,7 @@
 use super::format::{Cell, Facts, Screen, Table, Tone};
-use super::{Job, Skipped, Target, columns};
+use super::{Job, Target, columns};
 use crate::model::Timestamp;
-use crate::policy::VerdictKind;
+use crate::policy::{Skipped, VerdictKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io;

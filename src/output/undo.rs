@@ -1,12 +1,14 @@
 use super::document::{Document, ROWS, csv_of, head, line, list};
-use super::format::{Cell, Format, Screen, Table, Tone};
-use super::{Outcomes, RowError, Spool, Target, columns};
-use crate::model::{Action, Outcome, Timestamp};
+use super::format::{Cell, Format, Screen, Table, Tone, count, grouped};
+use super::reclaim::{lost_commit, not_moved};
+use super::recorded::{RecordedJob, RowNow, outcome};
+use super::{Message, Outcomes, Spool, StepDocument, Target, columns};
+use crate::model::{Action, Outcome, RowError, StepResult, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 
-/// `jobdoctor.undo/v1`: what of a run is taken back, and what became of it.
+/// `jobdoctor.undo/v1`: the plan that reverts a run, and what became of it.
 #[derive(Serialize, JsonSchema)]
 pub struct Undo {
     /// `jobdoctor.undo/v1`.
@@ -16,27 +18,27 @@ pub struct Undo {
     pub store_time: Timestamp,
     /// Which queue.
     pub target: Target,
-    /// The run that is taken back.
+    /// The run that is reverted.
     pub undoes: String,
     /// Where that run is recorded: `journal` or `ledger`.
     pub recorded_in: String,
     /// False for a dry run, and for one that was refused.
     pub applied: bool,
-    /// This run, which can be taken back in turn; null where it gave nothing back, as in a dry run.
+    /// This run, which can be reverted in turn; null where it reverted nothing, as in a dry run.
     pub run_id: Option<String>,
     /// The file with the journal of this run; null where there is none.
     pub journal: Option<String>,
-    /// True if `undo` could take back this run in turn, or could.
+    /// True if `undo` could revert this run in turn.
     pub undoable: bool,
     /// The counts.
     pub summary: UndoSummary,
-    /// Why it was not done although that was asked for, or could not be.
+    /// Why it was not applied although that was asked for, or could not be.
     pub refused: Option<String>,
     /// What an operator should know.
     pub warnings: Vec<String>,
     /// The jobs that the run moved and that are recorded.
     pub steps: Spool<UndoStep>,
-    /// The jobs that the run moved and that cannot be given back, whatever they are now.
+    /// The jobs that the run moved and that cannot be reverted, whatever they are now.
     pub left: Spool<UndoLeft>,
 }
 
@@ -47,43 +49,27 @@ pub struct UndoSummary {
     pub planned: u64,
     /// Of them: as the run left them at the time of the snapshot.
     pub untouched: u64,
-    /// Of them: touched since.
+    /// Of them: changed since.
     pub changed: u64,
     /// Of them: no longer there.
     pub gone: u64,
-    /// Jobs in `left`, which cannot be given back.
+    /// Jobs in `left`, which cannot be reverted.
     pub left: u64,
-    /// Jobs that the run moved and that no record names, so that they cannot be given back either; null where the record has no
+    /// Jobs that the run moved and that no record names, so that they cannot be reverted either; null where the record has no
     /// end, so that their number is not known.
     pub unrecorded: Option<u64>,
     /// How the steps ended; null in a dry run. All seven, and they add up to the steps.
     pub outcomes: Option<Outcomes>,
 }
 
-/// A job that is to be given back, or was.
+/// A job that is to be reverted, or was. `state` and `attempts` are those that the run left it with.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct UndoStep {
-    /// The job.
-    pub id: String,
-    /// Its queue.
-    pub queue: Option<String>,
-    /// Its kind of work.
-    pub kind: Option<String>,
-    /// Who held it, and will again as far as the row says.
-    pub owner: Option<String>,
-    /// The action that is reverted.
-    pub action: Action,
-    /// The state that the run left it in, in the queue's own words.
-    pub state: String,
-    /// The state that it comes back to.
-    pub state_after: String,
-    /// The attempts that the run left it with.
-    pub attempts: Option<i64>,
-    /// Its attempts afterwards.
-    pub attempts_after: Option<i64>,
-    /// What its row was at the snapshot: `untouched`, `changed`, `as_before` (what it was before the run, so there is nothing to give
-    /// back) or `gone`.
-    pub seen: String,
+    /// The job, and what is done to it.
+    #[serde(flatten)]
+    pub job: RecordedJob,
+    /// What its row was at the snapshot; `as_before` is what it was before the run, so there is nothing to revert.
+    pub seen: RowNow,
     /// The state it was in at the snapshot; null where the state is no column.
     pub state_seen: Option<String>,
     /// How it ended; null in a dry run.
@@ -92,14 +78,14 @@ pub struct UndoStep {
     pub error: Option<RowError>,
 }
 
-/// A job that cannot be given back.
+/// A job that cannot be reverted.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct UndoLeft {
     /// The job.
     pub id: String,
     /// The action that stays; null where it is not recorded.
     pub action: Option<Action>,
-    /// The state that the run left it in; null where nobody has recorded it.
+    /// The state that the run left it in; null where it is not recorded.
     pub state: Option<String>,
     /// Why.
     pub detail: String,
@@ -110,6 +96,24 @@ impl UndoStep {
     pub(super) const COLUMNS: &'static str = "\
         id queue kind owner action state state_after attempts attempts_after seen state_seen outcome \
         error=/error/message";
+
+    fn why(&self) -> String {
+        match (self.seen, &self.state_seen) {
+            (RowNow::Untouched, _) => "unchanged since that run".to_owned(),
+            (RowNow::AsBefore, _) => "already what it was before that run".to_owned(),
+            (RowNow::Gone, _) => "its row no longer exists".to_owned(),
+            (RowNow::Changed, Some(state)) if self.job.state.as_ref() != Some(state) => {
+                format!("changed since that run: it is {state} now")
+            }
+            (RowNow::Changed, _) => "changed since that run".to_owned(),
+        }
+    }
+}
+
+impl StepDocument for UndoStep {
+    fn set_end(&mut self, result: StepResult) {
+        (self.outcome, self.error) = (Some(result.outcome), result.error);
+    }
 }
 
 impl Document for Undo {
@@ -123,7 +127,7 @@ impl Document for Undo {
             if !text.is_empty() {
                 text.push('\n');
             }
-            text.push_str("Cannot be given back:\n");
+            text.push_str("Cannot be reverted:\n");
             text.push_str(&left(&self.left, rows)?.render(screen));
         }
         Ok(text)
@@ -134,7 +138,7 @@ impl Document for Undo {
     }
 
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.steps.iter().try_for_each(|step| writeln!(out, "{}", step?.id))
+        self.steps.iter().try_for_each(|step| writeln!(out, "{}", step?.job.id))
     }
 
     fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -173,51 +177,21 @@ fn steps(list: &Spool<UndoStep>, rows: usize, applied: bool) -> io::Result<Table
     let mut table = Table { columns, rows: Vec::new() };
     for step in list.iter().take(rows) {
         let step = step?;
-        let mut row = vec![
-            step.id.as_str().into(),
-            columns::text(step.queue.as_deref()),
-            columns::text(step.kind.as_deref()),
-            columns::text(step.owner.as_deref()),
-            step.action.name().into(),
-            step.state_after.as_str().into(),
-            columns::attempts(step.attempts_after, None).into(),
-            seen(&step),
-        ];
+        let mut row = step.job.cells();
+        row.push(columns::text(step.job.state_after.as_deref()));
+        row.push(columns::attempts(step.job.attempts_after, None).into());
+        let seen = if step.seen == RowNow::Untouched { Tone::Good } else { Tone::Warn };
+        row.push(Cell::new(step.seen.name().replace('_', " "), seen));
         if applied {
-            row.push(outcome(&step));
+            row.push(outcome(step.outcome, Tone::Warn));
         }
         row.push(match &step.error {
             Some(error) => Cell::new(error.message.as_str(), Tone::Bad),
-            None => why(&step).into(),
+            None => step.why().into(),
         });
         table.rows.push(row);
     }
     Ok(table)
-}
-
-fn seen(step: &UndoStep) -> Cell {
-    let tone = if step.seen == "untouched" { Tone::Good } else { Tone::Warn };
-    Cell::new(step.seen.replace('_', " "), tone)
-}
-
-fn why(step: &UndoStep) -> String {
-    match (step.seen.as_str(), &step.state_seen) {
-        ("untouched", _) => "nobody has touched it since".to_owned(),
-        ("as_before", _) => "it is what it was before that run already".to_owned(),
-        ("gone", _) => "its row is not there any more".to_owned(),
-        (_, Some(state)) if *state != step.state => format!("somebody has touched it: it is {state} now"),
-        _ => "somebody has touched it".to_owned(),
-    }
-}
-
-fn outcome(step: &UndoStep) -> Cell {
-    let Some(outcome) = step.outcome else { return Cell::new("-", Tone::Dim) };
-    let tone = match outcome {
-        Outcome::Moved => Tone::Good,
-        Outcome::Changed | Outcome::Gone | Outcome::Locked | Outcome::NotTried => Tone::Warn,
-        Outcome::Refused | Outcome::Unknown => Tone::Bad,
-    };
-    Cell::new(outcome.name(), tone)
 }
 
 fn left(list: &Spool<UndoLeft>, rows: usize) -> io::Result<Table> {
@@ -238,4 +212,44 @@ fn left(list: &Spool<UndoLeft>, rows: usize) -> io::Result<Table> {
         ]);
     }
     Ok(table)
+}
+
+/// The sentences that follow the plan of an undo, or what became of it. `after` is what went wrong after a commit, `next` the
+/// command line that applies the plan.
+pub fn undo_closing(
+    document: &Undo,
+    is_machine: bool,
+    after: &[String],
+    stop: Option<String>,
+    next: &dyn Fn() -> String,
+) -> Vec<Message> {
+    let summary = &document.summary;
+    let mut messages: Vec<Message> = document.warnings.iter().chain(after).cloned().map(Message::Warn).collect();
+    if summary.left > 0 && summary.planned > 0 {
+        let jobs = count(summary.left, "job", "jobs");
+        messages.push(Message::Warn(format!("{jobs} of that run cannot be reverted at all")));
+    }
+    let refused = document.refused.iter().map(|why| format!("refused: {why}; nothing was written"));
+    messages.extend(refused.chain(stop.map(|stop| format!("stopped early: {stop}"))).map(Message::Warn));
+    match &summary.outcomes {
+        Some(outcomes) => {
+            let others = not_moved(outcomes, "since").into_iter();
+            let others: String = others.map(|(what, n)| format!(", {} {what}", grouped(n))).collect();
+            messages.push(Message::Note(format!("reverted {}{others}", count(outcomes.moved, "job", "jobs"))));
+            messages.extend(lost_commit(outcomes).map(Message::Warn));
+        }
+        None if document.refused.is_none() && !is_machine => {
+            messages.push(Message::Note(format!(
+                "{} to revert, {} changed since, {} gone; nothing was written",
+                count(summary.untouched, "job", "jobs"),
+                grouped(summary.changed),
+                grouped(summary.gone)
+            )));
+            if summary.untouched > 0 {
+                messages.push(Message::Hint(format!("to do it: {}", next())));
+            }
+        }
+        None => {}
+    }
+    messages
 }

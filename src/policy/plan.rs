@@ -16,12 +16,12 @@ pub enum Draft {
     Skipped(Skipped),
 }
 
-/// A job that was examined and is not acted on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Why a job is not acted on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {
-    /// Why, for programs.
+    /// Why.
     pub reason: SkipReason,
-    /// Why, for people.
+    /// A sentence for people.
     pub detail: String,
 }
 

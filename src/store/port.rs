@@ -144,12 +144,12 @@ pub trait LedgerReader {
     /// The ids of at most `limit` runs that begin with `prefix`.
     fn ledger_run_ids(&mut self, ledger: &LedgerSpec, prefix: &str, limit: usize) -> Result<Vec<String>, StoreError>;
 
-    /// Hands over the rows of one run.
+    /// Hands over the rows of one run; of a row that jobdoctor did not write, the id of the job.
     fn ledger_rows(
         &mut self,
         ledger: &LedgerSpec,
         run_id: &str,
-        each: &mut dyn FnMut(LedgerRow),
+        each: &mut dyn FnMut(Result<LedgerRow, String>),
     ) -> Result<(), StoreError>;
 
     /// Hands over each requeue of a job of that table, oldest first.

@@ -229,11 +229,11 @@ impl<S: ReadSession> LedgerReader for SqlReader<S> {
         &mut self,
         ledger: &LedgerSpec,
         run_id: &str,
-        each: &mut dyn FnMut(LedgerRow),
+        each: &mut dyn FnMut(Result<LedgerRow, String>),
     ) -> Result<(), StoreError> {
         let statement = sql::ledger_rows(self.session.dialect(), ledger, run_id);
         self.session.stream(&statement, &mut |row| {
-            sql::ledger_row(row).into_iter().for_each(&mut *each);
+            each(sql::ledger_row(row));
             ControlFlow::Continue(())
         })
     }

@@ -53,13 +53,13 @@ fn take_it_back(incident: &mut Incident) {
     let plan = say(&format!("jobdoctor undo {run} --json -q"));
     assert_eq!(incident.shop.image(), now, "{plan:#}");
     let undone = say(&format!("jobdoctor undo {run} --apply --json -q || test $? = 3"));
-    let given_back = ids(&undone, |step| step["outcome"] == "moved");
+    let revertible = ids(&undone, |step| step["outcome"] == "moved");
     let left = ids(&undone, |step| step["outcome"] != "moved");
     assert_eq!(left, touched, "{undone:#}");
-    assert_eq!(given_back, &moved - &touched, "{undone:#}");
+    assert_eq!(revertible, &moved - &touched, "{undone:#}");
     let end = incident.shop.image();
     for (id, row) in &end {
-        assert_eq!(row, if given_back.contains(id) { &before[id] } else { &now[id] }, "job {id}");
+        assert_eq!(row, if revertible.contains(id) { &before[id] } else { &now[id] }, "job {id}");
     }
 
     // Its workers come back, and go on with what was given back as if nothing had happened.
@@ -71,7 +71,7 @@ fn take_it_back(incident: &mut Incident) {
     until("they find the others lost", || lost().is_superset(&touched));
     until("they send heartbeats", || {
         let alive = incident.shop.image();
-        given_back.iter().all(|id| alive[id] != end[id])
+        revertible.iter().all(|id| alive[id] != end[id])
     });
     assert_eq!(lost(), touched);
 }

@@ -44,7 +44,7 @@ fn apply_look_and_take_back() {
 
 /// An undo is a run like any other.
 #[test]
-fn an_undo_is_taken_back_in_the_same_way() {
+fn an_undo_is_reverted_in_the_same_way() {
     on_both(|queue| {
         let before = queue.dump("jobs");
         let run = queue.reclaimed();

@@ -71,7 +71,7 @@ fn a_file_that_was_renamed() {
     for word in [old_path.display().to_string(), fs::canonicalize(&new).unwrap().display().to_string()] {
         assert!(ran.stderr.contains(&word), "{word}: {ran:#?}");
     }
-    assert!(ran.stderr.contains("give it its old path back"), "{ran:#?}");
+    assert!(ran.stderr.contains("move it to its old path"), "{ran:#?}");
     fs::rename(&new, &old).unwrap();
     queue.run(&["undo", &run, "--apply"]).exits(0);
 }

@@ -145,8 +145,8 @@ fn files_that_are_no_plan_for_this_queue() {
     refuses(altered("/policy/older_seconds", json!(-1.0)), 78, "no threshold");
     refuses(altered("/policy/older_seconds", json!(1e300)), 78, "no threshold");
     refuses(altered("/policy/rules", json!(["nonsense"])), 78, "there is no rule `nonsense`");
-    refuses(altered("/policy/to", json!("delete")), 78, "there is no action `delete`");
-    refuses(altered("/steps/0/action", json!("delete")), 78, "there is no action `delete`");
+    refuses(altered("/policy/to", json!("delete")), 78, "unknown variant `delete`");
+    refuses(altered("/steps/0/action", json!("delete")), 78, "unknown variant `delete`");
     refuses(altered("/steps/0/action", json!("fail")), 78, "altered or damaged");
     refuses(altered("/steps/1/id", json!("1")), 78, "its key is that of job");
     refuses(altered("/steps/1/key", json!({ "id": 1 })), 78, "is not a plan");

@@ -4,7 +4,8 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::next_command::shell_word;
 use crate::cli::settings::{READING, Settings};
-use crate::ops::{self, ApplyOptions, Guard, Record, Selection};
+use crate::history::RecordOptions;
+use crate::ops::{self, ApplyOptions, Guard, Selection};
 use crate::output::format::{Format, inert};
 use crate::output::{Document, show};
 use crate::policy::{Delay, Policy};
@@ -48,7 +49,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         run_id: String::new(),
         later: Delay::default(),
         sweep_lock: None,
-        record: Record::default(),
+        record: RecordOptions::default(),
     };
     let plan = ops::reclaim(store.as_ref(), &limits, plan, &dry_run)?;
     let screen = context.ui.screen();

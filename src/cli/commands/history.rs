@@ -51,8 +51,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// A look at the database that is at hand, if there is one. The journal needs none; so one that was not named on the command line,
-/// and cannot be looked at, is only spoken of.
+/// A snapshot of the database that is at hand, if there is one. The journal needs none; so one that was not named on the
+/// command line and cannot be read is only a warning.
 fn snapshot(args: &Args, context: &Context) -> Result<Option<Snapshot>, CliError> {
     let settings = Settings::resolve(&args.store, &context.environment)?;
     let is_named = args.store.db.is_some() || args.store.target().is_some();
@@ -121,6 +121,6 @@ fn say_one(context: &Context, format: Format, document: &HistoryOne) {
     if document.run.undoable > 0 && document.run.undone_by.is_empty() && !format.is_machine() {
         context
             .ui
-            .hint(&format!("to see what can be taken back: {}", context.next_command("undo", &[&document.run.run_id])));
+            .hint(&format!("to see what can be reverted: {}", context.next_command("undo", &[&document.run.run_id])));
     }
 }

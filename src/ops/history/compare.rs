@@ -1,46 +1,27 @@
-//! A record held against the rows as they are.
+//! A record compared with the rows as they are.
 
-use crate::history::{Entry, Target};
-use crate::model::{Key, RowImage};
+use crate::model::{Key, RecordedStep, RowImage, RunTarget};
 use crate::ops::{OpsError, Snapshot};
+use crate::output::RowNow;
 use crate::output::advice::QUEUE_OPTIONS;
 use crate::preset::{Column, SpecError};
 use std::collections::BTreeMap;
 
-/// What a job's row is now, as the record of a run sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::ops) enum Now {
-    /// As the run left it: it was moved, and nobody has touched it since.
-    Untouched,
-    /// As it was before the run: it was not moved.
-    NotMoved,
-    /// Neither.
-    Changed,
-    /// Not there.
-    Gone,
-}
-
-impl Now {
-    /// The word for it in documents.
-    pub(in crate::ops) fn name(self) -> &'static str {
-        match self {
-            Now::Untouched => "untouched",
-            Now::NotMoved => "not_moved",
-            Now::Changed => "changed",
-            Now::Gone => "gone",
-        }
-    }
-}
+/// Steps that are compared in one statement.
+pub(in crate::ops) const COMPARED: usize = 500;
 
 /// What a row is now, and the state it is in; that is `None` where the state is no column of the row.
-pub(in crate::ops) type Seen = (Now, Option<String>);
+pub(in crate::ops) type RowSeen = (RowNow, Option<String>);
 
-/// What each of these rows is now, and the state it is in; `None` for entries that have no row to compare.
-pub(in crate::ops) fn now_of(snapshot: &mut Snapshot, entries: &[&Entry]) -> Result<Vec<Option<Seen>>, OpsError> {
+/// What each row is now; `None` for a step whose row is not recorded.
+pub(in crate::ops) fn compared(
+    snapshot: &mut Snapshot,
+    steps: &[&RecordedStep],
+) -> Result<Vec<Option<RowSeen>>, OpsError> {
     let state = snapshot.spec.claim.own_state();
     let state = state.and_then(|column| snapshot.spec.row.iter().find(|known| known.name == column.name)).cloned();
     let columns: Vec<&Column> = state.iter().collect();
-    let keys: Vec<Key> = entries.iter().map(|entry| entry.key.clone()).collect();
+    let keys: Vec<Key> = steps.iter().map(|step| step.key.clone()).collect();
     let images = snapshot.reader.images(&snapshot.spec, &columns, &keys)?;
     let names: BTreeMap<String, &str> =
         snapshot.spec.states.all().map(|state| (state.stored.to_string(), state.name.as_str())).collect();
@@ -48,29 +29,30 @@ pub(in crate::ops) fn now_of(snapshot: &mut Snapshot, entries: &[&Entry]) -> Res
         let stored = image.values.first()?.to_text()?;
         Some(names.get(&stored).map_or(stored.clone(), |name| (*name).to_owned()))
     };
-    let now = |(entry, image): (&&Entry, &Option<RowImage>)| {
-        let row = entry.row.as_ref()?;
-        Some(match image {
-            None => (Now::Gone, None),
-            Some(image) if image.fingerprint == row.after => (Now::Untouched, state_of(image)),
-            Some(image) if image.fingerprint == row.before => (Now::NotMoved, state_of(image)),
-            Some(image) => (Now::Changed, state_of(image)),
-        })
+    let now = |(step, image): (&&RecordedStep, &Option<RowImage>)| {
+        let row = step.row.as_ref()?;
+        let now = match image {
+            None => RowNow::Gone,
+            Some(image) if image.fingerprint == row.after => RowNow::Untouched,
+            Some(image) if image.fingerprint == row.before => RowNow::AsBefore,
+            Some(_) => RowNow::Changed,
+        };
+        Some((now, image.as_ref().and_then(state_of)))
     };
-    Ok(entries.iter().zip(&images).map(now).collect())
+    Ok(steps.iter().zip(&images).map(now).collect())
 }
 
 /// Makes sure that a run was on this very queue.
 ///
 /// # Errors
 /// When it was on another database, another table, or one that was taken for another queue.
-pub(in crate::ops) fn belongs(snapshot: &mut Snapshot, run_id: &str, target: &Target) -> Result<(), OpsError> {
+pub(in crate::ops) fn belongs(snapshot: &mut Snapshot, run_id: &str, target: &RunTarget) -> Result<(), OpsError> {
     let here = &snapshot.target;
     let key: Vec<String> = snapshot.spec.claim.key.iter().map(|column| column.name.clone()).collect();
     let identity = snapshot.reader.identity()?;
     let same_place = match (&target.identity, &identity) {
         (Some(there), Some(here)) => there == here,
-        // Who one connects as says nothing about where.
+        // The user says nothing about the place.
         _ => without_user(&target.database) == without_user(&here.database),
     };
     let there_and_here = [
@@ -85,7 +67,7 @@ pub(in crate::ops) fn belongs(snapshot: &mut Snapshot, run_id: &str, target: &Ta
         Some((what, (there, here))) => {
             let renamed = match target.engine.as_str() {
                 "sqlite" if what == "database" => {
-                    "; if that file was renamed, give it its old path back until this is done"
+                    "; if that file was renamed, move it to its old path until this is done"
                 }
                 _ => "",
             };
@@ -97,8 +79,8 @@ pub(in crate::ops) fn belongs(snapshot: &mut Snapshot, run_id: &str, target: &Ta
     }
 }
 
-/// What two databases are called. Of files, where they lie: two of one name in different directories are different databases.
-fn places(there: &Target, here: &str, identity: Option<&str>) -> (String, String) {
+/// What two databases are called. Files are named by path: two of one name in different directories are different databases.
+fn places(there: &RunTarget, here: &str, identity: Option<&str>) -> (String, String) {
     match (&there.identity, identity) {
         (Some(there_path), Some(here_path)) if there.engine == "sqlite" && here_path.starts_with('/') => {
             (there_path.clone(), here_path.to_owned())

@@ -1,7 +1,7 @@
 use super::Records;
-use super::load::{head_of, tells_nothing, time_of};
-use crate::history::{self, Counts, End, Head};
-use crate::model::Outcome;
+use super::load::{placed, tells_nothing};
+use crate::history::{self, Counts, RunEnd};
+use crate::model::{Outcome, RunHead};
 use crate::ops::OpsError;
 use crate::output::{History, HistoryRun, HistorySummary, HistoryTarget, Outcomes};
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>) -> Result<Histor
     let ledger = records.ledger()?;
     if let (Some(ledger), Some(snapshot)) = (&ledger, records.snapshot.as_mut()) {
         for run in snapshot.reader.ledger_runs(ledger, LEDGER_RUNS)? {
-            match runs.get_mut(&run.row.run_id) {
+            match runs.get_mut(&run.head.run_id) {
                 Some(known) => {
                     known.recorded_in.push("ledger".to_owned());
                     if known.unrecorded != Some(0) && run.moved >= known.moved_at_least {
@@ -49,12 +49,10 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>) -> Result<Histor
                     }
                 }
                 None => {
-                    let mut head = head_of(&run.row, snapshot)?;
-                    head.time = time_of(&run.row);
-                    let mut listed = run_of(&head, "ledger");
+                    let mut listed = run_of(&placed(run.head, snapshot)?, "ledger");
                     listed.set_ledger(run.moved);
                     listed.undoable = run.undoable;
-                    runs.insert(run.row.run_id.clone(), listed);
+                    runs.insert(listed.run_id.clone(), listed);
                 }
             }
         }
@@ -75,7 +73,7 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>) -> Result<Histor
     })
 }
 
-/// Tells the runs that were taken back by which.
+/// Names with each run the runs that reverted it.
 fn link(runs: &mut BTreeMap<String, HistoryRun>) {
     let undone: Vec<(String, String)> =
         runs.values().filter_map(|run| Some((run.undoes.clone()?, run.run_id.clone()))).collect();
@@ -87,7 +85,7 @@ fn link(runs: &mut BTreeMap<String, HistoryRun>) {
 }
 
 /// A run for a document, without what became of its jobs.
-pub(super) fn run_of(head: &Head, source: &str) -> HistoryRun {
+pub(super) fn run_of(head: &RunHead, source: &str) -> HistoryRun {
     HistoryRun {
         run_id: head.run_id.clone(),
         store_time: head.time,
@@ -99,7 +97,7 @@ pub(super) fn run_of(head: &Head, source: &str) -> HistoryRun {
             database: head.target.database.clone(),
             table: head.target.table.clone(),
         },
-        actor: head.actor.user.clone().or_else(|| head.actor.uid.map(|uid| uid.to_string())),
+        actor: head.actor.name(),
         host: head.host.clone(),
         reason: head.reason.clone(),
         planned: None,
@@ -118,7 +116,7 @@ pub(super) fn run_of(head: &Head, source: &str) -> HistoryRun {
 
 impl HistoryRun {
     /// Takes over what a journal says: how the steps ended that it names, and its end.
-    pub(super) fn set_record(&mut self, recorded: &Counts, end: Option<End>) {
+    pub(super) fn set_record(&mut self, recorded: &Counts, end: Option<RunEnd>) {
         let moved = |counts: &Counts| counts.get(&Outcome::Moved).copied().unwrap_or(0);
         self.moved_at_least = moved(recorded);
         self.complete = Some(end.is_some());

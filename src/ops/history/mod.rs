@@ -10,6 +10,6 @@ pub use list::history;
 pub use one::history_run;
 pub use source::Records;
 
-pub(super) use compare::{Now, belongs, now_of};
-pub(super) use load::{Kept, Loaded, load};
+pub(super) use compare::{COMPARED, belongs, compared};
+pub(super) use load::{Loaded, load};
 pub(super) use one::undone_by;

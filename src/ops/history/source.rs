@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 /// So many runs are named where one is meant and several fit.
 const SHOWN: usize = 5;
 
-/// Where records are looked for.
+/// Where records are searched.
 pub struct Records<'a> {
-    /// The journals of this host; `None` where it cannot be told where they are.
+    /// The journals of this host; `None` where no environment variable says where.
     pub journals: Option<&'a Directory>,
-    /// A look at a database, if one is at hand.
+    /// A snapshot of a database, if one is at hand.
     pub snapshot: Option<&'a mut Snapshot>,
 }
 
@@ -56,7 +56,7 @@ impl Records<'_> {
             return Ok(prefix.to_owned());
         }
         let ledger = match self.ledger() {
-            // What this host has a journal of can be told without the ledger.
+            // A run that this host has a journal of needs no ledger.
             Err(_) if !found.is_empty() => None,
             ledger => ledger?,
         };

@@ -281,7 +281,7 @@ impl Drafts {
         explain(&mut job, claim, policy, &draft);
         let place = job.order();
         match draft {
-            Draft::Skipped(why) => self.skipped.push(place, SkippedJob { job, skipped: (&why).into() })?,
+            Draft::Skipped(why) => self.skipped.push(place, SkippedJob { job, skipped: why })?,
             Draft::Step(step) => {
                 self.sources.extend(judgement.liveness);
                 self.thresholds_used.add(claim, judgement);

@@ -1,7 +1,7 @@
-//! A plan in a file: written in one run, and carried out by another as far as nothing has changed.
+//! A plan in a file: written by one run, and carried out by another as far as nothing has changed.
 
 use super::Plan;
-use crate::model::{Action, Key};
+use crate::model::Key;
 use crate::ops::OpsError;
 use crate::output::{SavedPlan, SavedPolicy, SavedStep, SavedTarget, Target};
 use crate::policy::{Digest, Draft, Policy, Rule, SkipReason, Skipped};
@@ -24,7 +24,7 @@ impl Plan {
                 queue: job.queue,
                 kind: job.kind,
                 owner: job.owner,
-                action: step.action.name().to_owned(),
+                action: step.action,
                 state_after: step.state_after,
                 attempts_after: step.attempts_after,
                 precondition: step.precondition.0,
@@ -39,7 +39,7 @@ impl Plan {
                 older_seconds: self.policy.older.map(|older| older.as_secs_f64()),
                 older_overrules: self.policy.thresholds.overruled,
                 rules: self.policy.act_on.iter().map(|rule| rule.name().to_owned()).collect(),
-                to: self.policy.to.map(|to| to.name().to_owned()),
+                to: self.policy.to,
             },
             digest: self.digest.clone(),
             steps,
@@ -64,18 +64,14 @@ pub(super) fn saved_policy(name: &str, saved: &SavedPolicy, policy: Policy) -> R
     };
     let rule = |name: &String| Rule::ALL.into_iter().find(|rule| rule.name() == name);
     let rules = saved.rules.iter().map(|name| rule(name).ok_or_else(|| broken(format!("there is no rule `{name}`"))));
-    let to = match &saved.to {
-        None => None,
-        Some(to) => Some(action_named(to).ok_or_else(|| broken(format!("there is no action `{to}`")))?),
-    };
-    let policy = Policy { older, act_on: rules.collect::<Result<_, _>>()?, to, ..policy };
+    let policy = Policy { older, act_on: rules.collect::<Result<_, _>>()?, to: saved.to, ..policy };
     Ok(if saved.older_overrules { policy.with_older(older) } else { policy })
 }
 
 /// Makes sure that a file from elsewhere is a plan for this queue, and whole.
 ///
 /// # Errors
-/// When it is not; nothing was looked at then.
+/// When it is not; nothing was read then.
 pub(super) fn fits(name: &str, saved: &SavedPlan, target: &Target) -> Result<(), OpsError> {
     let broken = |what: String| Err(OpsError::from(SpecError::whole(name, what)));
     let here = place(target);
@@ -93,9 +89,6 @@ pub(super) fn fits(name: &str, saved: &SavedPlan, target: &Target) -> Result<(),
     let mut digest = Digest::default();
     let mut seen = BTreeSet::new();
     for step in &saved.steps {
-        if action_named(&step.action).is_none() {
-            return broken(format!("job {}: there is no action `{}`", step.id, step.action));
-        }
         if step.id != step.key.to_string() {
             return broken(format!("job {}: its key is that of job {}", step.id, step.key));
         }
@@ -103,7 +96,7 @@ pub(super) fn fits(name: &str, saved: &SavedPlan, target: &Target) -> Result<(),
         if seen.contains(&key) {
             return broken(format!("job {} is in it twice", step.id));
         }
-        digest.add_parts(&key, &step.precondition, &step.action, &step.state_after, step.attempts_after);
+        digest.add_parts(&key, &step.precondition, step.action.name(), &step.state_after, step.attempts_after);
         seen.insert(key);
     }
     let digest = digest.finish();
@@ -117,7 +110,7 @@ pub(super) fn fits(name: &str, saved: &SavedPlan, target: &Target) -> Result<(),
 pub(super) struct ByKey<'a>(BTreeMap<String, &'a SavedStep>);
 
 impl ByKey<'_> {
-    /// Those of that plan.
+    /// The steps of a plan.
     pub(super) fn of(saved: &SavedPlan) -> ByKey<'_> {
         ByKey(saved.steps.iter().map(|step| (step.key.exact(), step)).collect())
     }
@@ -141,15 +134,11 @@ impl ByKey<'_> {
 
 fn place(target: &Target) -> SavedTarget {
     let database = match target.engine.as_str() {
-        // One file may be called by many names.
+        // One file may have many names.
         "sqlite" => std::fs::canonicalize(&target.database)
             .map_or_else(|_| target.database.clone(), |path| path.display().to_string()),
-        // The user's name is no part of which database it is.
+        // The user says nothing about the place.
         _ => target.database.rsplit_once('@').map_or(target.database.as_str(), |(_, place)| place).to_owned(),
     };
     SavedTarget { engine: target.engine.clone(), preset: target.preset.clone(), database, table: target.table.clone() }
-}
-
-fn action_named(name: &str) -> Option<Action> {
-    Action::ALL.into_iter().find(|known| known.name() == name)
 }

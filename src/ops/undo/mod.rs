@@ -1,16 +1,15 @@
 //! Reverts a run: restores the columns that it wrote, of every job that is unchanged since.
 
-mod apply;
 mod plan;
 
-use super::guard::{Guard, refusal_of_place};
-use super::history::Records;
-use super::record::{About, Record, Recording, target};
-use super::{OpsError, Snapshot};
-use crate::model::Outcome;
-use crate::output::{Outcomes, Undo, advice};
-use crate::store::{Limits, Store, StoreError, StoreErrorKind};
-use apply::{Applied, apply};
+use super::OpsError;
+use super::batches::{BatchRunner, CarriedOut, Ended, Finished, Waiting, carry_out};
+use super::guard::Guard;
+use super::record::run_head;
+use crate::history::{RecordOptions, Recording};
+use crate::model::{Action, RecordedStep, Restore, RestoreBatch, RunHead};
+use crate::output::{Undo, UndoStep, UndoSummary};
+use crate::store::{Limits, Store};
 pub use plan::{UndoPlan, undo_plan};
 
 /// Whether and within which bounds a run is reverted.
@@ -22,87 +21,95 @@ pub struct UndoOrder<'a> {
     /// The id of this run: an undo is a run too.
     pub run_id: String,
     /// Who runs it, why, and where the run is recorded.
-    pub record: Record,
-}
-
-/// The document, and why the run ended early, if it did.
-pub struct Undone {
-    /// The document.
-    pub document: Undo,
-    /// What stopped it.
-    pub stop: Option<StoreError>,
-    /// Warnings after the commits.
-    pub after: Vec<String>,
+    pub record: RecordOptions,
 }
 
 /// Prints what an undo would restore, or does it.
 ///
 /// # Errors
 /// When it could not be begun; nothing was written then.
-pub fn undo(store: &dyn Store, limits: &Limits, mut plan: UndoPlan, order: &UndoOrder<'_>) -> Result<Undone, OpsError> {
-    let planned = plan.jobs.len() as u64;
+pub fn undo(
+    store: &dyn Store,
+    limits: &Limits,
+    mut plan: UndoPlan,
+    order: &UndoOrder<'_>,
+) -> Result<Finished<Undo>, OpsError> {
+    let planned = plan.len();
     let left = plan.left.len() as u64 + plan.summary.unrecorded.unwrap_or(0);
     let mut refused = (planned == 0 && left > 0)
         .then(|| format!("run {} cannot be reverted: its changes are not recorded in full", plan.undoes));
     if order.apply && refused.is_none() {
         refused = order.guard.refusal_of_undo(planned).map(|refusal| refusal.to_string());
-        refused = refused.or_else(|| refusal_of_place(store));
     }
-    let about = About {
-        run_id: order.run_id.clone(),
-        time: plan.store_time,
-        target: target(&plan.target, &plan.spec, plan.identity.take()),
-        columns: plan.spec.row.iter().map(|column| column.name.clone()).collect(),
-        undoes: Some(plan.undoes.clone()),
-        digest: None,
-        planned,
-    };
-    let mut recording = Recording::begin(&order.record, about, plan.spec.ledger.is_some());
-    if order.apply && refused.is_none() && planned > 0 {
-        refused = recording.refusal();
-    }
-    let mut applies = order.apply && refused.is_none();
-    let (mut stop, mut after, mut outcomes) = (None, Vec::new(), applies.then(Outcomes::default));
-    let mut steps = std::mem::take(&mut plan.jobs);
-    if applies && planned > 0 {
-        let Applied { steps: ended, outcomes: counts, stop: stopped, warnings } =
-            apply(store, limits, &plan, &steps, &mut recording)?;
-        let not_tried = counts.get(&Outcome::NotTried).copied().unwrap_or(0);
-        match stopped {
-            Some(error) if not_tried == planned && error.kind == StoreErrorKind::Refused => {
-                (applies, refused, outcomes) = (false, Some(error.message), None);
-            }
-            Some(error) if not_tried == planned => return Err(OpsError::Store(error)),
-            ended_early => {
-                stop = ended_early;
-                after = warnings;
-                after.extend(recording.warning());
-                outcomes = Some(Outcomes::of(&counts));
-                steps = ended;
-            }
-        }
-    }
-    plan.summary.outcomes = outcomes;
+    let identity = plan.identity.take();
+    let head = run_head(&order.record, &order.run_id, plan.store_time, &plan.target, &plan.spec, identity, planned);
+    let head = RunHead { undoes: Some(plan.undoes.clone()), ..head };
+    let mut recording = Recording::begin(&order.record, head, plan.spec.ledger.is_some());
+    let act = |recording: &mut Recording| apply(store, limits, &plan, recording);
+    let CarriedOut { applied, refused, outcomes, steps, stop, after } =
+        carry_out(store, &mut recording, order.apply, refused, planned, act)?;
     let document = Undo {
         schema: "jobdoctor.undo/v1",
         store_time: plan.store_time,
         target: plan.target,
         undoes: plan.undoes,
         recorded_in: plan.source.to_owned(),
-        applied: applies,
+        applied,
         run_id: recording.run_id(),
         journal: recording.path(),
-        undoable: planned > 0 && recording.keeps() && recording.is_whole(),
-        summary: plan.summary,
+        undoable: planned > 0 && recording.is_whole(),
+        summary: UndoSummary { outcomes, ..plan.summary },
         refused,
         warnings: plan.warnings,
-        steps,
+        steps: steps.unwrap_or(plan.jobs),
         left: plan.left,
     };
-    Ok(Undone { document, stop, after })
+    Ok(Finished { document, stop, after, is_recorded: recording.is_kept() })
 }
 
-/// The snapshot that an undo compares with.
-fn snapshot<'r>(records: &'r mut Records<'_>) -> Result<&'r mut Snapshot, OpsError> {
-    records.snapshot.as_deref_mut().ok_or_else(|| OpsError::usage("no database is at hand", advice::NAME_DATABASE))
+/// Sets rows back batch by batch. A batch is of one action and one list of columns.
+///
+/// # Errors
+/// When the store cannot be opened for writing. Nothing was written then.
+fn apply(
+    store: &dyn Store,
+    limits: &Limits,
+    plan: &UndoPlan,
+    recording: &mut Recording,
+) -> Result<Ended<UndoStep>, OpsError> {
+    let mut runner = BatchRunner::begin(store, limits, recording)?;
+    let mut waiting = Waiting::new();
+    for (n, (step, job)) in plan.steps.iter().zip(plan.jobs.iter()).enumerate() {
+        match (step, job) {
+            (Ok(step), Ok(job)) => {
+                let Some(restore) = Restore::of(&step) else { continue };
+                let action = step.action;
+                let columns: Vec<String> = restore.values.into_iter().map(|(name, _)| name).collect();
+                if let Some(batch) = waiting.add((action, columns), (step, (n, job))) {
+                    revert(&mut runner, plan, action, batch);
+                }
+            }
+            (Err(error), _) | (_, Err(error)) => {
+                runner.fail(&error);
+                break;
+            }
+        }
+    }
+    waiting.rest().for_each(|((action, _), batch)| revert(&mut runner, plan, action, batch));
+    Ok(runner.finish(plan.len()))
+}
+
+fn revert(
+    runner: &mut BatchRunner<'_, UndoStep>,
+    plan: &UndoPlan,
+    action: Action,
+    batch: Vec<(RecordedStep, (usize, UndoStep))>,
+) {
+    let rows: Vec<Restore> = batch.iter().filter_map(|(step, _)| Restore::of(step)).collect();
+    let (steps, jobs): (Vec<RecordedStep>, Vec<_>) =
+        batch.into_iter().map(|(step, job)| (step.reverted(), job)).unzip();
+    runner.batch(&steps, jobs, &mut |writer, range, recorder| {
+        let rows = rows.get(range).unwrap_or_default();
+        writer.restore(&plan.spec, &RestoreBatch { action, rows }, recorder)
+    });
 }

@@ -1,17 +1,13 @@
-//! Plans an undo: which rows to restore, and which changed since.
+//! What reverting a run would do.
 
-use super::snapshot;
-use crate::history::Entry;
-use crate::model::{Action, Outcome, Restore, Timestamp};
-use crate::ops::OpsError;
-use crate::ops::history::{Kept, Loaded, Now, Records, belongs, load, now_of, undone_by};
-use crate::output::{Spool, Target, UndoLeft, UndoStep, UndoSummary};
+use crate::history::StepRecord;
+use crate::model::{Action, RecordedStep, Timestamp};
+use crate::ops::history::{COMPARED, Loaded, Records, belongs, compared, load, undone_by};
+use crate::ops::{OpsError, Snapshot};
+use crate::output::{RecordedJob, RowNow, Spool, Target, UndoLeft, UndoStep, UndoSummary, advice};
 use crate::preset::{QueueSpec, SpecError};
 
-/// Jobs that one query reads.
-const LOOKUP: usize = 500;
-
-/// The plan of an undo. Nothing in it can write.
+/// The plan of an undo, as a value. Nothing in it can write.
 pub struct UndoPlan {
     pub(super) spec: QueueSpec,
     pub(super) store_time: Timestamp,
@@ -21,9 +17,8 @@ pub struct UndoPlan {
     pub(super) undoes: String,
     /// `journal` or `ledger`.
     pub(super) source: &'static str,
-    /// The rows to restore, each with the action to revert and the recorded step.
-    pub(super) rows: Spool<(Action, Restore, Entry)>,
-    /// The jobs as documents show them, in the same order.
+    /// What is reverted; and in the same order the documents of it.
+    pub(super) steps: Spool<RecordedStep>,
     pub(super) jobs: Spool<UndoStep>,
     pub(super) left: Spool<UndoLeft>,
     pub(super) summary: UndoSummary,
@@ -31,7 +26,7 @@ pub struct UndoPlan {
 }
 
 impl UndoPlan {
-    /// How many jobs there are to restore.
+    /// How many jobs there are to revert.
     pub fn len(&self) -> u64 {
         self.summary.planned
     }
@@ -42,7 +37,7 @@ impl UndoPlan {
     }
 }
 
-/// Plans the undo of a run.
+/// Plans to revert a run.
 ///
 /// # Errors
 /// When there is no such run, its record cannot be read, or it was on another queue than the one at hand.
@@ -65,7 +60,10 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str) -> Result<UndoPlan, Op
     if !undone.is_empty() {
         warnings.push(format!("run {run_id} was reverted already, or in part: by {}", undone.join(", ")));
     }
-    let snapshot = snapshot(records)?;
+    // Without a snapshot there is nothing to compare.
+    let Some(snapshot) = records.snapshot.as_deref_mut() else {
+        return Err(OpsError::usage("no database is at hand", advice::NAME_DATABASE));
+    };
     belongs(snapshot, &run_id, &head.target)?;
     let columns: Vec<&str> = snapshot.spec.row.iter().map(|column| column.name.as_str()).collect();
     if !head.columns.is_empty() && head.columns != columns {
@@ -81,16 +79,25 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str) -> Result<UndoPlan, Op
         identity: snapshot.reader.identity()?,
         undoes: run_id,
         source,
-        rows: Spool::default(),
+        steps: Spool::default(),
         jobs: Spool::default(),
         left: Spool::default(),
         summary: UndoSummary { unrecorded, ..UndoSummary::default() },
         warnings,
     };
     let mut waiting = Vec::new();
-    for kept in steps.iter() {
-        waiting.push(kept?);
-        if waiting.len() == LOOKUP {
+    for record in steps.iter() {
+        let record = record?;
+        if !record.may_have_moved() {
+            continue;
+        }
+        match record.step.as_ref().map(|step| step.action) {
+            // A wake-up has changed nothing, so there is nothing to revert.
+            Some(Action::Wake) => {}
+            Some(_) => waiting.push(record),
+            None => plan.left.push(0, left_unrecorded(record.id))?,
+        }
+        if waiting.len() == COMPARED {
             plan.take(snapshot, std::mem::take(&mut waiting))?;
         }
     }
@@ -101,96 +108,54 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str) -> Result<UndoPlan, Op
 }
 
 impl UndoPlan {
-    fn take(&mut self, snapshot: &mut crate::ops::Snapshot, kept: Vec<Kept>) -> Result<(), OpsError> {
-        let may_have_moved = |kept: &Kept| kept.outcome.is_none_or(|outcome| outcome == Outcome::Moved);
-        let mut recorded: Vec<(Option<Outcome>, Entry)> = Vec::new();
-        for kept in kept.into_iter().filter(may_have_moved) {
-            match kept.entry {
-                // A wake changed nothing.
-                Some(entry) if entry.action == Action::Wake => {}
-                Some(entry) => recorded.push((kept.outcome, entry)),
-                None => self.left.push(0, unrecorded(kept.id))?,
-            }
-        }
-        let kept = recorded;
-        let entries: Vec<&Entry> = kept.iter().map(|(_, entry)| entry).collect();
-        let now = now_of(snapshot, &entries)?;
-        for ((outcome, entry), now) in kept.into_iter().zip(now) {
-            match (now, outcome) {
-                (None, _) => self.left.push(0, left(&entry))?,
-                // The batch was never committed.
-                (Some((Now::NotMoved, _)), None) => {}
-                (Some((now, state)), _) => self.add(entry, now, state)?,
+    fn take(&mut self, snapshot: &mut Snapshot, records: Vec<StepRecord>) -> Result<(), OpsError> {
+        let steps: Vec<&RecordedStep> = records.iter().filter_map(|record| record.step.as_ref()).collect();
+        let now = compared(snapshot, &steps)?;
+        for (record, now) in records.into_iter().zip(now) {
+            let Some(step) = record.step else { continue };
+            match (now, record.outcome) {
+                (None, _) => self.left.push(0, left(&step))?,
+                // The batch was never committed: there is nothing to revert.
+                (Some((RowNow::AsBefore, _)), None) => {}
+                (Some((now, state)), _) => self.add(step, now, state)?,
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, entry: Entry, now: Now, state_seen: Option<String>) -> Result<(), OpsError> {
-        let Some(row) = &entry.row else { return Ok(()) };
-        let known = self.spec.given_back(entry.action).unwrap_or_default();
+    fn add(&mut self, step: RecordedStep, seen: RowNow, state_seen: Option<String>) -> Result<(), OpsError> {
+        let Some(row) = &step.row else { return Ok(()) };
+        let known = self.spec.revertible(step.action).unwrap_or_default();
         if let Some(value) = row.values.iter().find(|value| !known.iter().any(|column| column.name == value.column)) {
             let message = format!(
                 "column {} of job {} is none that a {} of preset {} writes here",
-                value.column, entry.id, entry.action, self.spec.preset
+                value.column, step.id, step.action, self.spec.preset
             );
             return Err(SpecError::whole(&format!("run {}", self.undoes), message).into());
         }
-        let seen = match now {
-            Now::Untouched => {
-                self.summary.untouched += 1;
-                Now::Untouched
-            }
-            Now::Gone => {
-                self.summary.gone += 1;
-                Now::Gone
-            }
-            Now::NotMoved | Now::Changed => {
-                self.summary.changed += 1;
-                now
-            }
+        let count = match seen {
+            RowNow::Untouched => &mut self.summary.untouched,
+            RowNow::Gone => &mut self.summary.gone,
+            RowNow::AsBefore | RowNow::Changed => &mut self.summary.changed,
         };
-        let job = UndoStep {
-            id: entry.id.clone(),
-            queue: entry.queue.clone(),
-            kind: entry.kind.clone(),
-            owner: entry.owner.clone(),
-            action: entry.action,
-            state: entry.state_after.clone(),
-            state_after: entry.state_before.clone(),
-            attempts: entry.attempts_after,
-            attempts_after: entry.attempts_before,
-            // For a job that was moved: an undo has restored it already.
-            seen: if seen == Now::NotMoved { "as_before" } else { seen.name() }.to_owned(),
-            state_seen,
-            outcome: None,
-            error: None,
-        };
-        let restore = Restore {
-            key: entry.key.clone(),
-            now: row.after.clone(),
-            was: row.before.clone(),
-            values: row.values.iter().map(|value| (value.column.clone(), value.before.clone())).collect(),
-        };
-        self.jobs.push(0, job)?;
-        self.rows.push(0, (entry.action, restore, entry))?;
+        *count += 1;
+        let job = RecordedJob::of(&step.clone().reverted());
+        self.jobs.push(0, UndoStep { job, seen, state_seen, outcome: None, error: None })?;
+        self.steps.push(0, step)?;
         Ok(())
     }
 }
 
-fn unrecorded(id: String) -> UndoLeft {
+fn left_unrecorded(id: String) -> UndoLeft {
     let detail = "what it was before is not recorded: the journal of that run has gaps".to_owned();
     UndoLeft { id, action: None, state: None, detail }
 }
 
-fn left(entry: &Entry) -> UndoLeft {
+fn left(step: &RecordedStep) -> UndoLeft {
     UndoLeft {
-        id: entry.id.clone(),
-        action: Some(entry.action),
-        state: Some(entry.state_after.clone()),
-        detail: format!(
-            "this {} was more than one UPDATE of one table, or its columns could not be read",
-            entry.action
-        ),
+        id: step.id.clone(),
+        action: Some(step.action),
+        state: Some(step.state_after.clone()),
+        detail: format!("this {} was more than one UPDATE of one table, or its columns could not be read", step.action),
     }
 }

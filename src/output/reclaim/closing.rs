@@ -11,6 +11,8 @@ use std::time::Duration;
 
 /// Ids named in one line.
 const SHOWN: usize = 10;
+/// When others changed a job that this run was to move.
+pub(super) const MEANWHILE: &str = "meanwhile";
 
 /// What the sentences depend on besides the document.
 pub struct Closing<'a> {
@@ -154,7 +156,7 @@ fn done(document: &Reclaim, outcomes: &Outcomes) -> String {
     if parts.is_empty() {
         parts.push("moved no job".to_owned());
     }
-    parts.extend(not_moved(outcomes).iter().map(|(what, n)| format!("{} {what}", grouped(*n))));
+    parts.extend(not_moved(outcomes, MEANWHILE).iter().map(|(what, n)| format!("{} {what}", grouped(*n))));
     parts.join(", ")
 }
 
@@ -171,17 +173,17 @@ pub(super) fn moved_by_action(document: &Reclaim) -> Vec<(Action, u64)> {
     counts
 }
 
-/// What became of the jobs that were not moved, as far as there are any.
-pub(super) fn not_moved(outcomes: &Outcomes) -> Vec<(String, u64)> {
+/// What became of the jobs that were not moved, as far as there are any; `when` says when others changed them.
+pub(in crate::output) fn not_moved(outcomes: &Outcomes, when: &str) -> Vec<(String, u64)> {
     let others = [
-        (outcomes.changed, "changed meanwhile"),
-        (outcomes.gone, "gone meanwhile"),
-        (outcomes.locked, "locked by another session"),
-        (outcomes.refused, "refused"),
-        (outcomes.not_tried, "not tried"),
-        (outcomes.unknown, "of unknown outcome"),
+        (outcomes.changed, format!("changed {when}")),
+        (outcomes.gone, format!("gone {when}")),
+        (outcomes.locked, "locked by another session".to_owned()),
+        (outcomes.refused, "refused".to_owned()),
+        (outcomes.not_tried, "not tried".to_owned()),
+        (outcomes.unknown, "of unknown outcome".to_owned()),
     ];
-    others.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| (what.to_owned(), n)).collect()
+    others.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| (what, n)).collect()
 }
 
 /// Which jobs were refused, by the constraint or by the database's words: the table may be too long to find them in.
@@ -203,9 +205,9 @@ pub(super) fn refusals(document: &Reclaim) -> Vec<String> {
 }
 
 /// The warning where the answer to a commit was lost.
-pub(super) fn lost_commit(outcomes: &Outcomes) -> Option<String> {
+pub(in crate::output) fn lost_commit(outcomes: &Outcomes) -> Option<String> {
     (outcomes.unknown > 0).then(|| {
-        "the answer to a commit was lost: look at the jobs of unknown outcome before doing anything else".to_owned()
+        "the answer to a commit was lost: check the jobs of unknown outcome before doing anything else".to_owned()
     })
 }
 

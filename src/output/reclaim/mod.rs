@@ -4,11 +4,13 @@ mod paragraph;
 
 pub use churn::WarnAbove;
 pub use closing::{Closing, NextCommands, closing};
+pub(super) use closing::{lost_commit, not_moved};
 pub use paragraph::{left_behind, paragraph, place, skipped_by_reason};
 
 use crate::model::{Outcome, Timestamp};
 use crate::output::document::{Document, ROWS, csv_of, head, line, list};
 use crate::output::format::{Cell, Format, Screen, Table, Tone};
+use crate::output::recorded::outcome;
 use crate::output::{Brake, Filter, Job, SkippedJob, Spool, StepJob, Target, Verified, columns};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -44,7 +46,7 @@ pub struct Reclaim {
     pub confirmed_after_seconds: Option<f64>,
     /// The file with the journal of this run; null where there is none.
     pub journal: Option<String>,
-    /// True if `undo` could give back every job that was moved, or would be: until somebody touches it.
+    /// True if `undo` could revert every job that was moved, or would be, while it is unchanged.
     pub undoable: bool,
     /// The counts.
     pub summary: ReclaimSummary,
@@ -54,7 +56,7 @@ pub struct Reclaim {
     pub warnings: Vec<String>,
     /// What is done, longest silent first.
     pub steps: Spool<StepJob>,
-    /// What was looked at and is skipped.
+    /// What was examined and is skipped.
     pub skipped: Spool<SkippedJob>,
     /// Ids that were named and name no job.
     pub not_found: Vec<String>,
@@ -69,7 +71,7 @@ pub struct ReclaimSummary {
     pub in_flight: u64,
     /// Steps in the plan.
     pub planned: u64,
-    /// How many of them are of jobs that wait, which nobody holds.
+    /// How many of them are of jobs that wait without an owner.
     pub waiting: u64,
     /// Jobs skipped.
     pub skipped: u64,
@@ -194,7 +196,7 @@ fn steps(list: &Spool<StepJob>, rows: usize, applied: bool) -> io::Result<Table>
             columns::attempts(step.attempts_after, job.max_attempts).into(),
         ];
         if applied {
-            row.push(outcome(&step));
+            row.push(outcome(step.outcome, Tone::Dim));
         }
         row.push(match &step.error {
             Some(error) => Cell::new(error.message.as_str(), Tone::Bad),
@@ -203,17 +205,6 @@ fn steps(list: &Spool<StepJob>, rows: usize, applied: bool) -> io::Result<Table>
         table.rows.push(row);
     }
     Ok(table)
-}
-
-fn outcome(step: &StepJob) -> Cell {
-    let Some(outcome) = step.outcome else { return Cell::new("-", Tone::Dim) };
-    let tone = match outcome {
-        Outcome::Moved => Tone::Good,
-        Outcome::Changed | Outcome::Gone => Tone::Dim,
-        Outcome::Locked | Outcome::NotTried => Tone::Warn,
-        Outcome::Refused | Outcome::Unknown => Tone::Bad,
-    };
-    Cell::new(outcome.name(), tone)
 }
 
 fn skipped(list: &Spool<SkippedJob>, rows: usize) -> io::Result<Table> {

@@ -1,7 +1,7 @@
 //! What an unattended sweep did, as plain lines for a mail.
 
 use super::churn::churn;
-use super::closing::{Closing, lost_commit, moved_by_action, not_moved, refusals, when};
+use super::closing::{Closing, MEANWHILE, lost_commit, moved_by_action, not_moved, refusals, when};
 use super::{Outcomes, Reclaim};
 use crate::output::format::{count, grouped};
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ pub fn place(document: &Reclaim, host: Option<&str>) -> String {
 
 /// How many jobs were planned for and not moved, by outcome.
 pub fn left_behind(outcomes: &Outcomes) -> Option<String> {
-    let others = not_moved(outcomes);
+    let others = not_moved(outcomes, MEANWHILE);
     (!others.is_empty()).then(|| format!("Not moved: {}.", listed(&others)))
 }
 

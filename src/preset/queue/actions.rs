@@ -135,7 +135,7 @@ impl QueueSpec {
 
     /// The columns that an undo of that action may restore: those that it assigns to claims, or to jobs that wait; `None` where
     /// neither can be undone.
-    pub fn given_back(&self, action: Action) -> Option<Vec<&Column>> {
+    pub fn revertible(&self, action: Action) -> Option<Vec<&Column>> {
         let of_both = [&self.actions, &self.waiting].into_iter().filter_map(|actions| actions.get(&action));
         let written: Vec<Vec<&Column>> = of_both.filter_map(|action| self.written_by(action)).collect();
         (!written.is_empty()).then(|| written.concat())

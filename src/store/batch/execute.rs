@@ -110,7 +110,7 @@ fn placed(error: StoreError, moved: &ActionSpec) -> StoreError {
 }
 
 /// Fails if a statement on so many keys touched another number of rows than it must.
-fn must_fit(touched: u64, rows: Rows, each: u64) -> Result<(), StoreError> {
+pub(super) fn must_fit(touched: u64, rows: Rows, each: u64) -> Result<(), StoreError> {
     let fits = match rows {
         Rows::Each => touched == each,
         Rows::AtMostEach => touched <= each,

@@ -1,6 +1,6 @@
 //! Why a transaction of a batch did not commit, and how the batch continues.
 
-use super::execute::row_error;
+use super::execute::{is_of_a_row, row_error};
 use crate::model::{BatchReport, Outcome, RowError, StepResult};
 use crate::store::{StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
@@ -26,6 +26,11 @@ impl From<StoreError> for Failure {
 }
 
 impl Failure {
+    /// The failure of statements on rows that are verified.
+    pub(super) fn of_rows(error: StoreError) -> Failure {
+        if is_of_a_row(&error) { Failure::RowData(error) } else { Failure::Store(error) }
+    }
+
     /// The failure of a refused commit.
     pub(super) fn of_commit(error: StoreError) -> Failure {
         if error.kind == StoreErrorKind::RowData { Failure::AtCommit(error) } else { Failure::Store(error) }

@@ -1,4 +1,4 @@
-//! Step three of a batch: what was done is recorded, in the transaction that did it and before it commits.
+//! Step three of a batch: records what was done, in the transaction that did it and before it commits.
 
 use crate::model::{Cell, Change, Fingerprint, Key, LedgerRow, Remedy, RowChange, RowImage, Timestamp, ValueChange};
 use crate::preset::{Column, LedgerSpec, QueueSpec};
@@ -8,17 +8,17 @@ use crate::store::{StoreError, StoreErrorKind};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 
-/// Is told of each batch what it is about to commit.
+/// Records what each batch is about to commit.
 pub trait Recorder {
     /// False if nothing is recorded: then rows are not read for it.
     fn keeps(&self) -> bool;
 
-    /// What the ledger is to hold of these changes. Asked only where the queue has a ledger; the rows are added in the same
+    /// The ledger's rows of these changes. Called only where the queue has a ledger; the rows are added in the same
     /// transaction.
     fn ledger(&mut self, at: Timestamp, changes: &[Change]) -> Vec<LedgerRow>;
 
-    /// The changes, right before the commit; `at` is the transaction's own clock. A transaction that has moved nothing is not
-    /// told of; one that is tried again is told of again.
+    /// Records the changes right before the commit; `at` is the transaction's own clock. Not called for a transaction that has
+    /// moved nothing; called again for one that is tried again.
     ///
     /// # Errors
     /// When it must be recorded and cannot be: the transaction is rolled back.
@@ -120,7 +120,7 @@ pub(in crate::store) fn changes(
     moved.iter().enumerate().map(change).collect()
 }
 
-/// Adds the ledger's rows, then tells the recorder: the last thing before the commit.
+/// Adds the ledger's rows, then has the recorder write the intent: the last thing before the commit.
 pub(in crate::store) fn record<S: Session + ?Sized>(
     session: &mut S,
     spec: &QueueSpec,
@@ -147,7 +147,7 @@ fn add<S: Session + ?Sized>(session: &mut S, ledger: &LedgerSpec, rows: &[Ledger
             .hint("rename or drop that table")
             .remedy(Remedy::MakeLedger));
     }
-    // The jobs are locked by now: what stands in the way of the ledger is not waited for any longer than in an action.
+    // The jobs are locked by now: the ledger is waited for no longer than an action may take.
     session.begin_acting(false)?;
     for statement in sql::ledger_inserts(dialect, ledger, rows) {
         session.execute(&statement).map_err(|error| match error.kind {
@@ -157,7 +157,7 @@ fn add<S: Session + ?Sized>(session: &mut S, ledger: &LedgerSpec, rows: &[Ledger
                 let error = StoreError { message, ..error };
                 error.hint(format!("GRANT INSERT, SELECT ON {name} TO {role}"))
             }
-            // A constraint that somebody has put on it is no fault of a job's row.
+            // A constraint on the ledger is no fault of a job's row.
             StoreErrorKind::RowData => StoreError {
                 kind: StoreErrorKind::Unfit,
                 message: format!("the ledger {name} refuses what is written there: {}", error.message),

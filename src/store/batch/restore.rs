@@ -1,15 +1,16 @@
-//! Setting rows back to what they were, where nobody has touched them since: lock and compare the whole row, one UPDATE,
-//! record, commit.
+//! Sets rows back to what they were, where they are unchanged since: lock and compare the whole row, one UPDATE, record,
+//! commit.
 
-use super::execute::{is_of_a_row, row_error};
+use super::execute::{must_fit, row_error};
 use super::failure::{Aborted, BatchMode, Failure};
 use super::record::{Recorder, changes, images, record};
+use super::savepoints::{behind_savepoint, row_result};
 use super::transaction::{Done, in_transaction, settle, stopped};
 use super::verify::{guarded, open, refuse_shared_keys, set};
 use crate::model::{BatchReport, Cell, Key, Outcome, Restore, RestoreBatch, RowImage, StepResult, Timestamp};
-use crate::preset::{Column, QueueSpec};
+use crate::preset::{Column, QueueSpec, Rows};
 use crate::store::session::{Session, WriteSession};
-use crate::store::sql::{self, Statement};
+use crate::store::sql;
 use crate::store::{StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
 
@@ -29,12 +30,12 @@ pub(super) fn restore<S: WriteSession>(
     })
 }
 
-/// The columns that are set back. None but those that the action assigns: what a record says is not believed further than that.
+/// The columns that are set back: only those that the action assigns, because a record may have been altered.
 fn columns<'s>(spec: &'s QueueSpec, batch: &RestoreBatch<'_>) -> Result<Vec<&'s Column>, StoreError> {
     let unfit = |message: String| StoreError::new(StoreErrorKind::Unfit, message);
-    let moved = spec.given_back(batch.action);
+    let moved = spec.revertible(batch.action);
     let moved =
-        moved.ok_or_else(|| unfit(format!("a {} of preset {} cannot be taken back", batch.action, spec.preset)))?;
+        moved.ok_or_else(|| unfit(format!("a {} of preset {} cannot be reverted", batch.action, spec.preset)))?;
     let named = batch.rows.first().map_or(&[][..], |row| row.values.as_slice());
     let known = |(name, _): &(String, Cell)| {
         moved.iter().copied().find(|column| column.name == *name).ok_or_else(|| {
@@ -64,7 +65,7 @@ impl Restoring<'_> {
         refuse_shared_keys(session, self.spec, &keys, &mut results)?;
         guarded(session, self.spec, &keys, &mut results)?;
         let after = match mode {
-            BatchMode::Together => self.set_back(session, &open(&results), false)?,
+            BatchMode::Together => self.set_back(session, &open(&results), false).map_err(Failure::of_rows)?,
             BatchMode::Savepoints { left_out, .. } => {
                 for (n, error) in left_out {
                     set(&mut results, *n, StepResult::refused(error.clone()));
@@ -107,20 +108,8 @@ impl Restoring<'_> {
         Ok(locked)
     }
 
-    /// One UPDATE, and a look at what came of it.
+    /// One UPDATE, and a check of its effect.
     fn set_back<S: Session>(
-        &self,
-        session: &mut S,
-        numbers: &[usize],
-        again: bool,
-    ) -> Result<BTreeMap<usize, RowImage>, Failure> {
-        match self.try_set_back(session, numbers, again) {
-            Err(error) if is_of_a_row(&error) => Err(Failure::RowData(error)),
-            other => other.map_err(Failure::from),
-        }
-    }
-
-    fn try_set_back<S: Session>(
         &self,
         session: &mut S,
         numbers: &[usize],
@@ -132,12 +121,7 @@ impl Restoring<'_> {
         }
         session.begin_acting(again)?;
         for (statement, each) in sql::restores(self.spec, session.dialect(), &self.columns, &rows) {
-            let touched = session.execute(&statement)?;
-            if touched != each {
-                let why = if touched > each { "the key is not unique" } else { "a trigger or rule stands in the way" };
-                let message = format!("the statement touched {touched} rows instead of {each}: {why}");
-                return Err(StoreError::new(StoreErrorKind::RowData, message));
-            }
+            must_fit(session.execute(&statement)?, Rows::Each, each)?;
         }
         session.end_acting()?;
         let keys: Vec<&Key> = rows.iter().map(|row| &row.key).collect();
@@ -161,22 +145,13 @@ impl Restoring<'_> {
     ) -> Result<BTreeMap<usize, RowImage>, Failure> {
         let mut after = BTreeMap::new();
         for n in open(results) {
-            session.execute(&Statement::plain("SAVEPOINT jobdoctor_rows"))?;
-            match self.set_back(session, &[n], true) {
+            match behind_savepoint(session, |session| self.set_back(session, &[n], true))? {
                 Ok(image) => after.extend(image),
-                Err(Failure::RowData(error)) => {
-                    let refused = row_error(&error);
-                    if !session.in_transaction() {
-                        return Err(Failure::Aborted(Aborted::One(n, refused)));
-                    }
-                    session.execute(&Statement::plain("ROLLBACK TO SAVEPOINT jobdoctor_rows"))?;
-                    let is_held = error.kind == StoreErrorKind::Busy;
-                    let result = if is_held { StepResult::of(Outcome::Locked) } else { StepResult::refused(refused) };
-                    set(results, n, result);
+                Err(error) if !session.in_transaction() => {
+                    return Err(Failure::Aborted(Aborted::One(n, row_error(&error))));
                 }
-                Err(other) => return Err(other),
+                Err(error) => set(results, n, row_result(&error)),
             }
-            session.execute(&Statement::plain("RELEASE SAVEPOINT jobdoctor_rows"))?;
         }
         Ok(after)
     }

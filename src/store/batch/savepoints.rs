@@ -31,7 +31,9 @@ pub(super) fn with_savepoints<S: Session>(
     let mut results = Vec::new();
     let (mut odd, mut held, mut some_moved) = (Vec::new(), Vec::new(), false);
     while let Some(group) = groups.pop() {
-        let Err(error) = behind_savepoint(session, spec, moved, batch, &group, context)? else {
+        let context = ActionContext { again: true, ..*context };
+        let acted = behind_savepoint(session, |session| act_on(session, spec, moved, batch, &group, &context))?;
+        let Err(error) = acted else {
             some_moved = true;
             continue;
         };
@@ -47,10 +49,7 @@ pub(super) fn with_savepoints<S: Session>(
                     StoreErrorKind::Other | StoreErrorKind::Unfit => odd.push(error.clone()),
                     _ => {}
                 }
-                let is_held = error.kind == StoreErrorKind::Busy;
-                let result =
-                    if is_held { StepResult::of(Outcome::Locked) } else { StepResult::refused(row_error(&error)) };
-                results.push((n, result));
+                results.push((n, row_result(&error)));
                 if let (Some(error), false) = (held.get(HELD), some_moved) {
                     return Err(Failure::Store(error.clone()));
                 }
@@ -74,28 +73,29 @@ fn halves(rows: &[usize]) -> Vec<Vec<usize>> {
     [second, first].into_iter().filter(|half| !half.is_empty()).map(<[usize]>::to_vec).collect()
 }
 
-/// Acts on some rows behind a savepoint; the inner error concerns them alone.
-fn behind_savepoint<S: Session>(
+/// Does some work behind a savepoint; the inner error concerns its rows alone, and the work is rolled back.
+pub(super) fn behind_savepoint<S: Session, T>(
     session: &mut S,
-    spec: &QueueSpec,
-    moved: &ActionSpec,
-    batch: &Batch<'_>,
-    rows: &[usize],
-    context: &ActionContext<'_>,
-) -> Result<Result<(), StoreError>, StoreError> {
+    work: impl FnOnce(&mut S) -> Result<T, StoreError>,
+) -> Result<Result<T, StoreError>, StoreError> {
     session.execute(&Statement::plain("SAVEPOINT jobdoctor_rows"))?;
-    match act_on(session, spec, moved, batch, rows, &ActionContext { again: true, ..*context }) {
-        Ok(()) => {
-            session.execute(&Statement::plain("RELEASE SAVEPOINT jobdoctor_rows"))?;
-            Ok(Ok(()))
+    let done = work(session);
+    match &done {
+        Err(error) if !is_of_a_row(error) => return done.map(Ok),
+        Err(_) if !session.in_transaction() => return Ok(done),
+        Err(_) => {
+            session.execute(&Statement::plain("ROLLBACK TO SAVEPOINT jobdoctor_rows"))?;
         }
-        Err(error) if is_of_a_row(&error) => {
-            if session.in_transaction() {
-                session.execute(&Statement::plain("ROLLBACK TO SAVEPOINT jobdoctor_rows"))?;
-                session.execute(&Statement::plain("RELEASE SAVEPOINT jobdoctor_rows"))?;
-            }
-            Ok(Err(error))
-        }
-        Err(error) => Err(error),
+        Ok(_) => {}
+    }
+    session.execute(&Statement::plain("RELEASE SAVEPOINT jobdoctor_rows"))?;
+    Ok(done)
+}
+
+/// The result of a row that could not be moved alone.
+pub(super) fn row_result(error: &StoreError) -> StepResult {
+    match error.kind {
+        StoreErrorKind::Busy => StepResult::of(Outcome::Locked),
+        _ => StepResult::refused(row_error(error)),
     }
 }

@@ -1,6 +1,6 @@
 //! The writer for both engines: the four steps of a batch.
 
-use super::execute::{ActionContext, act_on, is_of_a_row, wait};
+use super::execute::{ActionContext, act_on, wait};
 use super::failure::{BatchMode, Failure};
 use super::record::{Recorder, changes, images, record};
 use super::restore::restore;
@@ -93,8 +93,7 @@ fn work<S: WriteSession>(
     let context = ActionContext { now, reason: batch.reason, again: false };
     match mode {
         BatchMode::Together => {
-            let acted = act_on(session, spec, action, batch, &open(&results), &context);
-            acted.map_err(|error| if is_of_a_row(&error) { Failure::RowData(error) } else { error.into() })?;
+            act_on(session, spec, action, batch, &open(&results), &context).map_err(Failure::of_rows)?;
         }
         BatchMode::Savepoints { left_out, is_row_by_row } => {
             for (n, error) in left_out {

@@ -2,9 +2,14 @@
 
 use super::builder::{Param, Sql, Statement};
 use super::dialect::{Dialect, Postgres, Sqlite};
-use crate::model::{Cell, Engine, LedgerRow, LedgerRun, Loss, Timestamp};
+use crate::model::{
+    Action, Actor, Cell, Engine, Fingerprint, LedgerRow, LedgerRun, Loss, RecordedStep, RowChange, RunHead, RunTarget,
+    StoredChange, Timestamp,
+};
 use crate::preset::ident::quoted;
 use crate::preset::{LEDGER, LEDGER_COLUMNS, LedgerKind, LedgerSpec, Table};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 /// Rows an INSERT: engines have limits on the number of bound values.
 const ROWS: usize = 100;
@@ -37,8 +42,8 @@ fn declared(engine: Engine, kind: LedgerKind) -> &'static str {
     }
 }
 
-/// Each time that a job of a table was given back to the queue, oldest first; a run that took another back counts against it,
-/// and one that took that back for it again.
+/// Each time that a job of a table was requeued, oldest first; a run that reverted another counts against it, and one that
+/// reverted that, for it again.
 pub fn ledger_losses(dialect: &dyn Dialect, ledger: &LedgerSpec, job_table: &str) -> Statement {
     let mut sql = Sql::new(dialect);
     let table = dialect.table(&ledger.table);
@@ -53,19 +58,15 @@ pub fn ledger_losses(dialect: &dyn Dialect, ledger: &LedgerSpec, job_table: &str
     sql.finish()
 }
 
-/// A loss as it comes back; `None` if somebody has written something else there.
+/// A loss from its cells; `None` if jobdoctor did not write them.
 pub fn ledger_loss(cells: &[Cell]) -> Option<Loss> {
-    let [key, kind, before, after, Cell::Integer(taken_back)] = cells else { return None };
-    let number = |cell: &Cell| match cell {
-        Cell::Integer(number) => Some(*number),
-        _ => None,
-    };
+    let [key, kind, before, after, Cell::Integer(reverted)] = cells else { return None };
     Some(Loss {
         key: serde_json::from_str(&key.to_text()?).ok()?,
         kind: kind.to_text(),
         attempts_before: number(before),
         attempts_after: number(after),
-        taken_back: *taken_back != 0,
+        reverted: *reverted != 0,
     })
 }
 
@@ -128,37 +129,47 @@ fn cast(kind: LedgerKind) -> Option<&'static str> {
     }
 }
 
+fn number(cell: &Cell) -> Option<i64> {
+    match cell {
+        Cell::Integer(number) => Some(*number),
+        _ => None,
+    }
+}
+
 fn cells(row: &LedgerRow) -> [Cell; 26] {
-    let text = |text: &String| Cell::Text(text.clone());
-    let maybe = |text: &Option<String>| text.clone().map_or(Cell::Null, Cell::Text);
+    let LedgerRow { moved_at, head, step } = row;
+    let text = |text: &str| Cell::Text(text.to_owned());
+    let maybe = |text: Option<String>| text.map_or(Cell::Null, Cell::Text);
     let number = |number: Option<i64>| number.map_or(Cell::Null, Cell::Integer);
+    let change = step.row.clone().map(StoredChange::from);
+    let of_change = |part: fn(&StoredChange) -> String| maybe(change.as_ref().map(part));
     [
-        text(&row.run_id),
-        Cell::Text(row.moved_at.to_string()),
-        text(&row.command),
-        text(&row.version),
-        maybe(&row.actor),
-        maybe(&row.host),
-        maybe(&row.reason),
-        maybe(&row.undoes),
-        text(&row.preset),
-        text(&row.job_table),
-        text(&row.job_id),
-        text(&row.job_key),
-        text(&row.key_columns),
-        maybe(&row.queue),
-        maybe(&row.kind),
-        maybe(&row.owner),
-        text(&row.action),
-        text(&row.state_before),
-        text(&row.state_after),
-        number(row.attempts_before),
-        number(row.attempts_after),
-        text(&row.rules),
-        maybe(&row.before),
-        maybe(&row.after),
-        maybe(&row.fingerprint_before),
-        maybe(&row.fingerprint_after),
+        text(&head.run_id),
+        text(&moved_at.to_string()),
+        text(&head.command),
+        text(&head.version),
+        maybe(head.actor.name()),
+        maybe(head.host.clone()),
+        maybe(head.reason.clone()),
+        maybe(head.undoes.clone()),
+        text(&head.target.preset),
+        text(&head.target.table),
+        text(&step.id),
+        text(&step.key.exact()),
+        text(&Value::from(head.target.key.clone()).to_string()),
+        maybe(step.queue.clone()),
+        maybe(step.kind.clone()),
+        maybe(step.owner.clone()),
+        text(step.action.name()),
+        text(&step.state_before),
+        text(&step.state_after),
+        number(step.attempts_before),
+        number(step.attempts_after),
+        text(&step.rules.join(",")),
+        of_change(|change| change.before.to_string()),
+        of_change(|change| change.after.to_string()),
+        of_change(|change| change.fingerprint_before.0.clone()),
+        of_change(|change| change.fingerprint_after.0.clone()),
     ]
 }
 
@@ -172,7 +183,7 @@ fn columns(dialect: &dyn Dialect) -> String {
     LEDGER_COLUMNS.iter().map(column).collect::<Vec<_>>().join(", ")
 }
 
-/// The runs, newest first: any one row of each, how many it has, and how many of them can be taken back.
+/// The runs, newest first: any one row of each, how many it has, and how many of them can be reverted.
 pub fn ledger_runs(dialect: &dyn Dialect, ledger: &LedgerSpec, limit: u64) -> Statement {
     let table = dialect.table(&ledger.table);
     Statement::plain(format!(
@@ -194,7 +205,7 @@ pub fn ledger_run_ids(dialect: &dyn Dialect, ledger: &LedgerSpec, prefix: &str, 
     sql.finish()
 }
 
-/// All rows of one run, and of the runs that take it back the ids.
+/// All rows of one run.
 pub fn ledger_rows(dialect: &dyn Dialect, ledger: &LedgerSpec, run_id: &str) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push(&format!("SELECT {} FROM {} AS l WHERE l.run_id = ", columns(dialect), dialect.table(&ledger.table)));
@@ -203,98 +214,152 @@ pub fn ledger_rows(dialect: &dyn Dialect, ledger: &LedgerSpec, run_id: &str) -> 
     sql.finish()
 }
 
-/// A row as it comes back; `None` if somebody has written something else there.
-pub fn ledger_row(cells: &[Cell]) -> Option<LedgerRow> {
-    let at = |name: &str| {
-        let n = LEDGER_COLUMNS.iter().position(|(known, _)| *known == name)?;
-        cells.get(n)
-    };
-    let maybe = |name: &str| at(name).and_then(Cell::to_text);
-    let number = |name: &str| match at(name) {
-        Some(Cell::Integer(number)) => Some(*number),
-        _ => None,
-    };
-    Some(LedgerRow {
-        run_id: maybe("run_id")?,
-        moved_at: match at("moved_at")? {
-            Cell::Instant(micros) => Timestamp::from_micros(*micros)?,
-            other => Timestamp::parse(&other.to_text()?)?,
-        },
-        command: maybe("command")?,
-        version: maybe("version")?,
-        actor: maybe("actor"),
-        host: maybe("host"),
-        reason: maybe("reason"),
-        undoes: maybe("undoes"),
-        preset: maybe("preset")?,
-        job_table: maybe("job_table")?,
-        job_id: maybe("job_id")?,
-        job_key: maybe("job_key")?,
-        key_columns: maybe("key_columns")?,
-        queue: maybe("queue"),
-        kind: maybe("kind"),
-        owner: maybe("owner"),
-        action: maybe("action")?,
-        state_before: maybe("state_before")?,
-        state_after: maybe("state_after")?,
-        attempts_before: number("attempts_before"),
-        attempts_after: number("attempts_after"),
-        rules: maybe("rules")?,
-        before: maybe("before"),
-        after: maybe("after"),
-        fingerprint_before: maybe("fingerprint_before"),
-        fingerprint_after: maybe("fingerprint_after"),
-    })
+/// A row that was read, by its columns.
+struct Columns<'c>(&'c [Cell]);
+
+impl Columns<'_> {
+    fn cell(&self, name: &str) -> Option<&Cell> {
+        self.0.get(LEDGER_COLUMNS.iter().position(|(known, _)| *known == name)?)
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.cell(name).and_then(Cell::to_text)
+    }
+
+    fn json<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        serde_json::from_str(&self.text(name)?).ok()
+    }
+
+    fn moved_at(&self) -> Option<Timestamp> {
+        match self.cell("moved_at")? {
+            Cell::Instant(micros) => Timestamp::from_micros(*micros),
+            other => Timestamp::parse(&other.to_text()?),
+        }
+    }
+
+    /// The head. The ledger lies in the queue's own database, and names neither that nor its engine.
+    fn head(&self) -> Option<RunHead> {
+        Some(RunHead {
+            run_id: self.text("run_id")?,
+            time: self.moved_at()?,
+            command: self.text("command")?,
+            version: self.text("version")?,
+            actor: Actor { user: self.text("actor"), uid: None },
+            host: self.text("host"),
+            reason: self.text("reason"),
+            undoes: self.text("undoes"),
+            target: RunTarget {
+                preset: self.text("preset")?,
+                table: self.text("job_table")?,
+                key: self.json("key_columns").unwrap_or_default(),
+                ..RunTarget::default()
+            },
+            columns: Vec::new(),
+            digest: None,
+            planned: 0,
+        })
+    }
+
+    fn step(&self) -> Option<RecordedStep> {
+        let action = self.text("action")?;
+        Some(RecordedStep {
+            step: 0,
+            id: self.text("job_id")?,
+            key: self.json("job_key")?,
+            queue: self.text("queue"),
+            kind: self.text("kind"),
+            owner: self.text("owner"),
+            action: Action::ALL.into_iter().find(|known| known.name() == action)?,
+            state_before: self.text("state_before")?,
+            state_after: self.text("state_after")?,
+            attempts_before: self.cell("attempts_before").and_then(number),
+            attempts_after: self.cell("attempts_after").and_then(number),
+            rules: self.text("rules")?.split(',').filter(|rule| !rule.is_empty()).map(str::to_owned).collect(),
+            row: self.row()?,
+        })
+    }
+
+    /// What became of the row; the inner `None` where that is not recorded.
+    fn row(&self) -> Option<Option<RowChange>> {
+        let columns = ["before", "after", "fingerprint_before", "fingerprint_after"];
+        if columns.into_iter().any(|column| self.text(column).is_none()) {
+            return Some(None);
+        }
+        let stored = StoredChange {
+            before: self.json("before")?,
+            after: self.json("after")?,
+            fingerprint_before: Fingerprint(self.text("fingerprint_before")?),
+            fingerprint_after: Fingerprint(self.text("fingerprint_after")?),
+        };
+        RowChange::try_from(stored).ok().map(Some)
+    }
 }
 
-/// A run as it comes back.
+/// A row from its cells.
+///
+/// # Errors
+/// The id of the job, if jobdoctor did not write the row.
+pub fn ledger_row(cells: &[Cell]) -> Result<LedgerRow, String> {
+    let columns = Columns(cells);
+    let row = || Some(LedgerRow { moved_at: columns.moved_at()?, head: columns.head()?, step: columns.step()? });
+    row().ok_or_else(|| columns.text("job_id").unwrap_or_default())
+}
+
+/// A run from the cells of one of its rows and its counts.
 pub fn ledger_run(cells: &[Cell]) -> Option<LedgerRun> {
     let (row, counts) = cells.split_at_checked(LEDGER_COLUMNS.len())?;
-    let count = |n: usize| match counts.get(n) {
-        Some(Cell::Integer(count)) => u64::try_from(*count).ok(),
-        _ => None,
-    };
-    Some(LedgerRun { row: ledger_row(row)?, moved: count(0)?, undoable: count(1)? })
+    let count = |n: usize| counts.get(n).and_then(number).and_then(|count| u64::try_from(count).ok());
+    Some(LedgerRun { head: Columns(row).head()?, moved: count(0)?, undoable: count(1)? })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Key, ValueChange};
 
     #[test]
     fn what_is_written_is_what_is_read() {
         let text = |name: &str| name.to_owned();
-        let row = LedgerRow {
+        let moved_at = Timestamp::from_micros(1_234_567_890_123_456).unwrap();
+        let target =
+            RunTarget { preset: text("preset"), table: text("table"), key: vec![text("id")], ..RunTarget::default() };
+        let head = RunHead {
             run_id: text("run"),
-            moved_at: Timestamp::from_micros(1_234_567_890_123_456).unwrap(),
+            time: moved_at,
             command: text("reclaim"),
             version: text("1"),
-            actor: Some(text("actor")),
+            actor: Actor { user: Some(text("actor")), uid: None },
             host: None,
             reason: Some(text("")),
             undoes: None,
-            preset: text("preset"),
-            job_table: text("table"),
-            job_id: text("1"),
-            job_key: text("[1]"),
-            key_columns: text("[\"id\"]"),
+            target,
+            columns: Vec::new(),
+            digest: None,
+            planned: 0,
+        };
+        let value = ValueChange { column: text("c"), before: Cell::Null, after: Cell::Text(text("a")) };
+        let step = RecordedStep {
+            step: 0,
+            id: text("1"),
+            key: Key(vec![Cell::Integer(1)]),
             queue: Some(text("queue")),
             kind: Some(text("kind")),
             owner: None,
-            action: text("fail"),
+            action: Action::Fail,
             state_before: text("a"),
             state_after: text("b"),
             attempts_before: Some(1),
             attempts_after: None,
-            rules: text("lease_expired"),
-            before: Some(text("{}")),
-            after: None,
-            fingerprint_before: Some(text("f")),
-            fingerprint_after: Some(text("g")),
+            rules: vec![text("lease_expired"), text("heartbeat_silent")],
+            row: Some(RowChange { values: vec![value], before: Fingerprint(text("f")), after: Fingerprint(text("g")) }),
         };
-        assert_eq!(ledger_row(&cells(&row)), Some(row.clone()));
+        let row = LedgerRow { moved_at, head: head.clone(), step };
+        assert_eq!(ledger_row(&cells(&row)), Ok(row.clone()));
         let run = [&cells(&row)[..], &[Cell::Integer(3), Cell::Integer(2)]].concat();
-        assert_eq!(ledger_run(&run), Some(LedgerRun { row, moved: 3, undoable: 2 }));
+        assert_eq!(ledger_run(&run), Some(LedgerRun { head, moved: 3, undoable: 2 }));
         assert_eq!(ledger_run(&run[..26]), None);
+        let without_row = LedgerRow { step: RecordedStep { row: None, ..row.step.clone() }, ..row };
+        assert_eq!(ledger_row(&cells(&without_row)), Ok(without_row));
+        assert_eq!(ledger_row(&run[..12]), Err(text("1")));
     }
 }

@@ -1,8 +1,8 @@
 //! Journals: one that is torn is read as far as it goes, one that is not ours is refused with its line, a summary says neither
-//! more nor less than the batches do, and every line is written again as it was read.
+//! more nor less than the steps do, and every line is written again as it was read.
 
 use super::place;
-use jobdoctor::history::{Directory, JournalError, Line, batches, read, summary};
+use jobdoctor::history::{Directory, JournalError, JournalLine, read, steps, summary};
 
 const RUN: &str = "20261121181057-a1b2c3";
 
@@ -14,12 +14,10 @@ pub fn holds(bytes: &[u8]) {
     let told = read(&directory, RUN).and_then(|journal| {
         let Some((head, lines)) = journal else { return Ok(None) };
         let mut jobs = 0;
-        batches::<JournalError>(lines, &mut |batch| {
-            for entry in &batch.changes {
-                // What nobody knows may have been moved.
-                assert!(batch.outcome(entry).is_some() || batch.may_have_moved(entry));
-            }
-            jobs += batch.ends.as_ref().map_or(batch.changes.len(), Vec::len) as u64;
+        steps::<JournalError>(lines, &mut |record| {
+            // What nobody knows may have been moved.
+            assert!(record.outcome.is_some() || record.may_have_moved());
+            jobs += 1;
             Ok(())
         })
         .map(|end| Some((head, end, jobs)))
@@ -35,9 +33,9 @@ pub fn holds(bytes: &[u8]) {
         (told, summary) => panic!("{told:?} and yet {summary:?}"),
     }
     for line in bytes.split(|byte| *byte == b'\n') {
-        let Ok(line) = serde_json::from_slice::<Line>(line) else { continue };
+        let Ok(line) = serde_json::from_slice::<JournalLine>(line) else { continue };
         let written = serde_json::to_string(&line).expect("a line can be written");
-        let again: Line = serde_json::from_str(&written).unwrap_or_else(|error| panic!("{error}: {written}"));
+        let again: JournalLine = serde_json::from_str(&written).unwrap_or_else(|error| panic!("{error}: {written}"));
         assert_eq!(serde_json::to_string(&again).expect("as the first time"), written);
     }
 }

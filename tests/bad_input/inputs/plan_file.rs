@@ -17,7 +17,7 @@ pub fn holds(bytes: &[u8]) {
             digest.add_parts(
                 &step.key.exact(),
                 &step.precondition,
-                &step.action,
+                step.action.name(),
                 &step.state_after,
                 step.attempts_after,
             );

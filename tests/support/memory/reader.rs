@@ -189,7 +189,12 @@ impl LedgerReader for MemoryReader {
         Ok(None)
     }
 
-    fn ledger_rows(&mut self, ledger: &LedgerSpec, _: &str, _: &mut dyn FnMut(LedgerRow)) -> Result<(), StoreError> {
+    fn ledger_rows(
+        &mut self,
+        ledger: &LedgerSpec,
+        _: &str,
+        _: &mut dyn FnMut(Result<LedgerRow, String>),
+    ) -> Result<(), StoreError> {
         panic!("the memory store has no ledger: {ledger:?}")
     }
 }

@@ -5,9 +5,9 @@ use crate::cli::error::{CliError, exit_of};
 use crate::cli::exit::Exit;
 use crate::cli::next_command::shell_word;
 use crate::ops::{PlanSource, Reclaimed};
-use crate::output::{NextCommands, Reclaim};
+use crate::output::{NextCommands, Outcomes, Reclaim};
 use crate::policy::Digest;
-use crate::store::StoreErrorKind;
+use crate::store::{StoreError, StoreErrorKind};
 use std::path::Path;
 
 /// The end of a run whose report was printed, or not: its exit counts even if stdout failed.
@@ -18,25 +18,28 @@ pub(in crate::cli::commands) fn end(printed: Result<(), CliError>, exit: Exit) -
 /// The exit code of a run.
 pub(in crate::cli::commands) fn exit(done: &Reclaimed, source: &PlanSource) -> Exit {
     let document = &done.document;
-    let mut exit = if document.refused.is_some() { Exit::Refused } else { Exit::Done };
+    let exit = if document.refused.is_some() { Exit::Refused } else { Exit::Done };
     let Some(outcomes) = &document.summary.outcomes else {
         return if document.not_found.is_empty() { exit } else { exit.worse(Exit::Partial) };
     };
-    if outcomes.unknown > 0 {
-        exit = exit.worse(Exit::Unknown);
-    }
-    let mut as_they_were = outcomes.locked + outcomes.refused + outcomes.not_tried;
+    let mut named = 0;
     if matches!(source, PlanSource::Saved(..)) {
         // A saved plan names its jobs, so those that are now skipped are still as they were.
-        as_they_were += document.summary.skipped;
+        named += document.summary.skipped;
     }
     if source.is_by_name() {
-        as_they_were += outcomes.changed + outcomes.gone + document.not_found.len() as u64;
+        named += outcomes.changed + outcomes.gone + document.not_found.len() as u64;
     }
-    if as_they_were > 0 {
+    exit.worse(exit_after(outcomes, named, done.stop.as_ref()))
+}
+
+/// The exit code of steps with these outcomes. `named` jobs are still as they were, besides those that the outcomes count as such.
+pub(in crate::cli::commands) fn exit_after(outcomes: &Outcomes, named: u64, stop: Option<&StoreError>) -> Exit {
+    let mut exit = if outcomes.unknown > 0 { Exit::Unknown } else { Exit::Done };
+    if outcomes.locked + outcomes.refused + outcomes.not_tried + named > 0 {
         exit = exit.worse(Exit::Partial);
     }
-    match &done.stop {
+    match stop {
         // The codes of these errors promise that nothing was written, but the run had already begun to write.
         Some(stop) if matches!(exit_of(stop.kind), Exit::TryAgain) => exit.worse(Exit::Partial),
         Some(stop) if matches!(stop.kind, StoreErrorKind::RowData | StoreErrorKind::Refused) => {

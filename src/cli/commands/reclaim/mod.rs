@@ -3,7 +3,7 @@ mod follow_up;
 mod options;
 mod run;
 
-pub(super) use ending::{Next, end, exit};
+pub(super) use ending::{Next, end, exit, exit_after};
 pub(super) use follow_up::FollowUp;
 pub(super) use options::Options;
 pub(super) use run::{Run, run_id};

@@ -1,0 +1,228 @@
+//! One record of a run, for two sinks: the journal of this host, and the ledger where the queue has one.
+
+use super::line::{Counts, JournalLine, RunEnd, StepEnd};
+use super::{Directory, JournalError, JournalWriter};
+use crate::model::{Action, Actor, Change, LedgerRow, Outcome, RecordedStep, RunHead, StepResult, Timestamp};
+
+/// Whether a run keeps a journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Keep {
+    /// No journal.
+    #[default]
+    Off,
+    /// A journal if one can be written; if not, the run warns and goes on.
+    IfPossible,
+    /// Without a journal nothing is written.
+    Required,
+}
+
+/// Who runs a command, why, and where that is recorded.
+#[derive(Debug, Clone, Default)]
+pub struct RecordOptions {
+    /// The command.
+    pub command: &'static str,
+    /// Who runs it.
+    pub actor: Actor,
+    /// On which host.
+    pub host: Option<String>,
+    /// Why, in the operator's words.
+    pub reason: Option<String>,
+    /// Whether a journal is kept.
+    pub keep: Keep,
+    /// Where journals are; `None` where no environment variable says.
+    pub directory: Option<Directory>,
+}
+
+/// The record of one run, being made.
+pub struct Recording {
+    head: RunHead,
+    keep: Keep,
+    journal: Option<JournalWriter>,
+    has_ledger: bool,
+    batch: u64,
+    moved: u64,
+    /// Moved jobs that no record could revert.
+    lost: u64,
+    /// Jobs that were moved, or may have been, and that no intent in the journal names.
+    unrecorded: u64,
+    /// Why there is no journal, or not all of it.
+    trouble: Option<String>,
+}
+
+impl Recording {
+    /// Begins one. No file is made before the first batch.
+    pub fn begin(options: &RecordOptions, head: RunHead, has_ledger: bool) -> Recording {
+        let mut trouble = None;
+        let journal = match (&options.directory, options.keep) {
+            (_, Keep::Off) => None,
+            (None, _) => {
+                trouble =
+                    Some("HOME is not set, so there is no place for it; JOBDOCTOR_STATE_DIR names one".to_owned());
+                None
+            }
+            (Some(directory), _) => JournalWriter::new(directory.clone(), head.clone())
+                .map_err(|error| trouble = Some(error.to_string()))
+                .ok(),
+        };
+        let keep = options.keep;
+        Recording { head, keep, journal, has_ledger, batch: 0, moved: 0, lost: 0, unrecorded: 0, trouble }
+    }
+
+    /// Why nothing may be written, if so: the journal is required, and cannot be kept.
+    pub fn refusal(&self) -> Option<String> {
+        if self.keep != Keep::Required {
+            return None;
+        }
+        let trouble = match &self.journal {
+            Some(journal) => journal.ready().err().map(|error| error.to_string()),
+            None => self.trouble.clone(),
+        };
+        trouble.map(|trouble| required(&trouble))
+    }
+
+    /// The recorder of a batch of these steps, without what becomes of their rows.
+    pub fn batch(&mut self, steps: Vec<RecordedStep>) -> BatchRecorder<'_> {
+        self.batch += 1;
+        let wakes = !steps.is_empty() && steps.iter().all(|step| step.action == Action::Wake);
+        BatchRecorder { recording: self, steps, wakes, has_intent: false, is_in_journal: false, lost: 0 }
+    }
+
+    /// Records how the run ended; after a gap too, if there is room again: then it says how much is missing.
+    pub fn finish(&mut self, outcomes: &Counts, stop: Option<String>) {
+        let end = JournalLine::End(RunEnd { outcomes: outcomes.clone(), unrecorded: self.unrecorded, stop });
+        let Some(journal) = self.journal.as_mut().filter(|journal| journal.is_begun()) else { return };
+        if let Err(error) = journal.write(&end, true) {
+            self.give_up(&error);
+        }
+    }
+
+    fn give_up(&mut self, error: &JournalError) {
+        self.trouble.get_or_insert_with(|| error.to_string());
+        if self.journal.as_ref().is_some_and(|journal| !journal.is_begun()) {
+            self.journal = None;
+        }
+    }
+
+    /// The run's id, once it has written something that it stands for.
+    pub fn run_id(&self) -> Option<String> {
+        (self.moved > 0 || self.path().is_some()).then(|| self.head.run_id.clone())
+    }
+
+    /// The journal's file, if there is one.
+    pub fn path(&self) -> Option<String> {
+        let journal = self.journal.as_ref().filter(|journal| journal.is_begun());
+        journal.map(|journal| journal.path().display().to_string())
+    }
+
+    /// Whether every job that was moved could be reverted.
+    pub fn is_whole(&self) -> bool {
+        self.keeps() && self.lost == 0
+    }
+
+    fn keeps(&self) -> bool {
+        self.has_ledger || self.journal.is_some()
+    }
+
+    /// Whether `history` lists the run: one that has moved nothing is in no ledger.
+    pub fn is_kept(&self) -> bool {
+        self.path().is_some() || (self.has_ledger && self.moved > 0)
+    }
+
+    /// The warning after a run. Where nothing was written there is none: an idle sweep is silent.
+    pub fn warning(&self) -> Option<String> {
+        let trouble = self.trouble.as_ref().filter(|_| self.moved > 0)?;
+        Some(match (self.has_ledger, self.path()) {
+            (true, _) => {
+                format!("the ledger has this run, but this host's journal has not, or not all of it: {trouble}")
+            }
+            (false, None) => format!("this run is not recorded and cannot be reverted: {trouble}"),
+            (false, Some(path)) => {
+                format!("not all of this run is recorded in {path}, and the rest cannot be reverted: {trouble}")
+            }
+        })
+    }
+}
+
+fn required(trouble: &str) -> String {
+    format!("the journal is required (journal = \"required\"), and {trouble}")
+}
+
+/// Records one batch: the intent ahead of its commit, and what became of it.
+pub struct BatchRecorder<'r> {
+    recording: &'r mut Recording,
+    steps: Vec<RecordedStep>,
+    /// True for wake-ups, which are not recorded: they change no row, and come again with each sweep.
+    wakes: bool,
+    /// Whether the transaction got as far as its intent.
+    has_intent: bool,
+    /// Whether the intent is in the journal.
+    is_in_journal: bool,
+    /// Jobs of it that no record could revert.
+    lost: u64,
+}
+
+impl BatchRecorder<'_> {
+    /// False if nothing is recorded of the batch.
+    pub fn keeps(&self) -> bool {
+        self.recording.keeps() && !self.wakes
+    }
+
+    /// The rows for the ledger.
+    pub fn ledger(&self, at: Timestamp, changes: &[Change]) -> Vec<LedgerRow> {
+        let row = |step| LedgerRow { moved_at: at, head: self.recording.head.clone(), step };
+        if self.wakes { Vec::new() } else { self.changed(changes).into_iter().map(row).collect() }
+    }
+
+    /// Writes the intent to the journal.
+    ///
+    /// # Errors
+    /// When it cannot be written although the journal is required, with why; and what to try.
+    pub fn intent(&mut self, at: Timestamp, changes: &[Change]) -> Result<(), (String, &'static str)> {
+        (self.has_intent, self.is_in_journal) = (true, false);
+        if self.wakes {
+            return Ok(());
+        }
+        let intent = JournalLine::Intent { batch: self.recording.batch, at, changes: self.changed(changes) };
+        let recording = &mut *self.recording;
+        if let Some(journal) = recording.journal.as_mut().filter(|_| recording.trouble.is_none()) {
+            match journal.write(&intent, true) {
+                Ok(()) => self.is_in_journal = true,
+                Err(error) if recording.keep == Keep::Required => {
+                    return Err((required(&error.to_string()), error.hint()));
+                }
+                Err(error) => recording.give_up(&error),
+            }
+        }
+        let without_row = changes.iter().filter(|change| change.row.is_none()).count();
+        self.lost = if self.is_in_journal || recording.has_ledger { without_row } else { changes.len() } as u64;
+        Ok(())
+    }
+
+    /// Records how the steps ended.
+    pub fn ended(self, results: &[StepResult]) {
+        if self.wakes {
+            return;
+        }
+        let is_done = |result: &&StepResult| matches!(result.outcome, Outcome::Moved | Outcome::Unknown);
+        let done = results.iter().filter(is_done).count() as u64;
+        let recording = self.recording;
+        recording.moved += done;
+        recording.unrecorded += if self.is_in_journal { 0 } else { done };
+        recording.lost += if self.has_intent { self.lost.min(done) } else { done };
+        // After a gap, what follows could not be told apart from what is whole.
+        let Some(journal) = recording.journal.as_mut().filter(|_| recording.trouble.is_none()) else { return };
+        let steps = self.steps.iter().zip(results).map(|(step, result)| StepEnd::of(&step.id, result)).collect();
+        if let Err(error) = journal.write_if_begun(&JournalLine::Result { batch: recording.batch, steps }, false) {
+            recording.give_up(&error);
+        }
+    }
+
+    /// The steps that changed something, with their rows.
+    fn changed(&self, changes: &[Change]) -> Vec<RecordedStep> {
+        let step = |change: &Change| {
+            let step = self.steps.get(change.step)?;
+            Some(RecordedStep { row: change.row.clone(), ..step.clone() })
+        };
+        changes.iter().filter_map(step).collect()
+    }
+}

@@ -1,0 +1,223 @@
+//! Carries steps out batch by batch, each a short transaction of its own: what `reclaim` and `undo` have in common.
+
+use super::OpsError;
+use super::guard::refusal_of_place;
+use crate::history::{BatchRecorder, Counts, Recording};
+use crate::model::{BatchReport, Outcome, RecordedStep, StepResult};
+use crate::output::{Outcomes, Spool, StepDocument};
+use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::Range;
+use std::time::Duration;
+
+/// Rows a batch: few enough that locks are held for less than 50 ms (measured: 18 ms at 1,000 rows, 229 ms at 50,000).
+pub(super) const BATCH: usize = 500;
+/// Lets workers in between two batches.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Items that wait until there is a batch of their kind.
+pub(super) struct Waiting<K, T>(BTreeMap<K, Vec<T>>);
+
+impl<K: Ord + Clone, T> Waiting<K, T> {
+    /// None yet.
+    pub(super) fn new() -> Waiting<K, T> {
+        Waiting(BTreeMap::new())
+    }
+
+    /// Adds an item, and returns the batch that it completes.
+    pub(super) fn add(&mut self, kind: K, item: T) -> Option<Vec<T>> {
+        let waiting = self.0.entry(kind.clone()).or_default();
+        waiting.push(item);
+        if waiting.len() == BATCH { self.0.remove(&kind) } else { None }
+    }
+
+    /// The batches that were not completed, in the order of their kinds.
+    pub(super) fn rest(self) -> impl Iterator<Item = (K, Vec<T>)> {
+        self.0.into_iter()
+    }
+}
+
+/// Has the writer carry out the steps of a batch that lie in that range.
+pub(super) type Act<'a> =
+    dyn FnMut(&mut dyn Writer, Range<usize>, &mut BatchRecorder<'_>) -> BatchReport<StoreError> + 'a;
+
+/// Carries out batches. The only place that asks a store for a writer.
+pub(super) struct BatchRunner<'a, J> {
+    limits: &'a Limits,
+    recording: &'a mut Recording,
+    writer: Box<dyn Writer>,
+    batches: usize,
+    ended: Ended<J>,
+}
+
+/// What became of the steps.
+pub(super) struct Ended<J> {
+    /// The steps with their outcomes, in the order of the plan.
+    pub(super) steps: Spool<J>,
+    /// How many ended how; they add up to the steps.
+    outcomes: Counts,
+    /// Why it stopped before the end, if it did.
+    stop: Option<StoreError>,
+    /// What went wrong besides.
+    warnings: Vec<String>,
+}
+
+impl<'a, J: StepDocument> BatchRunner<'a, J> {
+    /// Opens the store for writing.
+    ///
+    /// # Errors
+    /// When that fails. Nothing was written then.
+    pub(super) fn begin(
+        store: &dyn Store,
+        limits: &'a Limits,
+        recording: &'a mut Recording,
+    ) -> Result<BatchRunner<'a, J>, OpsError> {
+        let ended = Ended { steps: Spool::default(), outcomes: Counts::new(), stop: None, warnings: Vec::new() };
+        Ok(BatchRunner { limits, recording, writer: store.writer(limits)?, batches: 0, ended })
+    }
+
+    /// The writer, to be prepared before the first batch.
+    pub(super) fn writer(&mut self) -> &mut dyn Writer {
+        &mut *self.writer
+    }
+
+    /// Carries out a batch; with each step goes its document, and the place of that in the list.
+    pub(super) fn batch(&mut self, steps: &[RecordedStep], jobs: Vec<(usize, J)>, act: &mut Act<'_>) {
+        let results = self.results(steps, 0..steps.len(), act);
+        for ((place, mut job), result) in jobs.into_iter().zip(results) {
+            *self.ended.outcomes.entry(result.outcome).or_default() += 1;
+            job.set_end(result);
+            if let Err(error) = self.ended.steps.push(i64::try_from(place).unwrap_or(i64::MAX), job) {
+                self.fail(&error);
+            }
+        }
+    }
+
+    /// Stops the run. What is committed stays committed, and must still be reported: this is no reason to end without a
+    /// document.
+    pub(super) fn fail(&mut self, error: &io::Error) {
+        let message = format!("the temporary file of a long plan failed: {error}");
+        self.ended.stop.get_or_insert_with(|| StoreError::new(StoreErrorKind::Other, message));
+    }
+
+    /// Carries out some steps of a batch; where the commit is refused on account of some row, each half by itself.
+    fn results(&mut self, steps: &[RecordedStep], range: Range<usize>, act: &mut Act<'_>) -> Vec<StepResult> {
+        if self.ended.stop.is_none() {
+            self.ended.stop = self.time_is_up();
+        }
+        if self.ended.stop.is_some() {
+            return range.map(|_| StepResult::of(Outcome::NotTried)).collect();
+        }
+        if self.batches > 0 {
+            std::thread::sleep(PAUSE);
+        }
+        self.batches += 1;
+        let numbered = steps.get(range.clone()).unwrap_or_default().iter().cloned().enumerate();
+        let mut recorder =
+            self.recording.batch(numbered.map(|(step, recorded)| RecordedStep { step, ..recorded }).collect());
+        let done = act(&mut *self.writer, range.clone(), &mut recorder);
+        recorder.ended(&done.results);
+        if done.is_to_be_split() {
+            let half = range.start + range.len() / 2;
+            let mut results = self.results(steps, range.start..half, act);
+            results.extend(self.results(steps, half..range.end, act));
+            return results;
+        }
+        self.ended.stop = done.stop;
+        self.ended.warnings.extend(done.warnings);
+        done.results
+    }
+
+    fn time_is_up(&self) -> Option<StoreError> {
+        if self.limits.interrupt.is_raised() {
+            return Some(StoreError::new(StoreErrorKind::Interrupted, "interrupted"));
+        }
+        self.limits.left().is_zero().then(|| StoreError::new(StoreErrorKind::TimedOut, "the time limit ran out"))
+    }
+
+    /// Ends the run of so many planned steps: those that came into no batch were not tried.
+    pub(super) fn finish(mut self, planned: u64) -> Ended<J> {
+        let counted: u64 = self.ended.outcomes.values().sum();
+        let missed = planned.saturating_sub(counted);
+        if missed > 0 {
+            *self.ended.outcomes.entry(Outcome::NotTried).or_default() += missed;
+        }
+        self.ended.steps.sort();
+        self.recording.finish(&self.ended.outcomes, self.ended.stop.as_ref().map(|stop| stop.message.clone()));
+        self.ended
+    }
+}
+
+/// A plan that was carried out as far as that was asked for and no guard was in the way.
+pub(super) struct CarriedOut<J> {
+    /// False for a dry run, and for a plan that was refused.
+    pub(super) applied: bool,
+    /// Why it was refused.
+    pub(super) refused: Option<String>,
+    /// How the steps ended; `None` unless it was applied.
+    pub(super) outcomes: Option<Outcomes>,
+    /// The steps with their ends; `None` where none was tried.
+    pub(super) steps: Option<Spool<J>>,
+    /// What stopped it early.
+    pub(super) stop: Option<StoreError>,
+    /// What went wrong besides.
+    pub(super) after: Vec<String>,
+}
+
+/// Carries a plan of so many steps out with `act`, if that is asked for, no guard has `refused` it, the store may be written to
+/// and a record can be kept.
+///
+/// # Errors
+/// When it could not be begun; nothing was written then.
+pub(super) fn carry_out<J>(
+    store: &dyn Store,
+    recording: &mut Recording,
+    is_asked: bool,
+    mut refused: Option<String>,
+    planned: u64,
+    act: impl FnOnce(&mut Recording) -> Result<Ended<J>, OpsError>,
+) -> Result<CarriedOut<J>, OpsError> {
+    if is_asked {
+        refused = refused.or_else(|| refusal_of_place(store)).or_else(|| recording.refusal().filter(|_| planned > 0));
+    }
+    let applied = is_asked && refused.is_none();
+    let mut done = CarriedOut {
+        applied,
+        refused,
+        outcomes: applied.then(Outcomes::default),
+        steps: None,
+        stop: None,
+        after: Vec::new(),
+    };
+    if !applied || planned == 0 {
+        return Ok(done);
+    }
+    let Ended { steps, outcomes, stop, warnings } = act(recording)?;
+    let is_untouched = outcomes.get(&Outcome::NotTried) == Some(&planned);
+    match stop {
+        // The journal could not take the intent, so the first batch was rolled back: a guard has held.
+        Some(error) if is_untouched && error.kind == StoreErrorKind::Refused => {
+            (done.applied, done.refused, done.outcomes) = (false, Some(error.message), None);
+        }
+        Some(error) if is_untouched => return Err(error.into()),
+        stop => {
+            (done.stop, done.after) = (stop, warnings);
+            done.after.extend(recording.warning());
+            (done.outcomes, done.steps) = (Some(Outcomes::of(&outcomes)), Some(steps));
+        }
+    }
+    Ok(done)
+}
+
+/// A document of a plan, and why carrying it out ended early, if it did.
+pub struct Finished<D> {
+    /// The document.
+    pub document: D,
+    /// What stopped it.
+    pub stop: Option<StoreError>,
+    /// What went wrong after a commit, such as wake-ups that failed.
+    pub after: Vec<String>,
+    /// True if `history` knows the run.
+    pub is_recorded: bool,
+}
