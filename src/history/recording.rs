@@ -10,30 +10,30 @@ pub enum Keep {
     /// No journal.
     #[default]
     Off,
-    /// A journal if one can be written; if not, the run warns and goes on.
+    /// A journal if possible; otherwise a warning.
     IfPossible,
-    /// Without a journal nothing is written.
+    /// A journal, or nothing is written to the queue.
     Required,
 }
 
-/// Who runs a command, why, and where that is recorded.
+/// Who runs a command, why, and where the run is recorded.
 #[derive(Debug, Clone, Default)]
 pub struct RecordOptions {
     /// The command.
     pub command: &'static str,
     /// Who runs it.
     pub actor: Actor,
-    /// On which host.
+    /// The host.
     pub host: Option<String>,
-    /// Why, in the operator's words.
+    /// The operator's reason.
     pub reason: Option<String>,
     /// Whether a journal is kept.
     pub keep: Keep,
-    /// Where journals are; `None` where no environment variable says.
+    /// The directory of the journals; `None` if none is known.
     pub directory: Option<Directory>,
 }
 
-/// The record of one run, being made.
+/// The record of a run that is under way.
 pub struct Recording {
     head: RunHead,
     keep: Keep,
@@ -41,16 +41,16 @@ pub struct Recording {
     has_ledger: bool,
     batch: u64,
     moved: u64,
-    /// Moved jobs that no record could revert.
+    /// Moved jobs that no record can restore.
     lost: u64,
-    /// Jobs that were moved, or may have been, and that no intent in the journal names.
+    /// Jobs that were moved, or may have been, without an intent in the journal.
     unrecorded: u64,
-    /// Why there is no journal, or not all of it.
+    /// Why the journal is missing or incomplete.
     trouble: Option<String>,
 }
 
 impl Recording {
-    /// Begins one. No file is made before the first batch.
+    /// Begins a record. The file is created with its first intent.
     pub fn begin(options: &RecordOptions, head: RunHead, has_ledger: bool) -> Recording {
         let mut trouble = None;
         let journal = match (&options.directory, options.keep) {
@@ -68,7 +68,7 @@ impl Recording {
         Recording { head, keep, journal, has_ledger, batch: 0, moved: 0, lost: 0, unrecorded: 0, trouble }
     }
 
-    /// Why nothing may be written, if so: the journal is required, and cannot be kept.
+    /// Why nothing may be written, if so: a required journal that cannot be written.
     pub fn refusal(&self) -> Option<String> {
         if self.keep != Keep::Required {
             return None;
@@ -80,14 +80,14 @@ impl Recording {
         trouble.map(|trouble| required(&trouble))
     }
 
-    /// The recorder of a batch of these steps, without what becomes of their rows.
+    /// The recorder of a batch with these steps, without the changes of their rows.
     pub fn batch(&mut self, steps: Vec<RecordedStep>) -> BatchRecorder<'_> {
         self.batch += 1;
         let wakes = !steps.is_empty() && steps.iter().all(|step| step.action == Action::Wake);
         BatchRecorder { recording: self, steps, wakes, has_intent: false, is_in_journal: false, lost: 0 }
     }
 
-    /// Records how the run ended; after a gap too, if there is room again: then it says how much is missing.
+    /// Records the end of the run, also after a gap: then it says how much is missing.
     pub fn finish(&mut self, outcomes: &Counts, stop: Option<String>) {
         let end = JournalLine::End(RunEnd { outcomes: outcomes.clone(), unrecorded: self.unrecorded, stop });
         let Some(journal) = self.journal.as_mut().filter(|journal| journal.is_begun()) else { return };
@@ -103,7 +103,7 @@ impl Recording {
         }
     }
 
-    /// The run's id, once it has written something that it stands for.
+    /// The run's id, once the run has moved a job or written a journal.
     pub fn run_id(&self) -> Option<String> {
         (self.moved > 0 || self.path().is_some()).then(|| self.head.run_id.clone())
     }
@@ -114,7 +114,7 @@ impl Recording {
         journal.map(|journal| journal.path().display().to_string())
     }
 
-    /// Whether every job that was moved could be reverted.
+    /// True if every moved job can be restored.
     pub fn is_whole(&self) -> bool {
         self.keeps() && self.lost == 0
     }
@@ -123,12 +123,12 @@ impl Recording {
         self.has_ledger || self.journal.is_some()
     }
 
-    /// Whether `history` lists the run: one that has moved nothing is in no ledger.
+    /// True if `history` finds this run: a run that has moved nothing is in no ledger.
     pub fn is_kept(&self) -> bool {
         self.path().is_some() || (self.has_ledger && self.moved > 0)
     }
 
-    /// The warning after a run. Where nothing was written there is none: an idle sweep is silent.
+    /// The warning about an incomplete record. An idle sweep has none.
     pub fn warning(&self) -> Option<String> {
         let trouble = self.trouble.as_ref().filter(|_| self.moved > 0)?;
         Some(match (self.has_ledger, self.path()) {
@@ -151,13 +151,13 @@ fn required(trouble: &str) -> String {
 pub struct BatchRecorder<'r> {
     recording: &'r mut Recording,
     steps: Vec<RecordedStep>,
-    /// True for wake-ups, which are not recorded: they change no row, and come again with each sweep.
+    /// True for wake-ups, which are not recorded: they change no row, and each sweep repeats them.
     wakes: bool,
     /// Whether the transaction got as far as its intent.
     has_intent: bool,
     /// Whether the intent is in the journal.
     is_in_journal: bool,
-    /// Jobs of it that no record could revert.
+    /// Jobs of the batch that no record can restore.
     lost: u64,
 }
 
@@ -209,7 +209,7 @@ impl BatchRecorder<'_> {
         recording.moved += done;
         recording.unrecorded += if self.is_in_journal { 0 } else { done };
         recording.lost += if self.has_intent { self.lost.min(done) } else { done };
-        // After a gap, what follows could not be told apart from what is whole.
+        // After a gap, a further line would make the journal look complete.
         let Some(journal) = recording.journal.as_mut().filter(|_| recording.trouble.is_none()) else { return };
         let steps = self.steps.iter().zip(results).map(|(step, result)| StepEnd::of(&step.id, result)).collect();
         if let Err(error) = journal.write_if_begun(&JournalLine::Result { batch: recording.batch, steps }, false) {

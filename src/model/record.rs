@@ -97,7 +97,7 @@ pub struct RecordedStep {
     pub attempts_after: Option<i64>,
     /// The rules that it was judged by.
     pub rules: Vec<String>,
-    /// The row before and after; `None` where the step cannot be reverted. The key is always there: a step without it is malformed.
+    /// The row before and after; `None` where the step cannot be reverted. A line without the field is refused.
     #[serde(deserialize_with = "Option::deserialize")]
     pub row: Option<RowChange>,
 }
@@ -153,4 +153,21 @@ pub struct Loss {
     pub attempts_after: Option<i64>,
     /// True if the run reverted another one, so that the job was not lost after all.
     pub reverted: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_step_without_its_row_is_refused() {
+        let mut step = json!({
+            "step": 0, "id": "1", "key": [1], "queue": null, "kind": null, "owner": null, "action": "fail",
+            "state_before": "a", "state_after": "b", "attempts_before": null, "attempts_after": null, "rules": [], "row": null
+        });
+        assert!(serde_json::from_value::<RecordedStep>(step.clone()).is_ok_and(|step| step.row.is_none()));
+        step.as_object_mut().unwrap().remove("row");
+        assert!(serde_json::from_value::<RecordedStep>(step).is_err_and(|error| error.to_string().contains("row")));
+    }
 }

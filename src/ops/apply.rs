@@ -1,4 +1,4 @@
-//! Applies a plan.
+//! Executes a plan in batches.
 
 use super::OpsError;
 use super::batches::{BatchRunner, Ended, Waiting};
@@ -15,8 +15,8 @@ use crate::preset::QueueSpec;
 use crate::store::{Limits, Store};
 use std::time::Instant;
 
-/// Applies a plan batch by batch. Killing it at any point leaves whole batches, and running it again is safe, because every
-/// step carries its precondition.
+/// Executes a plan batch by batch, each a short transaction of its own. Killing it at any point leaves whole batches, and
+/// running it again is safe, because every step carries its precondition.
 ///
 /// # Errors
 /// When the store cannot be opened for writing. Nothing was written then.
@@ -41,7 +41,7 @@ pub(super) fn apply(
     };
     let mut first = 0;
     for part in plan.parts() {
-        // A batch holds one kind of action, for one kind of cause.
+        // A batch holds one action and one cause.
         let mut waiting = Waiting::new();
         for (n, (step, job)) in part.steps.iter().zip(part.jobs.iter()).enumerate() {
             match (step, job) {

@@ -1,4 +1,4 @@
-//! Carries steps out batch by batch, each a short transaction of its own: what `reclaim` and `undo` have in common.
+//! Executes steps batch by batch, each a short transaction of its own, for `reclaim` and for `undo`.
 
 use super::OpsError;
 use super::guard::refusal_of_place;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// Rows a batch: few enough that locks are held for less than 50 ms (measured: 18 ms at 1,000 rows, 229 ms at 50,000).
 pub(super) const BATCH: usize = 500;
-/// Lets workers in between two batches.
+/// The pause between two batches, in which waiting workers get their turn.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Items that wait until there is a batch of their kind.
@@ -38,11 +38,11 @@ impl<K: Ord + Clone, T> Waiting<K, T> {
     }
 }
 
-/// Has the writer carry out the steps of a batch that lie in that range.
+/// Has the writer execute the steps of a batch that lie in that range.
 pub(super) type Act<'a> =
     dyn FnMut(&mut dyn Writer, Range<usize>, &mut BatchRecorder<'_>) -> BatchReport<StoreError> + 'a;
 
-/// Carries out batches. The only place that asks a store for a writer.
+/// Executes batches. The only place that asks a store for a writer.
 pub(super) struct BatchRunner<'a, J> {
     limits: &'a Limits,
     recording: &'a mut Recording,
@@ -51,15 +51,15 @@ pub(super) struct BatchRunner<'a, J> {
     ended: Ended<J>,
 }
 
-/// What became of the steps.
+/// How the steps ended.
 pub(super) struct Ended<J> {
     /// The steps with their outcomes, in the order of the plan.
     pub(super) steps: Spool<J>,
-    /// How many ended how; they add up to the steps.
+    /// Steps by outcome; they add up to all steps.
     outcomes: Counts,
     /// Why it stopped before the end, if it did.
     stop: Option<StoreError>,
-    /// What went wrong besides.
+    /// Warnings after the commits.
     warnings: Vec<String>,
 }
 
@@ -82,7 +82,7 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
         &mut *self.writer
     }
 
-    /// Carries out a batch; with each step goes its document, and the place of that in the list.
+    /// Executes a batch; with each step goes its document, and the place of that in the list.
     pub(super) fn batch(&mut self, steps: &[RecordedStep], jobs: Vec<(usize, J)>, act: &mut Act<'_>) {
         let results = self.results(steps, 0..steps.len(), act);
         for ((place, mut job), result) in jobs.into_iter().zip(results) {
@@ -94,14 +94,13 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
         }
     }
 
-    /// Stops the run. What is committed stays committed, and must still be reported: this is no reason to end without a
-    /// document.
+    /// Stops the run. Its document is still printed: what is committed must be reported.
     pub(super) fn fail(&mut self, error: &io::Error) {
         let message = format!("the temporary file of a long plan failed: {error}");
         self.ended.stop.get_or_insert_with(|| StoreError::new(StoreErrorKind::Other, message));
     }
 
-    /// Carries out some steps of a batch; where the commit is refused on account of some row, each half by itself.
+    /// Executes some steps of a batch; if some row's data makes the commit fail, executes each half separately.
     fn results(&mut self, steps: &[RecordedStep], range: Range<usize>, act: &mut Act<'_>) -> Vec<StepResult> {
         if self.ended.stop.is_none() {
             self.ended.stop = self.time_is_up();
@@ -149,7 +148,7 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
     }
 }
 
-/// A plan that was carried out as far as that was asked for and no guard was in the way.
+/// How a plan ended: executed if that was asked for and no guard refused it.
 pub(super) struct CarriedOut<J> {
     /// False for a dry run, and for a plan that was refused.
     pub(super) applied: bool,
@@ -161,11 +160,11 @@ pub(super) struct CarriedOut<J> {
     pub(super) steps: Option<Spool<J>>,
     /// What stopped it early.
     pub(super) stop: Option<StoreError>,
-    /// What went wrong besides.
+    /// Warnings after the commits.
     pub(super) after: Vec<String>,
 }
 
-/// Carries a plan of so many steps out with `act`, if that is asked for, no guard has `refused` it, the store may be written to
+/// Executes a plan of so many steps with `act`, if that is asked for, no guard has `refused` it, the store may be written to
 /// and a record can be kept.
 ///
 /// # Errors
@@ -179,7 +178,8 @@ pub(super) fn carry_out<J>(
     act: impl FnOnce(&mut Recording) -> Result<Ended<J>, OpsError>,
 ) -> Result<CarriedOut<J>, OpsError> {
     if is_asked {
-        refused = refused.or_else(|| refusal_of_place(store)).or_else(|| recording.refusal().filter(|_| planned > 0));
+        refused = refused.or_else(|| refusal_of_place(store));
+        refused = refused.or_else(|| recording.refusal().filter(|_| planned > 0));
     }
     let applied = is_asked && refused.is_none();
     let mut done = CarriedOut {
@@ -196,7 +196,7 @@ pub(super) fn carry_out<J>(
     let Ended { steps, outcomes, stop, warnings } = act(recording)?;
     let is_untouched = outcomes.get(&Outcome::NotTried) == Some(&planned);
     match stop {
-        // The journal could not take the intent, so the first batch was rolled back: a guard has held.
+        // The required journal failed, so the first batch was rolled back and nothing was written.
         Some(error) if is_untouched && error.kind == StoreErrorKind::Refused => {
             (done.applied, done.refused, done.outcomes) = (false, Some(error.message), None);
         }
@@ -210,13 +210,13 @@ pub(super) fn carry_out<J>(
     Ok(done)
 }
 
-/// A document of a plan, and why carrying it out ended early, if it did.
+/// The document, and why the run ended early, if it did.
 pub struct Finished<D> {
     /// The document.
     pub document: D,
     /// What stopped it.
     pub stop: Option<StoreError>,
-    /// What went wrong after a commit, such as wake-ups that failed.
+    /// Warnings after the commits, such as wake-ups that failed.
     pub after: Vec<String>,
     /// True if `history` knows the run.
     pub is_recorded: bool,

@@ -19,7 +19,7 @@ pub struct ApplyOptions<'a> {
     pub schema: &'static str,
     /// False for a dry run.
     pub apply: bool,
-    /// What keeps a plan from being applied.
+    /// What keeps a plan from being executed.
     pub guard: Guard<'a>,
     /// The run's id, which is part of the reason written with each job.
     pub run_id: String,
@@ -32,17 +32,17 @@ pub struct ApplyOptions<'a> {
 }
 
 impl ApplyOptions<'_> {
-    /// The reason that is written with each job.
+    /// The reason that is written with each job, if the queue keeps its last error.
     pub(super) fn reason(&self, cause: Cause) -> String {
         let words = cause.reason(&self.run_id);
         self.record.reason.as_ref().map_or(words.clone(), |reason| format!("{words}: {reason}"))
     }
 }
 
-/// A plan that was printed or applied.
+/// The document of a plan that was printed or executed.
 pub type Reclaimed = Finished<Reclaim>;
 
-/// Prints or applies a plan.
+/// Prints or executes a plan.
 ///
 /// # Errors
 /// When the plan could not be begun; nothing was written then.

@@ -1,4 +1,4 @@
-//! What `reclaim` and `undo` record of a run, and the reason that is written with each job.
+//! What a run records of itself and of its steps, and the reason that is written with each job.
 
 use crate::history::{BatchRecorder, RecordOptions};
 use crate::model::{Change, LedgerRow, RecordedStep, RunHead, RunTarget, Step, Timestamp};
@@ -7,19 +7,19 @@ use crate::policy::Proves;
 use crate::preset::QueueSpec;
 use crate::store::{Recorder, StoreError, StoreErrorKind};
 
-/// Why a job is moved, as far as the queue's own last error distinguishes it.
+/// Why a job is moved, for the error that the queue keeps with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cause {
     /// Its worker is dead.
     Dead,
     /// It took too long, or its deadline has passed; its worker may be alive.
     Late,
-    /// It waited, and no worker took it.
+    /// It waited too long.
     Waited,
 }
 
 impl Cause {
-    /// That of a step.
+    /// The cause of a step.
     pub(super) fn of(spec: &QueueSpec, job: &StepJob) -> Cause {
         match job.job.reasons.iter().any(|reason| reason.proves == Some(Proves::Death)) {
             _ if spec.waits => Cause::Waited,
@@ -74,7 +74,7 @@ pub(super) fn run_head(
     }
 }
 
-/// A planned step as a record keeps it.
+/// A planned step, as the journal and the ledger record it.
 pub(super) fn recorded(step: &Step, job: &StepJob) -> RecordedStep {
     RecordedStep {
         step: 0,

@@ -79,9 +79,8 @@ pub struct HistoryChange {
 }
 
 impl HistoryStep {
-    /// The columns of `csv`.
-    pub(super) const COLUMNS: &'static str = "\
-        id queue kind owner action state state_after attempts attempts_after rules outcome compared undoable";
+    /// The columns of `csv` that come after those of the job.
+    const FURTHER_COLUMNS: &'static str = "rules outcome compared undoable";
 }
 
 impl Document for HistoryOne {
@@ -122,7 +121,8 @@ impl Document for HistoryOne {
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        csv_of(HistoryStep::COLUMNS, self.steps.iter(), out)
+        let columns = [RecordedJob::COLUMNS, HistoryStep::FURTHER_COLUMNS].join(" ");
+        csv_of(&columns, self.steps.iter(), out)
     }
 
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -126,7 +126,7 @@ impl Job {
         max_attempts verdict liveness rule=/reasons/0/rule detail=/reasons/0/detail action stalls";
 }
 
-/// The document of a step: a list shows it before and after it is carried out.
+/// The document of a step: a list shows it before and after it is executed.
 pub trait StepDocument: Clone + Serialize + DeserializeOwned {
     /// Adds how the step ended.
     fn set_end(&mut self, result: StepResult);

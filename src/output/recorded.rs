@@ -31,7 +31,10 @@ pub struct RecordedJob {
 }
 
 impl RecordedJob {
-    /// The job of a step.
+    /// The columns of `csv`.
+    pub(super) const COLUMNS: &'static str = "id queue kind owner action state state_after attempts attempts_after";
+
+    /// That of a step.
     pub fn of(step: &RecordedStep) -> RecordedJob {
         RecordedJob {
             id: step.id.clone(),

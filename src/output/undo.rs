@@ -92,10 +92,8 @@ pub struct UndoLeft {
 }
 
 impl UndoStep {
-    /// The columns of `csv`.
-    pub(super) const COLUMNS: &'static str = "\
-        id queue kind owner action state state_after attempts attempts_after seen state_seen outcome \
-        error=/error/message";
+    /// The columns of `csv` that come after those of the job.
+    const FURTHER_COLUMNS: &'static str = "seen state_seen outcome error=/error/message";
 
     fn why(&self) -> String {
         match (self.seen, &self.state_seen) {
@@ -134,7 +132,8 @@ impl Document for Undo {
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        csv_of(UndoStep::COLUMNS, self.steps.iter(), out)
+        let columns = [RecordedJob::COLUMNS, UndoStep::FURTHER_COLUMNS].join(" ");
+        csv_of(&columns, self.steps.iter(), out)
     }
 
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {

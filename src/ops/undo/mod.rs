@@ -36,11 +36,13 @@ pub fn undo(
 ) -> Result<Finished<Undo>, OpsError> {
     let planned = plan.len();
     let left = plan.left.len() as u64 + plan.summary.unrecorded.unwrap_or(0);
-    let mut refused = (planned == 0 && left > 0)
-        .then(|| format!("run {} cannot be reverted: its changes are not recorded in full", plan.undoes));
-    if order.apply && refused.is_none() {
-        refused = order.guard.refusal_of_undo(planned).map(|refusal| refusal.to_string());
-    }
+    let refused = if planned == 0 && left > 0 {
+        Some(format!("run {} cannot be reverted: its changes are not recorded in full", plan.undoes))
+    } else if order.apply {
+        order.guard.refusal_of_undo(planned).map(|refusal| refusal.to_string())
+    } else {
+        None
+    };
     let identity = plan.identity.take();
     let head = run_head(&order.record, &order.run_id, plan.store_time, &plan.target, &plan.spec, identity, planned);
     let head = RunHead { undoes: Some(plan.undoes.clone()), ..head };
@@ -67,7 +69,7 @@ pub fn undo(
     Ok(Finished { document, stop, after, is_recorded: recording.is_kept() })
 }
 
-/// Sets rows back batch by batch. A batch is of one action and one list of columns.
+/// Restores rows batch by batch. A batch holds one action and one list of columns.
 ///
 /// # Errors
 /// When the store cannot be opened for writing. Nothing was written then.

@@ -1,4 +1,4 @@
-//! What reverting a run would do.
+//! Plans an undo: which rows to restore, and which changed since.
 
 use crate::history::StepRecord;
 use crate::model::{Action, RecordedStep, Timestamp};
@@ -7,7 +7,7 @@ use crate::ops::{OpsError, Snapshot};
 use crate::output::{RecordedJob, RowNow, Spool, Target, UndoLeft, UndoStep, UndoSummary, advice};
 use crate::preset::{QueueSpec, SpecError};
 
-/// The plan of an undo, as a value. Nothing in it can write.
+/// The plan of an undo. Nothing in it can write.
 pub struct UndoPlan {
     pub(super) spec: QueueSpec,
     pub(super) store_time: Timestamp,
@@ -17,8 +17,9 @@ pub struct UndoPlan {
     pub(super) undoes: String,
     /// `journal` or `ledger`.
     pub(super) source: &'static str,
-    /// What is reverted; and in the same order the documents of it.
+    /// The recorded steps to revert.
     pub(super) steps: Spool<RecordedStep>,
+    /// The jobs as documents show them, in the same order.
     pub(super) jobs: Spool<UndoStep>,
     pub(super) left: Spool<UndoLeft>,
     pub(super) summary: UndoSummary,
@@ -26,7 +27,7 @@ pub struct UndoPlan {
 }
 
 impl UndoPlan {
-    /// How many jobs there are to revert.
+    /// How many jobs there are to restore.
     pub fn len(&self) -> u64 {
         self.summary.planned
     }
@@ -37,7 +38,7 @@ impl UndoPlan {
     }
 }
 
-/// Plans to revert a run.
+/// Plans the undo of a run.
 ///
 /// # Errors
 /// When there is no such run, its record cannot be read, or it was on another queue than the one at hand.
@@ -60,7 +61,6 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str) -> Result<UndoPlan, Op
     if !undone.is_empty() {
         warnings.push(format!("run {run_id} was reverted already, or in part: by {}", undone.join(", ")));
     }
-    // Without a snapshot there is nothing to compare.
     let Some(snapshot) = records.snapshot.as_deref_mut() else {
         return Err(OpsError::usage("no database is at hand", advice::NAME_DATABASE));
     };
@@ -92,7 +92,7 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str) -> Result<UndoPlan, Op
             continue;
         }
         match record.step.as_ref().map(|step| step.action) {
-            // A wake-up has changed nothing, so there is nothing to revert.
+            // A wake changed nothing.
             Some(Action::Wake) => {}
             Some(_) => waiting.push(record),
             None => plan.left.push(0, left_unrecorded(record.id))?,
@@ -115,7 +115,7 @@ impl UndoPlan {
             let Some(step) = record.step else { continue };
             match (now, record.outcome) {
                 (None, _) => self.left.push(0, left(&step))?,
-                // The batch was never committed: there is nothing to revert.
+                // The batch was never committed.
                 (Some((RowNow::AsBefore, _)), None) => {}
                 (Some((now, state)), _) => self.add(step, now, state)?,
             }

@@ -26,7 +26,7 @@ impl From<StoreError> for Failure {
 }
 
 impl Failure {
-    /// The failure of statements on rows that are verified.
+    /// The failure of statements on verified rows.
     pub(super) fn of_rows(error: StoreError) -> Failure {
         if is_of_a_row(&error) { Failure::RowData(error) } else { Failure::Store(error) }
     }

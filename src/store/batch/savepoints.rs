@@ -73,7 +73,7 @@ fn halves(rows: &[usize]) -> Vec<Vec<usize>> {
     [second, first].into_iter().filter(|half| !half.is_empty()).map(<[usize]>::to_vec).collect()
 }
 
-/// Does some work behind a savepoint; the inner error concerns its rows alone, and the work is rolled back.
+/// Does some work behind a savepoint; the inner error is one of its rows, and the work is rolled back.
 pub(super) fn behind_savepoint<S: Session, T>(
     session: &mut S,
     work: impl FnOnce(&mut S) -> Result<T, StoreError>,

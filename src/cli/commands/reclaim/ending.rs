@@ -33,7 +33,8 @@ pub(in crate::cli::commands) fn exit(done: &Reclaimed, source: &PlanSource) -> E
     exit.worse(exit_after(outcomes, named, done.stop.as_ref()))
 }
 
-/// The exit code of steps with these outcomes. `named` jobs are still as they were, besides those that the outcomes count as such.
+/// The exit code of steps that ended so, where this many `named` jobs are still as they were, besides those that the outcomes
+/// count as such.
 pub(in crate::cli::commands) fn exit_after(outcomes: &Outcomes, named: u64, stop: Option<&StoreError>) -> Exit {
     let mut exit = if outcomes.unknown > 0 { Exit::Unknown } else { Exit::Done };
     if outcomes.locked + outcomes.refused + outcomes.not_tried + named > 0 {
