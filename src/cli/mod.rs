@@ -42,7 +42,7 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
-/// Runs the program with these arguments and gives back its exit code.
+/// Runs the program with these arguments and returns its exit code.
 ///
 /// A run that was ended by SIGINT or SIGTERM does not come back: after the batch in hand is finished or rolled back and the report is
 /// printed, the process dies by that signal.

@@ -125,7 +125,7 @@ impl fmt::Display for Unsupported {
             Request::Action { to, .. } => write!(f, "--to {to}: preset {preset} has no such action"),
             Request::Delay { is_jitter, why } => {
                 let flag = if *is_jitter { "--jitter" } else { "--delay" };
-                write!(f, "{flag}: a job of preset {preset} cannot be given back for later: {why}")
+                write!(f, "{flag}: a job of preset {preset} cannot be requeued for later: {why}")
             }
             Request::Stalls => {
                 write!(f, "--max-stalls: nothing counts how often a job of preset {preset} was lost before")
@@ -161,7 +161,7 @@ impl Unsupported {
             Request::Threshold => "say it with --older 5m, or with `older` of the target in the config file",
             Request::Action { offered, .. } => return format!("it has {}", offered.join(", ")),
             Request::Delay { .. } => {
-                "leave --delay and --jitter out, in the config file too; --limit N gives back a few at a time"
+                "leave --delay and --jitter out, in the config file too; --limit N requeues a few at a time"
             }
             Request::Stalls => {
                 "leave it out, in the config file too; a mapping can name a column that its requeue counts up: `stalls` in \

@@ -12,8 +12,8 @@ fn a_preset_without_a_column_for_it() {
     let before = doctor.rows("queue.db", "SELECT * FROM jobs");
     let said = |more: &[&str]| fails(&doctor, &[&sweep[..], more].concat(), 2).stderr;
     assert_snapshot!(said(&["--delay", "30s"]), @r"
-error: --delay: a job of preset simple cannot be given back for later: it has no column in main.jobs that says when a job may run
-hint: leave --delay and --jitter out, in the config file too; --limit N gives back a few at a time
+error: --delay: a job of preset simple cannot be requeued for later: it has no column in main.jobs that says when a job may run
+hint: leave --delay and --jitter out, in the config file too; --limit N requeues a few at a time
 ");
     assert!(said(&["--jitter", "30s"]).starts_with("error: --jitter: "));
     assert_eq!(doctor.rows("queue.db", "SELECT * FROM jobs"), before);

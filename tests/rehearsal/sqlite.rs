@@ -233,8 +233,7 @@ fn attempts_in_a_column_of_texts() {
 /// What the target asks of each run is refused by each run.
 #[test]
 fn a_budget_and_a_delay_of_the_target_that_the_queue_cannot_have() {
-    for (setting, says) in [("max_stalls = 2", "nothing counts how often"), ("delay = \"30s\"", "cannot be given back")]
-    {
+    for (setting, says) in [("max_stalls = 2", "nothing counts how often"), ("delay = \"30s\"", "cannot be requeued")] {
         let target = format!("preset = \"m\"\n{setting}");
         let uncounted =
             ("attempts = { column = \"tries\", max = 5, counted = \"at reclaim\", exhausted = \"fail\" }", "");
