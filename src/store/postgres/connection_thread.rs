@@ -4,6 +4,7 @@
 //! server is frozen or the network drops its packets.
 
 use ::postgres::{Client, Error};
+use std::ops::ControlFlow;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,6 +13,9 @@ use std::time::{Duration, Instant};
 const POLL: Duration = Duration::from_millis(50);
 /// How long closing a connection may take.
 const CLOSE: Duration = Duration::from_millis(300);
+
+/// How many parts a streaming thread may be ahead.
+const PARTS_AHEAD: usize = 4;
 
 type Task = Box<dyn FnOnce(&mut Client) + Send>;
 
@@ -61,6 +65,44 @@ impl ConnectionThread {
         }
         answered.ok_or(NoAnswer)
     }
+
+    /// As [`ConnectionThread::run`], for work that produces parts, which are handed to `each` while it goes on, until that
+    /// breaks off. The thread is never more than a few parts ahead. `work` ends once its parts are no longer taken.
+    pub(super) fn stream<T: Send + 'static>(
+        &mut self,
+        keep_waiting: impl Fn() -> bool,
+        work: impl FnOnce(&mut Client, &dyn Fn(T) -> bool) -> Result<(), Error> + Send + 'static,
+        mut each: impl FnMut(T) -> ControlFlow<()>,
+    ) -> Result<Result<(), Error>, NoAnswer> {
+        let tasks = self.tasks.as_ref().ok_or(NoAnswer)?;
+        let (send, parts) = mpsc::sync_channel(PARTS_AHEAD);
+        let task = Box::new(move |client: &mut Client| {
+            let end = work(client, &|part| send.send(Part::Some(part)).is_ok());
+            // The caller may have broken off.
+            let _ = send.send(Part::End(end));
+        });
+        tasks.send(task).map_err(|_| NoAnswer)?;
+        loop {
+            match wait(&parts, &keep_waiting) {
+                Some(Part::Some(part)) => {
+                    if each(part).is_break() {
+                        return Ok(Ok(()));
+                    }
+                }
+                Some(Part::End(end)) => return Ok(end),
+                None => {
+                    self.tasks = None;
+                    return Err(NoAnswer);
+                }
+            }
+        }
+    }
+}
+
+/// What a streaming thread sends.
+enum Part<T> {
+    Some(T),
+    End(Result<(), Error>),
 }
 
 impl Drop for ConnectionThread {

@@ -2,18 +2,19 @@
 
 use super::cancel::Cancel;
 use super::connect::{Connected, connect};
-use super::connection_thread::{ConnectionThread, for_at_most};
+use super::connection_thread::{ConnectionThread, NoAnswer, for_at_most};
 use super::error::store_error;
 use super::lost_commit::is_an_answer;
 use super::value::{Bound, Raw};
 use crate::model::{Cell, Timestamp};
 use crate::preset::ident::quoted;
 use crate::store::conninfo::PostgresAddress;
-use crate::store::session::{Commit, Session, WriteSession};
+use crate::store::session::{Commit, Each, Session, WriteSession};
 use crate::store::sql::{Dialect, Postgres, Statement};
 use crate::store::{Limits, StoreError, StoreErrorKind};
+use ::postgres::fallible_iterator::FallibleIterator as _;
 use ::postgres::types::{ToSql, Type};
-use ::postgres::{Client, Error};
+use ::postgres::{Client, Error, Row};
 use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -44,6 +45,8 @@ pub(super) struct PostgresSession {
     alive: Arc<()>,
 }
 
+/// Rows that are handed over together.
+const ROWS_A_PART: usize = 256;
 /// How long a server may take to end a statement once the time is up.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long it may take to end the running statement after an interrupt.
@@ -110,6 +113,45 @@ impl PostgresSession {
         &mut self,
         work: impl FnOnce(&mut Client) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, StoreError> {
+        let keep_waiting = self.keep_waiting();
+        let answered = self.connection.run(keep_waiting, work);
+        self.answer(answered)
+    }
+
+    /// Runs a statement and hands over its rows as they come. The driver decodes them on the connection's thread, and
+    /// reads no further than they are taken.
+    pub(super) fn each_row(&mut self, statement: &Statement, each: Each<'_>) -> Result<(), StoreError> {
+        let (statement, keep_waiting) = (statement.clone(), self.keep_waiting());
+        let streamed = self.connection.stream(
+            keep_waiting,
+            move |client, take| {
+                let bound: Vec<Bound<'_>> = statement.params.iter().map(Bound).collect();
+                let mut rows = client.query_typed_raw(&statement.sql, typed(&bound))?;
+                let mut part = Vec::new();
+                while let Some(row) = rows.next()? {
+                    part.push(cells(&row)?);
+                    if part.len() == ROWS_A_PART && !take(std::mem::take(&mut part)) {
+                        return Ok(());
+                    }
+                }
+                take(part);
+                Ok(())
+            },
+            |part: Vec<Vec<Cell>>| part.iter().try_for_each(|row| each(row)),
+        );
+        self.answer(streamed)
+    }
+
+    fn answer<T>(&self, answered: Result<Result<T, Error>, NoAnswer>) -> Result<T, StoreError> {
+        match answered {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(self.error(&error)),
+            Err(NoAnswer) => Err(self.no_answer()),
+        }
+    }
+
+    /// Whether to wait on for a server that has not answered yet.
+    fn keep_waiting(&self) -> impl Fn() -> bool + use<> {
         let (limits, cancel, overdue) = (self.limits.clone(), self.cancel.clone(), OnceCell::new());
         // The server's limit starts anew with each statement, so at the end of the whole time this one is cancelled.
         let in_time = move || {
@@ -124,11 +166,7 @@ impl PostgresSession {
         // An interrupt has cancelled the statement; a server that ignores that is given up soon.
         let is_uninterrupted =
             move || !(is_reader && interrupt.is_raised()) || raised.get_or_init(Instant::now).elapsed() < INTERRUPTED;
-        match self.connection.run(|| in_time() && is_uninterrupted(), work) {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => Err(self.error(&error)),
-            Err(_) => Err(self.no_answer()),
-        }
+        move || in_time() && is_uninterrupted()
     }
 
     /// The error for a server that has stopped answering.
@@ -186,9 +224,7 @@ impl Session for PostgresSession {
         self.run(move |client| {
             let bound: Vec<Bound<'_>> = statement.params.iter().map(Bound).collect();
             let rows = client.query_typed(&statement.sql, &typed(&bound))?;
-            rows.iter()
-                .map(|row| (0..row.len()).map(|n| row.try_get::<_, Raw>(n).map(|raw| raw.0)).collect())
-                .collect::<Result<_, _>>()
+            rows.iter().map(cells).collect()
         })
     }
 
@@ -274,6 +310,10 @@ impl Session for PostgresSession {
         self.in_transaction = false;
         let _ = self.batch("ROLLBACK");
     }
+}
+
+fn cells(row: &Row) -> Result<Vec<Cell>, Error> {
+    (0..row.len()).map(|n| row.try_get::<_, Raw>(n).map(|raw| raw.0)).collect()
 }
 
 /// Parameters with their declared types.

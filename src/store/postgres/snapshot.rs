@@ -10,9 +10,6 @@ use crate::store::sql::Statement;
 use crate::store::{Standby, StoreError, StoreErrorKind};
 use std::time::Duration;
 
-/// Rows fetched at a time.
-const FETCH: usize = 1000;
-
 /// Whether the server is a standby; when the last transaction that it replayed was committed; and whether it has
 /// replayed all that a primary which still sends has sent, as far as the role may see that. Only the last one means up
 /// to date: an idle primary commits nothing for hours. The receiver asks the primary for a sign of life after half a
@@ -73,18 +70,8 @@ impl ReadSession for PostgresSession {
         })
     }
 
-    /// Through a cursor: the driver would otherwise keep the whole answer.
     fn stream(&mut self, statement: &Statement, each: Each<'_>) -> Result<(), StoreError> {
-        let declare = format!("DECLARE jobdoctor_listing NO SCROLL CURSOR FOR {}", statement.sql);
-        self.execute(&Statement { sql: declare, params: statement.params.clone() })?;
-        let fetch = Statement::plain(format!("FETCH {FETCH} FROM jobdoctor_listing"));
-        loop {
-            let rows = self.query(&fetch)?;
-            let stopped = rows.iter().any(|row| each(row).is_break());
-            if stopped || rows.len() < FETCH {
-                return self.batch("CLOSE jobdoctor_listing");
-            }
-        }
+        self.each_row(statement, each)
     }
 
     fn begin_short(&mut self, time: Duration) -> Result<(), StoreError> {
