@@ -2,6 +2,7 @@
 
 use super::OpsError;
 use super::progress::{UnderWay, Work};
+use super::scan::detail_for_listing;
 use super::selection::Selection;
 use super::session::Snapshot;
 use crate::output::{Measured, MeasuredState};
@@ -25,7 +26,7 @@ pub fn measure(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) 
     };
     let mut measured = Measured { queues: BTreeMap::new() };
     let under_way = UnderWay::begin(&*snapshot.progress, Work::Reading);
-    snapshot.reader.scan(spec, &Wanted::All, &mut |claim| {
+    snapshot.reader.scan(spec, &Wanted::All, detail_for_listing(policy), &mut |claim| {
         under_way.one();
         if !selection.admits(&claim) {
             return;

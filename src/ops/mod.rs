@@ -57,7 +57,7 @@ pub use session::{Session, Snapshot};
 pub use show::show;
 pub use snapshot_diff::SnapshotDiff;
 pub use snapshot_file::SnapshotFile;
-pub use stale::{stale, stale_diagnoses};
+pub use stale::stale;
 pub use stats::{runtimes, stats};
 pub use sweep_lock::{LockOptions, called_off, pause, why_ledger_is_unusable};
 pub use thresholds::cutoffs;

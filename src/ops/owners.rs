@@ -2,6 +2,7 @@
 
 use super::OpsError;
 use super::progress::{UnderWay, Work};
+use super::scan::detail_for_listing;
 use super::selection::Selection;
 use super::session::Snapshot;
 use crate::model::{Claim, Timestamp};
@@ -22,7 +23,7 @@ pub fn owners(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -
     let mut inconsistencies = Inconsistencies::default();
     let spec = &snapshot.spec;
     let under_way = UnderWay::begin(&*snapshot.progress, Work::Reading);
-    snapshot.reader.scan(spec, &Wanted::All, &mut |claim| {
+    snapshot.reader.scan(spec, &Wanted::All, detail_for_listing(policy), &mut |claim| {
         under_way.one();
         if !selection.admits(&claim) {
             return;

@@ -11,11 +11,16 @@ use crate::model::{Claim, Key};
 use crate::output::Request;
 use crate::policy::{EarlierSnapshot, Judgement, Living, Policy, Verdict, judge, key_print, seen};
 use crate::preset::QueueSpec;
-use crate::store::{Found, StoreError, Wanted};
+use crate::store::{Detail, Found, StoreError, Wanted};
 use std::collections::HashMap;
 
 /// Receives a claim that is stuck or unknown, and whether the selection admits it.
 type Each<'a> = &'a mut dyn FnMut(&QueueSpec, &Claim, Judgement, bool) -> Result<(), OpsError>;
+
+/// What a listing under that policy reads of each claim: an earlier snapshot is compared with the exact values.
+pub(super) fn detail_for_listing(policy: &Policy) -> Detail {
+    if policy.earlier.is_some() { Detail::ForAction } else { Detail::ForListing }
+}
 
 /// Judges the whole queue and hands over every claim that is stuck or unknown, selected or not; with ids, only the named
 /// claims. Returns the ids that name no job.
@@ -23,6 +28,7 @@ pub(super) fn judged(
     snapshot: &mut Snapshot,
     selection: &Selection,
     policy: &Policy,
+    detail: Detail,
     each: Each<'_>,
 ) -> Result<Vec<String>, OpsError> {
     selection.check(&snapshot.spec, policy)?;
@@ -47,7 +53,7 @@ pub(super) fn judged(
             true => Wanted::All,
             false => Wanted::Suspects(cutoffs(now, policy)),
         };
-        snapshot.scan(&wanted, &mut |spec, claim| consider(spec, &claim))?;
+        snapshot.scan(&wanted, detail, &mut |spec, claim| consider(spec, &claim))?;
     } else {
         let found = snapshot.find(&selection.ids)?;
         not_found = selection.without_job(&found);
@@ -61,9 +67,14 @@ pub(super) fn judged(
 
 impl Snapshot {
     /// [`Reader::scan`](crate::store::Reader::scan), with losses counted.
-    pub(super) fn scan(&mut self, wanted: &Wanted, each: &mut dyn FnMut(&QueueSpec, Claim)) -> Result<(), StoreError> {
+    pub(super) fn scan(
+        &mut self,
+        wanted: &Wanted,
+        detail: Detail,
+        each: &mut dyn FnMut(&QueueSpec, Claim),
+    ) -> Result<(), StoreError> {
         let Snapshot { reader, spec, losses, .. } = self;
-        reader.scan(spec, wanted, &mut |claim| each(spec, with_losses(losses.as_ref(), claim)))
+        reader.scan(spec, wanted, detail, &mut |claim| each(spec, with_losses(losses.as_ref(), claim)))
     }
 
     /// [`Reader::find`](crate::store::Reader::find), with losses counted.
@@ -105,7 +116,7 @@ pub struct Prescan {
 pub fn in_flight(snapshot: &mut Snapshot) -> Result<EarlierSnapshot, OpsError> {
     let at = snapshot.now();
     let mut snapshot_now = EarlierSnapshot { taken_at: at, seen: HashMap::new() };
-    snapshot.reader.scan(&snapshot.spec, &Wanted::All, &mut |claim| {
+    snapshot.reader.scan(&snapshot.spec, &Wanted::All, Detail::ForAction, &mut |claim| {
         snapshot_now.seen.insert(key_print(&claim), seen(None, &claim, at));
     })?;
     Ok(snapshot_now)
@@ -128,7 +139,7 @@ pub fn prescan(
     let at = snapshot.now();
     let mut now = file.map(|_| EarlierSnapshot { taken_at: at, seen: HashMap::new() });
     let (mut is_listed, mut example) = (false, None);
-    snapshot.reader.scan(&snapshot.spec, &Wanted::All, &mut |claim| {
+    snapshot.reader.scan(&snapshot.spec, &Wanted::All, Detail::ForAction, &mut |claim| {
         if let (Some(living), Some(owner)) = (living, claim.owner.as_ref().filter(|_| !is_listed)) {
             is_listed = living.live_owners.lists(owner);
             example.get_or_insert_with(|| owner.name.clone());

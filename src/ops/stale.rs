@@ -2,64 +2,61 @@
 
 use super::OpsError;
 use super::losses::explain;
-use super::scan::judged;
+use super::scan::{detail_for_listing, judged};
 use super::selection::Selection;
 use super::session::Snapshot;
-use crate::output::{Diagnosis, Job, Spool, Stale, StaleSummary};
+use crate::output::{Diagnosis, Job, Spool, Stale, StaleSummary, order};
 use crate::policy::{self, Diagnoses, Policy, Verdict, draft};
 
 /// The most diagnoses in a document; a table shows ten.
 const MOST_DIAGNOSES: usize = 1000;
 
-/// Lists the claims that are stuck, and those that are unknown, under what is likely to have happened.
+/// Lists the claims that are stuck, and those that are unknown, under what is likely to have happened. The caller has a use
+/// for at most `most` jobs of each list; what is counted does not depend on it.
 ///
 /// # Errors
 /// When the store cannot be read, or the selection makes no sense for this queue.
-pub fn stale(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Stale, OpsError> {
-    gather(snapshot, selection, policy, true)
-}
-
-/// What is likely to have happened and the counts, as [`stale`] without its lists.
-///
-/// # Errors
-/// As [`stale`].
-pub fn stale_diagnoses(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Stale, OpsError> {
-    gather(snapshot, selection, policy, false)
-}
-
-fn gather(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy, lists: bool) -> Result<Stale, OpsError> {
+pub fn stale(
+    snapshot: &mut Snapshot,
+    selection: &Selection,
+    policy: &Policy,
+    most: Option<usize>,
+) -> Result<Stale, OpsError> {
+    let most = most.into_iter().chain(selection.limit).min().unwrap_or(usize::MAX);
     let mut summary = StaleSummary::default();
-    let (mut jobs, mut unknown) = (Spool::default(), Spool::default());
+    let (mut jobs, mut unknown) = (Spool::first(most), Spool::first(most));
     let spec = snapshot.spec.clone();
     // Named jobs alone tell nothing about their owners' other jobs.
     let mut found = (!selection.is_by_name()).then(|| Diagnoses::new(&spec));
     let mut is_empty = true;
-    let not_found = judged(snapshot, selection, policy, &mut |spec, claim, judgement, is_listed| {
-        is_empty = false;
-        found.iter_mut().for_each(|diagnoses| diagnoses.add(claim, &judgement, is_listed));
-        if !is_listed {
-            return Ok(());
-        }
-        let is_unknown = matches!(judgement.verdict, Verdict::Unknown(_));
-        if is_unknown {
-            summary.unknown += 1;
-        } else {
-            summary.stuck += 1;
-            let silence = judgement.silence.map(|silence| silence.as_secs_f64());
-            summary.oldest_silence_seconds = match (summary.oldest_silence_seconds, silence) {
-                (Some(oldest), Some(silence)) => Some(f64::max(oldest, silence)),
-                (oldest, silence) => oldest.or(silence),
-            };
-        }
-        if !lists {
-            return Ok(());
-        }
-        let draft = draft(spec, claim, &judgement, policy);
-        let mut job = Job::of(spec, claim, &judgement, &draft);
-        explain(&mut job, claim, policy, &draft);
-        let list = if is_unknown { &mut unknown } else { &mut jobs };
-        Ok(list.push(job.order(), job)?)
-    })?;
+    let not_found =
+        judged(snapshot, selection, policy, detail_for_listing(policy), &mut |spec, claim, judgement, is_listed| {
+            is_empty = false;
+            found.iter_mut().for_each(|diagnoses| diagnoses.add(claim, &judgement, is_listed));
+            if !is_listed {
+                return Ok(());
+            }
+            let is_unknown = matches!(judgement.verdict, Verdict::Unknown(_));
+            if is_unknown {
+                summary.unknown += 1;
+            } else {
+                summary.stuck += 1;
+                let silence = judgement.silence.map(|silence| silence.as_secs_f64());
+                summary.oldest_silence_seconds = match (summary.oldest_silence_seconds, silence) {
+                    (Some(oldest), Some(silence)) => Some(f64::max(oldest, silence)),
+                    (oldest, silence) => oldest.or(silence),
+                };
+            }
+            let list = if is_unknown { &mut unknown } else { &mut jobs };
+            let place = order(judgement.last_seen_at);
+            if !list.wants(place) {
+                return Ok(());
+            }
+            let draft = draft(spec, claim, &judgement, policy);
+            let mut job = Job::of(spec, claim, &judgement, &draft);
+            explain(&mut job, claim, policy, &draft);
+            Ok(list.push(place, job)?)
+        })?;
     let mut diagnoses = Vec::new();
     summary.alone = summary.stuck;
     match found.filter(|_| !is_empty) {
@@ -78,10 +75,10 @@ fn gather(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy, lists
     }
     jobs.sort();
     unknown.sort();
-    if let Some(limit) = selection.limit.filter(|_| lists) {
-        let left_out = jobs.truncate(limit) + unknown.truncate(limit);
-        summary.truncated = left_out > 0;
-    }
+    jobs.truncate(most);
+    unknown.truncate(most);
+    let is_beyond = |count: u64| selection.limit.is_some_and(|limit| count > limit as u64);
+    summary.truncated = most > 0 && (is_beyond(summary.stuck) || is_beyond(summary.unknown));
     summary.returned = jobs.len() as u64;
     Ok(Stale {
         schema: "jobdoctor.stale/v1",

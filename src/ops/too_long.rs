@@ -6,7 +6,7 @@ use super::session::Session;
 use crate::model::{Action, Timestamp};
 use crate::policy::{StateLimit, TooLong};
 use crate::preset::{QueueSpec, SpecError, StateSource, StepSpec, Waits, did_you_mean};
-use crate::store::{RefusedOf, StoreErrorKind, Wanted};
+use crate::store::{Detail, RefusedOf, StoreErrorKind, Wanted};
 
 /// Refuses an entry that could never apply to this queue: the operator relies on it.
 ///
@@ -59,7 +59,7 @@ pub fn unfit(session: &Session<'_>, spec: &QueueSpec, too_long: &TooLong) -> Res
     for group in waiting(spec, too_long).into_iter().filter(fits) {
         let tried = session.snapshot_of_waiting(&group.waits).and_then(|mut snapshot| {
             // Checks the right to read without reading rows: no job is that old.
-            snapshot.reader.scan(&snapshot.spec, &Wanted::Before(Timestamp::EPOCH), &mut |_| {})?;
+            snapshot.reader.scan(&snapshot.spec, &Wanted::Before(Timestamp::EPOCH), Detail::ForAction, &mut |_| {})?;
             Ok(snapshot.reader.rehearse(&snapshot.spec, &Cause::Waited.reason(""))?)
         });
         match tried {

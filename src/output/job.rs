@@ -115,9 +115,9 @@ impl Job {
         }
     }
 
-    /// Its place in a list: longest silent first, and last those whose silence is unknown.
+    /// Its place in a list.
     pub fn order(&self) -> i64 {
-        self.last_seen_at.map_or(i64::MAX, Timestamp::micros)
+        order(self.last_seen_at)
     }
 
     /// The columns of `csv`; `rule` and `detail` are those of the first reason.
@@ -151,6 +151,11 @@ impl StepJob {
     pub fn was_moved(&self) -> bool {
         self.outcome == Some(Outcome::Moved) && !self.is_wake_up()
     }
+}
+
+/// The place of a job in a list, by its last sign of life: longest silent first, and last those whose silence is unknown.
+pub fn order(last_seen_at: Option<Timestamp>) -> i64 {
+    last_seen_at.map_or(i64::MAX, Timestamp::micros)
 }
 
 fn reasons(verdict: &Verdict) -> Vec<Reason> {

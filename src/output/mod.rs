@@ -49,7 +49,7 @@ pub use health::{Health, HealthCheck, HealthError, HealthQueue, HealthReason, He
 pub use history::{History, HistoryRun, HistorySummary, HistoryTarget};
 pub use history_run::{HistoryChange, HistoryOne, HistoryOneSummary, HistoryStep, HistoryUnsure};
 pub use init::Init;
-pub use job::{Job, Reason, SkippedJob, StepDocument, StepJob};
+pub use job::{Job, Reason, SkippedJob, StepDocument, StepJob, order};
 pub use measured::{Measured, MeasuredQueue, MeasuredState};
 pub use message::{ErrorDocument, LogLine, Message, no_such_job};
 pub use owners::{OwnerEntry, Owners, OwnersSummary};

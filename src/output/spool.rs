@@ -19,11 +19,34 @@ pub struct Spool<T> {
     /// The items, each with its order, while they are few.
     items: Vec<(i64, T)>,
     spilled: Option<Spilled>,
+    /// How many items there is a use for, from the first one on.
+    most: usize,
+    /// An item of this order, or of a larger one, is none of the first.
+    full_from: Option<i64>,
 }
 
 impl<T> Default for Spool<T> {
     fn default() -> Self {
-        Spool { items: Vec::new(), spilled: None }
+        Spool::first(usize::MAX)
+    }
+}
+
+impl<T> Spool<T> {
+    /// A list of which only the first `most` items are wanted. A short one keeps no more than twice as many in memory.
+    pub fn first(most: usize) -> Spool<T> {
+        Spool { items: Vec::new(), spilled: None, most, full_from: (most == 0).then_some(i64::MIN) }
+    }
+
+    /// Whether an item of that order may be one of the first; if not, it need not be made.
+    pub fn wants(&self, order: i64) -> bool {
+        self.full_from.is_none_or(|from| order < from)
+    }
+
+    /// Drops what cannot be one of the first.
+    fn shrink(&mut self) {
+        self.items.sort_by_key(|(order, _)| *order);
+        self.items.truncate(self.most);
+        self.full_from = self.items.last().map(|(order, _)| *order);
     }
 }
 
@@ -36,7 +59,13 @@ impl<T: Clone + Serialize + DeserializeOwned> Spool<T> {
         if let Some(spilled) = &mut self.spilled {
             return spilled.push(order, &item);
         }
+        if !self.wants(order) {
+            return Ok(());
+        }
         self.items.push((order, item));
+        if self.items.len() == self.most.saturating_mul(2) {
+            self.shrink();
+        }
         if self.items.len() > IN_MEMORY {
             let mut spilled = Spilled::new()?;
             for (order, item) in std::mem::take(&mut self.items) {
@@ -53,7 +82,7 @@ impl<T: Clone + Serialize + DeserializeOwned> Spool<T> {
         self.spilled.iter_mut().for_each(|spilled| spilled.index.sort_by_key(|entry| entry.order));
     }
 
-    /// Keeps the first `limit` items and says how many it dropped.
+    /// Keeps the first `limit` items and says how many of the rest it dropped.
     pub fn truncate(&mut self, limit: usize) -> usize {
         let dropped = self.len().saturating_sub(limit);
         self.items.truncate(limit);
@@ -181,6 +210,26 @@ mod tests {
             assert!(items[0].starts_with("99: ") && items[1].starts_with("199: "));
             let json = serde_json::to_string(&spool).unwrap();
             assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), items);
+        }
+    }
+
+    #[test]
+    fn a_bounded_list_has_the_same_beginning_as_a_whole_one() {
+        for most in [0, 1, 7, 50, 3_000] {
+            let (mut whole, mut bounded) = (Spool::<i64>::default(), Spool::<i64>::first(most));
+            let mut most_kept = 0;
+            for n in 0..20_000_i64 {
+                // Many equal orders, and neither ascending nor descending.
+                let order = n * 7_919 % 997;
+                whole.push(order, n).unwrap();
+                bounded.push(order, n).unwrap();
+                most_kept = most_kept.max(bounded.items.len());
+            }
+            (whole.sort(), bounded.sort());
+            (whole.truncate(most), bounded.truncate(most));
+            let items = |spool: &Spool<i64>| spool.iter().collect::<io::Result<Vec<i64>>>().unwrap();
+            assert_eq!(items(&bounded), items(&whole), "{most}");
+            assert!(most_kept <= (2 * most).min(IN_MEMORY), "{most_kept} for {most}");
         }
     }
 }

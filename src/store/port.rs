@@ -1,6 +1,6 @@
 //! The port: what a database must offer to be read and written.
 
-use super::query::{FinishedRun, Found, RowCount, Standby, Wanted, WantedRuns};
+use super::query::{Detail, FinishedRun, Found, RowCount, Standby, Wanted, WantedRuns};
 use super::{Limits, Recorder, Refusal, StoreError, SweepLock};
 use crate::model::{
     Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, Remedy, RestoreBatch, RowImage,
@@ -93,7 +93,13 @@ pub trait Reader: LedgerReader {
     /// Hands over claims, each exactly once, in no promised order. For [`Wanted::Suspects`] healthy claims may be among
     /// them, but none that the judge would call stuck or unknown is left out. Claims that were handed over before an
     /// error stay so.
-    fn scan(&mut self, spec: &QueueSpec, wanted: &Wanted, each: &mut dyn FnMut(Claim)) -> Result<(), StoreError>;
+    fn scan(
+        &mut self,
+        spec: &QueueSpec,
+        wanted: &Wanted,
+        detail: Detail,
+        each: &mut dyn FnMut(Claim),
+    ) -> Result<(), StoreError>;
 
     /// Looks up jobs by id, in flight or not. An id without a row is left out.
     fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError>;

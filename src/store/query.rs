@@ -17,6 +17,16 @@ pub enum Wanted {
     Before(Timestamp),
 }
 
+/// How much a scan reads of each claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// What the judge and a listing need. The precondition and the image of the owner's row are empty, which no row
+    /// equals: nothing could be done to such a claim.
+    ForListing,
+    /// Also what a write compares.
+    ForAction,
+}
+
 /// The instants from which the pre-filter is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cutoffs {

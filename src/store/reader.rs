@@ -1,7 +1,7 @@
 //! The reader for both engines: runs the statements of `sql` in a session and turns rows into claims.
 
 use super::batch::{images, last_sweep};
-use super::query::{FinishedRun, Found, RowCount, Standby, Wanted, WantedRuns};
+use super::query::{Detail, FinishedRun, Found, RowCount, Standby, Wanted, WantedRuns};
 use super::rehearsal::rehearse;
 use super::session::{ReadSession, query_count};
 use super::sql::{self, Statement};
@@ -75,23 +75,29 @@ impl<S: ReadSession> Reader for SqlReader<S> {
             .collect()
     }
 
-    fn scan(&mut self, spec: &QueueSpec, wanted: &Wanted, each: &mut dyn FnMut(Claim)) -> Result<(), StoreError> {
+    fn scan(
+        &mut self,
+        spec: &QueueSpec,
+        wanted: &Wanted,
+        detail: Detail,
+        each: &mut dyn FnMut(Claim),
+    ) -> Result<(), StoreError> {
         let dialect = self.session.dialect();
-        let listings = match wanted {
-            Wanted::All => sql::all(spec, dialect),
-            Wanted::Suspects(cutoffs) => sql::suspects(spec, dialect, cutoffs),
-            Wanted::Before(cut) => sql::begun_before(spec, dialect, *cut),
+        let listing = match wanted {
+            Wanted::All => sql::all(spec, dialect, detail),
+            Wanted::Suspects(cutoffs) => sql::suspects(spec, dialect, cutoffs, detail),
+            Wanted::Before(cut) => match sql::begun_before(spec, dialect, *cut, detail) {
+                Some(listing) => listing,
+                None => return Ok(()),
+            },
         };
-        for listing in &listings {
-            let interrupt = self.interrupt.clone();
-            let streamed = self.session.stream(&listing.statement, &mut |row| {
-                each(listing.projection.claim(row).0);
-                if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            });
-            streamed.map_err(|error| broken_by_a_row(spec, error))?;
-            self.check_interrupt()?;
-        }
-        Ok(())
+        let interrupt = self.interrupt.clone();
+        let streamed = self.session.stream(&listing.statement, &mut |row| {
+            each(listing.projection.claim(row).0);
+            if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        streamed.map_err(|error| broken_by_a_row(spec, error))?;
+        self.check_interrupt()
     }
 
     fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError> {

@@ -133,7 +133,7 @@ fn through_the_library(path: &Path) {
     };
     let policy = Policy::default();
     let mut look = session.snapshot().unwrap();
-    let stale = told(&ops::stale(&mut look, &Selection::default(), &policy).unwrap());
+    let stale = told(&ops::stale(&mut look, &Selection::default(), &policy, None).unwrap());
     told(&ops::owners(&mut look, &Selection::default(), &policy).unwrap());
     let stats = ops::stats(&mut look, &Selection::default(), &policy).unwrap();
     serde_json::to_string(&stats).unwrap();

@@ -6,7 +6,7 @@ use crate::support::edit::{Edit, insert};
 use crate::support::files::{Frozen, HALF_A_TRANSACTION, copy, kill_a_writer};
 use crate::support::labs::{Journal, Lab, SqlLab, SqliteLab, for_each_sql_store};
 use crate::support::tables::JOBS;
-use jobdoctor::store::{Address, StoreErrorKind, Wanted, open};
+use jobdoctor::store::{Address, Detail, StoreErrorKind, Wanted, open};
 use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -82,12 +82,12 @@ fn a_look_holds_no_lock_that_a_worker_waits_for() {
         let spec = fit(&*store, &built_in("lease"));
         let mut reader = look(&*store);
         let mut seen = Vec::new();
-        reader.scan(&spec, &Wanted::All, &mut |claim| seen.push(claim.attempts)).unwrap();
+        reader.scan(&spec, &Wanted::All, Detail::ForAction, &mut |claim| seen.push(claim.attempts)).unwrap();
         if lab.name() != "sqlite, rollback journal" {
             // There, a reader and a committing writer do exclude each other, for as long as the snapshot lasts.
             lab.run("UPDATE jobs SET attempts = 2");
             // And the snapshot does not move.
-            reader.scan(&spec, &Wanted::All, &mut |claim| seen.push(claim.attempts)).unwrap();
+            reader.scan(&spec, &Wanted::All, Detail::ForAction, &mut |claim| seen.push(claim.attempts)).unwrap();
             assert_eq!(seen[0], seen[1], "{}", lab.name());
         }
     });

@@ -8,7 +8,7 @@ use crate::support::tables::{JOBS, Kind, ORDERS, ORDERS_MAPPING, PINGS, Table};
 use jobdoctor::model::Claim;
 use jobdoctor::policy::{Policy, Verdict, judge};
 use jobdoctor::preset::{Preset, QueueSpec};
-use jobdoctor::store::{Limits, StoreErrorKind, Wanted};
+use jobdoctor::store::{Detail, Limits, StoreErrorKind, Wanted};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -52,14 +52,14 @@ fn sifted(lab: &dyn Lab, spec: &QueueSpec, policy: &Policy) -> Vec<String> {
     let mut reader = look(&*store);
     let wanted = cutoffs(&*reader, policy);
     let mut suspects = Vec::new();
-    reader.scan(spec, &wanted, &mut |claim| suspects.push(claim)).unwrap();
+    reader.scan(spec, &wanted, Detail::ForAction, &mut |claim| suspects.push(claim)).unwrap();
     once(lab, &suspects);
     let suspects = keys(&suspects);
     let mut lost = Vec::new();
     let now = reader.now();
     // Within the same snapshot, so that nothing may differ but the pre-filter.
     reader
-        .scan(spec, &Wanted::All, &mut |claim| {
+        .scan(spec, &Wanted::All, Detail::ForAction, &mut |claim| {
             let judgement = judge(spec, &claim, policy, now);
             if judgement.verdict != Verdict::Healthy && suspects.binary_search(&claim.key.to_string()).is_err() {
                 lost.push((claim, judgement.verdict));
@@ -347,7 +347,7 @@ fn a_look_that_stood_about_for_too_long_has_run_out_of_time() {
         let limits = Limits { deadline: Instant::now() + Duration::from_secs(1), ..limits() };
         let mut reader = store.reader(&limits).unwrap();
         thread::sleep(limits.left() + Duration::from_millis(200));
-        let error = reader.scan(&spec, &Wanted::All, &mut |_| ()).unwrap_err();
+        let error = reader.scan(&spec, &Wanted::All, Detail::ForAction, &mut |_| ()).unwrap_err();
         assert_eq!(error.kind, StoreErrorKind::TimedOut, "{}: {error:?}", lab.name());
     }
 }

@@ -8,7 +8,7 @@ use crate::support::tables::{JOBS, RETRY_JOBS};
 use jobdoctor::model::{Engine, Outcome};
 use jobdoctor::policy::Policy;
 use jobdoctor::preset::{Catalog, Place, detect};
-use jobdoctor::store::{StoreErrorKind, Wanted};
+use jobdoctor::store::{Detail, StoreErrorKind, Wanted};
 
 #[test]
 fn a_missing_table_is_named() {
@@ -241,7 +241,8 @@ fn a_role_without_rights_is_denied_and_never_sees_an_empty_queue() {
     let role = format!("blind_{}", std::process::id());
     lab.run(&format!("CREATE ROLE {role} LOGIN"));
     let blind = store_at(&lab.database.url().replace(" user=doctor", &format!(" user={role}")));
-    let seen = |wanted: &Wanted| look(&*blind).scan(&spec, wanted, &mut |_| ()).map_err(|error| error.kind);
+    let seen =
+        |wanted: &Wanted| look(&*blind).scan(&spec, wanted, Detail::ForAction, &mut |_| ()).map_err(|error| error.kind);
     assert_eq!(seen(&Wanted::All), Err(StoreErrorKind::Denied), "no right to select");
     let live = look(&*blind).live_schema(&["jobs".to_owned()]).unwrap();
     assert!(live.tables[0].columns.iter().all(|column| !column.readable && !column.writable), "still in the catalog");

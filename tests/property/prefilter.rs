@@ -8,7 +8,7 @@ use jobdoctor::model::{Action, Claim};
 use jobdoctor::ops::cutoffs;
 use jobdoctor::policy::{Globs, Policy, StateLimit, Threshold, Thresholds, TooLong, Verdict, judge};
 use jobdoctor::preset::{Fields, Node, Place, Preset, QueueSpec, Written, resolve};
-use jobdoctor::store::{Address, Reader, Store, Wanted, open};
+use jobdoctor::store::{Address, Detail, Reader, Store, Wanted, open};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ fn seen(
         let verdict = judge(spec, &claim, policy, now).verdict;
         seen.entry(claim.key.to_string()).and_modify(|(n, _)| *n += 1).or_insert((1, verdict));
     };
-    reader.scan(spec, wanted, &mut each).expect("the scan runs");
+    reader.scan(spec, wanted, Detail::ForAction, &mut each).expect("the scan runs");
     seen
 }
 

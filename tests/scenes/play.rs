@@ -11,7 +11,7 @@ use jobdoctor::model::{Action, parse_duration};
 use jobdoctor::ops::{self, ApplyOptions, Guard, Selection, Session};
 use jobdoctor::policy::{Delay, Override, Policy, Verdict, judge};
 use jobdoctor::preset::{Catalog, Place, Preset};
-use jobdoctor::store::{Address, Surroundings, open};
+use jobdoctor::store::{Address, Detail, Surroundings, open};
 use postgres::Client;
 use postgres::fallible_iterator::FallibleIterator;
 use serde_json::Value;
@@ -225,7 +225,9 @@ fn verdicts(look: &mut ops::Snapshot, scene: &Scene, policy: &Policy) -> BTreeMa
     let mut each = |claim: jobdoctor::model::Claim| {
         found.insert(claim.key.to_string(), judged(&claim, &look.spec));
     };
-    look.reader.scan(&look.spec, &jobdoctor::store::Wanted::All, &mut each).unwrap_or_else(|error| panic!("{error}"));
+    look.reader
+        .scan(&look.spec, &jobdoctor::store::Wanted::All, Detail::ForAction, &mut each)
+        .unwrap_or_else(|error| panic!("{error}"));
     found
 }
 

@@ -4,7 +4,7 @@ use jobdoctor::model::{Action, Batch, BatchReport, Claim, Outcome, Step};
 use jobdoctor::ops::cutoffs as cutoffs_of;
 use jobdoctor::policy::{Draft, Policy, Verdict, draft, judge};
 use jobdoctor::preset::{Catalog, Place, Preset, QueueSpec, ResolveError, SpecError, resolve};
-use jobdoctor::store::{Interrupt, Limits, Reader, Store, StoreError, Unrecorded, Wanted};
+use jobdoctor::store::{Detail, Interrupt, Limits, Reader, Store, StoreError, Unrecorded, Wanted};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
@@ -72,7 +72,9 @@ pub fn cutoffs(reader: &dyn Reader, policy: &Policy) -> Wanted {
 /// Claims of a new snapshot.
 pub fn scan(store: &dyn Store, spec: &QueueSpec, wanted: &Wanted) -> Vec<Claim> {
     let mut claims = Vec::new();
-    look(store).scan(spec, wanted, &mut |claim| claims.push(claim)).unwrap_or_else(|error| panic!("{error}"));
+    look(store)
+        .scan(spec, wanted, Detail::ForAction, &mut |claim| claims.push(claim))
+        .unwrap_or_else(|error| panic!("{error}"));
     claims
 }
 
@@ -103,7 +105,7 @@ pub fn verdicts(store: &dyn Store, spec: &QueueSpec, policy: &Policy) -> Vec<Str
             claim.key, claim.state, claim.queue, judgement.liveness
         ));
     };
-    reader.scan(spec, &wanted, &mut each).unwrap_or_else(|error| panic!("{error}"));
+    reader.scan(spec, &wanted, Detail::ForAction, &mut each).unwrap_or_else(|error| panic!("{error}"));
     lines.sort();
     lines
 }
@@ -122,7 +124,7 @@ pub fn steps_seen(reader: &mut dyn Reader, spec: &QueueSpec, policy: &Policy) ->
             steps.push(*step);
         }
     };
-    reader.scan(spec, &wanted, &mut each).unwrap_or_else(|error| panic!("{error}"));
+    reader.scan(spec, &wanted, Detail::ForAction, &mut each).unwrap_or_else(|error| panic!("{error}"));
     steps.sort_by_key(|step| (step.key.to_string().len(), step.key.to_string()));
     steps
 }

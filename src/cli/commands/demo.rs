@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let (selection, policy) = (Selection::default(), Policy::default());
     let session = settings.session(store.as_ref(), &limits);
     let mut snapshot = session.snapshot()?;
-    let stale = ops::stale(&mut snapshot, &selection, &policy)?;
+    let stale = ops::stale(&mut snapshot, &selection, &policy, None)?;
     let shown = ops::show(&mut snapshot, &["5".to_owned()], &policy)?;
     let plan = ops::plan(&mut snapshot, &selection, &policy)?;
     drop(snapshot);

@@ -9,8 +9,8 @@ use crate::cli::targets::Several;
 use crate::cli::watch::Watch;
 use crate::model::parse_duration;
 use crate::ops;
-use crate::output::Stale;
 use crate::output::format::{Format, count, grouped};
+use crate::output::{ROWS, Stale};
 use std::time::Duration;
 
 /// `jobdoctor stale`.
@@ -77,10 +77,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     if let Some(why) = wrong_list {
         context.ui.warn(&why);
     }
-    let document = match args.summary {
-        true => ops::stale_diagnoses(&mut snapshot, &selection, &policy)?,
-        false => ops::stale(&mut snapshot, &selection, &policy)?,
+    let most = match format {
+        _ if args.summary => Some(0),
+        Format::None => Some(0),
+        Format::Table | Format::Wide => selection.limit.or(Some(ROWS)),
+        _ => None,
     };
+    let document = ops::stale(&mut snapshot, &selection, &policy, most)?;
     context.warn_of_unfamiliar_states(&mut snapshot, document.summary.in_flight)?;
     drop(snapshot);
     let missing = missing(&document.target.table, &document.not_found);

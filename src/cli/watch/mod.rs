@@ -109,10 +109,8 @@ impl Watch<'_> {
         if first && self.format == Format::Jsonl {
             context.report_queue(&snapshot);
         }
-        let document = match self.summary {
-            true => ops::stale_diagnoses(&mut snapshot, &self.selection, &self.policy)?,
-            false => ops::stale(&mut snapshot, &self.selection, &self.policy)?,
-        };
+        let most = self.summary.then_some(0);
+        let document = ops::stale(&mut snapshot, &self.selection, &self.policy, most)?;
         let warnings = warnings(&mut snapshot, document.summary.in_flight)?;
         Ok((document, warnings))
     }

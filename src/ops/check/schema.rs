@@ -8,7 +8,7 @@ use crate::output::{Severity, advice};
 use crate::policy::{Policy, Verdict, judge};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{LiveTable, QueueSpec, SilentAfter};
-use crate::store::{Cutoffs, StoreErrorKind, Wanted};
+use crate::store::{Cutoffs, Detail, StoreErrorKind, Wanted};
 
 pub(super) fn preset(findings: &mut Findings, spec: &QueueSpec) {
     let variants = if spec.variants.is_empty() {
@@ -43,7 +43,7 @@ pub(super) fn listing(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
     let wanted = Wanted::Suspects(Cutoffs::at(now, None));
     let policy = Policy::default();
     let (spec, mut unknown, mut example) = (&snapshot.spec, 0_u64, None);
-    let scanned = snapshot.reader.scan(spec, &wanted, &mut |claim| {
+    let scanned = snapshot.reader.scan(spec, &wanted, Detail::ForAction, &mut |claim| {
         if let Verdict::Unknown(lacking) = judge(spec, &claim, &policy, now).verdict {
             unknown += 1;
             example = example.take().or_else(|| lacking.into_iter().next().map(|why| (claim.key.to_string(), why)));

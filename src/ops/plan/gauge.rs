@@ -2,7 +2,7 @@
 
 use super::thresholds_used::ThresholdsUsed;
 use crate::ops::OpsError;
-use crate::ops::scan::judged;
+use crate::ops::scan::{detail_for_listing, judged};
 use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
 use crate::policy::{FREE, Gauge, Policy, Up};
@@ -46,7 +46,7 @@ pub(super) fn measured(
 
 fn suspects(snapshot: &mut Snapshot, policy: &Policy) -> Result<Gauge, OpsError> {
     let mut gauge = Gauge::default();
-    judged(snapshot, &Selection::default(), policy, &mut |_, claim, judgement, _| {
+    judged(snapshot, &Selection::default(), policy, detail_for_listing(policy), &mut |_, claim, judgement, _| {
         gauge.note(claim, &judgement, policy);
         Ok(())
     })?;

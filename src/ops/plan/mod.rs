@@ -19,6 +19,7 @@ use crate::model::{Claim, Key, Step, Timestamp};
 use crate::output::{Filter, Job, SavedPlan, SkippedJob, Spool, StepJob, Target};
 use crate::policy::{Digest, Draft, Gauge, Judgement, Policy, draft, judge};
 use crate::preset::QueueSpec;
+use crate::store::Detail;
 use gauge::{Measured, measured};
 pub use scope::{UnmatchedNames, unmatched_names};
 use scope::{action_is_offered, claims_have_times, scope_is_sound};
@@ -148,7 +149,7 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
         return finish(snapshot, selection, policy, drafts, None, not_found);
     }
     let mut gauge = Gauge::default();
-    judged(snapshot, selection, policy, &mut |spec, claim, judgement, is_asked_for| {
+    judged(snapshot, selection, policy, Detail::ForAction, &mut |spec, claim, judgement, is_asked_for| {
         gauge.note(claim, &judgement, policy);
         if !is_asked_for {
             return Ok(());

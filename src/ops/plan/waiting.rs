@@ -10,7 +10,7 @@ use crate::ops::too_long::{self, Group};
 use crate::output::Spool;
 use crate::policy::{Digest, Draft, Policy, StateLimit, Verdict, draft, judge};
 use crate::preset::QueueSpec;
-use crate::store::Wanted;
+use crate::store::{Detail, Wanted};
 use std::collections::{BTreeSet, HashSet};
 
 /// Adds the steps that the config file wants for jobs that wait for too long, from one snapshot for each state and column that
@@ -71,7 +71,8 @@ fn part(
         }
         failed = drafts.add(spec, claim, &judgement, &policy, draft).err();
     };
-    snapshot.scan(&Wanted::Before(now.minus(shortest)), &mut |spec, claim| consider(spec, &claim))?;
+    snapshot
+        .scan(&Wanted::Before(now.minus(shortest)), Detail::ForAction, &mut |spec, claim| consider(spec, &claim))?;
     if let Some(error) = failed {
         return Err(error);
     }

@@ -2,6 +2,7 @@
 
 use crate::model::{Cell, Claim, Timestamp};
 use crate::ops::OpsError;
+use crate::ops::scan::detail_for_listing;
 use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
 use crate::output::{JobCounts, QueueStats, StateCount, Stats, StatsSummary};
@@ -25,7 +26,7 @@ pub fn stats(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) ->
             counts.add(spec, tally);
         }
     }
-    snapshot.reader.scan(spec, &Wanted::All, &mut |claim| {
+    snapshot.reader.scan(spec, &Wanted::All, detail_for_listing(policy), &mut |claim| {
         if selection.admits(&claim) {
             let judgement = judge(spec, &claim, policy, now);
             counts.queues.entry(claim.queue.clone()).or_default().see(&claim, &judgement, now);

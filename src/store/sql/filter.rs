@@ -19,45 +19,19 @@ const LONGEST_SPAN: u64 = 9_000_000_000;
 /// Added to now where a span from the row is subtracted from it, because the database may round spans to seconds.
 const ROUNDING: Duration = Duration::from_secs(1);
 
-/// The condition of one listing.
-pub type Sieve<'s> = Box<dyn Fn(&mut Sql<'_>) + 's>;
-
-/// The sieves for all suspects. They are disjoint: each claim passes at most one.
-pub fn sieves<'s>(spec: &'s QueueSpec, cutoffs: &'s Cutoffs) -> Vec<Sieve<'s>> {
-    let mut sieves: Vec<Sieve<'s>> = Vec::new();
-    if spec.liveness.iter().any(|source| matches!(source, Liveness::Lock { .. })) {
-        // Locks change between two statements of one snapshot. Only one statement reads each claim exactly once.
-        sieves.push(Box::new(move |sql| {
-            sql.push("(");
-            for n in 0..spec.liveness.len() {
-                silent(sql, spec, n, cutoffs);
-                sql.push(" OR ");
-            }
-            trouble(sql, spec, cutoffs);
-            sooner(sql, spec, cutoffs);
-            sql.push(" OR ");
-            odd(sql, spec, cutoffs);
-            sql.push(")");
-        }));
-        return sieves;
-    }
+/// The condition that every suspect meets. One, because whatever finds the odd ones reads every claim in flight: to have
+/// an index find the silent ones apart only reads these twice. And locks change between two statements of one snapshot.
+pub(super) fn suspect(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
+    sql.push("(");
     for n in 0..spec.liveness.len() {
-        sieves.push(Box::new(move |sql| silent(sql, spec, n, cutoffs)));
-    }
-    sieves.push(Box::new(move |sql| {
-        sql.push("(");
-        trouble(sql, spec, cutoffs);
-        sooner(sql, spec, cutoffs);
+        silent(sql, spec, n, cutoffs);
         sql.push(" OR ");
-        odd(sql, spec, cutoffs);
-        sql.push(")");
-        for n in 0..spec.liveness.len() {
-            sql.push(" AND NOT coalesce(");
-            silent(sql, spec, n, cutoffs);
-            sql.push(", false)");
-        }
-    }));
-    sieves
+    }
+    trouble(sql, spec, cutoffs);
+    sooner(sql, spec, cutoffs);
+    sql.push(" OR ");
+    odd(sql, spec, cutoffs);
+    sql.push(")");
 }
 
 /// The claims that liveness source `n` decides on and would call dead.

@@ -2,12 +2,12 @@
 
 use super::builder::{Param, Sql, Statement, column_sql};
 use super::dialect::{Dialect, Postgres};
-use super::filter::{Sieve, before, sieves};
+use super::filter::{before, suspect};
 use super::projection::Projection;
 use crate::model::{Cell, Key, Timestamp};
 use crate::preset::{Column, QueueSpec, StateSource};
-use crate::store::Cutoffs;
 use crate::store::ids::read_by_server;
+use crate::store::{Cutoffs, Detail};
 
 /// A statement whose rows are streamed, and how to read them.
 ///
@@ -20,50 +20,55 @@ pub struct Listing<'s> {
     pub projection: Projection<'s>,
 }
 
-/// The listings of all suspects: one for each in-flight state and sieve.
-pub fn suspects<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, cutoffs: &Cutoffs) -> Vec<Listing<'s>> {
-    let sieves = sieves(spec, cutoffs);
-    let states = states(spec);
-    states
-        .iter()
-        .flat_map(|state| sieves.iter().map(move |sieve| listing(spec, dialect, *state, Some(sieve))))
-        .collect()
+/// The listing of all suspects.
+pub fn suspects<'s>(
+    spec: &'s QueueSpec,
+    dialect: &'static dyn Dialect,
+    cutoffs: &Cutoffs,
+    detail: Detail,
+) -> Listing<'s> {
+    listing(spec, dialect, detail, &|sql| suspect(sql, spec, cutoffs))
 }
 
-/// The listings of claims that began before `cut`: one for each in-flight state, none if the table has no claim time.
-pub fn begun_before<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, cut: Timestamp) -> Vec<Listing<'s>> {
-    let Some(began) = &spec.claim.claimed_at else { return Vec::new() };
-    let sieve: Sieve<'_> = Box::new(move |sql| before(sql, began, cut));
-    states(spec).into_iter().map(|state| listing(spec, dialect, state, Some(&sieve))).collect()
+/// The listing of claims that began before `cut`; `None` if the table has no claim time.
+pub fn begun_before<'s>(
+    spec: &'s QueueSpec,
+    dialect: &'static dyn Dialect,
+    cut: Timestamp,
+    detail: Detail,
+) -> Option<Listing<'s>> {
+    let began = spec.claim.claimed_at.as_ref()?;
+    Some(listing(spec, dialect, detail, &|sql| before(sql, began, cut)))
 }
 
-/// The listings of all claims: one for each in-flight state.
-pub fn all<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect) -> Vec<Listing<'s>> {
-    states(spec).into_iter().map(|state| listing(spec, dialect, state, None)).collect()
+/// The listing of all claims.
+pub fn all<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, detail: Detail) -> Listing<'s> {
+    listing(spec, dialect, detail, &|sql| sql.push("true"))
 }
 
-fn states(spec: &QueueSpec) -> Vec<Option<&Cell>> {
-    match &spec.claim.state {
-        StateSource::Column(_) => spec.states.in_flight.iter().map(|state| Some(&state.stored)).collect(),
-        StateSource::Place(_) => vec![None],
-    }
-}
-
+/// One SELECT for each in-flight state, so that a partial index serves, in one statement: over a slow line each statement
+/// costs a round trip.
 fn listing<'s>(
     spec: &'s QueueSpec,
     dialect: &'static dyn Dialect,
-    state: Option<&Cell>,
-    sieve: Option<&Sieve<'_>>,
+    detail: Detail,
+    condition: &dyn Fn(&mut Sql<'_>),
 ) -> Listing<'s> {
     let mut sql = Sql::new(dialect);
-    let projection = Projection::of(spec, &sql);
-    sql.push(&format!("SELECT {} FROM ", projection.select_list()));
-    sql.claim_from(spec);
-    sql.push(" WHERE ");
-    sql.in_flight(spec, state);
-    if let Some(sieve) = sieve {
+    let projection = Projection::of_claims(spec, &sql, detail);
+    let states: Vec<Option<&Cell>> = match &spec.claim.state {
+        StateSource::Column(_) => spec.states.in_flight.iter().map(|state| Some(&state.stored)).collect(),
+        StateSource::Place(_) => vec![None],
+    };
+    for (n, state) in states.into_iter().enumerate() {
+        sql.push(if n > 0 { " UNION ALL SELECT " } else { "SELECT " });
+        sql.push(&projection.select_list());
+        sql.push(" FROM ");
+        sql.claim_from(spec);
+        sql.push(" WHERE ");
+        sql.in_flight(spec, state);
         sql.push(" AND ");
-        sieve(&mut sql);
+        condition(&mut sql);
     }
     Listing { statement: sql.finish(), projection }
 }
@@ -101,7 +106,7 @@ pub fn canonical<'k>(columns: &[Column], keys: impl Iterator<Item = &'k Key> + C
 /// Looks up jobs by key, in any state.
 pub fn find<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, keys: &[&Key]) -> (Statement, Projection<'s>) {
     let mut sql = Sql::new(dialect);
-    let projection = Projection::with_evidence(spec, &sql);
+    let projection = Projection::of_named_jobs(spec, &sql);
     sql.push(&format!("SELECT {} FROM ", projection.select_list()));
     sql.claim_from(spec);
     let columns: Vec<String> = spec.claim.key.iter().map(column_sql).collect();

@@ -5,6 +5,7 @@ use crate::model::{Cell, Claim, EvidenceRow, Key, LockSign, Owner, OwnerRow, Pre
 use crate::preset::{
     CancelRequested, Expr, Liveness, Max, MaxRuntime, QueueSpec, SilentAfter, StateSource, Template, TimeColumn,
 };
+use crate::store::Detail;
 use std::time::Duration;
 
 /// The select list of a claim, and how a row becomes one.
@@ -46,79 +47,21 @@ enum Role {
 }
 
 impl<'s> Projection<'s> {
-    /// The projection for claims of a queue.
-    pub fn of(spec: &'s QueueSpec, sql: &Sql<'_>) -> Projection<'s> {
-        let mut items = Vec::new();
-        let text = |expr: &Expr| sql.dialect.as_text(&sql.expr_sql(spec, expr));
-        let raw = |time: &TimeColumn| column_sql(&time.column);
-        let optional = |items: &mut Vec<(Role, String)>, role: Role, value: Option<String>| {
-            items.extend(value.map(|value| (role, value)));
-        };
-        for key in &spec.claim.key {
-            items.push((Role::Key, sql.dialect.as_text(&column_sql(key))));
-        }
-        items.push((Role::InFlight, in_flight(spec, sql)));
-        if let StateSource::Column(column) = &spec.claim.state {
-            items.push((Role::State, sql.dialect.as_text(&column_sql(column))));
-        }
-        optional(&mut items, Role::Queue, spec.claim.queue.as_ref().map(text));
-        optional(&mut items, Role::Kind, spec.claim.kind.as_ref().map(text));
-        optional(&mut items, Role::ClaimedAt, spec.claim.claimed_at.as_ref().map(raw));
-        optional(&mut items, Role::OwnerId, spec.owner.id.as_ref().map(text));
-        optional(&mut items, Role::OwnerName, spec.owner.name.as_ref().map(text));
-        optional(&mut items, Role::OwnerHost, spec.owner.host.as_ref().map(text));
-        if let Some(row) = &spec.owner.row {
-            items.push((Role::OwnerKey, sql.dialect.as_text(&column_sql(&row.key))));
-            optional(&mut items, Role::OwnerHeartbeat, row.heartbeat.as_ref().map(raw));
-            optional(&mut items, Role::OwnerStarted, row.started.as_ref().map(raw));
-            items.push((Role::OwnerImage, owner_image(spec, sql)));
-        }
-        for (n, source) in spec.liveness.iter().enumerate() {
-            optional(&mut items, Role::Sign(n), source.column().map(raw));
-            if let Liveness::Lease { plus: Some(plus), .. } = source {
-                items.push((Role::Plus(n), column_sql(plus)));
-            }
-            if let Some(SilentAfter::Column(column)) = source.silent_after() {
-                items.push((Role::SilentAfter(n), column_sql(column)));
-            }
-            if let Liveness::Lock { held, .. } = source {
-                items.push((Role::Lock(n), lock_sql(spec, sql, held)));
-            }
-        }
-        let value = |expr: &Expr| sql.expr_sql(spec, expr);
-        optional(&mut items, Role::Attempts, spec.attempts.column.as_ref().map(value));
-        if let Some(Max::Expr(expr)) = &spec.attempts.max {
-            items.push((Role::MaxAttempts, value(expr)));
-        }
-        optional(&mut items, Role::Stalls, spec.attempts.stalls.as_ref().map(text));
-        optional(&mut items, Role::Deadline, spec.rules.deadline.as_ref().map(raw));
-        match &spec.rules.cancel_requested {
-            Some(CancelRequested::Column(column)) => items.push((Role::CancelRequested, column_sql(column))),
-            Some(CancelRequested::Sql(template)) => {
-                items.push((Role::CancelRequested, value(&Expr::Sql(template.clone()))));
-            }
-            None => {}
-        }
-        if let Some(MaxRuntime::Column(column)) = &spec.rules.max_runtime {
-            items.push((Role::MaxRuntime, column_sql(column)));
-        }
-        for (n, skip) in spec.skips.iter().enumerate() {
-            items.push((Role::Skip(n), value(&Expr::Sql(skip.condition.clone()))));
-        }
-        if !spec.claim.progress.is_empty() {
-            let values: Vec<String> = spec.claim.progress.iter().map(value).collect();
-            items.push((Role::Progress, sql.dialect.image(&values)));
-        }
-        items.push((Role::Precondition, precondition_image(spec, sql)));
+    /// The projection for claims in flight.
+    pub fn of_claims(spec: &'s QueueSpec, sql: &Sql<'_>, detail: Detail) -> Projection<'s> {
+        let mut items = vec![(Role::InFlight, "1".to_owned())];
+        items.extend(items_of_row(spec, sql, detail));
         Projection { spec, items }
     }
 
-    /// With the preset's extra evidence, which may cost a query for each row: for named jobs, not for lists.
-    pub fn with_evidence(spec: &'s QueueSpec, sql: &Sql<'_>) -> Projection<'s> {
-        let mut projection = Projection::of(spec, sql);
+    /// The projection for jobs in any state, with the preset's extra evidence, which may cost a query for each row: for
+    /// named jobs, not for lists.
+    pub fn of_named_jobs(spec: &'s QueueSpec, sql: &Sql<'_>) -> Projection<'s> {
+        let mut items = vec![(Role::InFlight, in_flight(spec, sql))];
+        items.extend(items_of_row(spec, sql, Detail::ForAction));
         let text = |expr: &Expr| sql.dialect.as_text(&sql.expr_sql(spec, expr));
-        projection.items.extend(spec.show.iter().enumerate().map(|(n, (_, expr))| (Role::Show(n), text(expr))));
-        projection
+        items.extend(spec.show.iter().enumerate().map(|(n, (_, expr))| (Role::Show(n), text(expr))));
+        Projection { spec, items }
     }
 
     /// The select list.
@@ -213,6 +156,76 @@ impl<'s> Projection<'s> {
         };
         (claim, truth(&cell(Role::InFlight)))
     }
+}
+
+/// What is read of a row, but for whether it is in flight.
+fn items_of_row(spec: &QueueSpec, sql: &Sql<'_>, detail: Detail) -> Vec<(Role, String)> {
+    let mut items = Vec::new();
+    let text = |expr: &Expr| sql.dialect.as_text(&sql.expr_sql(spec, expr));
+    let raw = |time: &TimeColumn| column_sql(&time.column);
+    let optional = |items: &mut Vec<(Role, String)>, role: Role, value: Option<String>| {
+        items.extend(value.map(|value| (role, value)));
+    };
+    for key in &spec.claim.key {
+        items.push((Role::Key, sql.dialect.as_text(&column_sql(key))));
+    }
+    if let StateSource::Column(column) = &spec.claim.state {
+        items.push((Role::State, sql.dialect.as_text(&column_sql(column))));
+    }
+    optional(&mut items, Role::Queue, spec.claim.queue.as_ref().map(text));
+    optional(&mut items, Role::Kind, spec.claim.kind.as_ref().map(text));
+    optional(&mut items, Role::ClaimedAt, spec.claim.claimed_at.as_ref().map(raw));
+    optional(&mut items, Role::OwnerId, spec.owner.id.as_ref().map(text));
+    optional(&mut items, Role::OwnerName, spec.owner.name.as_ref().map(text));
+    optional(&mut items, Role::OwnerHost, spec.owner.host.as_ref().map(text));
+    if let Some(row) = &spec.owner.row {
+        items.push((Role::OwnerKey, sql.dialect.as_text(&column_sql(&row.key))));
+        optional(&mut items, Role::OwnerHeartbeat, row.heartbeat.as_ref().map(raw));
+        optional(&mut items, Role::OwnerStarted, row.started.as_ref().map(raw));
+        if detail == Detail::ForAction {
+            items.push((Role::OwnerImage, owner_image(spec, sql)));
+        }
+    }
+    for (n, source) in spec.liveness.iter().enumerate() {
+        optional(&mut items, Role::Sign(n), source.column().map(raw));
+        if let Liveness::Lease { plus: Some(plus), .. } = source {
+            items.push((Role::Plus(n), column_sql(plus)));
+        }
+        if let Some(SilentAfter::Column(column)) = source.silent_after() {
+            items.push((Role::SilentAfter(n), column_sql(column)));
+        }
+        if let Liveness::Lock { held, .. } = source {
+            items.push((Role::Lock(n), lock_sql(spec, sql, held)));
+        }
+    }
+    let value = |expr: &Expr| sql.expr_sql(spec, expr);
+    optional(&mut items, Role::Attempts, spec.attempts.column.as_ref().map(value));
+    if let Some(Max::Expr(expr)) = &spec.attempts.max {
+        items.push((Role::MaxAttempts, value(expr)));
+    }
+    optional(&mut items, Role::Stalls, spec.attempts.stalls.as_ref().map(text));
+    optional(&mut items, Role::Deadline, spec.rules.deadline.as_ref().map(raw));
+    match &spec.rules.cancel_requested {
+        Some(CancelRequested::Column(column)) => items.push((Role::CancelRequested, column_sql(column))),
+        Some(CancelRequested::Sql(template)) => {
+            items.push((Role::CancelRequested, value(&Expr::Sql(template.clone()))));
+        }
+        None => {}
+    }
+    if let Some(MaxRuntime::Column(column)) = &spec.rules.max_runtime {
+        items.push((Role::MaxRuntime, column_sql(column)));
+    }
+    for (n, skip) in spec.skips.iter().enumerate() {
+        items.push((Role::Skip(n), value(&Expr::Sql(skip.condition.clone()))));
+    }
+    if !spec.claim.progress.is_empty() {
+        let values: Vec<String> = spec.claim.progress.iter().map(value).collect();
+        items.push((Role::Progress, sql.dialect.image(&values)));
+    }
+    if detail == Detail::ForAction {
+        items.push((Role::Precondition, precondition_image(spec, sql)));
+    }
+    items
 }
 
 fn in_flight(spec: &QueueSpec, sql: &Sql<'_>) -> String {

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::model::{Action, Key, Timestamp};
 use crate::preset::{Finished, QueueSpec};
-use crate::store::{Cutoffs, WantedRuns};
+use crate::store::{Cutoffs, Detail, WantedRuns};
 use std::time::Duration;
 
 /// Each statement with a name. `keys` are the jobs of an imagined batch.
@@ -18,12 +18,8 @@ pub fn statements(
     now: Timestamp,
 ) -> Vec<(String, Statement)> {
     let mut list = Vec::new();
-    for (n, listing) in suspects(spec, dialect, cutoffs).iter().enumerate() {
-        list.push((format!("suspects {}", n + 1), listing.statement.clone()));
-    }
-    for (n, listing) in all(spec, dialect).iter().enumerate() {
-        list.push((format!("all {}", n + 1), listing.statement.clone()));
-    }
+    list.push(("suspects".to_owned(), suspects(spec, dialect, cutoffs, Detail::ForAction).statement));
+    list.push(("all".to_owned(), all(spec, dialect, Detail::ForListing).statement));
     list.push(("count".to_owned(), count(spec, dialect)));
     list.push(("count by owner".to_owned(), count_by_owner(spec, dialect)));
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (key, "(precondition)")).collect();

@@ -81,7 +81,7 @@ impl<'n> Trial<'n> {
         let session =
             Session { store, catalog: &CATALOG, preset: Some("lease"), place: &place, limits: &limits, target: None };
         let mut look = session.snapshot()?;
-        let stale = ops::stale(&mut look, &Selection::default(), &Policy::default())?;
+        let stale = ops::stale(&mut look, &Selection::default(), &Policy::default(), None)?;
         let plan = ops::plan(&mut look, &Selection::default(), &Policy::default())?;
         let ids = |list: &jobdoctor::output::Spool<jobdoctor::output::Job>| {
             list.iter().map(|job| job.unwrap().id).collect::<BTreeSet<_>>()

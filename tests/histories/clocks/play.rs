@@ -9,7 +9,7 @@ use jobdoctor::model::{Batch, Claim, Outcome, Step, Timestamp};
 use jobdoctor::ops::cutoffs;
 use jobdoctor::policy::{Draft, Globs, LiveOwners, Living, Policy, Restart, RestartScope, draft, judge};
 use jobdoctor::preset::QueueSpec;
-use jobdoctor::store::{Reader, Unrecorded, Wanted};
+use jobdoctor::store::{Detail, Reader, Unrecorded, Wanted};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -262,7 +262,7 @@ impl Play<'_> {
         };
         let suspects = || Wanted::Suspects(cutoffs(at(now), policy));
         let wanted = if policy.needs_every_claim() { Wanted::All } else { suspects() };
-        reader.scan(spec, &wanted, &mut each).unwrap_or_else(|error| panic!("{error}"));
+        reader.scan(spec, &wanted, Detail::ForAction, &mut each).unwrap_or_else(|error| panic!("{error}"));
         let ids: Vec<String> = claims.iter().map(|claim| claim.key.to_string()).collect();
         let found = (self.habit.find)(&mut *reader, spec, &ids);
         drop(reader);

@@ -4,7 +4,7 @@ use super::row::{Joined, joined};
 use jobdoctor::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Timestamp};
 use jobdoctor::preset::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
 use jobdoctor::store::{
-    FinishedRun, Found, LedgerReader, Reader, Refusal, RowCount, Standby, StoreError, Wanted, WantedRuns,
+    Detail, FinishedRun, Found, LedgerReader, Reader, Refusal, RowCount, Standby, StoreError, Wanted, WantedRuns,
 };
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -82,7 +82,13 @@ impl Reader for MemoryReader {
         Ok(states)
     }
 
-    fn scan(&mut self, spec: &QueueSpec, _wanted: &Wanted, each: &mut dyn FnMut(Claim)) -> Result<(), StoreError> {
+    fn scan(
+        &mut self,
+        spec: &QueueSpec,
+        _wanted: &Wanted,
+        _detail: Detail,
+        each: &mut dyn FnMut(Claim),
+    ) -> Result<(), StoreError> {
         let rows = scrambled(joined(spec, &self.tables));
         rows.iter().filter(|row| row.in_flight()).for_each(|row| each(row.claim()));
         Ok(())
