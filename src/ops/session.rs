@@ -7,8 +7,8 @@ use crate::model::{Cell, Engine, Timestamp};
 use crate::output::{self, advice};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{
-    Catalog, LEDGER, LiveIndex, LiveSchema, Place, Preset, QueueSpec, SpecError, Table, Waits, WrittenAt, detect,
-    detect_prefixed, resolve, resolve_waiting,
+    Catalog, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, QueueSpec, SpecError, Table, Waits,
+    WrittenAt, detect, detect_prefixed, resolve, resolve_waiting,
 };
 use crate::store::{Caution, Limits, Reader, Store, StoreError};
 use std::rc::Rc;
@@ -159,16 +159,29 @@ impl Snapshot {
 }
 
 fn unfamiliar_states(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec) -> Result<Vec<String>, StoreError> {
-    // The listing reports a missing right, or `check` all of them together.
-    if let (Some(state), Some(table)) = (spec.claim.own_state(), spec.tables.get(&spec.claim.lock_table)) {
-        let live = live.table(Some(&table.schema), &table.name).and_then(|table| table.column(&state.name));
-        if live.is_some_and(|column| !column.readable) {
-            return Ok(Vec::new());
-        }
+    if let Some((_, column)) = state_column(live, spec)
+        // The listing reports a missing right, or `check` all of them together. An enum of known states has no other.
+        && (!column.readable || has_known_labels(live, spec, column))
+    {
+        return Ok(Vec::new());
     }
-    let known = |stored: &Cell| spec.states.all().any(|state| state.stored.to_string() == stored.to_string());
     let states = reader.states_in_use(spec)?;
-    Ok(states.iter().filter(|stored| !known(stored)).map(Cell::to_string).collect())
+    Ok(states.iter().map(Cell::to_string).filter(|stored| !is_known(spec, stored)).collect())
+}
+
+/// The state's column, if it is one of the claim's own table, and that table.
+fn state_column<'l>(live: &'l LiveSchema, spec: &QueueSpec) -> Option<(&'l LiveTable, &'l LiveColumn)> {
+    let table = spec.tables.get(&spec.claim.lock_table)?;
+    let live = live.table(Some(&table.schema), &table.name)?;
+    Some((live, live.column(&spec.claim.own_state()?.name)?))
+}
+
+fn has_known_labels(live: &LiveSchema, spec: &QueueSpec, column: &LiveColumn) -> bool {
+    live.labels(column).is_some_and(|labels| labels.iter().all(|label| is_known(spec, label)))
+}
+
+fn is_known(spec: &QueueSpec, stored: &str) -> bool {
+    spec.states.all().any(|state| state.stored.to_string() == stored)
 }
 
 /// The most rows whose states are read without an index.
@@ -177,18 +190,13 @@ const MOST_ROWS: u64 = 100_000;
 /// Refuses a table that resembles a known one but has states that the preset does not have. An enum of known states needs no
 /// check; else the rows are read, by an index on the state or if they are few.
 fn states_are_known(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpec) -> Result<(), OpsError> {
-    if let (Some(state), Some(table)) = (spec.claim.own_state(), spec.tables.get(&spec.claim.lock_table)) {
-        let live_table = live.table(Some(&table.schema), &table.name);
-        let labels =
-            live_table.and_then(|live_table| live_table.column(&state.name)).and_then(|column| live.labels(column));
-        let is_known = |label: &String| spec.states.all().any(|known| known.stored.to_string() == *label);
-        if labels.is_some_and(|labels| labels.iter().all(is_known)) {
-            return Ok(());
-        }
-        let leads = |index: &LiveIndex| index.condition.is_none() && index.columns.first() == Some(&state.name);
-        let is_indexed = live_table.is_some_and(|live_table| live_table.indexes.iter().any(leads));
-        if !is_indexed && has_many_rows(reader, spec, table)? {
-            let why = advice::detection_needs_index(&spec.preset, &table.name, MOST_ROWS, &state.name);
+    if let (Some((live_table, column)), Some(table)) =
+        (state_column(live, spec), spec.tables.get(&spec.claim.lock_table))
+        && !has_known_labels(live, spec, column)
+    {
+        let leads = |index: &LiveIndex| index.condition.is_none() && index.columns.first() == Some(&column.name);
+        if !live_table.indexes.iter().any(leads) && has_many_rows(reader, spec, table)? {
+            let why = advice::detection_needs_index(&spec.preset, &table.name, MOST_ROWS, &column.name);
             return Err(SpecError::whole("detection", why).into());
         }
     }

@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 
 /// Which of the flights ahead of the first batch are tried: until then it has only looked.
 const OF_A_LOOK: usize = 9;
+/// How a batch begins.
+const BEGIN: &str = "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED;";
 /// Of the batches as many as it takes for one to come after another.
 const KINDS: usize = 2;
 
@@ -30,8 +32,11 @@ fn killed(ground: &Ground, number: usize, at: At, mutant: bool) -> Result<Vec<bo
             program.signal(Signal::KILL);
             return if at == At::Half { Order::CutInHalf } else { Order::Cut };
         }
-        let is_control = ["BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED", "COMMIT"].contains(&&*flight.statement());
-        if mutant && is_control { Order::Instead("SELECT 1") } else { Order::Pass }
+        match flight.statement().as_str() {
+            "COMMIT" if mutant => Order::Instead("SELECT 1".to_owned()),
+            statement if mutant && statement.starts_with(BEGIN) => Order::Instead(statement.replacen(BEGIN, "", 1)),
+            _ => Order::Pass,
+        }
     });
     let ran = through.run(&SWEEP);
     assert_eq!(ran.signal, Some(Signal::KILL.as_raw()), "{at:?} of flight {number}: {ran:#?}");
@@ -46,8 +51,7 @@ fn flights(ground: &Ground) -> (Vec<String>, usize) {
     let through = Through::of(ground, |_, _| Order::Pass);
     through.run(&SWEEP).exits(0);
     let flights = through.flights();
-    let begin =
-        flights.iter().position(|flight| flight.starts_with("BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED"));
+    let begin = flights.iter().position(|flight| flight.starts_with(BEGIN));
     (flights, begin.expect("a batch") + 1)
 }
 

@@ -42,13 +42,9 @@ fn touched_since(client: &mut Client, before: &BTreeMap<String, i64>) -> Vec<Str
     now.into_iter().filter(|(name, count)| before.get(name) != Some(count)).map(|(name, _)| name).collect()
 }
 
-/// What a statement names and may not; a cursor of ours is ours.
+/// What a statement names and may not.
 fn strangers(sql: &str) -> Vec<String> {
-    let is_ours = |name: &String| {
-        name.starts_with("pg_catalog.")
-            || QUEUE.contains(&name.as_str())
-            || ["unnest", "jobdoctor_listing"].contains(&name.as_str())
-    };
+    let is_ours = |name: &String| name.starts_with("pg_catalog.") || QUEUE.contains(&name.as_str()) || name == "unnest";
     names(sql).into_iter().filter(|name| !is_ours(name)).collect()
 }
 

@@ -40,7 +40,7 @@ pub enum Order {
     /// It is kept until the server has hung up by itself, whose last words come through.
     Keep,
     /// The server gets this query instead.
-    Instead(&'static str),
+    Instead(String),
     /// The server gets this query first, whose answer nobody hears.
     Behind(&'static str),
 }

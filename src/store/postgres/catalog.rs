@@ -1,17 +1,17 @@
 //! Reads the live schema from `pg_catalog`; `information_schema` would hide tables on which the role has no rights.
 
-use super::session::PostgresSession;
+use super::session::{PostgresSession, is_true};
+use super::snapshot::CLUSTER;
 use crate::model::{Cell, Engine};
+use crate::preset::ident::literal;
 use crate::preset::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
 use crate::store::StoreError;
-use crate::store::session::Session;
-use crate::store::sql::{Param, Statement};
 use std::collections::BTreeMap;
 
 /// `under` has each view's tables and views, down to the last.
 const TABLES: &str = "
 WITH RECURSIVE under(top, oid) AS (
-  SELECT v.oid, v.oid FROM pg_catalog.pg_class AS v WHERE v.relname = ANY ($1::text[]) AND v.relkind IN ('v', 'm')
+  SELECT v.oid, v.oid FROM pg_catalog.pg_class AS v WHERE v.relname = ANY ($names) AND v.relkind IN ('v', 'm')
   UNION
   SELECT under.top, d.refobjid
   FROM under JOIN pg_catalog.pg_rewrite AS r ON r.ev_class = under.oid
@@ -27,10 +27,15 @@ SELECT c.oid::text, n.nspname::text, c.relname::text,
        c.relkind = 'v' AND pg_catalog.pg_relation_is_updatable(c.oid, false) & 4 = 0,
        pg_catalog.has_schema_privilege(n.oid, 'USAGE')
 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-WHERE c.relname = ANY ($1::text[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
-  AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg_toast%'
-  AND n.nspname NOT LIKE 'pg_temp%'
+WHERE c.oid = ANY ($tables)
 ORDER BY n.nspname, c.relname";
+
+/// The oids of the tables, for the questions about them: all are asked in one round trip.
+const OIDS: &str = "ARRAY(
+  SELECT c.oid FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+  WHERE c.relname = ANY ($names) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+  AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg_toast%'
+  AND n.nspname NOT LIKE 'pg_temp%')";
 
 /// A column of a domain gets the domain's base type, in which its values are sent.
 const COLUMNS: &str = "
@@ -46,7 +51,7 @@ CROSS JOIN LATERAL (
     SELECT t.typbasetype, t.typtypmod FROM under JOIN pg_catalog.pg_type AS t ON t.oid = under.type WHERE t.typtype = 'd')
   SELECT pg_catalog.format_type(under.type, under.modifier) AS type_name
   FROM under JOIN pg_catalog.pg_type AS t ON t.oid = under.type WHERE t.typtype <> 'd') AS base
-WHERE a.attrelid = ANY ($1::text[]::oid[]) AND a.attnum > 0 AND NOT a.attisdropped
+WHERE a.attrelid = ANY ($tables) AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attrelid, a.attnum";
 
 const INDEXES: &str = "
@@ -56,12 +61,12 @@ SELECT i.indrelid::text, i.indexrelid::text, i.indisunique AND i.indpred IS NULL
 FROM pg_catalog.pg_index AS i
 CROSS JOIN LATERAL pg_catalog.unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(attnum, n)
 LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.attnum AND k.attnum > 0
-WHERE i.indrelid = ANY ($1::text[]::oid[]) AND i.indisvalid AND k.n <= i.indnkeyatts
+WHERE i.indrelid = ANY ($tables) AND i.indisvalid AND k.n <= i.indnkeyatts
 ORDER BY i.indrelid, i.indexrelid, k.n";
 
 const TRIGGERS: &str = "
 SELECT t.tgrelid::text, t.tgname::text FROM pg_catalog.pg_trigger AS t
-WHERE t.tgrelid = ANY ($1::text[]::oid[]) AND NOT t.tgisinternal AND t.tgenabled <> 'D' ORDER BY t.tgname";
+WHERE t.tgrelid = ANY ($tables) AND NOT t.tgisinternal AND t.tgenabled <> 'D' ORDER BY t.tgname";
 
 /// Sequences that a column's default uses and the role may not. Identity columns need no right on theirs. The CASE is
 /// there because conditions are evaluated in any order, and the right can be asked of sequences only.
@@ -70,14 +75,14 @@ SELECT d.refobjid::text, d.objid::regclass::text
 FROM pg_catalog.pg_depend AS d
 JOIN pg_catalog.pg_class AS s ON s.oid = d.objid AND s.relkind = 'S'
 JOIN pg_catalog.pg_attribute AS a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
-WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.refobjid = ANY ($1::text[]::oid[]) AND d.deptype = 'a'
+WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.refobjid = ANY ($tables) AND d.deptype = 'a'
   AND a.attidentity = ''
   AND CASE WHEN s.relkind = 'S' THEN NOT pg_catalog.has_sequence_privilege(s.oid, 'USAGE, UPDATE') END
 ORDER BY 1, 2";
 
 const PARTITIONS: &str = "
 SELECT t.oid::text, n.nspname::text, c.relname::text
-FROM pg_catalog.unnest($1::text[]::oid[]) AS t(oid)
+FROM pg_catalog.unnest($tables) AS t(oid)
 CROSS JOIN LATERAL pg_catalog.pg_partition_tree(t.oid::regclass) AS p
 JOIN pg_catalog.pg_class AS c ON c.oid = p.relid JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE p.isleaf AND p.relid <> t.oid ORDER BY n.nspname, c.relname";
@@ -86,26 +91,37 @@ const ENUMS: &str = "
 SELECT t.typname::text, e.enumlabel::text FROM pg_catalog.pg_enum AS e
 JOIN pg_catalog.pg_type AS t ON t.oid = e.enumtypid ORDER BY t.typname, e.enumsortorder";
 
+const ROLE: &str = "SELECT current_user";
+
 /// Reads the tables of these names.
 pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Result<LiveSchema, StoreError> {
+    let names_list = names.iter().map(|name| literal(name)).collect::<Vec<_>>().join(", ");
+    let cluster = Some(CLUSTER).filter(|_| session.may_ask_for_cluster);
+    let questions = [TABLES, COLUMNS, INDEXES, TRIGGERS, PARTITIONS, CLOSED_SEQUENCES, ENUMS, ROLE];
+    let questions = questions.into_iter().chain(cluster).collect::<Vec<_>>().join(";");
+    let questions = questions.replace("$tables", OIDS).replace("$names", &format!("ARRAY[{names_list}]::text[]"));
+    let mut answers = session.answers(&questions)?.into_iter();
+    let mut next = || answers.next().unwrap_or_default();
+    let [found, columns, indexes, triggers, partitions, closed, enum_labels, role, identity] = [(); 9].map(|()| next());
+    session.identity = identity.first().map(|row| text(row, 0));
     let mut tables: Vec<(String, LiveTable)> = Vec::new();
     // Tables in schemas that the role may not use; no search path finds them.
     let mut closed_schemas: Vec<usize> = Vec::new();
-    for row in ask(session, TABLES, names)? {
+    for row in found {
         let table = LiveTable {
             schema: text(&row, 1),
             name: text(&row, 2),
-            row_security: truth(&row, 3),
-            may_insert: truth(&row, 4),
-            may_delete: truth(&row, 5),
-            is_view: truth(&row, 6),
-            partitions: truth(&row, 7).then(Vec::new),
-            is_fixed: truth(&row, 8),
-            is_materialized: truth(&row, 9),
-            is_derived: truth(&row, 10),
+            row_security: is_true(&row, 3),
+            may_insert: is_true(&row, 4),
+            may_delete: is_true(&row, 5),
+            is_view: is_true(&row, 6),
+            partitions: is_true(&row, 7).then(Vec::new),
+            is_fixed: is_true(&row, 8),
+            is_materialized: is_true(&row, 9),
+            is_derived: is_true(&row, 10),
             ..LiveTable::default()
         };
-        if !truth(&row, 11) {
+        if !is_true(&row, 11) {
             closed_schemas.push(tables.len());
         }
         tables.push((text(&row, 0), table));
@@ -128,25 +144,19 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
             table.visible = true;
         }
     }
-    let oids: Vec<String> = tables.iter().map(|(oid, _)| oid.clone()).collect();
-    let columns = ask(session, COLUMNS, &oids)?;
-    let indexes = ask(session, INDEXES, &oids)?;
-    let triggers = ask(session, TRIGGERS, &oids)?;
-    let partitions = ask(session, PARTITIONS, &oids)?;
-    let closed = ask(session, CLOSED_SEQUENCES, &oids)?;
     for (oid, table) in &mut tables {
         for row in columns.iter().filter(|row| text(row, 0) == *oid) {
-            if truth(row, 5) {
+            if is_true(row, 5) {
                 table.key_columns.insert(text(row, 1));
             }
-            if truth(row, 6) {
+            if is_true(row, 6) {
                 table.not_null.insert(text(row, 1));
             }
             table.columns.push(LiveColumn {
                 name: text(row, 1),
                 type_name: text(row, 2),
-                readable: truth(row, 3),
-                writable: truth(row, 4),
+                readable: is_true(row, 3),
+                writable: is_true(row, 4),
             });
         }
         let mut by_index: BTreeMap<String, (LiveIndex, bool)> = BTreeMap::new();
@@ -154,8 +164,8 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
             let (index, unique) = by_index.entry(text(row, 1)).or_default();
             index.columns.push(text(row, 4));
             index.condition = row.get(3).and_then(Cell::to_text);
-            *unique = truth(row, 2);
-            if truth(row, 2) {
+            *unique = is_true(row, 2);
+            if is_true(row, 2) {
                 table.key_columns.insert(text(row, 4));
             }
         }
@@ -170,25 +180,14 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
         table.triggers = triggers.iter().filter(|row| text(row, 0) == *oid).map(|row| text(row, 1)).collect();
     }
     let mut enums: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for row in session.query(&Statement::plain(ENUMS))? {
+    for row in enum_labels {
         enums.entry(text(&row, 0)).or_default().push(text(&row, 1));
     }
     let tables = tables.into_iter().map(|(_, table)| table).collect();
-    let role = session.query(&Statement::plain("SELECT current_user::text"))?.first().map(|row| text(row, 0));
+    let role = role.first().map(|row| text(row, 0));
     Ok(LiveSchema { engine: Engine::Postgres, tables, role, enums })
-}
-
-fn ask(session: &mut PostgresSession, sql: &str, names: &[String]) -> Result<Vec<Vec<Cell>>, StoreError> {
-    session.query(&Statement {
-        sql: sql.to_owned(),
-        params: vec![Param::Texts(names.iter().map(|name| name.clone().into()).collect())],
-    })
 }
 
 fn text(row: &[Cell], n: usize) -> String {
     row.get(n).and_then(Cell::to_text).unwrap_or_default()
-}
-
-fn truth(row: &[Cell], n: usize) -> bool {
-    matches!(row.get(n), Some(Cell::Integer(1)))
 }

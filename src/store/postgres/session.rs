@@ -14,7 +14,7 @@ use crate::store::sql::{Dialect, Postgres, Statement};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use ::postgres::fallible_iterator::FallibleIterator as _;
 use ::postgres::types::{ToSql, Type};
-use ::postgres::{Client, Error, Row};
+use ::postgres::{Client, Error, Row, SimpleQueryMessage, SimpleQueryRow};
 use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -35,6 +35,12 @@ pub(super) struct PostgresSession {
     pub(super) must_reconnect: bool,
     /// Cluster and timeline of the server; `None` before a writer asks, or if its role may not.
     pub(super) timeline: Option<String>,
+    /// When the server of a snapshot started.
+    pub(super) up_since: Option<Timestamp>,
+    /// Whether the role may ask for the identity of the cluster.
+    pub(super) may_ask_for_cluster: bool,
+    /// The cluster and the database in it, once the schema was read.
+    pub(super) identity: Option<String>,
     /// The schemas of the role's own search path.
     pub(super) visible: Vec<String>,
     /// The role's own search path.
@@ -68,6 +74,9 @@ impl PostgresSession {
             is_reader: false,
             must_reconnect: false,
             timeline: None,
+            up_since: None,
+            may_ask_for_cluster: false,
+            identity: None,
             visible: Vec::new(),
             own_path: String::new(),
             path_of_queue: String::new(),
@@ -106,6 +115,24 @@ impl PostgresSession {
     pub(super) fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
         let sql = sql.to_owned();
         self.run(move |client| client.batch_execute(&sql))
+    }
+
+    /// Runs statements without parameters, all in one round trip, and gives the rows of each one that has any, with their
+    /// values as text.
+    pub(super) fn answers(&mut self, sql: &str) -> Result<Vec<Vec<Vec<Cell>>>, StoreError> {
+        let sql = sql.to_owned();
+        let messages = self.run(move |client| client.simple_query(&sql))?;
+        let mut answers: Vec<Vec<Vec<Cell>>> = Vec::new();
+        for message in messages {
+            match (message, answers.last_mut()) {
+                (SimpleQueryMessage::RowDescription(_), _) => answers.push(Vec::new()),
+                (SimpleQueryMessage::Row(row), Some(answer)) => {
+                    answer.push((0..row.len()).map(|n| text(&row, n)).collect())
+                }
+                _ => {}
+            }
+        }
+        Ok(answers)
     }
 
     /// Runs `work` with the connection; gives up on a server that answers neither in time nor soon after.
@@ -248,15 +275,12 @@ impl Session for PostgresSession {
 
     fn begin(&mut self, schema: &str) -> Result<Timestamp, StoreError> {
         self.remember_timeline();
-        self.batch("BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
-        self.in_transaction = true;
         // A deferred constraint would refuse the whole batch at its commit, without naming the row.
-        let constraints = "SET CONSTRAINTS ALL IMMEDIATE";
-        let begun = self.begin_settings(Some(schema)).and_then(|now| self.batch(constraints).map(|()| now));
+        let begun = self.begin_with("ISOLATION LEVEL READ COMMITTED", Some(schema), "SET CONSTRAINTS ALL IMMEDIATE");
         if begun.is_err() {
             self.rollback();
         }
-        begun
+        begun.map(|(now, _)| now)
     }
 
     fn begin_acting(&mut self, again: bool) -> Result<(), StoreError> {
@@ -309,6 +333,20 @@ impl Session for PostgresSession {
         // A connection on which this fails is lost, and its transaction with it.
         self.in_transaction = false;
         let _ = self.batch("ROLLBACK");
+    }
+}
+
+/// Whether a value that arrived as text is true.
+pub(super) fn is_true(row: &[Cell], n: usize) -> bool {
+    matches!(row.get(n), Some(Cell::Text(text)) if text == "t")
+}
+
+/// A value that arrived as text. In a database without an encoding it need not be UTF-8.
+fn text(row: &SimpleQueryRow, n: usize) -> Cell {
+    match row.try_get(n) {
+        Ok(Some(text)) => Cell::Text(text.to_owned()),
+        Ok(None) => Cell::Null,
+        Err(_) => Cell::BrokenText(Vec::new()),
     }
 }
 

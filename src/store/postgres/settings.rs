@@ -12,6 +12,11 @@ use std::time::Duration;
 const IDLE_IN_TRANSACTION: &str = "5s";
 /// The search path of jobdoctor's own statements, which qualify every name and every function.
 pub(super) const PATH: &str = "pg_catalog, pg_temp";
+/// A database without an encoding holds any bytes. Asked for UTF-8, it would fail at the first byte that is not. The role's
+/// own search path still counts here.
+const ENCODING: &str = "pg_catalog.set_config('client_encoding', \
+    CASE pg_catalog.getdatabaseencoding()::pg_catalog.text OPERATOR(pg_catalog.=) 'SQL_ASCII'::pg_catalog.text \
+    WHEN true THEN 'SQL_ASCII' ELSE 'UTF8' END, true)";
 /// How long a statement of an action may wait for another session's lock; meanwhile the batch's own locks block
 /// workers.
 const WAIT: &str = "100ms";
@@ -21,26 +26,21 @@ const WAIT_AGAIN: &str = "10ms";
 const LONGEST: Duration = Duration::from_millis(i32::MAX as u64);
 
 impl PostgresSession {
-    /// Makes the settings of a transaction and reads its clock; a write transaction names the queue's schema.
+    /// Begins a transaction in that mode, makes its settings, reads its clock and runs further statements, all in one round
+    /// trip; gives the answers to those. A write transaction names the queue's schema.
     ///
     /// The search path holds the system's names only: a role that may create objects in another schema could otherwise
     /// have its own operator run as our role. The queue's triggers and functions get their path in
     /// [`PostgresSession::set_acting`].
-    pub(super) fn begin_settings(&mut self, schema: Option<&str>) -> Result<Timestamp, StoreError> {
-        let before = self.query(&Statement::plain(
-            "SELECT pg_catalog.current_setting('search_path'), pg_catalog.getdatabaseencoding()::text, \
-             pg_catalog.unnest(pg_catalog.current_schemas(false))::text",
-        ))?;
-        let text = |n: usize| before.first().and_then(|row| row.get(n)).and_then(Cell::to_text);
-        self.visible = before.iter().filter_map(|row| row.get(2)).filter_map(Cell::to_text).collect();
-        // A database without an encoding holds any bytes. Asked for UTF-8, it would fail at the first byte that is not.
-        let encoding = if text(1).as_deref() == Some("SQL_ASCII") { "SQL_ASCII" } else { "UTF8" };
-        self.own_path = text(0).unwrap_or_default();
-        self.path_of_queue = self.path_of(schema.unwrap_or_default());
+    pub(super) fn begin_with(
+        &mut self,
+        mode: &str,
+        schema: Option<&str>,
+        further: &str,
+    ) -> Result<(Timestamp, Vec<Vec<Vec<Cell>>>), StoreError> {
         let left = milliseconds(self.limits.left());
         let lock = self.lock_timeout();
-        self.set(&[
-            ("client_encoding", encoding),
+        let settings = [
             ("TimeZone", "UTC"),
             ("DateStyle", "ISO, YMD"),
             ("IntervalStyle", "postgres"),
@@ -52,17 +52,32 @@ impl PostgresSession {
             ("lock_timeout", &lock),
             ("idle_in_transaction_session_timeout", if schema.is_some() { IDLE_IN_TRANSACTION } else { &left }),
             ("search_path", PATH),
-        ])?;
-        let clock = "SELECT pg_catalog.now(), pg_catalog.pg_backend_pid()::text, pg_catalog.now()::text";
-        let rows = self.query(&Statement::plain(clock))?;
-        let now = match rows.first().map(Vec::as_slice) {
-            Some([Cell::Instant(micros), Cell::Text(process), Cell::Text(began)]) => {
-                self.cancel.remember(process.clone(), began.clone());
-                Timestamp::from_micros(*micros)
+        ];
+        let settings =
+            settings.map(|(name, value)| format!("pg_catalog.set_config('{name}', '{value}', true)")).join(", ");
+        let now = epoch_micros("pg_catalog.now()");
+        self.in_transaction = true;
+        let mut answers = self.answers(&format!(
+            "BEGIN TRANSACTION {mode}; \
+             SELECT pg_catalog.current_setting('search_path'); \
+             SELECT pg_catalog.unnest(pg_catalog.current_schemas(false)); \
+             SELECT {ENCODING}, {settings}; \
+             SELECT {now}, pg_catalog.pg_backend_pid(), pg_catalog.now()::text; \
+             {further}"
+        ))?;
+        let further = answers.split_off(answers.len().min(4));
+        let first = |answer: usize, n: usize| answers.get(answer)?.first()?.get(n)?.to_text();
+        self.own_path = first(0, 0).unwrap_or_default();
+        self.visible = answers.get(1).into_iter().flatten().filter_map(|row| row.first()?.to_text()).collect();
+        self.path_of_queue = self.path_of(schema.unwrap_or_default());
+        let (now, process, began) = (first(3, 0).as_deref().and_then(instant), first(3, 1), first(3, 2));
+        match (now, process, began) {
+            (Some(now), Some(process), Some(began)) => {
+                self.cancel.remember(process, began);
+                Ok((now, further))
             }
-            _ => None,
-        };
-        now.ok_or_else(|| StoreError::new(StoreErrorKind::Other, "the server's clock is out of range"))
+            _ => Err(StoreError::new(StoreErrorKind::Other, "the server's clock is out of range")),
+        }
     }
 
     /// Limits the statements of a transaction that creates things.
@@ -113,6 +128,16 @@ impl PostgresSession {
         }
         self.query(&Statement { sql: format!("SELECT {}", calls.join(", ")), params }).map(|_| ())
     }
+}
+
+/// An instant as text: microseconds since 1970. [`instant`] reads it.
+pub(super) fn epoch_micros(instant: &str) -> String {
+    format!("(pg_catalog.date_part('epoch', {instant}) * 1000000)::bigint")
+}
+
+/// The instant that [`epoch_micros`] writes.
+pub(super) fn instant(text: &str) -> Option<Timestamp> {
+    text.parse().ok().and_then(Timestamp::from_micros)
 }
 
 /// As a server takes it: at least 1, because 0 is no limit.

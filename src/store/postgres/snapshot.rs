@@ -1,31 +1,36 @@
 //! A snapshot: one read-only transaction, its clock, and what the server says about itself.
 
-use super::session::PostgresSession;
+use super::session::{PostgresSession, is_true};
+use super::settings::{epoch_micros, instant};
 use super::{catalog, rehearsal};
 use crate::model::{Cell, Timestamp};
 use crate::preset::{ActionSpec, LiveSchema, QueueSpec};
 use crate::store::rehearsal::Trial;
-use crate::store::session::{Each, ReadSession, Session};
+use crate::store::session::{Each, ReadSession};
 use crate::store::sql::Statement;
 use crate::store::{Standby, StoreError, StoreErrorKind};
 use std::time::Duration;
 
-/// Whether the server is a standby; when the last transaction that it replayed was committed; and whether it has
-/// replayed all that a primary which still sends has sent, as far as the role may see that. Only the last one means up
-/// to date: an idle primary commits nothing for hours. The receiver asks the primary for a sign of life after half a
-/// minute of silence.
-const STANDBY: &str = "SELECT pg_catalog.pg_is_in_recovery(), \
-    CASE WHEN pg_catalog.pg_is_in_recovery() THEN pg_catalog.pg_last_xact_replay_timestamp() END, \
-    CASE WHEN pg_catalog.pg_is_in_recovery() \
-    THEN pg_catalog.pg_last_wal_receive_lsn() = pg_catalog.pg_last_wal_replay_lsn() \
-    AND EXISTS (SELECT FROM pg_catalog.pg_stat_wal_receiver WHERE status IS NULL \
-    OR status = 'streaming' AND last_msg_receipt_time > pg_catalog.clock_timestamp() - interval '1 minute') END";
+/// What a snapshot asks of the server: whether it is a standby; when the last transaction that it replayed was committed;
+/// whether it has replayed all that a primary which still sends has sent, as far as the role may see that; since when it
+/// is up; whether the role may ask for the [`CLUSTER`], where a refusal would abort the snapshot's transaction. Only the
+/// third one means up to date: an idle primary commits nothing for hours. The receiver asks the primary for a sign of life
+/// after half a minute of silence.
+fn server() -> String {
+    let replayed = epoch_micros("pg_catalog.pg_last_xact_replay_timestamp()");
+    let started = epoch_micros("pg_catalog.pg_postmaster_start_time()");
+    format!(
+        "SELECT pg_catalog.pg_is_in_recovery(), CASE WHEN pg_catalog.pg_is_in_recovery() THEN {replayed} END, \
+         CASE WHEN pg_catalog.pg_is_in_recovery() \
+         THEN pg_catalog.pg_last_wal_receive_lsn() = pg_catalog.pg_last_wal_replay_lsn() \
+         AND EXISTS (SELECT FROM pg_catalog.pg_stat_wal_receiver WHERE status IS NULL \
+         OR status = 'streaming' AND last_msg_receipt_time > pg_catalog.clock_timestamp() - interval '1 minute') END, \
+         {started}, pg_catalog.has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE')"
+    )
+}
 
-/// Asked before [`CLUSTER`], whose refusal would abort the snapshot's transaction.
-const MAY_ASK_FOR_CLUSTER: &str =
-    "SELECT pg_catalog.has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE')";
 /// The number that `initdb` gives a cluster, and the database. Standbys share it, so a failover does not change it.
-const CLUSTER: &str = "SELECT system_identifier::text || '/' || pg_catalog.current_database() \
+pub(super) const CLUSTER: &str = "SELECT system_identifier::text || '/' || pg_catalog.current_database() \
     FROM pg_catalog.pg_control_system()";
 
 impl PostgresSession {
@@ -34,40 +39,24 @@ impl PostgresSession {
     pub(super) fn begin_read(&mut self) -> Result<(Timestamp, Option<Standby>), StoreError> {
         self.is_reader = true;
         // A pooler makes the client wait for a free server here.
-        self.batch("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
-        self.in_transaction = true;
-        let now = self.begin_settings(None)?;
+        let (now, further) = self.begin_with("ISOLATION LEVEL REPEATABLE READ READ ONLY", None, &server())?;
         if self.limits.interrupt.is_raised() {
             return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while connecting"));
         }
-        let standby = self.standby(now)?;
+        let server = further.first().and_then(|rows| rows.first()).map(Vec::as_slice).unwrap_or_default();
+        let at = |n: usize| server.get(n).and_then(Cell::to_text).as_deref().and_then(instant);
+        self.up_since = at(3);
+        self.may_ask_for_cluster = is_true(server, 4);
+        let lag = || if is_true(server, 2) { Some(Duration::ZERO) } else { at(1).map(|replayed| now.since(replayed)) };
+        let standby = is_true(server, 0).then(|| Standby { lag: lag() });
         let lag = standby.and_then(|standby| standby.lag).unwrap_or_default();
         Ok((now.minus(lag), standby))
-    }
-
-    fn standby(&mut self, now: Timestamp) -> Result<Option<Standby>, StoreError> {
-        let rows = self.query(&Statement::plain(STANDBY))?;
-        let Some([Cell::Integer(1), replayed, is_current]) = rows.first().map(Vec::as_slice) else { return Ok(None) };
-        let lag = match (is_current, replayed) {
-            (Cell::Integer(1), _) => Some(Duration::ZERO),
-            (_, Cell::Instant(micros)) => Timestamp::from_micros(*micros).map(|replayed| now.since(replayed)),
-            _ => None,
-        };
-        Ok(Some(Standby { lag }))
-    }
-
-    /// The only value that a query gives.
-    fn value(&mut self, sql: &str) -> Result<Option<Cell>, StoreError> {
-        Ok(self.query(&Statement::plain(sql))?.into_iter().flatten().next())
     }
 }
 
 impl ReadSession for PostgresSession {
     fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError> {
-        Ok(match self.value("SELECT pg_catalog.pg_postmaster_start_time()")? {
-            Some(Cell::Instant(micros)) => Timestamp::from_micros(micros),
-            _ => None,
-        })
+        Ok(self.up_since)
     }
 
     fn stream(&mut self, statement: &Statement, each: Each<'_>) -> Result<(), StoreError> {
@@ -97,12 +86,9 @@ impl ReadSession for PostgresSession {
         rehearsal::try_out(self, spec, action, clock_and_reason)
     }
 
-    /// The cluster and the database in it; `None` if the role may not ask.
+    /// The cluster and the database in it, which the schema was read with; `None` if the role may not ask.
     fn identity(&mut self) -> Result<Option<String>, StoreError> {
-        if self.value(MAY_ASK_FOR_CLUSTER)? != Some(Cell::Integer(1)) {
-            return Ok(None);
-        }
-        Ok(self.value(CLUSTER)?.as_ref().and_then(Cell::to_text))
+        Ok(self.identity.clone())
     }
 
     fn live_schema(&mut self, names: &[String]) -> Result<LiveSchema, StoreError> {
