@@ -365,6 +365,7 @@ always\t'Always'
 never\t'Never'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l apply -d 'Carry out the plan: without this, nothing is written'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l emit-sql -d 'Print a script for psql or sqlite3 that does what --apply would do, one transaction a batch'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l fast -d 'Write without pauses, for when all workers are stopped. On SQLite, where one writer keeps all others out, workers get the lock for 20 to 40 ms after every 5 ms otherwise'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l network-files -d 'Write to a SQLite file on a network file system, although locks are unreliable there'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l json -d 'Short for --output json'
@@ -522,6 +523,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l restart -d
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l all-owners -d 'With --restart: every owner is dead, and so are claims without one'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l apply -d 'Carry out the plan: without this, nothing is written'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l emit-sql -d 'Print a script for psql or sqlite3 that does what --apply would do, one transaction a batch'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l fast -d 'Write without pauses, for when all workers are stopped. On SQLite, where one writer keeps all others out, workers get the lock for 20 to 40 ms after every 5 ms otherwise'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l network-files -d 'Write to a SQLite file on a network file system, although locks are unreliable there'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l all-targets -d 'Run for every target of the config file, at most 4 at a time, each with its own settings and --timeout; for some of them, repeat --target. {target} in the path of a written file stands for the target\'s name'
@@ -552,6 +554,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l color -d 'U
 always\t'Always'
 never\t'Never'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l apply -d 'Do it: without this, nothing is written'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l fast -d 'Write without pauses, for when all workers are stopped. On SQLite, where one writer keeps all others out, workers get the lock for 20 to 40 ms after every 5 ms otherwise'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l network-files -d 'Write to a SQLite file on a network file system, although locks are unreliable there'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l json -d 'Short for --output json'

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
-/// No line of ours is longer: a batch has 500 jobs, and a foreign file must not fill the memory.
+/// No line of ours is longer: a batch has at most 5,000 jobs, and a foreign file must not fill the memory.
 const LONGEST_LINE: u64 = 1 << 30;
 
 /// What is recorded of one step of a run.

@@ -173,7 +173,8 @@ impl BatchRecorder<'_> {
         if self.wakes { Vec::new() } else { self.changed(changes).into_iter().map(row).collect() }
     }
 
-    /// Writes the intent to the journal.
+    /// Writes the intent to the journal. It is not waited for until it is on the disk, because workers would wait too: a
+    /// killed process loses nothing of it, and [`BatchRecorder::ended`] waits.
     ///
     /// # Errors
     /// When it cannot be written although the journal is required, with why; and what to try.
@@ -185,7 +186,7 @@ impl BatchRecorder<'_> {
         let intent = JournalLine::Intent { batch: self.recording.batch, at, changes: self.changed(changes) };
         let recording = &mut *self.recording;
         if let Some(journal) = recording.journal.as_mut().filter(|_| recording.trouble.is_none()) {
-            match journal.write(&intent, true) {
+            match journal.write(&intent, false) {
                 Ok(()) => self.is_in_journal = true,
                 Err(error) if recording.keep == Keep::Required => {
                     return Err((required(&error.to_string()), error.hint()));
@@ -198,7 +199,7 @@ impl BatchRecorder<'_> {
         Ok(())
     }
 
-    /// Records how the steps ended.
+    /// Records how the steps ended. When this returns, the batch is on the disk.
     pub fn ended(self, results: &[StepResult]) {
         if self.wakes {
             return;
@@ -212,7 +213,7 @@ impl BatchRecorder<'_> {
         // After a gap, a further line would make the journal look complete.
         let Some(journal) = recording.journal.as_mut().filter(|_| recording.trouble.is_none()) else { return };
         let steps = self.steps.iter().zip(results).map(|(step, result)| StepEnd::of(&step.id, result)).collect();
-        if let Err(error) = journal.write_if_begun(&JournalLine::Result { batch: recording.batch, steps }, false) {
+        if let Err(error) = journal.write_if_begun(&JournalLine::Result { batch: recording.batch, steps }, true) {
             recording.give_up(&error);
         }
     }

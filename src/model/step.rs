@@ -199,6 +199,8 @@ pub struct BatchReport<E> {
     pub stop: Option<E>,
     /// Things that went wrong after the commit and change nothing about it (a wake-up that failed).
     pub warnings: Vec<String>,
+    /// How long its statements took in the transaction that ended it, without the beginning and the commit.
+    pub took: Duration,
 }
 
 impl<E> BatchReport<E> {

@@ -9,10 +9,11 @@ use super::reclaim::ApplyOptions;
 use super::record::{Cause, recorded};
 use super::sweep_lock::apply_with_lock;
 use crate::history::Recording;
-use crate::model::{Action, Batch, Outcome, RecordedStep, Step};
-use crate::output::StepJob;
+use crate::model::{Action, Batch, Cell, Key, Outcome, RecordedStep, Step};
+use crate::output::{Spool, StepJob};
 use crate::preset::QueueSpec;
 use crate::store::{Limits, Store};
+use std::io;
 use std::time::Instant;
 
 /// Executes a plan batch by batch, each a short transaction of its own. Killing it at any point leaves whole batches, and
@@ -27,7 +28,7 @@ pub(super) fn apply(
     order: &ApplyOptions<'_>,
     recording: &mut Recording,
 ) -> Result<Ended<StepJob>, OpsError> {
-    let mut runner = BatchRunner::begin(store, limits, recording)?;
+    let mut runner = BatchRunner::begin(store, limits, recording, order.fast)?;
     if let Some(sweep_lock) = &order.sweep_lock {
         sweep_lock.begin(runner.writer());
     }
@@ -43,11 +44,14 @@ pub(super) fn apply(
     for part in plan.parts() {
         // A batch holds one action and one cause.
         let mut waiting = Waiting::new();
-        for (n, (step, job)) in part.steps.iter().zip(part.jobs.iter()).enumerate() {
+        // Delayed jobs run in the order of the plan.
+        let places = if order.later.is_asked() { (0..part.steps.len()).collect() } else { in_key_order(&part.steps) };
+        for n in places {
+            let Some((step, job)) = part.steps.get(n).zip(part.jobs.get(n)) else { continue };
             match (step, job) {
                 (Ok(step), Ok(job)) => {
                     let kind = (step.action, Cause::of(&part.spec, &job));
-                    if let Some(batch) = waiting.add(kind, (step, (first + n, job))) {
+                    if let Some(batch) = waiting.add(kind, (step, (first + n, job)), applying.runner.rows()) {
                         applying.batch(&part.spec, kind, batch);
                     }
                 }
@@ -61,6 +65,30 @@ pub(super) fn apply(
         first += part.steps.len();
     }
     Ok(applying.runner.finish(plan.len() as u64))
+}
+
+/// The places of the steps, about in the order of their keys, so that each page of the table is visited once.
+fn in_key_order(steps: &Spool<Step>) -> Vec<usize> {
+    let mut places: Vec<(i64, u32)> = Vec::with_capacity(steps.len());
+    // A step that cannot be read is met again.
+    let about = |step: io::Result<Step>| step.map_or(i64::MIN, |step| about(&step.key));
+    places.extend((0..).zip(steps.iter()).map(|(n, step)| (about(step), n)));
+    places.sort_unstable();
+    places.into_iter().map(|(_, n)| n as usize).collect()
+}
+
+/// A number that is about in the order of the keys: of the first column, the integer or the first bytes.
+fn about(key: &Key) -> i64 {
+    let bytes = match key.0.first() {
+        Some(Cell::Integer(n)) => return *n,
+        Some(cell) => cell.to_bytes(),
+        None => return 0,
+    };
+    // On Postgres all keys come as text.
+    if let Some(n) = std::str::from_utf8(&bytes).ok().and_then(|text| text.parse().ok()) {
+        return n;
+    }
+    bytes.iter().chain(&[0; 8]).take(7).fold(0, |number, byte| number << 8 | i64::from(*byte))
 }
 
 struct Applying<'a> {

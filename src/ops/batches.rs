@@ -2,6 +2,7 @@
 
 use super::OpsError;
 use super::guard::refusal_of_place;
+use super::pace::Pace;
 use crate::history::{BatchRecorder, Counts, Recording};
 use crate::model::{BatchReport, Outcome, RecordedStep, StepResult};
 use crate::output::{Outcomes, Spool, StepDocument};
@@ -9,12 +10,6 @@ use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
-use std::time::Duration;
-
-/// Rows a batch: few enough that locks are held for less than 50 ms (measured: 18 ms at 1,000 rows, 229 ms at 50,000).
-pub(super) const BATCH: usize = 500;
-/// The pause between two batches, in which waiting workers get their turn.
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// Items that wait until there is a batch of their kind.
 pub(super) struct Waiting<K, T>(BTreeMap<K, Vec<T>>);
@@ -25,11 +20,11 @@ impl<K: Ord + Clone, T> Waiting<K, T> {
         Waiting(BTreeMap::new())
     }
 
-    /// Adds an item, and returns the batch that it completes.
-    pub(super) fn add(&mut self, kind: K, item: T) -> Option<Vec<T>> {
+    /// Adds an item, and returns the batch of so many `rows` that it completes.
+    pub(super) fn add(&mut self, kind: K, item: T, rows: usize) -> Option<Vec<T>> {
         let waiting = self.0.entry(kind.clone()).or_default();
         waiting.push(item);
-        if waiting.len() == BATCH { self.0.remove(&kind) } else { None }
+        if waiting.len() >= rows { self.0.remove(&kind) } else { None }
     }
 
     /// The batches that were not completed, in the order of their kinds.
@@ -47,6 +42,7 @@ pub(super) struct BatchRunner<'a, J> {
     limits: &'a Limits,
     recording: &'a mut Recording,
     writer: Box<dyn Writer>,
+    pace: Pace,
     batches: usize,
     ended: Ended<J>,
 }
@@ -64,7 +60,7 @@ pub(super) struct Ended<J> {
 }
 
 impl<'a, J: StepDocument> BatchRunner<'a, J> {
-    /// Opens the store for writing.
+    /// Opens the store for writing; `fast` is for when all workers are stopped.
     ///
     /// # Errors
     /// When that fails. Nothing was written then.
@@ -72,14 +68,21 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
         store: &dyn Store,
         limits: &'a Limits,
         recording: &'a mut Recording,
+        fast: bool,
     ) -> Result<BatchRunner<'a, J>, OpsError> {
         let ended = Ended { steps: Spool::default(), outcomes: Counts::new(), stop: None, warnings: Vec::new() };
-        Ok(BatchRunner { limits, recording, writer: store.writer(limits)?, batches: 0, ended })
+        let (writer, pace) = (store.writer(limits)?, Pace::new(store.engine(), fast));
+        Ok(BatchRunner { limits, recording, writer, pace, batches: 0, ended })
     }
 
     /// The writer, to be prepared before the first batch.
     pub(super) fn writer(&mut self) -> &mut dyn Writer {
         &mut *self.writer
+    }
+
+    /// How many rows the next batch should have.
+    pub(super) fn rows(&self) -> usize {
+        self.pace.rows()
     }
 
     /// Executes a batch; with each step goes its document, and the place of that in the list.
@@ -109,7 +112,7 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
             return range.map(|_| StepResult::of(Outcome::NotTried)).collect();
         }
         if self.batches > 0 {
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(self.pace.pause());
         }
         self.batches += 1;
         let numbered = steps.get(range.clone()).unwrap_or_default().iter().cloned().enumerate();
@@ -117,6 +120,7 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
             self.recording.batch(numbered.map(|(step, recorded)| RecordedStep { step, ..recorded }).collect());
         let done = act(&mut *self.writer, range.clone(), &mut recorder);
         recorder.ended(&done.results);
+        self.pace.learn(range.len(), done.took);
         if done.is_to_be_split() {
             let half = range.start + range.len() / 2;
             let mut results = self.results(steps, range.start..half, act);

@@ -1,7 +1,7 @@
 //! Writes a plan as an SQL script, to be run by hand from a change ticket.
 
 use super::OpsError;
-use super::batches::{BATCH, Waiting};
+use super::batches::Waiting;
 use super::plan::{Part, Plan};
 use super::reclaim::ApplyOptions;
 use super::record::Cause;
@@ -11,6 +11,9 @@ use crate::preset::QueueSpec;
 use crate::store::script::{self, Heading, Place};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
+
+/// Rows a transaction of a script.
+const BATCH: usize = 500;
 
 /// A script, complete before any of it is printed: a half must never be run.
 pub struct Emitted {
@@ -68,7 +71,7 @@ impl ScriptWriter<'_> {
         for (step, job) in part.steps.iter().zip(part.jobs.iter()) {
             let (step, job) = (step?, job?);
             let kind = (step.action, Cause::of(&part.spec, &job));
-            if let Some(steps) = waiting.add(kind, step) {
+            if let Some(steps) = waiting.add(kind, step, BATCH) {
                 self.batch(&part.spec, kind, &steps)?;
             }
         }

@@ -17,6 +17,7 @@ mod init;
 mod losses;
 mod measure;
 mod owners;
+mod pace;
 mod plan;
 mod progress;
 mod reclaim;

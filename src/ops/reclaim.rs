@@ -25,6 +25,8 @@ pub struct ApplyOptions<'a> {
     pub run_id: String,
     /// How much later than now requeued jobs may run.
     pub later: Delay,
+    /// Whether to write without pauses, for when all workers are stopped.
+    pub fast: bool,
     /// How it uses the sweep lock; `None` for a run without it.
     pub sweep_lock: Option<LockOptions>,
     /// Who runs it, why, and where the run is recorded.

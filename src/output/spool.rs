@@ -92,10 +92,18 @@ impl<T: Clone + Serialize + DeserializeOwned> Spool<T> {
 
     /// The items in order.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<T>> {
-        let in_memory = self.items.iter().map(|(_, item)| Ok(item.clone()));
-        let read = |spilled: &Spilled, entry| Ok(serde_json::from_slice(&spilled.read(entry)?)?);
-        let spilled = self.spilled.iter().flat_map(move |spilled| spilled.index.iter().map(move |e| read(spilled, e)));
-        in_memory.chain(spilled)
+        (0..self.len()).filter_map(|n| self.get(n))
+    }
+
+    /// The item at that place, counted from 0; `None` behind the last one.
+    pub fn get(&self, n: usize) -> Option<io::Result<T>> {
+        match &self.spilled {
+            None => self.items.get(n).map(|(_, item)| Ok(item.clone())),
+            Some(spilled) => {
+                let json = spilled.read(spilled.index.get(n)?);
+                Some(json.and_then(|json| Ok(serde_json::from_slice(&json)?)))
+            }
+        }
     }
 }
 

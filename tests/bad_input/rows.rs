@@ -148,6 +148,7 @@ fn through_the_library(path: &Path) {
         guard: Default::default(),
         run_id: "RUN".to_owned(),
         later: Default::default(),
+        fast: false,
         sweep_lock: None,
         record: Default::default(),
     };

@@ -1,4 +1,4 @@
-//! Killed at a random instant (F8), while a worker is at work: whole batches stay, and the next run finishes it. A kill at every
+//! Killed at a random instant (F8), while a worker is at work: what was committed stays, and the next run finishes it. A kill at every
 //! boundary is better at finding what is there to be found; this one finds what nobody has thought of.
 
 use super::many::Many;

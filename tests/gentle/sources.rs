@@ -130,6 +130,7 @@ fn look(store: &dyn Store, catalog: &Catalog, preset: &str) -> Snapshot {
 
 fn apply(store: &dyn Store, plan: ops::Plan) -> Value {
     let order = ApplyOptions {
+        fast: false,
         sweep_lock: None,
         record: Default::default(),
         schema: "jobdoctor.reclaim/v1",

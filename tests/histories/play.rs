@@ -211,7 +211,12 @@ fn unheard(results: Vec<StepResult>) -> BatchReport<StoreError> {
         _ => result,
     };
     let error = StoreError::new(StoreErrorKind::Lost, "the answer to the commit was lost");
-    BatchReport { results: results.into_iter().map(unknown).collect(), stop: Some(error), warnings: Vec::new() }
+    BatchReport {
+        results: results.into_iter().map(unknown).collect(),
+        stop: Some(error),
+        warnings: Vec::new(),
+        took: Duration::ZERO,
+    }
 }
 
 /// Records nothing. It is asked whether it does when the rows are verified and not yet written, which is when a worker tries

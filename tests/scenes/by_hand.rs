@@ -119,6 +119,7 @@ fn played(
     drop(look);
     run(&mut client, &scene.meanwhile);
     let order = ApplyOptions {
+        fast: false,
         sweep_lock: None,
         record: Default::default(),
         schema: "jobdoctor.reclaim/v1",

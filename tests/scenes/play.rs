@@ -72,6 +72,7 @@ pub fn play(tables: &mut AsNew, catalog: &Catalog, schema: &str, scene: &Scene) 
         guard: Guard { overridden: Some(Override::Target), ..Guard::default() },
         run_id: "RUN".to_owned(),
         later,
+        fast: false,
         sweep_lock: None,
         record: Default::default(),
     };

@@ -56,7 +56,7 @@ fn an_interrupt_ends_them_all() {
             assert_eq!((&target["exit_code"], &target["error"]["kind"]), (&143.into(), &"signal".into()), "{target:#}");
         }
         if moved < u64::from(many) {
-            assert_eq!((moved % 500, &targets[0]["document"]["applied"]), (0, &true.into()));
+            assert_eq!(targets[0]["document"]["applied"], true);
             return;
         }
     }

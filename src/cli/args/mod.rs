@@ -8,7 +8,7 @@ mod output;
 mod store;
 mod unattended;
 
-pub use act::{ActArgs, PlanArgs, ReasonArgs};
+pub use act::{ActArgs, FastArgs, PlanArgs, ReasonArgs};
 pub use alerts::AlertArgs;
 pub use claims::{ClaimArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, SelectArgs};
 pub use duration::{parse_between_snapshots, parse_up_to_1d, parse_up_to_1h, parse_up_to_7d};

@@ -48,6 +48,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         guard: Guard::default(),
         run_id: String::new(),
         later: Delay::default(),
+        fast: false,
         sweep_lock: None,
         record: RecordOptions::default(),
     };

@@ -1,5 +1,5 @@
 use super::reclaim::{exit_after, run_id};
-use crate::cli::args::{OutputArgs, ReasonArgs, StoreArgs};
+use crate::cli::args::{FastArgs, OutputArgs, ReasonArgs, StoreArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -24,6 +24,8 @@ pub struct Args {
     /// Refuse to revert more jobs than this
     #[arg(long, value_name = "N", help_heading = "What to do")]
     max_jobs: Option<u64>,
+    #[command(flatten)]
+    fast: FastArgs,
     #[command(flatten)]
     reason: ReasonArgs,
     #[command(flatten)]
@@ -54,6 +56,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let read_only = settings.target_name.as_deref().filter(|_| settings.target.read_only);
     let order = UndoOrder {
         apply: args.apply,
+        fast: args.fast.fast,
         guard: Guard {
             max_jobs: args.max_jobs.or(settings.target.max_jobs),
             read_only,

@@ -18,6 +18,8 @@ pub struct UndoOrder<'a> {
     pub apply: bool,
     /// What keeps an undo from being executed.
     pub guard: Guard<'a>,
+    /// Whether to write without pauses, for when all workers are stopped.
+    pub fast: bool,
     /// The id of this run: an undo is a run too.
     pub run_id: String,
     /// Who runs it, why, and where the run is recorded.
@@ -47,7 +49,7 @@ pub fn undo(
     let head = run_head(&order.record, &order.run_id, plan.store_time, &plan.target, &plan.spec, identity, planned);
     let head = RunHead { undoes: Some(plan.undoes.clone()), ..head };
     let mut recording = Recording::begin(&order.record, head, plan.spec.ledger.is_some());
-    let act = |recording: &mut Recording| apply(store, limits, &plan, recording);
+    let act = |recording: &mut Recording| apply(store, limits, &plan, recording, order.fast);
     let CarriedOut { applied, refused, outcomes, steps, stop, after } =
         carry_out(store, &mut recording, order.apply, refused, planned, act)?;
     let document = Undo {
@@ -78,8 +80,9 @@ fn apply(
     limits: &Limits,
     plan: &UndoPlan,
     recording: &mut Recording,
+    fast: bool,
 ) -> Result<Ended<UndoStep>, OpsError> {
-    let mut runner = BatchRunner::begin(store, limits, recording)?;
+    let mut runner = BatchRunner::begin(store, limits, recording, fast)?;
     let mut waiting = Waiting::new();
     for (n, (step, job)) in plan.steps.iter().zip(plan.jobs.iter()).enumerate() {
         match (step, job) {
@@ -87,7 +90,7 @@ fn apply(
                 let Some(restore) = Restore::of(&step) else { continue };
                 let action = step.action;
                 let columns: Vec<String> = restore.values.into_iter().map(|(name, _)| name).collect();
-                if let Some(batch) = waiting.add((action, columns), (step, (n, job))) {
+                if let Some(batch) = waiting.add((action, columns), (step, (n, job)), runner.rows()) {
                     revert(&mut runner, plan, action, batch);
                 }
             }

@@ -189,6 +189,10 @@ pub(in crate::output) fn not_moved(outcomes: &Outcomes, when: &str) -> Vec<(Stri
 /// Which jobs were refused, by the constraint or by the database's words: the table may be too long to find them in.
 pub(super) fn refusals(document: &Reclaim) -> Vec<String> {
     let mut by_cause: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    // A long list is in a file.
+    if document.summary.outcomes.as_ref().is_none_or(|outcomes| outcomes.refused == 0) {
+        return Vec::new();
+    }
     for step in document.steps.iter().flatten() {
         let Some(error) = step.error else { continue };
         let cause =

@@ -4,6 +4,7 @@ use super::execute::{is_of_a_row, row_error};
 use crate::model::{BatchReport, Outcome, RowError, StepResult};
 use crate::store::{StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Why a transaction of a batch did not commit.
 pub(super) enum Failure {
@@ -76,5 +77,5 @@ impl BatchMode {
 /// again in smaller batches.
 pub(super) fn at_commit(error: &StoreError, rows: usize) -> BatchReport<StoreError> {
     let result = if rows == 1 { StepResult::refused(row_error(error)) } else { StepResult::of(Outcome::NotTried) };
-    BatchReport { results: vec![result; rows], stop: None, warnings: Vec::new() }
+    BatchReport { results: vec![result; rows], stop: None, warnings: Vec::new(), took: Duration::ZERO }
 }

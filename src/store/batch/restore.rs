@@ -5,7 +5,7 @@ use super::execute::{must_fit, row_error};
 use super::failure::{Aborted, BatchMode, Failure};
 use super::record::{Recorder, changes, images, record};
 use super::savepoints::{behind_savepoint, row_result};
-use super::transaction::{Done, in_transaction, settle, stopped};
+use super::transaction::{Work, in_transaction, settle, stopped};
 use super::verify::{guarded, open, refuse_shared_keys, set};
 use crate::model::{BatchReport, Cell, Key, Outcome, Restore, RestoreBatch, RowImage, StepResult, Timestamp};
 use crate::preset::{Column, QueueSpec, Rows};
@@ -58,7 +58,7 @@ impl Restoring<'_> {
         mode: &BatchMode,
         recorder: &mut dyn Recorder,
         now: Timestamp,
-    ) -> Result<Done, Failure> {
+    ) -> Result<Work, Failure> {
         let mut results: Vec<Option<StepResult>> = self.batch.rows.iter().map(|_| None).collect();
         let before = self.lock(session, &mut results)?;
         let keys: Vec<&Key> = self.batch.rows.iter().map(|row| &row.key).collect();

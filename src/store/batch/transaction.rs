@@ -5,10 +5,18 @@ use crate::model::{BatchReport, Outcome, StepResult, Timestamp};
 use crate::store::session::{Commit, Session};
 use crate::store::{StoreError, StoreErrorKind};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// One result for each row, and warnings.
-pub(super) type Done = (Vec<StepResult>, Vec<String>);
+pub(super) type Work = (Vec<StepResult>, Vec<String>);
+
+/// What was committed.
+pub(super) struct Done {
+    pub(super) results: Vec<StepResult>,
+    warnings: Vec<String>,
+    /// How long the work took, without the beginning and the commit.
+    took: Duration,
+}
 
 /// Tries a batch of so many rows until it commits or fails: again after a conflict, and behind savepoints once one of
 /// its rows is refused.
@@ -20,7 +28,7 @@ pub(super) fn settle(
     let mut conflicts = Conflicts::default();
     loop {
         match attempt(&mode) {
-            Ok((results, warnings)) => return BatchReport { results, stop: None, warnings },
+            Ok(Done { results, warnings, took }) => return BatchReport { results, stop: None, warnings, took },
             Err(Failure::RowData(_)) if mode == BatchMode::Together => mode = BatchMode::SAVEPOINTS,
             Err(Failure::Aborted(aborted)) => mode = mode.after(aborted),
             Err(Failure::Store(error)) if conflicts.may_try_again(&error) => {}
@@ -28,7 +36,7 @@ pub(super) fn settle(
             Err(Failure::RowData(error) | Failure::Store(error)) => return stopped(rows, error),
             Err(Failure::CommitUnknown(end)) => {
                 let (results, error) = *end;
-                return BatchReport { results, stop: Some(error), warnings: Vec::new() };
+                return BatchReport { results, stop: Some(error), warnings: Vec::new(), took: Duration::ZERO };
             }
         }
     }
@@ -37,16 +45,17 @@ pub(super) fn settle(
 /// The report of a batch of which no row was tried.
 pub(super) fn stopped(rows: usize, error: StoreError) -> BatchReport<StoreError> {
     let results = vec![StepResult::of(Outcome::NotTried); rows];
-    BatchReport { results, stop: Some(error), warnings: Vec::new() }
+    BatchReport { results, stop: Some(error), warnings: Vec::new(), took: Duration::ZERO }
 }
 
 /// Runs `work` in one transaction, with the transaction's clock, and commits.
 pub(super) fn in_transaction<S: Session>(
     session: &mut S,
     schema: &str,
-    work: impl FnOnce(&mut S, Timestamp) -> Result<Done, Failure>,
+    work: impl FnOnce(&mut S, Timestamp) -> Result<Work, Failure>,
 ) -> Result<Done, Failure> {
     let now = session.begin(schema)?;
+    let begun = Instant::now();
     let (results, warnings) = match work(session, now) {
         Ok(done) => done,
         Err(failure) => {
@@ -54,8 +63,9 @@ pub(super) fn in_transaction<S: Session>(
             return Err(failure);
         }
     };
+    let took = begun.elapsed();
     match session.commit() {
-        Commit::Done => Ok((results, warnings)),
+        Commit::Done => Ok(Done { results, warnings, took }),
         Commit::Failed(error) => {
             session.rollback();
             Err(Failure::of_commit(error))
@@ -105,7 +115,6 @@ fn pause(tries: u32, random: u64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Instant;
 
     #[test]
     fn pauses_grow_and_differ() {

@@ -6,7 +6,7 @@ use super::record::{Recorder, changes, images, record};
 use super::restore::restore;
 use super::savepoints::with_savepoints;
 use super::sweep_lock::{SweepLock, acquire};
-use super::transaction::{Done, in_transaction, settle, stopped};
+use super::transaction::{Work, in_transaction, settle, stopped};
 use super::verify::{evidence_rows, guarded, open, read_again, refuse_shared_keys, set, verify};
 use crate::model::{Action, Batch, BatchReport, Key, Outcome, RestoreBatch, StepResult, Timestamp};
 use crate::preset::{ActionSpec, QueueSpec};
@@ -78,7 +78,7 @@ fn work<S: WriteSession>(
     mode: &BatchMode,
     now: Timestamp,
     recorder: &mut dyn Recorder,
-) -> Result<Done, Failure> {
+) -> Result<Work, Failure> {
     let mut results = evidence_rows(session, spec, batch)?;
     verify(session, spec, action, batch, &mut results)?;
     read_again(session, spec, batch, &mut results)?;

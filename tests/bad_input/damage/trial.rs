@@ -129,6 +129,7 @@ impl<'n> Trial<'n> {
             guard: Guard { overridden: Some(Override::Target), ..Guard::default() },
             run_id: "RUN".to_owned(),
             later: Default::default(),
+            fast: false,
             sweep_lock: None,
             record: Default::default(),
         };

@@ -6,6 +6,7 @@ use jobdoctor::model::{Batch, BatchReport, Cell, EvidenceRow, Outcome, RestoreBa
 use jobdoctor::preset::{ActionSpec, Assignment, Column, Marker, QueueSpec, StepSpec};
 use jobdoctor::store::{Recorder, StoreError, StoreErrorKind, SweepLock, Writer};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Moves rows that are still what was judged.
 pub struct MemoryWriter {
@@ -28,7 +29,7 @@ impl Writer for MemoryWriter {
         let Some(moved) = spec.actions.get(&batch.action).filter(|moved| moved.refused.is_none()) else {
             let error = StoreError::new(StoreErrorKind::Unfit, format!("there is no {}", batch.action));
             let results = batch.steps.iter().map(|_| StepResult::of(Outcome::NotTried)).collect();
-            return BatchReport { results, stop: Some(error), warnings: Vec::new() };
+            return BatchReport { results, stop: Some(error), warnings: Vec::new(), took: Duration::ZERO };
         };
         let mut database = self.database.lock().unwrap();
         let now = now();
@@ -92,12 +93,12 @@ fn recorded(
     match told {
         Ok(()) => {
             let results = outcomes.into_iter().map(StepResult::of).collect();
-            BatchReport { results, stop: None, warnings: Vec::new() }
+            BatchReport { results, stop: None, warnings: Vec::new(), took: Duration::ZERO }
         }
         Err(error) => {
             *database = saved;
             let results = outcomes.iter().map(|_| StepResult::of(Outcome::NotTried)).collect();
-            BatchReport { results, stop: Some(error), warnings: Vec::new() }
+            BatchReport { results, stop: Some(error), warnings: Vec::new(), took: Duration::ZERO }
         }
     }
 }

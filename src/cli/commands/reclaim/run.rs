@@ -121,6 +121,7 @@ impl<'a> Run<'a> {
             },
             run_id,
             later: self.options.delay,
+            fast: act.fast.fast,
             sweep_lock,
             record: settings.record(self.options.name, act.reason.reason.as_ref(), &self.context.environment),
         }

@@ -1,0 +1,118 @@
+//! How many rows the next batch has, and how long to pause before it: workers must hardly notice a run.
+
+use crate::model::Engine;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::ops::Range;
+use std::time::Duration;
+
+/// The pause between two batches, in milliseconds. A worker that waits for SQLite's lock asks for it again after as much as
+/// 100 ms, so a lock that is free for a moment only may pass it by.
+const PAUSE: Range<u64> = 20..40;
+
+/// The pace of a run, which learns from each batch.
+#[derive(Debug)]
+pub(super) struct Pace {
+    /// How long the statements of a batch may take, without its beginning and its commit, which are the same for any number
+    /// of rows.
+    budget: Duration,
+    /// The fewest and the most rows.
+    bounds: (usize, usize),
+    /// Whether it pauses after each batch, or only after one that exceeded the budget.
+    always_pauses: bool,
+    rows: usize,
+    has_exceeded: bool,
+}
+
+impl Pace {
+    /// On SQLite one writer keeps all others out, so a batch takes 5 ms and a pause follows; with four workers that write 400
+    /// heartbeats a second, 20 ms made them wait up to 630 ms. `fast` is for when all workers are stopped. On Postgres only
+    /// those wait who want the same rows.
+    pub(super) fn new(engine: Engine, fast: bool) -> Pace {
+        let (budget, rows, bounds) = match (engine, fast) {
+            (Engine::Sqlite, false) => (5, 20, (1, 2_000)),
+            (Engine::Sqlite, true) => (250, 500, (100, 5_000)),
+            (Engine::Postgres, _) => (50, 500, (100, 5_000)),
+        };
+        let always_pauses = engine == Engine::Sqlite && !fast;
+        Pace { budget: Duration::from_millis(budget), bounds, always_pauses, rows, has_exceeded: false }
+    }
+
+    /// The rows of the next batch.
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Takes in how long the statements of a batch took.
+    pub(super) fn learn(&mut self, rows: usize, took: Duration) {
+        self.has_exceeded = took > self.budget;
+        let fitting = rows as f64 * self.budget.as_secs_f64() / took.as_secs_f64().max(1e-6);
+        let (least, most) = self.bounds;
+        // One quick batch proves little.
+        self.rows = (fitting as usize).min(self.rows.saturating_mul(2)).clamp(least, most);
+    }
+
+    /// The pause before the next batch, of another length each time, so that it keeps step with no worker.
+    pub(super) fn pause(&self) -> Duration {
+        if !self.always_pauses && !self.has_exceeded {
+            return Duration::ZERO;
+        }
+        let random = RandomState::new().build_hasher().finish();
+        Duration::from_millis(PAUSE.start + random % (PAUSE.end - PAUSE.start))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rows of the batches of a run in which a row takes that long, and each batch a millisecond more.
+    fn batches(pace: &mut Pace, row: Duration) -> Vec<usize> {
+        let mut batches = Vec::new();
+        for _ in 0..12 {
+            let rows = pace.rows();
+            pace.learn(rows, Duration::from_millis(1) + row * rows as u32);
+            batches.push(rows);
+        }
+        batches
+    }
+
+    #[test]
+    fn a_batch_stays_within_its_budget() {
+        for (engine, fast, row) in [
+            (Engine::Sqlite, false, 30),
+            (Engine::Sqlite, false, 900),
+            (Engine::Sqlite, true, 30),
+            (Engine::Postgres, false, 20),
+        ] {
+            let row = Duration::from_micros(row);
+            let mut pace = Pace::new(engine, fast);
+            let batches = batches(&mut pace, row);
+            let last = row * batches.last().copied().unwrap_or_default() as u32;
+            assert!(last <= pace.budget && last * 2 >= pace.budget, "{batches:?}: {last:?} of {:?}", pace.budget);
+        }
+    }
+
+    #[test]
+    fn however_slow_a_row_is_there_is_a_next_batch() {
+        let mut pace = Pace::new(Engine::Sqlite, false);
+        assert_eq!(batches(&mut pace, Duration::from_secs(1)).last(), Some(&1));
+        pace.learn(0, Duration::ZERO);
+        assert_eq!(pace.rows(), 1);
+        let mut pace = Pace::new(Engine::Postgres, false);
+        assert_eq!(batches(&mut pace, Duration::from_secs(1)).last(), Some(&100));
+    }
+
+    #[test]
+    fn workers_get_their_turn() {
+        let pause = Duration::from_millis(PAUSE.start)..Duration::from_millis(PAUSE.end);
+        let careful = Pace::new(Engine::Sqlite, false);
+        assert!((0..100).all(|_| pause.contains(&careful.pause())));
+        let pauses: std::collections::BTreeSet<Duration> = (0..100).map(|_| careful.pause()).collect();
+        assert!(pauses.len() > 5, "{pauses:?}");
+        assert_eq!(Pace::new(Engine::Sqlite, true).pause(), Duration::ZERO);
+        let mut postgres = Pace::new(Engine::Postgres, false);
+        assert_eq!(postgres.pause(), Duration::ZERO);
+        postgres.learn(100, Duration::from_millis(51));
+        assert!(pause.contains(&postgres.pause()));
+    }
+}
