@@ -1,4 +1,5 @@
 use super::format::{Cell, Facts, Tone};
+use super::runtimes::run_time;
 use super::{ErrorDocument, Target};
 use crate::model::Timestamp;
 use schemars::JsonSchema;
@@ -34,7 +35,13 @@ impl Check {
             target: None,
             can_list: false,
             can_reclaim: false,
-            findings: vec![CheckFinding { id: error.kind, severity: Severity::Error, detail: error.message, fix }],
+            findings: vec![CheckFinding {
+                id: error.kind,
+                severity: Severity::Error,
+                detail: error.message,
+                fix,
+                count_seconds: None,
+            }],
             unverified: Vec::new(),
         }
     }
@@ -51,6 +58,8 @@ pub struct CheckFinding {
     pub detail: String,
     /// What to do about it.
     pub fix: Option<String>,
+    /// For how long the count of the claims in flight ran, if the finding is about the cost of a snapshot; else null.
+    pub count_seconds: Option<f64>,
 }
 
 /// How bad a finding of `check` is.
@@ -75,7 +84,9 @@ impl Check {
                 Severity::Warning => ("warning", Tone::Warn),
                 Severity::Ok => ("ok", Tone::Plain),
             };
-            facts.add(word, Cell::new(format!("{}: {}", finding.id, finding.detail), tone));
+            let cost = finding.count_seconds.map(run_time);
+            let cost = cost.map(|time| format!(" (counting the claims took {time})")).unwrap_or_default();
+            facts.add(word, Cell::new(format!("{}: {}{cost}", finding.id, finding.detail), tone));
             if let Some(fix) = &finding.fix {
                 facts.add("", format!("to fix it: {fix}"));
             }

@@ -1,9 +1,8 @@
 //! Checks that an index serves the listing, and proposes one.
 
-use super::{Findings, name};
+use super::{Counted, Findings, name};
 use crate::model::{Cell, Engine};
 use crate::ops::session::Snapshot;
-use crate::output::Severity;
 use crate::preset::ident::{literal, qualified, quoted};
 use crate::preset::{Column, Expr, LiveIndex, LiveTable, Piece, QueueSpec, StateValue, Template};
 use std::collections::BTreeSet;
@@ -11,8 +10,9 @@ use std::collections::BTreeSet;
 /// One of the conditions that AND joins, as words.
 type Condition = Vec<String>;
 
-/// Warns if no index leads to the claims in flight, so that every snapshot reads the table; with the statement that makes one.
-pub(super) fn index(findings: &mut Findings, snapshot: &Snapshot) {
+/// Warns if no index leads to the claims in flight, so that every snapshot reads the table; with what that costs today, and the
+/// statement that makes one.
+pub(super) fn index(findings: &mut Findings, snapshot: &Snapshot, counted: Option<&Counted>) {
     let spec = &snapshot.spec;
     let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return };
     // A view's own tables have the indexes.
@@ -22,7 +22,7 @@ pub(super) fn index(findings: &mut Findings, snapshot: &Snapshot) {
         if spec.state_stands_elsewhere() {
             let detail =
                 format!("the state stands in another table: every snapshot may read all of table {}", live.name);
-            return findings.add(Severity::Warning, "index", detail, None);
+            return findings.costs("index", detail, None, counted);
         }
         return findings.ok("index", format!("every row of table {} is a claim in flight", live.name));
     }
@@ -31,12 +31,9 @@ pub(super) fn index(findings: &mut Findings, snapshot: &Snapshot) {
     if listings.iter().all(is_served) {
         return findings.ok("index", format!("an index of table {} leads to the claims in flight", live.name));
     }
-    findings.add(
-        Severity::Warning,
-        "index",
-        format!("no index of table {} leads to the claims in flight: every snapshot reads the whole table", live.name),
-        statement(spec, live),
-    );
+    let detail =
+        format!("no index of table {} leads to the claims in flight: every snapshot reads the whole table", live.name);
+    findings.costs("index", detail, statement(spec, live), counted);
 }
 
 /// True if the database will probably read a listing with these conditions through that index.

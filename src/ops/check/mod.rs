@@ -14,6 +14,7 @@ use crate::preset::ident::{qualified, quoted};
 use crate::preset::{LiveTable, QueueSpec};
 use crate::store::CLAIMS_TRIED;
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 /// The findings, and whether a right or a fit is missing.
 pub struct Checked {
@@ -95,7 +96,8 @@ pub fn check(
         actions::actions(&mut findings, snapshot)?;
     }
     schema::ledger(&mut findings, snapshot);
-    index::index(&mut findings, snapshot);
+    let counted = if can_list { Some(Counted::now(snapshot)?) } else { None };
+    index::index(&mut findings, snapshot, counted.as_ref());
     let is_moved = snapshot.spec.advice_only().is_none();
     for table in tables(snapshot).into_iter().filter(|table| is_moved && !table.triggers.is_empty()) {
         let names = table.triggers.join(", ");
@@ -111,7 +113,7 @@ pub fn check(
             Engine::Sqlite => findings.ok("triggers", detail),
         }
     }
-    let mut unverified = if is_moved { unverified(snapshot, can_list)? } else { Vec::new() };
+    let mut unverified = if is_moved { unverified(snapshot, counted.as_ref()) } else { Vec::new() };
     let untried =
         findings.untried.iter().map(|untried| format!("NOT NULL and CHECK constraints, not tried: {untried}"));
     unverified.extend(untried);
@@ -146,7 +148,15 @@ struct Findings {
 
 impl Findings {
     fn add(&mut self, severity: Severity, id: &str, detail: String, fix: Option<String>) {
-        self.list.push(CheckFinding { id: id.to_owned(), severity, detail, fix });
+        self.list.push(CheckFinding { id: id.to_owned(), severity, detail, fix, count_seconds: None });
+    }
+
+    /// A warning about what each snapshot costs, with how long the count of the claims in flight took.
+    fn costs(&mut self, id: &str, detail: String, fix: Option<String>, counted: Option<&Counted>) {
+        self.add(Severity::Warning, id, detail, fix);
+        if let Some(finding) = self.list.last_mut() {
+            finding.count_seconds = counted.map(|counted| counted.took.as_secs_f64());
+        }
     }
 
     fn ok(&mut self, id: &str, detail: String) {
@@ -157,6 +167,20 @@ impl Findings {
     fn denied(&mut self, id: &str, detail: String, grant: impl Into<Option<String>>) {
         self.denied = true;
         self.add(Severity::Error, id, detail, grant.into());
+    }
+}
+
+/// The claims in flight, counted once by the statement that every plan sends too.
+struct Counted {
+    claims: u64,
+    took: Duration,
+}
+
+impl Counted {
+    fn now(snapshot: &mut Snapshot) -> Result<Counted, OpsError> {
+        let begun = Instant::now();
+        let claims = snapshot.reader.in_flight(&snapshot.spec)?;
+        Ok(Counted { claims, took: begun.elapsed() })
     }
 }
 
@@ -176,7 +200,7 @@ fn place(findings: &mut Findings, snapshot: &Snapshot) {
 }
 
 /// What only a write can confirm about the actions.
-fn unverified(snapshot: &mut Snapshot, can_list: bool) -> Result<Vec<String>, OpsError> {
+fn unverified(snapshot: &Snapshot, counted: Option<&Counted>) -> Vec<String> {
     let is_postgres = snapshot.spec.engine == Engine::Postgres;
     let mut list = vec![
         "unique keys: whether another row has the value that an action writes".to_owned(),
@@ -199,7 +223,7 @@ fn unverified(snapshot: &mut Snapshot, can_list: bool) -> Result<Vec<String>, Op
     if schema::claims_table(snapshot).is_some_and(|table| table.is_view) {
         list.push("NOT NULL and CHECK constraints of the tables behind the view, and its own CHECK OPTION".to_owned());
     }
-    match if can_list { Some(snapshot.reader.in_flight(&snapshot.spec)?) } else { None } {
+    match counted.map(|counted| counted.claims) {
         Some(0) => list.push("CHECK constraints: no claim is in flight to try an action on".to_owned()),
         Some(claims) if claims > CLAIMS_TRIED => {
             let untried = "NOT NULL and CHECK constraints: actions were tried on";
@@ -207,7 +231,7 @@ fn unverified(snapshot: &mut Snapshot, can_list: bool) -> Result<Vec<String>, Op
         }
         _ => {}
     }
-    Ok(list)
+    list
 }
 
 /// A table's name as it stands in a statement.
