@@ -26,6 +26,7 @@ mod health;
 mod help;
 mod histories;
 mod incident;
+mod indexes;
 mod journal;
 mod layering;
 mod libpq;

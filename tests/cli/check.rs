@@ -49,6 +49,7 @@ fn the_index_that_it_recommends_can_be_made() {
     let checked = doctor.run(&["check", "--db", "queue.db", "--json"]).exits(0).json();
     let finding = checked["findings"].as_array().unwrap().iter().find(|finding| finding["id"] == "index").unwrap();
     assert_eq!(finding["severity"], "warning");
+    assert!(finding["count_seconds"].as_f64().is_some_and(|seconds| seconds > 0.0), "{finding}");
     doctor.sql("queue.db", finding["fix"].as_str().unwrap());
     let checked = doctor.run(&["check", "--db", "queue.db"]).exits(0);
     assert!(!checked.stdout.contains("warning"), "{checked:#?}");

@@ -1,0 +1,52 @@
+//! With an index that `check` finds good, no statement of jobdoctor reads the jobs' table from end to end: the plans of the database
+//! itself say so, for every queue in `fixtures/schemas/` and for the tables of the built-in presets `lease` and `simple`.
+
+mod fill;
+mod postgres;
+mod sqlite;
+
+use jobdoctor::model::{Key, Timestamp};
+use jobdoctor::preset::QueueSpec;
+use jobdoctor::store::{Cutoffs, Dialect, statements};
+
+/// The table of the preset `simple`, which names no library.
+const SIMPLE: &str = "CREATE TABLE jobs (id integer PRIMARY KEY, queue text, status text NOT NULL,
+    attempts integer NOT NULL DEFAULT 0, max_attempts integer, last_error text)";
+
+/// A statement that reads a whole table, although an index leads to the claims in flight.
+struct ReadsAll {
+    /// The preset; all of them if empty.
+    queue: &'static str,
+    /// What the name of the statement begins with.
+    statement: &'static str,
+    why: &'static str,
+}
+
+impl ReadsAll {
+    fn is(&self, queue: &str, statement: &str) -> bool {
+        (self.queue.is_empty() || self.queue == queue) && statement.starts_with(self.statement)
+    }
+}
+
+/// What is wrong with statements that read whole tables, each with its queue: those that are not known to, and what is known and no
+/// longer true.
+fn differences(known: &[ReadsAll], reading: &[(String, String)]) -> Vec<String> {
+    let is_known = |(queue, statement): &&(String, String)| known.iter().any(|known| known.is(queue, statement));
+    let unknown = reading.iter().filter(|read| !is_known(read));
+    let unknown = unknown.map(|(queue, statement)| format!("{queue}: it reads a whole table: {statement}"));
+    let is_true = |known: &&ReadsAll| reading.iter().any(|(queue, statement)| known.is(queue, statement));
+    let untrue = known.iter().filter(|known| !is_true(known)).map(|known| {
+        format!(
+            "{}: no {:?} reads a whole table any more, which was excused: {}",
+            known.queue, known.statement, known.why
+        )
+    });
+    unknown.chain(untrue).collect()
+}
+
+/// Every statement about the queue with its name, but for wake-ups, which read no table of jobs.
+fn named(spec: &QueueSpec, dialect: &'static dyn Dialect, keys: &[Key], now: Timestamp) -> Vec<(String, String)> {
+    let all = statements::statements(spec, dialect, &Cutoffs::at(now, None), keys, now);
+    let texts = all.into_iter().map(|(name, statement)| (name, statement.sql));
+    texts.filter(|(name, _)| !name.starts_with("wake-up")).collect()
+}

@@ -1,0 +1,367 @@
+//! Postgres writes the plan of every statement to its log, by its module `auto_explain`: what is examined is what jobdoctor has
+//! really sent, with its parameters and its settings.
+
+use super::fill::fill;
+use super::{ReadsAll, SIMPLE, differences, named};
+use crate::queues::tables::{Tables, all, tables};
+use crate::support::doctor::{CATALOG, limits};
+use crate::support::postgres::{Cluster, TestDatabase};
+use jobdoctor::model::{Action, Cell, Engine, Key};
+use jobdoctor::ops::{self, ApplyOptions, Guard, Selection, Session, Snapshot};
+use jobdoctor::output::{CheckFinding, Severity};
+use jobdoctor::policy::{Delay, Override, Policy, Restart, RestartScope};
+use jobdoctor::preset::{Finished, Place};
+use jobdoctor::store::{Address, Cutoffs, Limits, PostgresDialect, Store, Surroundings, Wanted, WantedRuns, open};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::io::{Read, Seek, SeekFrom};
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
+
+/// The statements that read a whole table.
+const KNOWN: [ReadsAll; 7] = [
+    ReadsAll { queue: "", statement: "count by state", why: "it counts every row; only `stats` sends it" },
+    ReadsAll {
+        queue: "",
+        statement: "states in use",
+        why: "hops from state to state, by an index that begins with the state or not at all; `check` sends it, and a detection only \
+              where it is cheap",
+    },
+    ReadsAll {
+        queue: "lease",
+        statement: "finished",
+        why: "no index on finished_at; the newest runs have a time limit of their own",
+    },
+    ReadsAll {
+        queue: "oban",
+        statement: "finished",
+        why: "Elixir has no index on completed_at; the newest runs have a time limit of their own",
+    },
+    ReadsAll {
+        queue: "pg-boss",
+        statement: "finished",
+        why: "no index on completed_on; the newest runs have a time limit of their own",
+    },
+    ReadsAll {
+        queue: "good-job",
+        statement: "finished last",
+        why: "it goes backwards through the index on finished_at and ends at its LIMIT",
+    },
+    ReadsAll {
+        queue: "graphile-worker",
+        statement: "check queue_without_job",
+        why: "the library has no index on job_queue_id; only `check` asks it",
+    },
+];
+
+/// Versions of which check says that no index leads to the claims, although one does.
+const TOO_CAREFUL: [(&str, &str, &str); 1] = [(
+    "pg-boss",
+    "12.38",
+    "each partition has the index, and the partitioned table has none: only its own are looked at",
+)];
+
+/// From this many rows on, reading a table or an index from end to end is what an index should spare.
+const MANY: f32 = 5_000.0;
+/// What stands before a statement whose rows are streamed, and before one that is explained.
+const AROUND: [&str; 2] = ["DECLARE jobdoctor_listing NO SCROLL CURSOR FOR ", "EXPLAIN "];
+/// How the sessions of jobdoctor are called here.
+const NAME: &str = "jobdoctor indexes";
+
+#[test]
+fn where_check_finds_an_index_no_statement_reads_the_whole_table() {
+    let cluster = logging();
+    let own = |queue: &str, sql: String| Tables { queue: queue.to_owned(), version: "own".to_owned(), sql };
+    let lease = ops::reference_schema(Engine::Postgres, &Place::default()).join(";\n");
+    let mut stages = all();
+    stages.extend([own("lease", lease), own("simple", SIMPLE.to_owned())]);
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Found::default()));
+    let work = || {
+        while let Some(tables) = stages.get(next.fetch_add(1, Ordering::SeqCst)) {
+            let tried = std::panic::catch_unwind(AssertUnwindSafe(|| Stage::new(cluster, tables).tried()));
+            let tried = tried.unwrap_or_else(|panic| Found {
+                wrong: vec![panic.downcast_ref::<String>().cloned().unwrap_or_default()],
+                ..Found::default()
+            });
+            let mut found = found.lock().unwrap();
+            found.reading.extend(tried.reading);
+            found.wrong.extend(tried.wrong.iter().map(|line| format!("{} {}: {line}", tables.queue, tables.version)));
+        }
+    };
+    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
+    let mut found = found.into_inner().unwrap();
+    found.wrong.extend(differences(&KNOWN, &found.reading));
+    assert!(found.wrong.is_empty(), "\n{}", found.wrong.join("\n"));
+}
+
+/// What came out.
+#[derive(Default)]
+struct Found {
+    /// What should not be.
+    wrong: Vec<String>,
+    /// The statements that read a whole table although check finds an index, each with its queue.
+    reading: Vec<(String, String)>,
+}
+
+#[test]
+fn without_its_index_the_listing_reads_the_whole_table() {
+    let cluster = logging();
+    let tables = tables("river", "v7");
+    let stage = Stage::new(cluster, &tables);
+    let drop = "DROP INDEX river_job_prioritized_fetching_index, river_job_state_and_finalized_at_index";
+    stage.database.client().batch_execute(drop).unwrap();
+    assert_eq!(stage.finding().severity, Severity::Warning);
+    let read = stage.reading_all();
+    for statement in ["suspects 1", "all 1", "count", "count by owner"] {
+        assert!(read.contains(statement), "{statement} reads no whole table without an index: {read:?}");
+    }
+}
+
+/// A server that writes the plan of every statement to its log.
+fn logging() -> &'static Cluster {
+    static CLUSTER: OnceLock<Cluster> = OnceLock::new();
+    const SETTINGS: [&str; 5] = [
+        "session_preload_libraries=auto_explain",
+        "auto_explain.log_min_duration=0",
+        "auto_explain.log_format=json",
+        "log_line_prefix=%d|%a|",
+        "lc_messages=C",
+    ];
+    CLUSTER.get_or_init(|| Cluster::start(5432, &SETTINGS, |_| {}))
+}
+
+/// The filled tables of one version of a queue.
+struct Stage<'a> {
+    cluster: &'a Cluster,
+    queue: &'a str,
+    version: &'a str,
+    database: TestDatabase,
+    store: Box<dyn Store>,
+    limits: Limits,
+    /// Holds what a worker's session holds.
+    _worker: postgres::Client,
+}
+
+/// What the server did for one statement.
+struct Ran {
+    sql: String,
+    /// The large tables and indexes that it read from end to end.
+    whole: BTreeSet<String>,
+}
+
+impl<'a> Stage<'a> {
+    fn new(cluster: &'a Cluster, tables: &'a Tables) -> Stage<'a> {
+        let database = cluster.fresh();
+        let (rows, session) = fill(&tables.queue, &tables.version);
+        let mut client = database.client();
+        let run = |client: &mut postgres::Client, sql: &str| {
+            let done = client.batch_execute(sql);
+            done.unwrap_or_else(|error| panic!("{} {}: {error:?}", tables.queue, tables.version));
+        };
+        run(&mut client, &format!("SET client_min_messages = warning; {}", tables.sql));
+        run(&mut client, &format!("SET session_replication_role = replica; {rows}; ANALYZE"));
+        let mut worker = database.client();
+        run(&mut worker, session);
+        let store = open(&Address::parse(&database.url(), &Surroundings::default()).unwrap());
+        let limits = Limits { application_name: NAME.to_owned(), ..limits() };
+        Stage { cluster, queue: &tables.queue, version: &tables.version, database, store, limits, _worker: worker }
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let place = Place::default();
+        let session = Session {
+            store: &*self.store,
+            catalog: &CATALOG,
+            preset: Some(self.queue),
+            place: &place,
+            limits: &self.limits,
+            target: None,
+        };
+        session.snapshot().unwrap_or_else(|error| panic!("{}: {error}", self.queue))
+    }
+
+    /// What `check` says of the index.
+    fn finding(&self) -> CheckFinding {
+        let checked = ops::check(&mut self.snapshot(), &[], &[], false).unwrap();
+        checked.document.findings.into_iter().find(|finding| finding.id == "index").unwrap()
+    }
+
+    /// Tries each statement with an index: the proposed one where the tables have none of their own.
+    fn tried(&self) -> Found {
+        let mut found = Found::default();
+        let before = self.finding();
+        if before.severity != Severity::Ok {
+            let is_true = self.reading_all().contains("count");
+            let is_here = |(queue, version, _): &(&str, &str, &str)| self.queue == *queue && self.version == *version;
+            if is_true == TOO_CAREFUL.iter().any(is_here) {
+                found.wrong.push(format!("the count reads the whole table: {is_true}; but check: {}", before.detail));
+            }
+            let mut client = self.database.client();
+            for statement in before.fix.unwrap().split("; ") {
+                client.batch_execute(statement).unwrap();
+            }
+            let after = self.finding();
+            if after.severity != Severity::Ok {
+                found.wrong.push(format!("check is not content with its own index: {}", after.detail));
+            }
+        }
+        let seen = self.logged();
+        self.read();
+        self.write();
+        let names = self.names();
+        let ran = self.ran_since(seen);
+        let never = names.iter().filter(|(_, sql)| !ran.iter().any(|ran| ran.sql == *sql));
+        found.wrong.extend(never.map(|(name, _)| format!("{name} was never run")));
+        for ran in ran.iter().filter(|ran| !ran.whole.is_empty()) {
+            let name = names.iter().find(|(_, sql)| *sql == ran.sql).map(|(name, _)| name.clone());
+            found.reading.push((self.queue.to_owned(), name.unwrap_or_else(|| ran.sql.clone())));
+        }
+        found
+    }
+
+    /// The names of the statements that read a large table from end to end.
+    fn reading_all(&self) -> BTreeSet<String> {
+        let seen = self.logged();
+        self.read();
+        let ran = self.ran_since(seen);
+        let is_read = |sql: &str| ran.iter().any(|ran| ran.sql == sql && !ran.whole.is_empty());
+        self.names().into_iter().filter(|(_, sql)| is_read(sql)).map(|(name, _)| name).collect()
+    }
+
+    /// Reads as every command does, each statement once.
+    fn read(&self) {
+        let mut snapshot = self.snapshot();
+        let now = snapshot.now();
+        let (reader, spec) = (&mut snapshot.reader, &snapshot.spec);
+        let mut claims = 0;
+        for wanted in [Wanted::Suspects(Cutoffs::at(now, None)), Wanted::All, Wanted::Before(now)] {
+            reader.scan(spec, &wanted, &mut |_| claims += 1).unwrap();
+        }
+        assert!(claims > 0, "{}: no claim is in flight", self.queue);
+        reader.in_flight(spec).unwrap();
+        reader.states_in_use(spec).unwrap();
+        reader.count_by_owner(spec, &mut |_, _| {}).unwrap();
+        reader.count_by_state(spec, true).unwrap();
+        for check in &spec.checks {
+            reader.number(spec, &check.sql).unwrap();
+        }
+        if let Finished::Kept(runs) = &spec.finished {
+            for wanted in [WantedRuns::Since(now), WantedRuns::Newest(1000, Duration::from_secs(30))] {
+                reader.finished(spec, runs, &wanted, &mut |_| {}).unwrap();
+            }
+        }
+        // Ends what the last of them has left open.
+        reader.ask("SELECT true").unwrap();
+    }
+
+    /// Does each action on some of the claims.
+    fn write(&self) {
+        for action in Action::ALL {
+            let mut snapshot = self.snapshot();
+            if snapshot.spec.actions.get(&action).is_none_or(|moved| moved.refused.is_some()) {
+                continue;
+            }
+            // Hours ago they died: a threshold of one hour fits queues that have none of their own too.
+            let mut policy = Policy { older: Some(Duration::from_secs(3600)), to: Some(action), ..Policy::default() };
+            if snapshot.spec.liveness.is_empty() {
+                let scope = RestartScope::AllOwners;
+                policy.restart = Some(Restart { scope, before: None, began: snapshot.now(), first: None });
+            }
+            let some = Selection { limit: Some(20), ..Selection::default() };
+            let plan =
+                ops::plan(&mut snapshot, &some, &policy).unwrap_or_else(|error| panic!("{}: {error}", self.queue));
+            drop(snapshot);
+            let order = ApplyOptions {
+                schema: "jobdoctor.reclaim/v1",
+                apply: true,
+                guard: Guard { overridden: Some(Override::Target), ..Guard::default() },
+                run_id: "RUN".to_owned(),
+                later: Delay::default(),
+                sweep_lock: None,
+                record: Default::default(),
+            };
+            ops::reclaim(&*self.store, &self.limits, plan, &order)
+                .unwrap_or_else(|error| panic!("{}: {error}", self.queue));
+        }
+    }
+
+    /// Each statement with its name.
+    fn names(&self) -> Vec<(String, String)> {
+        let snapshot = self.snapshot();
+        let (spec, now) = (&snapshot.spec, snapshot.now());
+        let keys = [Key(vec![Cell::Null; spec.claim.key.len()])];
+        let names = named(spec, &PostgresDialect, &keys, now);
+        names.into_iter().map(|(name, sql)| (name, without_limit(&sql).to_owned())).collect()
+    }
+
+    /// The names of large tables and of indexes that have as many rows.
+    fn large(&self) -> BTreeSet<String> {
+        let sql = "SELECT relname::text FROM pg_catalog.pg_class WHERE relkind IN ('r', 'i') AND reltuples >= $1";
+        let rows = self.database.client().query(sql, &[&MANY]).unwrap();
+        rows.iter().map(|row| row.get(0)).collect()
+    }
+
+    /// How much the server has logged, once every session of jobdoctor has ended: some plans are written only then.
+    fn logged(&self) -> u64 {
+        let mut client = self.database.client();
+        let sql = "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE datname = $1 AND application_name = $2";
+        while client.query_one(sql, &[&self.database.name(), &NAME]).unwrap().get::<_, i64>(0) > 0 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        fs::metadata(self.cluster.socket.join("log")).unwrap().len()
+    }
+
+    /// What the server has done for jobdoctor since.
+    fn ran_since(&self, seen: u64) -> Vec<Ran> {
+        self.logged();
+        let large = self.large();
+        let (mut log, mut file) = (String::new(), fs::File::open(self.cluster.socket.join("log")).unwrap());
+        file.seek(SeekFrom::Start(seen)).unwrap();
+        file.read_to_string(&mut log).unwrap();
+        let of_us = format!("{}|{NAME}|LOG:  duration: ", self.database.name());
+        let mut lines = log.lines().peekable();
+        let mut ran = Vec::new();
+        while let Some(line) = lines.next() {
+            if !line.starts_with(&of_us) || !line.ends_with(" plan:") {
+                continue;
+            }
+            let mut json = String::new();
+            while let Some(more) = lines.next_if(|line| line.starts_with('\t')) {
+                writeln!(json, "{more}").unwrap();
+            }
+            let logged: Value = serde_json::from_str(&json).unwrap();
+            let sql = logged["Query Text"].as_str().unwrap();
+            let mut whole = BTreeSet::new();
+            collect(&logged["Plan"], &large, &mut whole);
+            let bare = AROUND.iter().find_map(|around| sql.strip_prefix(around)).unwrap_or(sql);
+            let hops = bare.starts_with("WITH RECURSIVE hop(s)");
+            ran.push(Ran { sql: if hops { "states in use" } else { without_limit(bare) }.to_owned(), whole });
+        }
+        ran
+    }
+}
+
+/// The statement without a number of rows at its end, in which the commands differ.
+fn without_limit(sql: &str) -> &str {
+    sql.rsplit_once(" LIMIT ").filter(|(_, rows)| rows.parse::<u32>().is_ok()).map_or(sql, |(rest, _)| rest)
+}
+
+/// The large tables and indexes that a plan reads from end to end.
+fn collect(plan: &Value, large: &BTreeSet<String>, whole: &mut BTreeSet<String>) {
+    let kind = plan["Node Type"].as_str().unwrap_or_default();
+    let read = match kind {
+        "Seq Scan" => plan["Relation Name"].as_str(),
+        "Index Scan" | "Index Only Scan" | "Bitmap Index Scan" if plan["Index Cond"].is_null() => {
+            plan["Index Name"].as_str()
+        }
+        _ => None,
+    };
+    whole.extend(read.filter(|name| large.contains(*name)).map(str::to_owned));
+    for part in plan["Plans"].as_array().into_iter().flatten() {
+        collect(part, large, whole);
+    }
+}
