@@ -44,7 +44,7 @@ fn the_index_that_check_proposes_can_be_made_and_is_what_it_asked_for() {
     for without in ["delayed-job 4.2.0", "graphile-worker 0.16", "pg-boss 12.27"] {
         assert!(proposed.iter().any(|place| place == without), "{without} has no index of its own: {queues}");
     }
-    for with in ["procrastinate", "river", "oban", "solid-queue"] {
+    for with in ["procrastinate", "river", "oban", "solid-queue", "pg-boss 12.38"] {
         assert!(!queues.contains(with), "{with} has one of its own: {queues}");
     }
 }
@@ -79,6 +79,19 @@ fn an_index_of_one_of_two_states_in_flight_is_not_enough() {
             (r#"CREATE INDEX ON own (at) WHERE "State" = 'a'"#, "warning"),
             (r#"CREATE INDEX ON own (at) WHERE "State" = 'b'"#, "ok"),
         ],
+    );
+}
+
+#[test]
+fn an_index_of_each_partition_is_enough() {
+    home_made(
+        r#"states = { waiting = ["new"], in_flight = ["run"] }
+           claim = { table = "own", key = "id", state = "st", liveness = [] }
+        "#,
+        "CREATE TABLE own (id bigint PRIMARY KEY, st text) PARTITION BY HASH (id);
+         CREATE TABLE own_0 PARTITION OF own FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+         CREATE TABLE own_1 PARTITION OF own FOR VALUES WITH (MODULUS 2, REMAINDER 1)",
+        &[("CREATE INDEX ON own_0 (st)", "warning"), ("CREATE INDEX ON own_1 (id) WHERE st IN ('new', 'run')", "ok")],
     );
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Counted, Findings, name};
 use crate::model::{Cell, Engine};
+use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
 use crate::preset::ident::{literal, qualified, quoted};
 use crate::preset::{Column, Expr, LiveIndex, LiveTable, Piece, QueueSpec, StateValue, Template};
@@ -12,28 +13,48 @@ type Condition = Vec<String>;
 
 /// Warns if no index leads to the claims in flight, so that every snapshot reads the table; with what that costs today, and the
 /// statement that makes one.
-pub(super) fn index(findings: &mut Findings, snapshot: &Snapshot, counted: Option<&Counted>) {
+pub(super) fn index(
+    findings: &mut Findings,
+    snapshot: &mut Snapshot,
+    counted: Option<&Counted>,
+) -> Result<(), OpsError> {
     let spec = &snapshot.spec;
-    let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return };
+    let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return Ok(()) };
     // A view's own tables have the indexes.
-    let Some(live) = snapshot.live.table(Some(&table.schema), &table.name).filter(|live| !live.is_view) else { return };
+    let live = snapshot.live.table(Some(&table.schema), &table.name).filter(|live| !live.is_view);
+    let Some(live) = live else { return Ok(()) };
     let listings = listings(spec);
     if listings.iter().all(BTreeSet::is_empty) {
         if spec.state_stands_elsewhere() {
             let detail =
                 format!("the state stands in another table: every snapshot may read all of table {}", live.name);
-            return findings.costs("index", detail, None, counted);
+            findings.costs("index", detail, None, counted);
+        } else {
+            findings.ok("index", format!("every row of table {} is a claim in flight", live.name));
         }
-        return findings.ok("index", format!("every row of table {} is a claim in flight", live.name));
+        return Ok(());
     }
     // Each in-flight state is listed separately, so each needs an index.
-    let is_served = |says| live.indexes.iter().any(|index| serves(spec, index, says));
-    if listings.iter().all(is_served) {
-        return findings.ok("index", format!("an index of table {} leads to the claims in flight", live.name));
+    let is_served =
+        |table: &LiveTable| listings.iter().all(|says| table.indexes.iter().any(|index| serves(spec, index, says)));
+    if is_served(live) {
+        findings.ok("index", format!("an index of table {} leads to the claims in flight", live.name));
+        return Ok(());
+    }
+    if let Some(partitions) = live.partitions.as_ref().filter(|partitions| !partitions.is_empty()) {
+        // Each may have an index that the partitioned table knows nothing of.
+        let names: Vec<String> = partitions.iter().map(|(_, name)| name.clone()).collect();
+        let parts = snapshot.reader.live_schema(&names)?;
+        if partitions.iter().all(|(schema, name)| parts.table(Some(schema), name).is_some_and(is_served)) {
+            let detail = format!("an index of each partition of table {} leads to the claims in flight", live.name);
+            findings.ok("index", detail);
+            return Ok(());
+        }
     }
     let detail =
         format!("no index of table {} leads to the claims in flight: every snapshot reads the whole table", live.name);
     findings.costs("index", detail, statement(spec, live), counted);
+    Ok(())
 }
 
 /// True if the database will probably read a listing with these conditions through that index.

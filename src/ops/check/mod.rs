@@ -97,7 +97,7 @@ pub fn check(
     }
     schema::ledger(&mut findings, snapshot);
     let counted = if can_list { Some(Counted::now(snapshot)?) } else { None };
-    index::index(&mut findings, snapshot, counted.as_ref());
+    index::index(&mut findings, snapshot, counted.as_ref())?;
     let is_moved = snapshot.spec.advice_only().is_none();
     for table in tables(snapshot).into_iter().filter(|table| is_moved && !table.triggers.is_empty()) {
         let names = table.triggers.join(", ");
