@@ -28,8 +28,8 @@ const KNOWN: [ReadsAll; 7] = [
     ReadsAll {
         queue: "",
         statement: "states in use",
-        why: "hops from state to state, by an index that begins with the state or not at all; `check` sends it, and a detection only \
-              where it is cheap",
+        why: "it hops from state to state, and reads everything at each hop unless an index begins with the state; sent by `check`, \
+              by listings while no claim is in flight, and by a detection only where it is cheap",
     },
     ReadsAll {
         queue: "lease",
