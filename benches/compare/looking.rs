@@ -6,6 +6,7 @@ use crate::sql;
 use crate::tables::{Kind, Tables};
 use crate::timing::in_turns;
 use anyhow::Result;
+use jobdoctor::output::format::grouped;
 use std::collections::BTreeMap;
 
 /// The size in rows that larger tables are compared with.
@@ -19,7 +20,7 @@ pub type BySize = BTreeMap<u64, f64>;
 /// # Errors
 /// When a command fails.
 pub fn measure(tables: &mut Tables<'_>, turns: usize, report: &mut Report, by_size: &mut BySize) -> Result<()> {
-    let at = format!("{}, {} rows", tables.engine.name(), tables.rows);
+    let at = format!("{}, {} rows", tables.engine.name(), grouped(tables.rows));
     fifty_of_many(tables, turns, report, by_size, &at)?;
     fifty_of_few(tables, turns, report, &at)?;
     for (name, format, form) in [("jsonl", "jsonl", Form::Json), ("csv", "csv", Form::Csv)] {
@@ -44,7 +45,7 @@ fn fifty_of_many(
 ) -> Result<()> {
     let whole = format!("{at}: 50 longest silent with counts and diagnosis, many");
     let alone = format!("{at}: 50 longest silent, by hand the list alone, many");
-    if !report.wants(&whole) && !report.wants(&alone) {
+    if ![&whole, &alone, &growth(at)].into_iter().any(|what| report.wants(what)) {
         return Ok(());
     }
     let place = tables.get(Kind::Many)?;
@@ -74,8 +75,18 @@ fn fifty_of_few(tables: &mut Tables<'_>, turns: usize, report: &mut Report, at: 
 pub fn compare_sizes(engine: &str, by_size: &BySize, report: &mut Report) {
     let first = by_size.get_key_value(&REFERENCE).or_else(|| by_size.first_key_value());
     let Some((reference, at_reference)) = first else { return };
+    if by_size.len() > 1 {
+        let reference = grouped(*reference);
+        report.note(format!(
+            "{engine}: for the growth with the table, the figure by hand is jobdoctor's at {reference} rows"
+        ));
+    }
     for (rows, figure) in by_size.iter().filter(|(rows, _)| *rows > reference) {
-        let what = format!("{engine}, {rows} rows: 50 longest silent, many; beside it at {reference} rows");
+        let what = growth(&format!("{engine}, {} rows", grouped(*rows)));
         report.time(&what, *at_reference, *figure, Goal::Ratio(1.1));
     }
+}
+
+fn growth(at: &str) -> String {
+    format!("{at}: 50 longest silent, many, against fewer rows")
 }

@@ -22,10 +22,21 @@ use anyhow::Result;
 use arguments::Arguments;
 use cluster::Cluster;
 use place::{Doctor, Engine};
-use report::Report;
+use report::{Report, progress};
+use std::process::ExitCode;
 use tables::Tables;
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            progress(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
     let mut words = std::env::args().skip(1);
     let first = words.next();
     if first.as_deref() == Some(heartbeats::ARGUMENT) {
@@ -34,6 +45,7 @@ fn main() -> Result<()> {
     let arguments = Arguments::parse(first.into_iter().chain(words))?;
     let mut report = Report::new(arguments.only.clone());
     let measured = measure(&arguments, &mut report);
+    // What was measured before a command failed is worth seeing.
     report.print()?;
     measured
 }

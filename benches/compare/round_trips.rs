@@ -7,6 +7,7 @@ use crate::sql;
 use crate::tables::{Kind, Tables};
 use crate::timing::{in_turns, timed};
 use anyhow::Result;
+use jobdoctor::output::format::grouped;
 use std::time::Duration;
 
 /// The added time of a round trip to a distant database.
@@ -20,7 +21,7 @@ pub fn measure(tables: &mut Tables<'_>, turns: usize, report: &mut Report) -> Re
     for (kind, kind_name) in [(Kind::Few, "few"), (Kind::Many, "many")] {
         count(tables, kind, kind_name, report)?;
     }
-    let what = format!("postgres, {} rows: 50 longest silent, few, each round trip 20 ms longer", tables.rows);
+    let what = format!("postgres, {} rows: 50 longest silent, few, each round trip 20 ms longer", grouped(tables.rows));
     if report.wants(&what) {
         tables.get(Kind::Few)?;
         let server = tables.server()?;
