@@ -71,7 +71,8 @@ pub fn measure(tables: &mut Tables<'_>, turns: usize, report: &mut Report) -> Re
     heartbeats(report, &at, &hand.waits, &ours.waits, goals);
     for (when, waits) in [("idle", &idle), ("during the UPDATE", &hand.waits), ("during the reclaim", &ours.waits)] {
         report.note(format!(
-            "{at}: heartbeats {when}: median {:.3} ms, p99 {:.3} ms, longest {:.3} ms; {} due, {} failed, {} held up by the one before",
+            "{at}: heartbeats {when}: median {:.3} ms, p99 {:.3} ms, longest {:.3} ms; {} due, {} failed, \
+             {} held up by the one before",
             waits.quantile(0.5),
             waits.quantile(0.99),
             waits.quantile(1.0),
