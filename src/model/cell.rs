@@ -58,8 +58,14 @@ impl Cell {
 
     /// The value as text for people and for JSON; `None` for NULL. Blobs are hexadecimal.
     pub fn to_text(&self) -> Option<String> {
+        self.clone().into_text()
+    }
+
+    /// As [`Cell::to_text`], of a cell that is needed no longer.
+    pub fn into_text(self) -> Option<String> {
         match self {
             Cell::Null => None,
+            Cell::Text(text) => Some(text),
             other => Some(other.to_string()),
         }
     }

@@ -45,8 +45,9 @@ pub(super) fn apply(
         // A batch holds one action and one cause.
         let mut waiting = Waiting::new();
         // Delayed jobs run in the order of the plan.
-        let places = if order.later.is_asked() { (0..part.steps.len()).collect() } else { in_key_order(&part.steps) };
-        for n in places {
+        let places =
+            if order.later.is_asked() { (0..part.steps.len() as u32).collect() } else { in_key_order(&part.steps) };
+        for n in places.into_iter().map(|n| n as usize) {
             let Some((step, job)) = part.steps.get(n).zip(part.jobs.get(n)) else { continue };
             match (step, job) {
                 (Ok(step), Ok(job)) => {
@@ -68,13 +69,13 @@ pub(super) fn apply(
 }
 
 /// The places of the steps, about in the order of their keys, so that each page of the table is visited once.
-fn in_key_order(steps: &Spool<Step>) -> Vec<usize> {
+fn in_key_order(steps: &Spool<Step>) -> Vec<u32> {
     let mut places: Vec<(i64, u32)> = Vec::with_capacity(steps.len());
     // A step that cannot be read is met again.
     let about = |step: io::Result<Step>| step.map_or(i64::MIN, |step| about(&step.key));
     places.extend((0..).zip(steps.iter()).map(|(n, step)| (about(step), n)));
     places.sort_unstable();
-    places.into_iter().map(|(_, n)| n as usize).collect()
+    places.into_iter().map(|(_, n)| n).collect()
 }
 
 /// A number that is about in the order of the keys: of the first column, the integer or the first bytes.

@@ -4,7 +4,6 @@ use super::format::{Format, Screen, csv, inert, json};
 use super::{Spool, Target};
 use crate::model::Timestamp;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
 
@@ -66,14 +65,14 @@ pub fn write<D: Document>(
     }
 }
 
-/// Writes items as comma-separated values. `columns` are names of fields in the item's JSON, with spaces between; a column
+/// Writes items, given as JSON, as comma-separated values. `columns` are names of fields in the item's JSON, with spaces between; a column
 /// `rule=/reasons/0/rule` has a value from inside a field. Unknown values are empty, and the texts of a list are joined by spaces.
 ///
 /// # Errors
 /// When the writer fails, or an item cannot be read from its temporary file.
-pub(super) fn csv_of<T: Serialize>(
+pub(super) fn csv_of(
     columns: &str,
-    items: impl Iterator<Item = io::Result<T>>,
+    items: impl Iterator<Item = io::Result<Vec<u8>>>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let path = |column: &str| column.split_once('=').map_or_else(|| format!("/{column}"), |(_, path)| path.to_owned());
@@ -81,13 +80,18 @@ pub(super) fn csv_of<T: Serialize>(
     let heads: Vec<&str> =
         columns.split_whitespace().map(|column| column.split('=').next().unwrap_or_default()).collect();
     let mut failed = None;
-    let values = |item: io::Result<T>| -> io::Result<Vec<String>> {
-        let item = serde_json::to_value(item?)?;
+    let values = |item: io::Result<Vec<u8>>| -> io::Result<Vec<String>> {
+        let item: Value = serde_json::from_slice(&item?)?;
         debug_assert!(paths.iter().all(|path| item.get(path.split('/').nth(1).unwrap_or_default()).is_some()));
         Ok(paths.iter().map(|path| item.pointer(path).map(csv_value).unwrap_or_default()).collect())
     };
     csv(&heads, items.map_while(|item| values(item).map_err(|error| failed = Some(error)).ok()), out)?;
     failed.map_or(Ok(()), Err)
+}
+
+/// Items as JSON.
+pub(super) fn json_of<T: Serialize>(items: &[T]) -> impl Iterator<Item = io::Result<Vec<u8>>> {
+    items.iter().map(|item| Ok(serde_json::to_vec(item)?))
 }
 
 fn csv_value(value: &Value) -> String {
@@ -119,12 +123,14 @@ pub(super) fn line<T: Serialize>(out: &mut dyn Write, kind: &str, body: &T) -> i
 }
 
 /// Writes a line for each item of a list.
-pub(super) fn list<T: Clone + Serialize + DeserializeOwned>(
-    out: &mut dyn Write,
-    kind: &str,
-    list: &Spool<T>,
-) -> io::Result<()> {
-    list.iter().try_for_each(|item| line(out, kind, &item?))
+pub(super) fn list<T: Serialize>(out: &mut dyn Write, kind: &str, list: &Spool<T>) -> io::Result<()> {
+    list.json().try_for_each(|json| {
+        // The type comes first, as in every line.
+        let json = json?;
+        write!(out, "{{\"type\":\"{kind}\",")?;
+        out.write_all(json.strip_prefix(b"{").unwrap_or(&json))?;
+        out.write_all(b"\n")
+    })
 }
 
 /// Writes the first line of a `jsonl` document; `more` are its own fields but for lists and the summary.

@@ -1,4 +1,4 @@
-use super::document::{Document, ROWS, csv_of, line};
+use super::document::{Document, ROWS, csv_of, json_of, line};
 use super::format::{Cell, Format, Screen, Table, Tone};
 use super::{Outcomes, columns};
 use crate::model::Timestamp;
@@ -147,7 +147,7 @@ impl Document for History {
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        csv_of(HistoryRun::COLUMNS, self.runs.iter().map(Ok), out)
+        csv_of(HistoryRun::COLUMNS, json_of(&self.runs), out)
     }
 
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -122,7 +122,7 @@ impl Document for HistoryOne {
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
         let columns = [RecordedJob::COLUMNS, HistoryStep::FURTHER_COLUMNS].join(" ");
-        csv_of(&columns, self.steps.iter(), out)
+        csv_of(&columns, self.steps.json(), out)
     }
 
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -1,4 +1,4 @@
-use super::document::{Document, ROWS, csv_of, head, line};
+use super::document::{Document, ROWS, csv_of, head, json_of, line};
 use super::format::{Cell, Format, Screen, Tone};
 use super::{Target, columns};
 use crate::model::{Timestamp, age};
@@ -113,7 +113,7 @@ impl Document for Owners {
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        csv_of(OwnerEntry::COLUMNS, self.owners.iter().map(Ok), out)
+        csv_of(OwnerEntry::COLUMNS, json_of(&self.owners), out)
     }
 
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {

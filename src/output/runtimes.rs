@@ -1,4 +1,4 @@
-use super::document::{Document, ROWS, csv_of, head, line};
+use super::document::{Document, ROWS, csv_of, head, json_of, line};
 use super::format::{Cell, Format, Screen, Tone, grouped, inert, level};
 use super::{Filter, Target, columns};
 use crate::model::{Timestamp, age};
@@ -131,7 +131,7 @@ impl Document for StatsRuntimes {
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        csv_of(KindRuntimes::COLUMNS, self.kinds.iter().map(Ok), out)
+        csv_of(KindRuntimes::COLUMNS, json_of(&self.kinds), out)
     }
 
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {

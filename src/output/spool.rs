@@ -5,14 +5,15 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::cell::RefCell;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
 
 /// Up to so many items stay in memory; a longer list goes to a temporary file. A thousand jobs take about 1 MB.
 const IN_MEMORY: usize = 4_096;
 /// Spilled items are written together once they have this many bytes.
 const WRITE: usize = 64 << 10;
 
-/// A list of a document. A long one is kept as JSON in a temporary file, with 24 bytes an item in memory.
+/// A list of a document. A long one is kept as JSON in a temporary file, with 16 bytes an item in memory.
 ///
 /// A list is complete before its document is begun, so that a failure leaves stdout empty.
 pub struct Spool<T> {
@@ -79,7 +80,9 @@ impl<T: Clone + Serialize + DeserializeOwned> Spool<T> {
     /// Puts the items in order. Call it once, after the last push.
     pub fn sort(&mut self) {
         self.items.sort_by_key(|(order, _)| *order);
-        self.spilled.iter_mut().for_each(|spilled| spilled.index.sort_by_key(|entry| entry.order));
+        self.spilled
+            .iter_mut()
+            .for_each(|spilled| spilled.index.sort_unstable_by_key(|entry| (entry.order, entry.place)));
     }
 
     /// Keeps the first `limit` items and says how many of the rest it dropped.
@@ -107,6 +110,16 @@ impl<T: Clone + Serialize + DeserializeOwned> Spool<T> {
     }
 }
 
+impl<T: Serialize> Spool<T> {
+    /// The items in order, as JSON: those in the file need not be read into items for it.
+    pub fn json(&self) -> impl Iterator<Item = io::Result<Vec<u8>>> {
+        let in_memory = self.items.iter().map(|(_, item)| Ok(serde_json::to_vec(item)?));
+        let spilled =
+            self.spilled.iter().flat_map(|spilled| spilled.index.iter().map(move |entry| spilled.read(entry)));
+        in_memory.chain(spilled)
+    }
+}
+
 impl<T> Spool<T> {
     /// How many items there are.
     pub fn len(&self) -> usize {
@@ -121,7 +134,7 @@ impl<T> Spool<T> {
 
 /// The items of a long list, in a temporary file without a name.
 struct Spilled {
-    file: RefCell<File>,
+    file: File,
     /// Items that are not written yet.
     pending: RefCell<Vec<u8>>,
     index: Vec<Entry>,
@@ -130,30 +143,34 @@ struct Spilled {
 
 struct Entry {
     order: i64,
-    offset: u64,
-    length: u32,
+    /// Where it begins, above the bits for its length.
+    place: u64,
 }
+
+/// The bits for the length of an item in bytes: up to 16 MiB. The file may have 1 TiB.
+const LENGTH: u32 = 24;
 
 impl Spilled {
     fn new() -> io::Result<Spilled> {
-        let file = RefCell::new(tempfile::tempfile()?);
-        Ok(Spilled { file, pending: RefCell::default(), index: Vec::new(), end: 0 })
+        Ok(Spilled { file: tempfile::tempfile()?, pending: RefCell::default(), index: Vec::new(), end: 0 })
     }
 
     fn push<T: Serialize>(&mut self, order: i64, item: &T) -> io::Result<()> {
         let before = self.pending.get_mut().len();
         serde_json::to_writer(self.pending.get_mut(), item)?;
-        let length = u32::try_from(self.pending.get_mut().len() - before).map_err(io::Error::other)?;
-        self.index.push(Entry { order, offset: self.end, length });
-        self.end += u64::from(length);
+        let length = (self.pending.get_mut().len() - before) as u64;
+        if length >> LENGTH > 0 || self.end >> (u64::BITS - LENGTH) > 0 {
+            return Err(io::Error::other("a job, or the list of them, is too long"));
+        }
+        self.index.push(Entry { order, place: self.end << LENGTH | length });
+        self.end += length;
         if self.pending.get_mut().len() >= WRITE { self.flush() } else { Ok(()) }
     }
 
     fn flush(&self) -> io::Result<()> {
         let mut pending = self.pending.borrow_mut();
-        let mut file = self.file.borrow_mut();
-        file.seek(SeekFrom::End(0))?;
-        file.write_all(&pending)?;
+        // Nothing moves the file's position but this.
+        (&self.file).write_all(&pending)?;
         pending.clear();
         Ok(())
     }
@@ -162,10 +179,8 @@ impl Spilled {
         if !self.pending.borrow().is_empty() {
             self.flush()?;
         }
-        let mut json = vec![0; entry.length as usize];
-        let mut file = self.file.borrow_mut();
-        file.seek(SeekFrom::Start(entry.offset))?;
-        file.read_exact(&mut json)?;
+        let mut json = vec![0; (entry.place & ((1 << LENGTH) - 1)) as usize];
+        self.file.read_exact_at(&mut json, entry.place >> LENGTH)?;
         Ok(json)
     }
 }
@@ -174,12 +189,8 @@ impl Spilled {
 impl<T: Serialize> Serialize for Spool<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(Some(self.len()))?;
-        for (_, item) in &self.items {
-            list.serialize_element(&serde_json::value::to_raw_value(item).map_err(S::Error::custom)?)?;
-        }
-        for (spilled, entry) in self.spilled.iter().flat_map(|spilled| spilled.index.iter().map(move |e| (spilled, e)))
-        {
-            let json = String::from_utf8(spilled.read(entry).map_err(S::Error::custom)?).map_err(S::Error::custom)?;
+        for json in self.json() {
+            let json = String::from_utf8(json.map_err(S::Error::custom)?).map_err(S::Error::custom)?;
             list.serialize_element(&RawValue::from_string(json).map_err(S::Error::custom)?)?;
         }
         list.end()

@@ -76,7 +76,7 @@ impl Document for Stale {
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        csv_of(Job::COLUMNS, self.jobs.iter().chain(self.unknown.iter()), out)
+        csv_of(Job::COLUMNS, self.jobs.json().chain(self.unknown.json()), out)
     }
 
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {

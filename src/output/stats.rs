@@ -1,4 +1,4 @@
-use super::document::{Document, ROWS, csv_of, head, line};
+use super::document::{Document, ROWS, csv_of, head, json_of, line};
 use super::format::{Cell, Format, Screen, Tone, bar, grouped, inert};
 use super::{Filter, Target, columns};
 use crate::model::Timestamp;
@@ -138,7 +138,7 @@ impl Document for Stats {
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        csv_of(QueueStats::COLUMNS, self.queues.iter().map(Ok), out)
+        csv_of(QueueStats::COLUMNS, json_of(&self.queues), out)
     }
 
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {

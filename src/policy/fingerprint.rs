@@ -6,12 +6,12 @@ use sha2::{Digest as _, Sha256};
 /// The first half of a SHA-256: enough to tell apart values that are not forged.
 pub type Print = [u8; 16];
 
-/// The fingerprint of a plan: key, precondition, action, state after and attempts after of every step in key order. No clock and no
-/// ages go into it, so the same plan drafted a minute later has the same digest.
+/// The fingerprint of a plan: key, precondition, action, state after and attempts after of every step, in whatever order. No clock
+/// and no ages go into it, so the same plan drafted a minute later has the same digest.
 #[derive(Debug, Clone, Default)]
 pub struct Digest {
-    /// A key and the hash of its step; hashes of their own keep a long plan small.
-    steps: Vec<(String, [u8; 32])>,
+    /// Of each step; prints of their own keep a long plan small.
+    steps: Vec<Print>,
 }
 
 impl Digest {
@@ -34,16 +34,14 @@ impl Digest {
         attempts_after: Option<i64>,
     ) {
         let attempts = attempts_after.map(|n| n.to_string()).unwrap_or_default();
-        self.steps.push((key.to_owned(), sha256([key, precondition, action, state_after, &attempts].into_iter())));
+        self.steps.push(print([key, precondition, action, state_after, &attempts].into_iter()));
     }
 
     /// The digest in hexadecimal.
     pub fn finish(mut self) -> String {
-        self.steps.sort();
+        self.steps.sort_unstable();
         let mut hash = Sha256::new();
-        for (_, step) in &self.steps {
-            hash.update(step);
-        }
+        self.steps.iter().for_each(|step| hash.update(step));
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }

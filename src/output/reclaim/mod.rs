@@ -135,7 +135,7 @@ impl Document for Reclaim {
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
         let columns = [Job::COLUMNS, StepJob::FURTHER_COLUMNS].join(" ");
-        csv_of(&columns, self.steps.iter(), out)
+        csv_of(&columns, self.steps.json(), out)
     }
 
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {

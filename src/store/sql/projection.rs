@@ -76,7 +76,7 @@ impl<'s> Projection<'s> {
             let at = self.items.iter().position(|(known, _)| *known == role);
             at.and_then(|at| row.get(at)).cloned().unwrap_or(Cell::Null)
         };
-        let text = |role: Role| cell(role).to_text();
+        let text = |role: Role| cell(role).into_text();
         let read = |role: Role, time: Option<&TimeColumn>| match time {
             Some(time) => reading(time, &cell(role)),
             None => Reading::Absent,
@@ -280,7 +280,7 @@ pub(super) fn owner_image(spec: &QueueSpec, sql: &Sql<'_>) -> String {
 
 /// Decodes a time; a sentinel counts as absent.
 pub(super) fn reading(time: &TimeColumn, cell: &Cell) -> Reading {
-    let is_sentinel = cell.to_text().is_some_and(|text| time.sentinels.contains(&text));
+    let is_sentinel = !time.sentinels.is_empty() && cell.to_text().is_some_and(|text| time.sentinels.contains(&text));
     if is_sentinel { Reading::Absent } else { time.encodings.decode(cell) }
 }
 
