@@ -244,8 +244,10 @@ mod tests {
                 bounded.push(order, n).unwrap();
                 most_kept = most_kept.max(bounded.items.len());
             }
-            (whole.sort(), bounded.sort());
-            (whole.truncate(most), bounded.truncate(most));
+            for spool in [&mut whole, &mut bounded] {
+                spool.sort();
+                spool.truncate(most);
+            }
             let items = |spool: &Spool<i64>| spool.iter().collect::<io::Result<Vec<i64>>>().unwrap();
             assert_eq!(items(&bounded), items(&whole), "{most}");
             assert!(most_kept <= (2 * most).min(IN_MEMORY), "{most_kept} for {most}");

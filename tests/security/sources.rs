@@ -20,7 +20,15 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 fn roots() -> Vec<PathBuf> {
     let named = ["src/lib.rs", "src/main.rs", "build.rs", "tests/main.rs"].map(|file| root().join(file));
     let found = ["benches", "examples", "fuzz/fuzz_targets"].into_iter().flat_map(|folder| files(&root().join(folder)));
+    // A folder holds the modules of one target.
+    let found = found.filter(|path| path.file_name().is_some_and(|name| name == "main.rs") || is_of_no_folder(path));
     named.into_iter().chain(found).collect()
+}
+
+/// Whether a target lies in the folder of targets itself.
+fn is_of_no_folder(path: &Path) -> bool {
+    let folders = ["benches", "examples", "fuzz_targets"];
+    path.parent().and_then(Path::file_name).is_some_and(|folder| folders.iter().any(|known| folder == *known))
 }
 
 fn forbids(source: &str) -> bool {

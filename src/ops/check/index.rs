@@ -42,7 +42,11 @@ pub(super) fn index(
         return Ok(());
     }
     if let Some(partitions) = live.partitions.as_ref().filter(|partitions| !partitions.is_empty()) {
-        // Each may have an index that the partitioned table knows nothing of.
+        // Each may have an index that the partitioned table knows nothing of. A listing that was refused has ended the
+        // snapshot, so they cannot be asked about.
+        if counted.is_none() {
+            return Ok(());
+        }
         let names: Vec<String> = partitions.iter().map(|(_, name)| name.clone()).collect();
         let parts = snapshot.reader.live_schema(&names)?;
         if partitions.iter().all(|(schema, name)| parts.table(Some(schema), name).is_some_and(is_served)) {

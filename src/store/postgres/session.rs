@@ -51,6 +51,9 @@ pub(super) struct PostgresSession {
     alive: Arc<()>,
 }
 
+/// The rows of a statement.
+pub(super) type Answer = Vec<Vec<Cell>>;
+
 /// Rows that are handed over together.
 const ROWS_A_PART: usize = 256;
 /// How long a server may take to end a statement once the time is up.
@@ -119,15 +122,15 @@ impl PostgresSession {
 
     /// Runs statements without parameters, all in one round trip, and gives the rows of each one that has any, with their
     /// values as text.
-    pub(super) fn answers(&mut self, sql: &str) -> Result<Vec<Vec<Vec<Cell>>>, StoreError> {
+    pub(super) fn answers(&mut self, sql: &str) -> Result<Vec<Answer>, StoreError> {
         let sql = sql.to_owned();
         let messages = self.run(move |client| client.simple_query(&sql))?;
-        let mut answers: Vec<Vec<Vec<Cell>>> = Vec::new();
+        let mut answers: Vec<Answer> = Vec::new();
         for message in messages {
             match (message, answers.last_mut()) {
                 (SimpleQueryMessage::RowDescription(_), _) => answers.push(Vec::new()),
                 (SimpleQueryMessage::Row(row), Some(answer)) => {
-                    answer.push((0..row.len()).map(|n| text(&row, n)).collect())
+                    answer.push((0..row.len()).map(|n| text(&row, n)).collect());
                 }
                 _ => {}
             }

@@ -1,6 +1,6 @@
 //! The settings of a transaction, made inside it and for it alone: poolers keep no session state.
 
-use super::session::PostgresSession;
+use super::session::{Answer, PostgresSession};
 use crate::model::{Cell, Timestamp};
 use crate::preset::ident::quoted;
 use crate::store::session::Session;
@@ -37,7 +37,7 @@ impl PostgresSession {
         mode: &str,
         schema: Option<&str>,
         further: &str,
-    ) -> Result<(Timestamp, Vec<Vec<Vec<Cell>>>), StoreError> {
+    ) -> Result<(Timestamp, Vec<Answer>), StoreError> {
         let left = milliseconds(self.limits.left());
         let lock = self.lock_timeout();
         let settings = [

@@ -17,11 +17,12 @@ pub fn statements(
     keys: &[Key],
     now: Timestamp,
 ) -> Vec<(String, Statement)> {
-    let mut list = Vec::new();
-    list.push(("suspects".to_owned(), suspects(spec, dialect, cutoffs, Detail::ForAction).statement));
-    list.push(("all".to_owned(), all(spec, dialect, Detail::ForListing).statement));
-    list.push(("count".to_owned(), count(spec, dialect)));
-    list.push(("count by owner".to_owned(), count_by_owner(spec, dialect)));
+    let mut list = vec![
+        ("suspects".to_owned(), suspects(spec, dialect, cutoffs, Detail::ForAction).statement),
+        ("all".to_owned(), all(spec, dialect, Detail::ForListing).statement),
+        ("count".to_owned(), count(spec, dialect)),
+        ("count by owner".to_owned(), count_by_owner(spec, dialect)),
+    ];
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (key, "(precondition)")).collect();
     let keys: Vec<&Key> = keys.iter().collect();
     for action in Action::ALL {
