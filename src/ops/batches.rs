@@ -4,7 +4,7 @@ use super::OpsError;
 use super::guard::refusal_of_place;
 use super::pace::Pace;
 use crate::history::{BatchRecorder, Counts, Recording};
-use crate::model::{BatchReport, Outcome, RecordedStep, StepResult};
+use crate::model::{Action, BatchReport, Outcome, RecordedStep, StepResult};
 use crate::output::{Outcomes, Spool, StepDocument};
 use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
@@ -53,6 +53,8 @@ pub(super) struct Ended<J> {
     pub(super) steps: Spool<J>,
     /// Steps by outcome; they add up to all steps.
     outcomes: Counts,
+    /// Moved jobs by action.
+    moved: BTreeMap<Action, u64>,
     /// Why it stopped before the end, if it did.
     stop: Option<StoreError>,
     /// Warnings after the commits.
@@ -70,7 +72,13 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
         recording: &'a mut Recording,
         fast: bool,
     ) -> Result<BatchRunner<'a, J>, OpsError> {
-        let ended = Ended { steps: Spool::default(), outcomes: Counts::new(), stop: None, warnings: Vec::new() };
+        let ended = Ended {
+            steps: Spool::default(),
+            outcomes: Counts::new(),
+            moved: BTreeMap::new(),
+            stop: None,
+            warnings: Vec::new(),
+        };
         let (writer, pace) = (store.writer(limits)?, Pace::new(store.engine(), fast));
         Ok(BatchRunner { limits, recording, writer, pace, batches: 0, ended })
     }
@@ -88,8 +96,11 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
     /// Executes a batch; with each step goes its document, and the place of that in the list.
     pub(super) fn batch(&mut self, steps: &[RecordedStep], jobs: Vec<(usize, J)>, act: &mut Act<'_>) {
         let results = self.results(steps, 0..steps.len(), act);
-        for ((place, mut job), result) in jobs.into_iter().zip(results) {
+        for ((step, (place, mut job)), result) in steps.iter().zip(jobs).zip(results) {
             *self.ended.outcomes.entry(result.outcome).or_default() += 1;
+            if result.outcome == Outcome::Moved {
+                *self.ended.moved.entry(step.action).or_default() += 1;
+            }
             job.set_end(result);
             if let Err(error) = self.ended.steps.push(i64::try_from(place).unwrap_or(i64::MAX), job) {
                 self.fail(&error);
@@ -160,6 +171,8 @@ pub(super) struct CarriedOut<J> {
     pub(super) refused: Option<String>,
     /// How the steps ended; `None` unless it was applied.
     pub(super) outcomes: Option<Outcomes>,
+    /// Moved jobs by action.
+    pub(super) moved: BTreeMap<Action, u64>,
     /// The steps with their ends; `None` where none was tried.
     pub(super) steps: Option<Spool<J>>,
     /// What stopped it early.
@@ -190,6 +203,7 @@ pub(super) fn carry_out<J>(
         applied,
         refused,
         outcomes: applied.then(Outcomes::default),
+        moved: BTreeMap::new(),
         steps: None,
         stop: None,
         after: Vec::new(),
@@ -197,7 +211,7 @@ pub(super) fn carry_out<J>(
     if !applied || planned == 0 {
         return Ok(done);
     }
-    let Ended { steps, outcomes, stop, warnings } = act(recording)?;
+    let Ended { steps, outcomes, moved, stop, warnings } = act(recording)?;
     let is_untouched = outcomes.get(&Outcome::NotTried) == Some(&planned);
     match stop {
         // The required journal failed, so the first batch was rolled back and nothing was written.
@@ -208,7 +222,7 @@ pub(super) fn carry_out<J>(
         stop => {
             (done.stop, done.after) = (stop, warnings);
             done.after.extend(recording.warning());
-            (done.outcomes, done.steps) = (Some(Outcomes::of(&outcomes)), Some(steps));
+            (done.outcomes, done.moved, done.steps) = (Some(Outcomes::of(&outcomes)), moved, Some(steps));
         }
     }
     Ok(done)

@@ -1,12 +1,12 @@
 //! Confirms a plan by a second snapshot: only what is unchanged in both is acted on.
 
 use super::OpsError;
-use super::plan::{Plan, PlanSource};
+use super::plan::{Plan, PlanSource, Tally};
 use super::session::Snapshot;
 use super::show::not_in_flight;
 use crate::model::{Claim, Key, Step, age};
 use crate::output::{Job, SkippedJob, Spool, StepJob};
-use crate::policy::{Digest, Draft, Policy, SkipReason, Skipped, Verdict, draft, judge};
+use crate::policy::{Draft, Policy, SkipReason, Skipped, Verdict, draft, judge};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
@@ -40,14 +40,14 @@ pub fn confirm(
         let step = step?;
         unconfirmed.insert(step.key.exact(), print(&step)?);
     }
-    let (mut steps, mut jobs, mut digest) = (Spool::default(), Spool::default(), Digest::default());
+    let (mut steps, mut jobs, mut tally) = (Spool::default(), Spool::default(), Tally::default());
     for (step, job) in second.claims.steps.iter().zip(second.claims.jobs.iter()) {
         let (step, job): (Step, StepJob) = (step?, job?);
         let key = step.key.exact();
         if unconfirmed.get(&key) == Some(&print(&step)?) {
             unconfirmed.remove(&key);
             let place = job.job.order();
-            digest.add(&step);
+            tally.add(&step, job.job.stalls);
             steps.push(place, step)?;
             jobs.push(place, job)?;
         }
@@ -63,7 +63,8 @@ pub fn confirm(
     steps.sort();
     jobs.sort();
     second.warnings = if steps.is_empty() { Vec::new() } else { first.warnings };
-    (second.claims.steps, second.claims.jobs, second.digest) = (steps, jobs, digest.finish());
+    (second.claims.steps, second.claims.jobs) = (steps, jobs);
+    (second.digest, second.by_action) = tally.finish();
     (second.filter, second.beyond_limit, second.not_found) = (first.filter, first.beyond_limit, first.not_found);
     second.confirmed_after = Some(apart);
     Ok(second)

@@ -17,24 +17,36 @@ pub(super) struct Pace {
     budget: Duration,
     /// The fewest and the most rows.
     bounds: (usize, usize),
-    /// Whether it pauses after each batch, or only after one that exceeded the budget.
-    always_pauses: bool,
+    pauses: Pauses,
     rows: usize,
     has_exceeded: bool,
 }
 
+/// When it pauses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pauses {
+    Always,
+    /// After a batch that exceeded the budget.
+    WhenSlow,
+    Never,
+}
+
 impl Pace {
     /// On SQLite one writer keeps all others out, so a batch takes 5 ms and a pause follows; with four workers that write 400
-    /// heartbeats a second, 20 ms made them wait up to 630 ms. `fast` is for when all workers are stopped. On Postgres only
-    /// those wait who want the same rows.
+    /// heartbeats a second, 20 ms made them wait up to 630 ms. On Postgres only those wait who want the same rows. `fast` is
+    /// for when all workers are stopped: it never pauses.
     pub(super) fn new(engine: Engine, fast: bool) -> Pace {
         let (budget, rows, bounds) = match (engine, fast) {
             (Engine::Sqlite, false) => (5, 20, (1, 2_000)),
             (Engine::Sqlite, true) => (250, 500, (100, 5_000)),
             (Engine::Postgres, _) => (50, 500, (100, 5_000)),
         };
-        let always_pauses = engine == Engine::Sqlite && !fast;
-        Pace { budget: Duration::from_millis(budget), bounds, always_pauses, rows, has_exceeded: false }
+        let pauses = match (engine, fast) {
+            (_, true) => Pauses::Never,
+            (Engine::Sqlite, false) => Pauses::Always,
+            (Engine::Postgres, false) => Pauses::WhenSlow,
+        };
+        Pace { budget: Duration::from_millis(budget), bounds, pauses, rows, has_exceeded: false }
     }
 
     /// The rows of the next batch.
@@ -53,7 +65,12 @@ impl Pace {
 
     /// The pause before the next batch, of another length each time, so that it keeps step with no worker.
     pub(super) fn pause(&self) -> Duration {
-        if !self.always_pauses && !self.has_exceeded {
+        let is_due = match self.pauses {
+            Pauses::Always => true,
+            Pauses::WhenSlow => self.has_exceeded,
+            Pauses::Never => false,
+        };
+        if !is_due {
             return Duration::ZERO;
         }
         let random = RandomState::new().build_hasher().finish();
@@ -109,7 +126,11 @@ mod tests {
         assert!((0..100).all(|_| pause.contains(&careful.pause())));
         let pauses: std::collections::BTreeSet<Duration> = (0..100).map(|_| careful.pause()).collect();
         assert!(pauses.len() > 5, "{pauses:?}");
-        assert_eq!(Pace::new(Engine::Sqlite, true).pause(), Duration::ZERO);
+        for engine in [Engine::Sqlite, Engine::Postgres] {
+            let mut fast = Pace::new(engine, true);
+            fast.learn(100, Duration::from_secs(1));
+            assert_eq!(fast.pause(), Duration::ZERO);
+        }
         let mut postgres = Pace::new(Engine::Postgres, false);
         assert_eq!(postgres.pause(), Duration::ZERO);
         postgres.learn(100, Duration::from_millis(51));

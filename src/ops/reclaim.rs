@@ -8,10 +8,11 @@ use super::plan::Plan;
 use super::record::{Cause, run_head};
 use super::sweep_lock::LockOptions;
 use crate::history::{RecordOptions, Recording};
-use crate::model::RunHead;
-use crate::output::{Reclaim, ReclaimSummary, advice};
+use crate::model::{Action, RunHead};
+use crate::output::{ActionCount, Reclaim, ReclaimSummary, advice};
 use crate::policy::Delay;
 use crate::store::{Limits, Store};
+use std::collections::BTreeMap;
 
 /// Whether and within which bounds a plan is executed.
 pub struct ApplyOptions<'a> {
@@ -67,7 +68,7 @@ pub fn reclaim(
     let head = RunHead { digest: Some(plan.digest.clone()), ..head };
     let mut recording = Recording::begin(&order.record, head, spec.ledger.is_some());
     let act = |recording: &mut Recording| apply(store, limits, &plan, order, recording);
-    let CarriedOut { applied, refused, outcomes, steps, stop, after } =
+    let CarriedOut { applied, refused, outcomes, moved, steps, stop, after } =
         carry_out(store, &mut recording, order.apply, refused, planned, act)?;
     let waiting = planned - plan.claims.steps.len() as u64;
     let document = Reclaim {
@@ -85,6 +86,7 @@ pub fn reclaim(
             waiting,
             skipped: plan.skipped.len() as u64,
             beyond_limit: plan.beyond_limit,
+            by_action: by_action(&plan.by_action, applied.then_some(&moved)),
             outcomes,
         },
         journal: recording.path(),
@@ -103,4 +105,16 @@ pub fn reclaim(
         verified: None,
     };
     Ok(Finished { document, stop, after, is_recorded: recording.is_kept() })
+}
+
+/// How many jobs each action is planned for, and moved; the most frequent first.
+fn by_action(planned: &BTreeMap<Action, u64>, moved: Option<&BTreeMap<Action, u64>>) -> Vec<ActionCount> {
+    let count = |(action, planned): (&Action, &u64)| ActionCount {
+        action: *action,
+        planned: *planned,
+        moved: moved.map(|moved| moved.get(action).copied().unwrap_or(0)),
+    };
+    let mut counts: Vec<ActionCount> = planned.iter().map(count).collect();
+    counts.sort_by_key(|count| std::cmp::Reverse((count.moved, count.planned)));
+    counts
 }

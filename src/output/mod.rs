@@ -54,8 +54,8 @@ pub use measured::{Measured, MeasuredQueue, MeasuredState};
 pub use message::{ErrorDocument, LogLine, Message, no_such_job};
 pub use owners::{OwnerEntry, Owners, OwnersSummary};
 pub use reclaim::{
-    Closing, NextCommands, Outcomes, Reclaim, ReclaimSummary, WarnAbove, closing, left_behind, paragraph, place,
-    skipped_by_reason,
+    ActionCount, Closing, NextCommands, Outcomes, Reclaim, ReclaimSummary, WarnAbove, closing, left_behind, paragraph,
+    place, skipped_by_reason,
 };
 pub use recorded::{RecordedJob, RowNow};
 pub use remedy::remedy;

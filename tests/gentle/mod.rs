@@ -5,6 +5,7 @@
 mod config;
 mod encodings;
 mod later;
+mod pace;
 mod recorded;
 mod refused;
 mod slices;

@@ -4,6 +4,7 @@ mod gauge;
 mod saved;
 mod scope;
 mod source;
+mod tally;
 mod thresholds_used;
 mod waiting;
 mod warnings;
@@ -15,7 +16,7 @@ use super::scan::judged;
 use super::selection::Selection;
 use super::session::Snapshot;
 use super::show::not_in_flight;
-use crate::model::{Claim, Key, Step, Timestamp};
+use crate::model::{Action, Claim, Key, Step, Timestamp};
 use crate::output::{Filter, Job, SavedPlan, SkippedJob, Spool, StepJob, Target};
 use crate::policy::{Digest, Draft, Gauge, Judgement, Policy, draft, judge};
 use crate::preset::QueueSpec;
@@ -24,9 +25,10 @@ use gauge::{Measured, measured};
 pub use scope::{UnmatchedNames, unmatched_names};
 use scope::{action_is_offered, claims_have_times, scope_is_sound};
 pub use source::PlanSource;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
+pub(in crate::ops) use tally::Tally;
 use thresholds_used::ThresholdsUsed;
 pub use waiting::plan_waiting;
 use warnings::{final_actions, lost_before, run_time_warnings, warnings};
@@ -45,6 +47,8 @@ pub struct Plan {
     pub(in crate::ops) beyond_limit: u64,
     pub(in crate::ops) not_found: Vec<String>,
     pub(in crate::ops) digest: String,
+    /// Its steps by action.
+    pub(in crate::ops) by_action: BTreeMap<Action, u64>,
     pub(in crate::ops) warnings: Vec<String>,
     /// How its claims were judged.
     pub(in crate::ops) policy: Policy,
@@ -192,27 +196,28 @@ fn finish(
     not_found: Vec<String>,
 ) -> Result<Plan, OpsError> {
     let in_flight = snapshot.reader.in_flight(&snapshot.spec)?;
-    let Drafts { mut steps, mut jobs, mut skipped, sources, thresholds_used, troubled } = drafts;
+    let Drafts { mut steps, mut jobs, mut skipped, sources, thresholds_used, troubled, mut tally } = drafts;
     steps.sort();
     jobs.sort();
     skipped.sort();
     let beyond_limit = selection.limit.map_or(0, |limit| steps.truncate(limit).min(jobs.truncate(limit)));
     let measured = measured(snapshot, policy, gauge, steps.len(), &thresholds_used)?;
-    let mut digest = Digest::default();
-    let mut actions = BTreeSet::new();
-    for step in steps.iter() {
-        let step = step?;
-        actions.insert(step.action);
-        digest.add(&step);
+    if beyond_limit > 0 {
+        tally = Tally::default();
+        for (step, job) in steps.iter().zip(jobs.iter()) {
+            tally.add(&step?, job?.job.stalls);
+        }
     }
+    let lost_before = lost_before(tally.lost_before);
+    let (digest, by_action) = tally.finish();
     let mut warnings = if steps.is_empty() {
         Vec::new()
     } else {
         warnings(&snapshot.spec, policy, &sources, &thresholds_used, troubled)
     };
     warnings.extend(run_time_warnings(snapshot, policy, &thresholds_used));
-    warnings.extend(lost_before(&jobs)?);
-    let final_actions = final_actions(&snapshot.spec, &actions);
+    warnings.extend(lost_before);
+    let final_actions = final_actions(&snapshot.spec, by_action.keys());
     warnings.extend(final_actions.iter().cloned());
     Ok(Plan {
         claims: Part { spec: snapshot.spec.clone(), steps, jobs },
@@ -224,7 +229,8 @@ fn finish(
         in_flight,
         beyond_limit: beyond_limit as u64,
         not_found,
-        digest: digest.finish(),
+        digest,
+        by_action,
         warnings,
         policy: policy.clone(),
         measured,
@@ -267,6 +273,8 @@ struct Drafts {
     thresholds_used: ThresholdsUsed,
     /// True if a step rests on trouble alone.
     troubled: bool,
+    /// Of all steps, so that a long plan need not be read again.
+    tally: Tally,
 }
 
 impl Drafts {
@@ -294,6 +302,7 @@ impl Drafts {
                     outcome: None,
                     error: None,
                 };
+                self.tally.add(&step, job.job.stalls);
                 self.jobs.push(place, job)?;
                 self.steps.push(place, *step)?;
             }

@@ -1,17 +1,16 @@
 //! Adds jobs that wait for too long to the plan of a sweep.
 
 use super::warnings::final_actions;
-use super::{Drafts, Part, Plan};
-use crate::model::{Action, Claim, Step};
+use super::{Drafts, Part, Plan, Tally};
+use crate::model::Claim;
 use crate::ops::OpsError;
 use crate::ops::selection::Selection;
 use crate::ops::session::{Session, Snapshot};
 use crate::ops::too_long::{self, Group};
-use crate::output::Spool;
-use crate::policy::{Digest, Draft, Policy, StateLimit, Verdict, draft, judge};
+use crate::policy::{Draft, Policy, StateLimit, Verdict, draft, judge};
 use crate::preset::QueueSpec;
 use crate::store::{Detail, Wanted};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 /// Adds the steps that the config file wants for jobs that wait for too long, from one snapshot for each state and column that
 /// reads late rows only. No worker holds such a job, so the brake ignores them; `--limit` counts claims first.
@@ -33,13 +32,19 @@ pub fn plan_waiting(
         let beyond = room.map_or(0, |room| part.steps.truncate(room).min(part.jobs.truncate(room)));
         plan.beyond_limit += beyond as u64;
         if !part.steps.is_empty() {
-            warn_of_final_actions(&part.spec, &actions_of(&part.steps)?, plan);
+            warn_of_final_actions(&part, plan)?;
             plan.waiting.push(part);
         }
     }
     if !plan.waiting.is_empty() {
         plan.skipped.sort();
-        plan.digest = digest(plan)?;
+        let mut tally = Tally::default();
+        for part in plan.parts() {
+            for step in part.steps.iter() {
+                tally.add(&step?, None);
+            }
+        }
+        (plan.digest, plan.by_action) = tally.finish();
     }
     Ok(())
 }
@@ -85,30 +90,17 @@ fn part(
     Ok(Part { spec: snapshot.spec.clone(), steps, jobs })
 }
 
-fn actions_of(steps: &Spool<Step>) -> Result<BTreeSet<Action>, OpsError> {
-    let mut actions = BTreeSet::new();
-    for step in steps.iter() {
-        actions.insert(step?.action);
+fn warn_of_final_actions(part: &Part, plan: &mut Plan) -> Result<(), OpsError> {
+    let mut tally = Tally::default();
+    for step in part.steps.iter() {
+        tally.add(&step?, None);
     }
-    Ok(actions)
-}
-
-fn warn_of_final_actions(spec: &QueueSpec, actions: &BTreeSet<Action>, plan: &mut Plan) {
-    let final_actions = final_actions(spec, actions);
+    let final_actions = final_actions(&part.spec, tally.by_action.keys());
     plan.undoable &= final_actions.is_empty();
     for why in final_actions {
         if !plan.warnings.contains(&why) {
             plan.warnings.push(why);
         }
     }
-}
-
-fn digest(plan: &Plan) -> Result<String, OpsError> {
-    let mut digest = Digest::default();
-    for part in plan.parts() {
-        for step in part.steps.iter() {
-            digest.add(&step?);
-        }
-    }
-    Ok(digest.finish())
+    Ok(())
 }

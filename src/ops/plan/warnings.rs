@@ -4,12 +4,11 @@ use super::thresholds_used::ThresholdsUsed;
 use crate::model::{Action, age};
 use crate::ops::session::Snapshot;
 use crate::ops::stats::run_time;
-use crate::output::{Spool, StepJob, advice};
+use crate::output::advice;
 use crate::policy::{Policy, Proves, SetBy};
 use crate::preset::{Fencing, Finished, Liveness, QueueSpec, SilentAfter};
 use crate::store::WantedRuns;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::time::Duration;
 
 /// The most finished jobs to read, the newest of all kinds.
@@ -60,16 +59,12 @@ pub(super) fn warnings(
 }
 
 /// Warns of jobs that were lost before: a job that kills its workers will be lost again.
-pub(super) fn lost_before(jobs: &Spool<StepJob>) -> io::Result<Option<String>> {
-    let mut lost: u64 = 0;
-    for step in jobs.iter() {
-        lost += u64::from(step?.job.stalls.is_some_and(|stalls| stalls > 0));
-    }
-    Ok(match lost {
+pub(super) fn lost_before(jobs: u64) -> Option<String> {
+    match jobs {
         0 => None,
         1 => Some("1 of these jobs was lost before".to_owned()),
-        _ => Some(format!("{lost} of these jobs were lost before")),
-    })
+        _ => Some(format!("{jobs} of these jobs were lost before")),
+    }
 }
 
 /// The warning about a worker that comes back late; `None` if fencing stops it.
@@ -135,7 +130,7 @@ pub(super) fn run_time_warnings(
 }
 
 /// Those of the actions that cannot be undone, each with the reason.
-pub(super) fn final_actions(spec: &QueueSpec, actions: &BTreeSet<Action>) -> Vec<String> {
+pub(super) fn final_actions<'a>(spec: &QueueSpec, actions: impl Iterator<Item = &'a Action>) -> Vec<String> {
     // A wake changes nothing, so there is nothing to undo.
     let is_final = |action: &&Action| **action != Action::Wake && spec.recorded(**action).is_none();
     let why = |action: &Action| {
@@ -144,5 +139,5 @@ pub(super) fn final_actions(spec: &QueueSpec, actions: &BTreeSet<Action>) -> Vec
         }
         format!("a {action} of preset {} cannot be undone: it is more than one UPDATE of one table", spec.preset)
     };
-    actions.iter().filter(is_final).map(why).collect()
+    actions.filter(is_final).map(why).collect()
 }

@@ -50,7 +50,7 @@ pub fn undo(
     let head = RunHead { undoes: Some(plan.undoes.clone()), ..head };
     let mut recording = Recording::begin(&order.record, head, plan.spec.ledger.is_some());
     let act = |recording: &mut Recording| apply(store, limits, &plan, recording, order.fast);
-    let CarriedOut { applied, refused, outcomes, steps, stop, after } =
+    let CarriedOut { applied, refused, outcomes, steps, stop, after, .. } =
         carry_out(store, &mut recording, order.apply, refused, planned, act)?;
     let document = Undo {
         schema: "jobdoctor.undo/v1",

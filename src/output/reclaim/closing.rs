@@ -1,8 +1,8 @@
 //! The sentences that follow a plan, or what became of it.
 
 use super::churn::{WarnAbove, churn};
-use super::{Outcomes, Reclaim};
-use crate::model::{Action, Outcome, age};
+use super::{ActionCount, Outcomes, Reclaim};
+use crate::model::{Action, age};
 use crate::output::format::{count, grouped};
 use crate::output::{Message, no_such_job};
 use std::collections::BTreeMap;
@@ -18,6 +18,8 @@ pub(super) const MEANWHILE: &str = "meanwhile";
 pub struct Closing<'a> {
     /// True if a program reads the report, which has the counts.
     pub is_machine: bool,
+    /// How many rows a table of the report has at most; `None` for all.
+    pub rows: Option<usize>,
     /// True if a person watches the run.
     pub is_watched: bool,
     /// What went wrong after the last commit.
@@ -34,10 +36,7 @@ pub struct Closing<'a> {
 
 /// The command lines that a message proposes. Only the command line itself knows how its user named the queue.
 pub trait NextCommands {
-    /// The run again, with what overrides the brake.
-    fn override_brake(&self, flag: &str) -> String;
-
-    /// Exactly this plan.
+    /// Exactly this plan, with what overrides the brake if it is pulled.
     fn apply_exactly(&self, document: &Reclaim) -> String;
 
     /// The plan once more, as a table.
@@ -88,8 +87,8 @@ fn brake(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     }
     if let Some(why) = &document.refused {
         messages.push(Message::Warn(format!("refused: {why}; nothing was written")));
-        if let Some(flag) = brake.overridden_by.as_ref().filter(|_| brake.pulled) {
-            let next = closing.next.override_brake(flag);
+        if brake.overridden_by.is_some() && brake.pulled {
+            let next = closing.next.apply_exactly(document);
             messages.push(Message::Hint(format!("if they are dead all the same: {next}")));
         }
     }
@@ -100,17 +99,15 @@ fn planned(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     let summary = &document.summary;
     let mut messages = Vec::new();
     if !closing.is_machine {
-        let waiting = match summary.waiting {
-            0 => String::new(),
-            waiting => format!(" ({} of them waiting)", grouped(waiting)),
-        };
         messages.push(Message::Note(format!(
-            "{} to move{waiting}, {} skipped, of {} in flight; nothing was written",
+            "{} to move{}, {} skipped, of {} in flight; nothing was written",
             count(summary.planned, "job", "jobs"),
+            totals(document),
             grouped(summary.skipped),
             grouped(summary.in_flight)
         )));
     }
+    messages.extend(left_out(document, closing));
     messages.extend(churn(document, closing.warn_above).map(Message::Warn));
     if summary.planned > 0 && !closing.is_machine {
         messages.extend(when(document).map(Message::Note));
@@ -128,12 +125,50 @@ fn planned(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     messages
 }
 
+/// ` (68 requeue, 4 fail; 6 of them waiting)`, as far as the plan has several actions and such jobs.
+fn totals(document: &Reclaim) -> String {
+    let summary = &document.summary;
+    let one = |count: &ActionCount| format!("{} {}", grouped(count.planned), count.action);
+    let actions: Vec<String> = summary.by_action.iter().map(one).collect();
+    let actions = Some(actions.join(", ")).filter(|_| actions.len() > 1);
+    let waiting = (summary.waiting > 0).then(|| format!("{} of them waiting", grouped(summary.waiting)));
+    let parts: Vec<String> = actions.into_iter().chain(waiting).collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
+}
+
+/// What the table leaves out: how many steps, and which of them fail jobs.
+fn left_out(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
+    let (steps, Some(rows)) = (document.steps.len(), closing.rows) else { return Vec::new() };
+    if steps <= rows || closing.is_machine {
+        return Vec::new();
+    }
+    let shown =
+        format!("the table shows {} of {} steps; -o wide shows all", grouped(rows as u64), grouped(steps as u64));
+    let mut messages = vec![Message::Note(shown)];
+    let failed = document.summary.by_action.iter().find(|count| count.action == Action::Fail);
+    if let Some(failed) = failed.filter(|failed| failed.planned < steps as u64) {
+        let fails = document.steps.iter().flatten().filter(|step| step.job.action == Some(Action::Fail));
+        let ids: Vec<String> = fails.take(SHOWN).map(|step| step.job.id).collect();
+        let more = failed.planned.saturating_sub(ids.len() as u64);
+        let more = if more > 0 { format!(" and {} more", grouped(more)) } else { String::new() };
+        messages.push(Message::Note(format!("to fail: {}{more}", ids.join(", "))));
+    }
+    messages
+}
+
 fn applied(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Vec<Message> {
     if document.summary.planned == 0 {
         let in_flight = grouped(document.summary.in_flight);
         return vec![Message::Note(format!("nothing to do, of {in_flight} in flight"))];
     }
-    let mut messages = vec![Message::Note(done(document, outcomes))];
+    let mut messages = Vec::new();
+    let hidden = closing.rows.filter(|rows| document.steps.len() > *rows);
+    if let (Some(rows), Some(run), Some(_)) = (hidden, &document.run_id, &document.journal) {
+        let (rows, of) = (grouped(rows as u64), grouped(document.steps.len() as u64));
+        let all = closing.next.history(run);
+        messages.push(Message::Note(format!("the table shows {rows} of {of} jobs; all of them: {all}")));
+    }
+    messages.push(Message::Note(done(document, outcomes)));
     if outcomes.moved > 0 {
         messages.extend(when(document).map(Message::Note));
     }
@@ -150,7 +185,6 @@ fn applied(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Ve
 /// `requeued 3 jobs, failed 1 job, 2 locked by another session`.
 fn done(document: &Reclaim, outcomes: &Outcomes) -> String {
     let mut parts: Vec<String> = moved_by_action(document)
-        .into_iter()
         .map(|(action, jobs)| format!("{} {}", action.past(), count(jobs, "job", "jobs")))
         .collect();
     if parts.is_empty() {
@@ -161,16 +195,9 @@ fn done(document: &Reclaim, outcomes: &Outcomes) -> String {
 }
 
 /// How many jobs were moved by which action, the most frequent first.
-pub(super) fn moved_by_action(document: &Reclaim) -> Vec<(Action, u64)> {
-    let mut counts: BTreeMap<Action, u64> = BTreeMap::new();
-    for step in document.steps.iter().flatten() {
-        if let (Some(action), Some(Outcome::Moved)) = (step.job.action, step.outcome) {
-            *counts.entry(action).or_default() += 1;
-        }
-    }
-    let mut counts: Vec<(Action, u64)> = counts.into_iter().collect();
-    counts.sort_by_key(|(_, jobs)| std::cmp::Reverse(*jobs));
-    counts
+pub(super) fn moved_by_action(document: &Reclaim) -> impl Iterator<Item = (Action, u64)> {
+    let counts = document.summary.by_action.iter();
+    counts.filter_map(|count| Some((count.action, count.moved.filter(|moved| *moved > 0)?)))
 }
 
 /// What became of the jobs that were not moved, as far as there are any; `when` says when others changed them.

@@ -7,7 +7,7 @@ pub use closing::{Closing, NextCommands, closing};
 pub(super) use closing::{lost_commit, not_moved};
 pub use paragraph::{left_behind, paragraph, place, skipped_by_reason};
 
-use crate::model::{Outcome, Timestamp};
+use crate::model::{Action, Outcome, Timestamp};
 use crate::output::document::{Document, ROWS, csv_of, head, line, list};
 use crate::output::format::{Cell, Format, Screen, Table, Tone};
 use crate::output::recorded::outcome;
@@ -77,8 +77,21 @@ pub struct ReclaimSummary {
     pub skipped: u64,
     /// Stuck jobs beyond `--limit`.
     pub beyond_limit: u64,
+    /// The steps by action, the most frequent first.
+    pub by_action: Vec<ActionCount>,
     /// How the steps ended; null in a dry run. All seven, and they add up to the steps.
     pub outcomes: Option<Outcomes>,
+}
+
+/// How many steps have an action.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ActionCount {
+    /// The action.
+    pub action: Action,
+    /// Steps in the plan.
+    pub planned: u64,
+    /// Jobs that were moved; null in a dry run.
+    pub moved: Option<u64>,
 }
 
 /// How many steps ended how.

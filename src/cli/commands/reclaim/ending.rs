@@ -66,20 +66,22 @@ pub(in crate::cli::commands) struct Next<'a> {
 }
 
 impl NextCommands for Next<'_> {
-    fn override_brake(&self, flag: &str) -> String {
-        self.context.next_command(self.name, &["--apply", flag])
-    }
-
     fn apply_exactly(&self, document: &Reclaim) -> String {
+        let flag = document.brake.overridden_by.as_deref().filter(|_| document.brake.pulled);
         match (self.save_plan, self.source) {
             (Some(path), _) => {
                 let path = shell_word(&path.display().to_string());
-                self.context.next_command_without(self.name, &SELECTING, &["--plan", &path, "--apply"])
+                let words: Vec<&str> = ["--plan", &path, "--apply"].into_iter().chain(flag).collect();
+                self.context.next_command_without(self.name, &SELECTING, &words)
             }
-            (None, PlanSource::Saved(..)) => self.context.next_command(self.name, &["--apply"]),
+            (None, PlanSource::Saved(..)) => {
+                let words: Vec<&str> = ["--apply"].into_iter().chain(flag).collect();
+                self.context.next_command(self.name, &words)
+            }
             (None, PlanSource::Selection(_)) => {
                 let digest = document.digest.get(..Digest::SHORT).unwrap_or(&document.digest);
-                self.context.next_command(self.name, &["--expect", digest, "--apply"])
+                let words: Vec<&str> = ["--expect", digest, "--apply"].into_iter().chain(flag).collect();
+                self.context.next_command(self.name, &words)
             }
         }
     }

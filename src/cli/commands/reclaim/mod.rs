@@ -18,7 +18,8 @@ use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
 use crate::cli::{input, plan_file};
 use crate::ops::{self, PlanSource};
-use crate::output::{Closing, closing};
+use crate::output::format::Format;
+use crate::output::{Closing, ROWS, closing};
 use std::time::Duration;
 
 /// `jobdoctor reclaim`.
@@ -107,6 +108,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
             &done.document,
             &Closing {
                 is_machine: format.is_machine(),
+                rows: (format == Format::Table).then_some(ROWS),
                 is_watched: context.ui.is_watched(),
                 after: &done.after,
                 stop: done.stop.as_ref().map(ToString::to_string),

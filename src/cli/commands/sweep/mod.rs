@@ -16,7 +16,8 @@ use crate::cli::settings::Settings;
 use crate::cli::signal::sleep;
 use crate::cli::targets::Several;
 use crate::ops::{self, PlanSource};
-use crate::output::Closing;
+use crate::output::format::Format;
+use crate::output::{Closing, ROWS};
 use lock::LockRequest;
 use report::Report;
 use scope::{Before, Scope, parse_before, refuse_waiting, warn_of_unknown_owners};
@@ -178,6 +179,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     let warn_above = settings.warn_above(args.unattended.warn_above);
     let closing = Closing {
         is_machine: format.is_machine(),
+        rows: (format == Format::Table).then_some(ROWS),
         is_watched: context.ui.is_watched(),
         after: &done.after,
         stop: done.stop.as_ref().map(ToString::to_string),

@@ -69,12 +69,12 @@ impl Report<'_> {
         if let Some(why) = &document.refused {
             let message = format!("{}: refused: {why}; nothing was written", place(document, host.as_deref()));
             let error = CliError::new(Exit::Refused, inert(&message));
-            let flag = document.brake.overridden_by.as_ref().filter(|_| document.brake.pulled);
-            ui.error(&match flag {
-                Some(flag) => {
-                    error.hint(format!("if they are dead all the same: {}", self.closing.next.override_brake(flag)))
+            let can_override = document.brake.pulled && document.brake.overridden_by.is_some();
+            ui.error(&match can_override {
+                true => {
+                    error.hint(format!("if they are dead all the same: {}", self.closing.next.apply_exactly(document)))
                 }
-                None => error,
+                false => error,
             });
             return Ok(());
         }
