@@ -162,6 +162,8 @@ fn more_than_a_batch() {
     let doctor = orphans(1234);
     let ran = doctor.run(&["reclaim", "--db", "queue.db", "--apply", "--max-jobs", "1234"]).exits(0);
     assert_eq!(ran.stderr.lines().last(), Some("requeued 1,234 jobs"));
+    let hidden = "the table shows 50 of 1,234 jobs; all of them: jobdoctor history ";
+    assert!(ran.stderr.contains(hidden), "{}", ran.stderr);
     assert_eq!(ran.stdout.lines().count(), 51);
     assert_eq!(doctor.rows("queue.db", "SELECT status, attempts, count(*) FROM jobs GROUP BY 1, 2"), ["QUEUED 1 1234"]);
 }
@@ -188,4 +190,24 @@ fn the_next_command_does_what_was_shown() {
     let (next, digest) = next.split_once(" --expect ").unwrap();
     assert_eq!(digest.split_once(' ').map(|(digest, rest)| (digest.len(), rest)), Some((16, "--apply")));
     assert_eq!(next, "jobdoctor reclaim --db queue.db --queue 'mail*' --older=5m --limit 2");
+}
+
+/// Behind a pulled brake too: it is bound to the plan, overrides the brake, and names what fails although the table does not.
+#[test]
+fn the_next_command_is_not_refused() {
+    let doctor = orphans(70);
+    doctor.sql("queue.db", "UPDATE jobs SET attempts = 5 WHERE id = 3");
+    let dry = doctor.run(&["reclaim", "--db", "queue.db"]).exits(0).stderr;
+    assert!(dry.contains("70 jobs to move (69 requeue, 1 fail)"), "{dry}");
+    assert!(dry.contains("the table shows 50 of 70 steps; -o wide shows all\nto fail: 3\n"), "{dry}");
+    let refused = doctor.run(&["reclaim", "--db", "queue.db", "--apply"]).exits(4).stderr;
+    for (said, before) in
+        [(&refused, "if they are dead all the same: jobdoctor "), (&dry, "to do exactly this: jobdoctor ")]
+    {
+        let next = said.lines().find_map(|line| line.strip_prefix(before)).unwrap();
+        assert!(next.contains(" --expect ") && next.ends_with(" --apply --max-jobs 70"), "{next}");
+    }
+    let next = dry.lines().find_map(|line| line.strip_prefix("to do exactly this: jobdoctor ")).unwrap();
+    doctor.run(&next.split(' ').collect::<Vec<_>>()).exits(0);
+    assert_eq!(doctor.rows("queue.db", "SELECT status, count(*) FROM jobs GROUP BY 1"), ["FAILED 1", "QUEUED 69"]);
 }
