@@ -54,10 +54,13 @@ impl Pace {
         self.rows
     }
 
-    /// Takes in how long the statements of a batch took.
+    /// Takes in how long the statements of a batch took; no time at all means that it was not carried out.
     pub(super) fn learn(&mut self, rows: usize, took: Duration) {
+        if took.is_zero() {
+            return;
+        }
         self.has_exceeded = took > self.budget;
-        let fitting = rows as f64 * self.budget.as_secs_f64() / took.as_secs_f64().max(1e-6);
+        let fitting = rows as f64 * self.budget.as_secs_f64() / took.as_secs_f64();
         let (least, most) = self.bounds;
         // One quick batch proves little.
         self.rows = (fitting as usize).min(self.rows.saturating_mul(2)).clamp(least, most);
@@ -113,8 +116,8 @@ mod tests {
     fn however_slow_a_row_is_there_is_a_next_batch() {
         let mut pace = Pace::new(Engine::Sqlite, false);
         assert_eq!(batches(&mut pace, Duration::from_secs(1)).last(), Some(&1));
-        pace.learn(0, Duration::ZERO);
-        assert_eq!(pace.rows(), 1);
+        pace.learn(1, Duration::ZERO);
+        assert_eq!(pace.rows(), 1, "nothing was carried out");
         let mut pace = Pace::new(Engine::Postgres, false);
         assert_eq!(batches(&mut pace, Duration::from_secs(1)).last(), Some(&100));
     }

@@ -12,7 +12,7 @@ pub(super) type Work = (Vec<StepResult>, Vec<String>);
 
 /// What was committed.
 pub(super) struct Done {
-    pub(super) results: Vec<StepResult>,
+    results: Vec<StepResult>,
     warnings: Vec<String>,
     /// How long the work took, without the beginning and the commit.
     took: Duration,
