@@ -3,6 +3,7 @@
 use crate::model::{Action, Step};
 use crate::policy::Digest;
 use std::collections::BTreeMap;
+use std::io;
 
 /// The digest of some steps and their number by action, from one pass over them.
 #[derive(Default)]
@@ -15,6 +16,15 @@ pub(in crate::ops) struct Tally {
 }
 
 impl Tally {
+    /// Of steps whose losses do not matter.
+    pub(in crate::ops) fn of(steps: impl Iterator<Item = io::Result<Step>>) -> io::Result<Tally> {
+        let mut tally = Tally::default();
+        for step in steps {
+            tally.add(&step?, None);
+        }
+        Ok(tally)
+    }
+
     /// Takes one step in, of a job that was lost so often before, if that is known.
     pub(in crate::ops) fn add(&mut self, step: &Step, stalls: Option<i64>) {
         self.digest.add(step);

@@ -38,12 +38,7 @@ pub fn plan_waiting(
     }
     if !plan.waiting.is_empty() {
         plan.skipped.sort();
-        let mut tally = Tally::default();
-        for part in plan.parts() {
-            for step in part.steps.iter() {
-                tally.add(&step?, None);
-            }
-        }
+        let tally = Tally::of(plan.parts().flat_map(|part| part.steps.iter()))?;
         (plan.digest, plan.by_action) = tally.finish();
     }
     Ok(())
@@ -91,10 +86,7 @@ fn part(
 }
 
 fn warn_of_final_actions(part: &Part, plan: &mut Plan) -> Result<(), OpsError> {
-    let mut tally = Tally::default();
-    for step in part.steps.iter() {
-        tally.add(&step?, None);
-    }
+    let tally = Tally::of(part.steps.iter())?;
     let final_actions = final_actions(&part.spec, tally.by_action.keys());
     plan.undoable &= final_actions.is_empty();
     for why in final_actions {
