@@ -9,7 +9,7 @@ use super::reclaim::ApplyOptions;
 use super::record::{Cause, recorded};
 use super::sweep_lock::apply_with_lock;
 use crate::history::Recording;
-use crate::model::{Action, Batch, Cell, Key, Outcome, RecordedStep, Step};
+use crate::model::{Action, Batch, Cell, EvidenceRow, Key, Outcome, RecordedStep, Step};
 use crate::output::{Spool, StepJob};
 use crate::preset::QueueSpec;
 use crate::store::{Limits, Store};
@@ -110,7 +110,8 @@ impl Applying<'_> {
         let (steps, jobs): (Vec<Step>, Vec<(usize, StepJob)>) = batch.into_iter().unzip();
         let reason = self.order.reason(cause);
         let (limits, first_until, under_way) = (self.limits, &mut self.first_until, &self.under_way);
-        self.runner.batch(&records, jobs, &mut |writer, range, recorder| {
+        let locks_owners = steps.iter().any(|step| matches!(step.evidence_row, EvidenceRow::Row { .. }));
+        self.runner.batch(&records, jobs, locks_owners, &mut |writer, range, recorder| {
             let steps = steps.get(range.clone()).unwrap_or_default();
             let waits = waits.get(range).unwrap_or_default();
             let until = first_until.take().unwrap_or(limits.deadline);

@@ -43,6 +43,8 @@ pub(super) struct BatchRunner<'a, J> {
     recording: &'a mut Recording,
     writer: Box<dyn Writer>,
     pace: Pace,
+    /// Whether the batch in hand locks the rows of owners.
+    locks_owners: bool,
     batches: usize,
     ended: Ended<J>,
 }
@@ -80,7 +82,7 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
             warnings: Vec::new(),
         };
         let (writer, pace) = (store.writer(limits)?, Pace::new(store.engine(), fast));
-        Ok(BatchRunner { limits, recording, writer, pace, batches: 0, ended })
+        Ok(BatchRunner { limits, recording, writer, pace, locks_owners: false, batches: 0, ended })
     }
 
     /// The writer, to be prepared before the first batch.
@@ -93,8 +95,16 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
         self.pace.rows()
     }
 
-    /// Executes a batch; with each step goes its document, and the place of that in the list.
-    pub(super) fn batch(&mut self, steps: &[RecordedStep], jobs: Vec<(usize, J)>, act: &mut Act<'_>) {
+    /// Executes a batch; with each step goes its document, and the place of that in the list. `locks_owners` is true where the
+    /// rows of owners are locked meanwhile.
+    pub(super) fn batch(
+        &mut self,
+        steps: &[RecordedStep],
+        jobs: Vec<(usize, J)>,
+        locks_owners: bool,
+        act: &mut Act<'_>,
+    ) {
+        self.locks_owners = locks_owners;
         let results = self.results(steps, 0..steps.len(), act);
         for ((step, (place, mut job)), result) in steps.iter().zip(jobs).zip(results) {
             *self.ended.outcomes.entry(result.outcome).or_default() += 1;
@@ -131,7 +141,7 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
             self.recording.batch(numbered.map(|(step, recorded)| RecordedStep { step, ..recorded }).collect());
         let done = act(&mut *self.writer, range.clone(), &mut recorder);
         recorder.ended(&done.results);
-        self.pace.learn(range.len(), done.took);
+        self.pace.learn(range.len(), done.took, self.locks_owners);
         if done.is_to_be_split() {
             let half = range.start + range.len() / 2;
             let mut results = self.results(steps, range.start..half, act);

@@ -19,15 +19,15 @@ pub(super) struct Pace {
     bounds: (usize, usize),
     pauses: Pauses,
     rows: usize,
-    has_exceeded: bool,
+    has_locked_long: bool,
 }
 
 /// When it pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pauses {
     Always,
-    /// After a batch that exceeded the budget.
-    WhenSlow,
+    /// After a batch that kept owners' rows locked, against their heartbeats, beyond the budget.
+    AfterLongLocks,
     Never,
 }
 
@@ -44,9 +44,9 @@ impl Pace {
         let pauses = match (engine, fast) {
             (_, true) => Pauses::Never,
             (Engine::Sqlite, false) => Pauses::Always,
-            (Engine::Postgres, false) => Pauses::WhenSlow,
+            (Engine::Postgres, false) => Pauses::AfterLongLocks,
         };
-        Pace { budget: Duration::from_millis(budget), bounds, pauses, rows, has_exceeded: false }
+        Pace { budget: Duration::from_millis(budget), bounds, pauses, rows, has_locked_long: false }
     }
 
     /// The rows of the next batch.
@@ -54,12 +54,13 @@ impl Pace {
         self.rows
     }
 
-    /// Takes in how long the statements of a batch took; no time at all means that it was not carried out.
-    pub(super) fn learn(&mut self, rows: usize, took: Duration) {
+    /// Takes in how long the statements of a batch took, and whether it locked the rows of owners; no time at all means that it
+    /// was not carried out.
+    pub(super) fn learn(&mut self, rows: usize, took: Duration, locks_owners: bool) {
         if took.is_zero() {
             return;
         }
-        self.has_exceeded = took > self.budget;
+        self.has_locked_long = locks_owners && took > self.budget;
         let fitting = rows as f64 * self.budget.as_secs_f64() / took.as_secs_f64();
         let (least, most) = self.bounds;
         // One quick batch proves little.
@@ -70,7 +71,7 @@ impl Pace {
     pub(super) fn pause(&self) -> Duration {
         let is_due = match self.pauses {
             Pauses::Always => true,
-            Pauses::WhenSlow => self.has_exceeded,
+            Pauses::AfterLongLocks => self.has_locked_long,
             Pauses::Never => false,
         };
         if !is_due {
@@ -90,7 +91,7 @@ mod tests {
         let mut batches = Vec::new();
         for _ in 0..12 {
             let rows = pace.rows();
-            pace.learn(rows, Duration::from_millis(1) + row * rows as u32);
+            pace.learn(rows, Duration::from_millis(1) + row * rows as u32, false);
             batches.push(rows);
         }
         batches
@@ -116,7 +117,7 @@ mod tests {
     fn however_slow_a_row_is_there_is_a_next_batch() {
         let mut pace = Pace::new(Engine::Sqlite, false);
         assert_eq!(batches(&mut pace, Duration::from_secs(1)).last(), Some(&1));
-        pace.learn(1, Duration::ZERO);
+        pace.learn(1, Duration::ZERO, false);
         assert_eq!(pace.rows(), 1, "nothing was carried out");
         let mut pace = Pace::new(Engine::Postgres, false);
         assert_eq!(batches(&mut pace, Duration::from_secs(1)).last(), Some(&100));
@@ -131,12 +132,14 @@ mod tests {
         assert!(pauses.len() > 5, "{pauses:?}");
         for engine in [Engine::Sqlite, Engine::Postgres] {
             let mut fast = Pace::new(engine, true);
-            fast.learn(100, Duration::from_secs(1));
+            fast.learn(100, Duration::from_secs(1), true);
             assert_eq!(fast.pause(), Duration::ZERO);
         }
         let mut postgres = Pace::new(Engine::Postgres, false);
         assert_eq!(postgres.pause(), Duration::ZERO);
-        postgres.learn(100, Duration::from_millis(51));
+        postgres.learn(100, Duration::from_millis(51), false);
+        assert_eq!(postgres.pause(), Duration::ZERO, "only a worker that wants one of these jobs waits");
+        postgres.learn(100, Duration::from_millis(51), true);
         assert!(pause.contains(&postgres.pause()));
     }
 }
