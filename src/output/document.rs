@@ -4,7 +4,9 @@ use super::format::{Format, Screen, csv, inert, json};
 use super::{Spool, Target};
 use crate::model::Timestamp;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// The default limit of a table.
@@ -75,15 +77,15 @@ pub(super) fn csv_of(
     items: impl Iterator<Item = io::Result<Vec<u8>>>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let path = |column: &str| column.split_once('=').map_or_else(|| format!("/{column}"), |(_, path)| path.to_owned());
-    let paths: Vec<String> = columns.split_whitespace().map(path).collect();
-    let heads: Vec<&str> =
-        columns.split_whitespace().map(|column| column.split('=').next().unwrap_or_default()).collect();
+    let columns = columns.split_whitespace().map(|column| column.split_once("=/").unwrap_or((column, column)));
+    let (heads, paths): (Vec<&str>, Vec<&str>) = columns.unzip();
     let mut failed = None;
     let values = |item: io::Result<Vec<u8>>| -> io::Result<Vec<String>> {
-        let item: Value = serde_json::from_slice(&item?)?;
-        debug_assert!(paths.iter().all(|path| item.get(path.split('/').nth(1).unwrap_or_default()).is_some()));
-        Ok(paths.iter().map(|path| item.pointer(path).map(csv_value).unwrap_or_default()).collect())
+        let item = item?;
+        // Only what has a column is decoded.
+        let fields: BTreeMap<&str, &RawValue> = serde_json::from_slice(&item)?;
+        debug_assert!(paths.iter().all(|path| fields.contains_key(path.split('/').next().unwrap_or_default())));
+        Ok(paths.iter().map(|path| csv_field(&fields, path)).collect::<serde_json::Result<_>>()?)
     };
     csv(&heads, items.map_while(|item| values(item).map_err(|error| failed = Some(error)).ok()), out)?;
     failed.map_or(Ok(()), Err)
@@ -92,6 +94,15 @@ pub(super) fn csv_of(
 /// Items as JSON.
 pub(super) fn json_of<T: Serialize>(items: &[T]) -> impl Iterator<Item = io::Result<Vec<u8>>> {
     items.iter().map(|item| Ok(serde_json::to_vec(item)?))
+}
+
+/// The field at that path, as CSV has it.
+fn csv_field(fields: &BTreeMap<&str, &RawValue>, path: &str) -> serde_json::Result<String> {
+    let (name, below) = path.split_once('/').map_or((path, None), |(name, below)| (name, Some(below)));
+    let Some(field) = fields.get(name) else { return Ok(String::new()) };
+    let value: Value = serde_json::from_str(field.get())?;
+    let value = below.map_or(Some(&value), |below| value.pointer(&format!("/{below}")));
+    Ok(value.map(csv_value).unwrap_or_default())
 }
 
 fn csv_value(value: &Value) -> String {
