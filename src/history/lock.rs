@@ -3,6 +3,7 @@
 
 use super::{Directory, JournalError};
 use crate::model::Timestamp;
+use crate::model::value::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::fs::{File, TryLockError};
@@ -48,7 +49,7 @@ impl LockFile {
             hash.update((word.len() as u64).to_be_bytes());
             hash.update(word);
         }
-        let name: String = hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let name = hex(hash.finalize().get(..16).unwrap_or_default());
         let (file, path) = locks.lock_file(&format!("{name}.lock"))?;
         Ok(LockFile { file, path })
     }

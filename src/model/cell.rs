@@ -103,7 +103,7 @@ impl fmt::Display for Cell {
             Cell::Real(value) => write!(f, "{value:?}"),
             Cell::Text(value) => f.write_str(value),
             Cell::BrokenText(bytes) => f.write_str(&String::from_utf8_lossy(bytes)),
-            Cell::Bytes(bytes) => bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
+            Cell::Bytes(bytes) => f.write_str(&hex(bytes)),
             Cell::Instant(micros) | Cell::WallClock(micros) => match super::Timestamp::from_micros(*micros) {
                 Some(time) => write!(f, "{time}"),
                 None => write!(f, "{micros} us"),

@@ -87,8 +87,11 @@ pub fn values_from_json(value: &Value) -> Option<Vec<(String, Cell)>> {
     value.as_object()?.iter().map(|(name, value)| Some((name.clone(), from_json(value)?))).collect()
 }
 
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// The bytes as hexadecimal digits in lower case, two a byte.
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| DIGITS.get(usize::from(digit)).copied().map(char::from)).collect()
 }
 
 /// The bytes of hexadecimal digits in either case, two a byte; `None` if it is anything else.

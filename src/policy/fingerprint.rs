@@ -1,6 +1,7 @@
 //! Fingerprints: the digest of a plan, and the short prints by which two snapshots are compared.
 
 use crate::model::Step;
+use crate::model::value::hex;
 use sha2::{Digest as _, Sha256};
 
 /// The first half of a SHA-256: enough to tell apart values that are not forged.
@@ -42,7 +43,7 @@ impl Digest {
         self.steps.sort_unstable();
         let mut hash = Sha256::new();
         self.steps.iter().for_each(|step| hash.update(step));
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&hash.finalize())
     }
 }
 

@@ -169,7 +169,7 @@ fn statements<S: ReadSession>(
         list.push(sql::evidence_reread(spec, dialect, row, &keys));
         list.push(sql::evidence_writers(spec, dialect, row));
     }
-    list.push(sql::verify(spec, dialect, action, moved.locks_for_update, &rows));
+    list.push(sql::verify(spec, dialect, (action, moved.locks_for_update), spec.recorded(action).as_deref(), &rows));
     list.push(sql::reread(spec, dialect, action, &rows));
     list.push(sql::shared_keys(spec, dialect, &rows));
     list.extend(spec.claim.guard.as_ref().map(|guard| sql::guard(spec, dialect, guard, &rows)));

@@ -15,6 +15,8 @@ pub struct ClaimSpec {
     pub lock_table: String,
     /// True where a join may give one job several rows: no unique index says that the joined table has one for each.
     pub may_repeat: bool,
+    /// True where a unique index proves that a key names one row, and no join may repeat it.
+    pub has_unique_key: bool,
     /// What identifies a job.
     pub key: Vec<Column>,
     /// Where the state is read.

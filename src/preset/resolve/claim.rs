@@ -39,6 +39,7 @@ impl Binder<'_> {
             lock: self.lock.clone(),
             lock_table: self.lock_table.clone(),
             may_repeat: matches!(claim.from, ClaimFrom::From(..)),
+            has_unique_key: false,
             key,
             state,
             filter: claim.filter.as_ref().map(|filter| self.read_sql(filter)).transpose()?,

@@ -1,5 +1,6 @@
 //! Step three of a batch: records what was done, in the transaction that did it and before it commits.
 
+use crate::model::value::hex;
 use crate::model::{Cell, Change, Fingerprint, Key, LedgerRow, Remedy, RowChange, RowImage, Timestamp, ValueChange};
 use crate::preset::{Column, LedgerSpec, QueueSpec};
 use crate::store::session::Session;
@@ -58,13 +59,16 @@ pub(in crate::store) fn images<S: Session + ?Sized>(
     let statement = sql::images(spec, session.dialect(), columns, keys, lock);
     session.each(&statement, &mut |row| {
         let Some((Cell::Integer(n), rest)) = row.split_first() else { return };
-        let Some((values, whole)) = rest.split_at_checked(columns.len()) else { return };
-        if let Some(n) = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1)) {
-            let fingerprint = fingerprint(&spec.row, whole);
-            found.insert(n, RowImage { values: values.to_vec(), fingerprint });
-        }
+        let n = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1));
+        found.extend(n.zip(image(spec, columns, rest)));
     })?;
     Ok(found)
+}
+
+/// The image in a row of a statement, after the number.
+pub(super) fn image(spec: &QueueSpec, columns: &[&Column], cells: &[Cell]) -> Option<RowImage> {
+    let (values, whole) = cells.split_at_checked(columns.len())?;
+    Some(RowImage { values: values.to_vec(), fingerprint: fingerprint(&spec.row, whole) })
 }
 
 /// Of the names of all columns and the values in them, each with its length and kind, so that no two rows run together to the
@@ -91,7 +95,7 @@ pub fn fingerprint(columns: &[Column], cells: &[Cell]) -> Fingerprint {
             Cell::NegativeInfinity => add(b'-', &[]),
         }
     }
-    Fingerprint(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Fingerprint(hex(&hash.finalize()))
 }
 
 /// What became of the rows, from how they were before and how they are now.

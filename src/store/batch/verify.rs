@@ -1,8 +1,9 @@
 //! Step one of a batch: locks the evidence rows and the jobs, and settles each step whose row is no longer what was
 //! judged.
 
-use crate::model::{Batch, Cell, EvidenceRow, Key, Outcome, Precondition, RowError, StepResult};
-use crate::preset::{ActionSpec, OwnerRowSpec, QueueSpec};
+use super::record::image;
+use crate::model::{Batch, Cell, EvidenceRow, Key, Outcome, Precondition, RowError, RowImage, StepResult};
+use crate::preset::{ActionSpec, Column, OwnerRowSpec, QueueSpec};
 use crate::store::StoreError;
 use crate::store::session::{Session, WriteSession, query_count};
 use crate::store::sql::{self, Statement};
@@ -72,21 +73,29 @@ fn images<S: Session>(
     Ok(rows.into_iter().filter_map(pair).collect())
 }
 
-/// Locks the rows whose precondition still holds, and settles the others as gone, changed or locked.
+/// Locks the rows whose precondition still holds, and settles the others as gone, changed or locked. Gives the images of the
+/// locked rows by their step if the columns to record are named.
 pub(super) fn verify<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
     moved: &ActionSpec,
     batch: &Batch<'_>,
+    recorded: Option<&[&Column]>,
     results: &mut [Option<StepResult>],
-) -> Result<(), StoreError> {
-    let open = open(results);
+) -> Result<BTreeMap<usize, RowImage>, StoreError> {
+    let (open, mut images) = (open(results), BTreeMap::new());
     if open.is_empty() {
-        return Ok(());
+        return Ok(images);
     }
-    let dialect = session.dialect();
-    let statement = sql::verify(spec, dialect, batch.action, moved.locks_for_update, &wanted(batch, &open));
-    let verified: BTreeSet<usize> = session.query(&statement)?.iter().filter_map(|row| position(row, &open)).collect();
+    let kind = (batch.action, moved.locks_for_update);
+    let statement = sql::verify(spec, session.dialect(), kind, recorded, &wanted(batch, &open));
+    let mut verified = BTreeSet::new();
+    session.each(&statement, &mut |row| {
+        let Some(n) = position(row, &open) else { return };
+        verified.insert(n);
+        let cells = row.get(1..).unwrap_or_default();
+        images.extend(recorded.and_then(|columns| image(spec, columns, cells)).map(|image| (n, image)));
+    })?;
     let missing: Vec<usize> = open.into_iter().filter(|n| !verified.contains(n)).collect();
     let unchanged = is_unchanged(session, spec, batch, &missing)?;
     for n in missing {
@@ -97,7 +106,7 @@ pub(super) fn verify<S: Session>(
         };
         set(results, n, StepResult::of(outcome));
     }
-    Ok(())
+    Ok(images)
 }
 
 /// Whether the rows of these steps are still what was judged, read without a lock; missing rows are left out.
@@ -141,7 +150,8 @@ pub(super) fn read_again<S: WriteSession>(
     Ok(())
 }
 
-/// Refuses each row whose key another row or step has too: no statement could tell them apart.
+/// Refuses each row whose key another row or step has too: no statement could tell them apart. Where an index proves that a key
+/// names one row, the database is not asked.
 pub(super) fn refuse_shared_keys<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
@@ -157,8 +167,10 @@ pub(super) fn refuse_shared_keys<S: Session>(
     keys.iter().for_each(|key| *steps.entry(key.exact()).or_default() += 1);
     let is_twice = |n: &usize| keys.get(*n).and_then(|key| steps.get(&key.exact())).is_some_and(|count| *count > 1);
     let mut shared: BTreeSet<usize> = open.iter().copied().filter(is_twice).collect();
-    let statement = sql::shared_keys(spec, session.dialect(), &rows);
-    shared.extend(session.query(&statement)?.iter().filter_map(|row| position(row, &open)));
+    if !spec.claim.has_unique_key {
+        let statement = sql::shared_keys(spec, session.dialect(), &rows);
+        shared.extend(session.query(&statement)?.iter().filter_map(|row| position(row, &open)));
+    }
     for n in shared {
         let message = "the key is not unique: it names more than one row or claim".to_owned();
         set(results, n, StepResult::refused(RowError { sqlstate: None, constraint: None, message }));

@@ -80,16 +80,12 @@ fn work<S: WriteSession>(
     recorder: &mut dyn Recorder,
 ) -> Result<Work, Failure> {
     let mut results = evidence_rows(session, spec, batch)?;
-    verify(session, spec, action, batch, &mut results)?;
+    let recorded = spec.recorded(batch.action).filter(|_| recorder.keeps());
+    let before = verify(session, spec, action, batch, recorded.as_deref(), &mut results)?;
     read_again(session, spec, batch, &mut results)?;
     let all: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
     refuse_shared_keys(session, spec, &all, &mut results)?;
     guarded(session, spec, &all, &mut results)?;
-    let recorded = spec.recorded(batch.action).filter(|_| recorder.keeps());
-    let before = match &recorded {
-        Some(columns) if !open(&results).is_empty() => images(session, spec, columns, &all, None)?,
-        _ => BTreeMap::new(),
-    };
     let context = ActionContext { now, reason: batch.reason, again: false };
     match mode {
         BatchMode::Together => {

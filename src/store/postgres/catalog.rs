@@ -54,10 +54,13 @@ CROSS JOIN LATERAL (
 WHERE a.attrelid = ANY ($tables) AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attrelid, a.attnum";
 
+/// An index of a table says nothing of the rows of tables that inherit from it, which a statement on the table means too.
 const INDEXES: &str = "
 SELECT i.indrelid::text, i.indexrelid::text, i.indisunique AND i.indpred IS NULL,
        pg_catalog.pg_get_expr(i.indpred, i.indrelid),
-       coalesce(a.attname::text, '')
+       coalesce(a.attname::text, ''),
+       EXISTS (SELECT FROM pg_catalog.pg_inherits AS h JOIN pg_catalog.pg_class AS c ON c.oid = h.inhparent
+               WHERE h.inhparent = i.indrelid AND c.relkind <> 'p')
 FROM pg_catalog.pg_index AS i
 CROSS JOIN LATERAL pg_catalog.unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(attnum, n)
 LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.attnum AND k.attnum > 0
@@ -164,7 +167,7 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
             let (index, unique) = by_index.entry(text(row, 1)).or_default();
             index.columns.push(text(row, 4));
             index.condition = row.get(3).and_then(Cell::to_text);
-            *unique = is_true(row, 2);
+            *unique = is_true(row, 2) && !is_true(row, 5);
             if is_true(row, 2) {
                 table.key_columns.insert(text(row, 4));
             }

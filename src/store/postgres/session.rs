@@ -29,6 +29,8 @@ pub(super) struct PostgresSession {
     pub(super) limits: Limits,
     /// True between the beginning and the end of a transaction.
     pub(super) in_transaction: bool,
+    /// The transaction's id, once an action has written.
+    pub(super) transaction_id: Option<String>,
     /// True for a snapshot, which an interrupt ends in the middle of a statement. A writer finishes its batch.
     pub(super) is_reader: bool,
     /// True once the connection is lost, so that the outcome of a commit must be asked on another.
@@ -74,6 +76,7 @@ impl PostgresSession {
             label,
             limits: limits.clone(),
             in_transaction: false,
+            transaction_id: None,
             is_reader: false,
             must_reconnect: false,
             timeline: None,
@@ -295,17 +298,18 @@ impl Session for PostgresSession {
     }
 
     fn commit(&mut self) -> Commit {
-        // Fails in an aborted transaction, whose COMMIT the driver would report as success.
-        let transaction_id = Statement::plain("SELECT pg_catalog.pg_current_xact_id()::text");
-        let xid = match self.query(&transaction_id) {
-            Ok(rows) => rows.first().and_then(|row| row.first()).and_then(Cell::to_text).unwrap_or_default(),
-            Err(error) => return Commit::Failed(error),
+        let xid = match self.transaction_id.take() {
+            Some(xid) => xid,
+            None => match self.query(&Statement::plain("SELECT pg_catalog.pg_current_xact_id()::text")) {
+                Ok(rows) => rows.first().and_then(|row| row.first()).and_then(Cell::to_text).unwrap_or_default(),
+                Err(error) => return Commit::Failed(error),
+            },
         };
         self.in_transaction = false;
         let commit = self.connection.run(for_at_most(self.limits.left() + GRACE), |client| {
             // An answer is the server's own refusal. The end of a connection, even with a message, leaves the outcome
-            // open.
-            match client.batch_execute("COMMIT") {
+            // open. The first statement fails in an aborted transaction, whose COMMIT the driver would report as success.
+            match client.batch_execute("SELECT; COMMIT") {
                 Err(error) if is_an_answer(&error) && !client.is_closed() => Ok(Err((error, true))),
                 Err(error) => Ok(Err((error, false))),
                 Ok(()) => Ok(Ok(())),

@@ -56,7 +56,7 @@ impl PostgresSession {
         let settings =
             settings.map(|(name, value)| format!("pg_catalog.set_config('{name}', '{value}', true)")).join(", ");
         let now = epoch_micros("pg_catalog.now()");
-        self.in_transaction = true;
+        (self.in_transaction, self.transaction_id) = (true, None);
         let mut answers = self.answers(&format!(
             "BEGIN TRANSACTION {mode}; \
              SELECT pg_catalog.current_setting('search_path'); \
@@ -92,11 +92,15 @@ impl PostgresSession {
         self.set(&[("search_path", &path), ("lock_timeout", wait)])
     }
 
-    /// Undoes [`PostgresSession::set_acting`].
+    /// Undoes [`PostgresSession::set_acting`], and asks for the transaction's id in the same round trip.
     pub(super) fn unset_acting(&mut self) -> Result<(), StoreError> {
         // A commit that sends notifications may have to wait for a lock.
         let wait = self.lock_timeout();
-        self.set(&[("search_path", PATH), ("lock_timeout", &wait)])
+        let mut unset = setting(&[("search_path", PATH), ("lock_timeout", &wait)]);
+        unset.sql.push_str(", pg_catalog.pg_current_xact_id()::text");
+        let answer = self.query(&unset)?;
+        self.transaction_id = answer.first().and_then(|row| row.last()).and_then(Cell::to_text);
+        Ok(())
     }
 
     /// Limits the statements that follow to this time, until the savepoint before it is rolled back to.
@@ -120,14 +124,19 @@ impl PostgresSession {
 
     /// Changes settings for the rest of the transaction.
     pub(super) fn set(&mut self, settings: &[(&str, &str)]) -> Result<(), StoreError> {
-        let mut params = Vec::new();
-        let mut calls = Vec::new();
-        for (name, value) in settings {
-            params.extend([*name, *value].map(|text| Param::Cell(Cell::Text(text.to_owned()))));
-            calls.push(format!("pg_catalog.set_config(${}, ${}, true)", params.len() - 1, params.len()));
-        }
-        self.query(&Statement { sql: format!("SELECT {}", calls.join(", ")), params }).map(|_| ())
+        self.query(&setting(settings)).map(|_| ())
     }
+}
+
+/// The statement that changes settings for the rest of the transaction.
+fn setting(settings: &[(&str, &str)]) -> Statement {
+    let mut params = Vec::new();
+    let mut calls = Vec::new();
+    for (name, value) in settings {
+        params.extend([*name, *value].map(|text| Param::Cell(Cell::Text(text.to_owned()))));
+        calls.push(format!("pg_catalog.set_config(${}, ${}, true)", params.len() - 1, params.len()));
+    }
+    Statement { sql: format!("SELECT {}", calls.join(", ")), params }
 }
 
 /// An instant as text: microseconds since 1970. [`instant`] reads it.

@@ -1,5 +1,6 @@
 //! Values on their way from and to the driver.
 
+use crate::model::value::hex;
 use crate::model::{Cell, Timestamp};
 use crate::store::sql::Param;
 use ::postgres::types::{FromSql, IsNull, Kind, ToSql, Type, private::BytesMut, to_sql_checked};
@@ -123,10 +124,7 @@ impl ToSql for Bound<'_> {
             Param::Texts(texts) => texts.to_sql(ty, out),
             Param::Cell(Cell::Null) => Ok(IsNull::Yes),
             Param::Cell(Cell::BrokenText(bytes)) => bytes.to_sql(ty, out),
-            Param::Cell(Cell::Bytes(bytes)) => {
-                let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-                format!("\\x{hex}").to_sql(ty, out)
-            }
+            Param::Cell(Cell::Bytes(bytes)) => format!("\\x{}", hex(bytes)).to_sql(ty, out),
             // Bounds of the pre-filter may lie outside the range of [`Timestamp`].
             Param::Cell(Cell::Instant(micros) | Cell::WallClock(micros))
                 if Timestamp::from_micros(*micros).is_none() =>

@@ -1,6 +1,7 @@
 //! Values as literals that no shell, terminal or client with another encoding misreads: every character outside
 //! printable ASCII is escaped.
 
+use crate::model::value::hex;
 use crate::model::{Cell, Engine};
 
 /// A value as SQL.
@@ -73,7 +74,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn blob(bytes: &[u8]) -> String {
-    format!("X'{}'", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+    format!("X'{}'", hex(bytes))
 }
 
 /// Not in decimals if there is a fraction, which not every version of SQLite reads exactly. The whole part and the

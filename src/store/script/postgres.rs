@@ -44,7 +44,7 @@ pub(super) fn batch(
         text.push_str(&work.evidence_rows(row)?);
     }
     text.push_str("\n-- locks those that are unchanged; all others are skipped\n");
-    let verify = sql::verify(spec, &work.inline, batch.action, moved.locks_for_update, &[]);
+    let verify = sql::verify(spec, &work.inline, (batch.action, moved.locks_for_update), None, &[]);
     text.push_str(&kept("jobdoctor_verified", "n", &verify, "SELECT v.n FROM pg_temp.jobdoctor_verified AS v"));
     if spec.unlocked.is_some() || batch.steps.iter().any(|step| step.evidence_row == EvidenceRow::Absent) {
         text.push_str("\n-- and whose evidence that cannot be locked is unchanged when it is read again\n");

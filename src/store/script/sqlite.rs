@@ -50,7 +50,7 @@ pub(super) fn batch(
     let mut text = format!("BEGIN IMMEDIATE;\n{CLOCK}{CHECK}\n-- the jobs as they were judged\n");
     text.push_str(&work.rows());
     text.push_str("\n-- keeps those that are unchanged; all others are skipped\n");
-    let verify = sql::verify(spec, &work.inline, batch.action, moved.locks_for_update, &[]);
+    let verify = sql::verify(spec, &work.inline, (batch.action, moved.locks_for_update), None, &[]);
     text.push_str(&kept(&verify.sql));
     text.push_str("\n-- drops keys that have several rows\n");
     let shared = sql::shared_keys(spec, &work.inline, &[]);

@@ -20,11 +20,7 @@ pub fn images(
 ) -> Statement {
     let mut sql = Sql::new(dialect);
     sql.push("SELECT w.n");
-    for column in columns {
-        sql.push(&format!(", {}", dialect.as_text(&column_sql(column))));
-    }
-    let whole: Vec<String> = spec.row.iter().map(column_sql).collect();
-    dialect.whole(&whole).iter().for_each(|part| sql.push(&format!(", {part}")));
+    image_items(&mut sql, spec, columns);
     sql.push(" FROM ");
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
     dialect.wanted(&mut sql, &spec.claim.key, &rows);
@@ -37,6 +33,14 @@ pub fn images(
         sql.push(&dialect.lock(&spec.claim.lock, for_update));
     }
     sql.finish()
+}
+
+/// The further items of a select list that make an image of a job's row.
+pub(super) fn image_items(sql: &mut Sql<'_>, spec: &QueueSpec, columns: &[&Column]) {
+    let dialect = sql.dialect;
+    let values = columns.iter().map(|column| dialect.as_text(&column_sql(column)));
+    let whole: Vec<String> = spec.row.iter().map(column_sql).collect();
+    values.chain(dialect.whole(&whole)).for_each(|item| sql.push(&format!(", {item}")));
 }
 
 /// The statements that set rows back, each with the number of rows it must touch. All rows name the same columns.

@@ -27,7 +27,8 @@ pub fn statements(
     let keys: Vec<&Key> = keys.iter().collect();
     for action in Action::ALL {
         let Some(moved) = spec.actions.get(&action).filter(|moved| moved.refused.is_none()) else { continue };
-        list.push((format!("verify for {action}"), verify(spec, dialect, action, moved.locks_for_update, &rows)));
+        let (kind, recorded) = ((action, moved.locks_for_update), spec.recorded(action));
+        list.push((format!("verify for {action}"), verify(spec, dialect, kind, recorded.as_deref(), &rows)));
         if let Some(asked) = &spec.claim.guard {
             list.push((format!("guard for {action}"), guard(spec, dialect, asked, &rows)));
         }

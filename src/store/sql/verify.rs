@@ -3,19 +3,23 @@
 use super::builder::{Param, Sql, Statement, Values, column_sql};
 use super::dialect::Dialect;
 use super::projection::{owner_image, same_precondition};
+use super::record::image_items;
 use crate::model::{Action, Cell, Key};
-use crate::preset::{Expr, OwnerRowSpec, QueueSpec, Template};
+use crate::preset::{Column, Expr, OwnerRowSpec, QueueSpec, Template};
 
-/// Locks, without waiting, the wanted rows that are still what was judged, and gives their numbers (from 1).
+/// Locks, without waiting, the wanted rows that are still what was judged, and gives their numbers (from 1), each with the
+/// image of its row if the columns to record are named.
 pub fn verify(
     spec: &QueueSpec,
     dialect: &dyn Dialect,
-    action: Action,
-    for_update: bool,
+    (action, for_update): (Action, bool),
+    recorded: Option<&[&Column]>,
     rows: &[(&Key, &str)],
 ) -> Statement {
     let mut sql = Sql::new(dialect);
-    sql.push("SELECT w.n FROM ");
+    sql.push("SELECT w.n");
+    recorded.into_iter().for_each(|columns| image_items(&mut sql, spec, columns));
+    sql.push(" FROM ");
     wanted_claims(&mut sql, spec, rows);
     sql.push(" AND ");
     sql.in_flight(spec, None);
