@@ -388,6 +388,8 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             break
         }
         'jobdoctor;reclaim' {
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Write nothing, the default; wins over --apply. With =server the database carries out each step in transactions that are rolled back, and the report says what it refused')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Write nothing, the default; wins over --apply. With =server the database carries out each step in transactions that are rolled back, and the report says what it refused')
             [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Do this to every job: requeue, fail, cancel or time_out [default: fail without attempts left, cancel where that was requested, otherwise requeue]')
             [CompletionResult]::new('--rule', '--rule', [CompletionResultType]::ParameterName, 'Act on this rule about trouble too, although the worker may be alive: deadline_passed, max_runtime or no_progress (can be repeated)')
             [CompletionResult]::new('--max-jobs', '--max-jobs', [CompletionResultType]::ParameterName, 'Refuse a plan with more steps than N; as an option, not as a config key, it also overrides the brake')
@@ -548,6 +550,8 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
         }
         'jobdoctor;sweep' {
             [CompletionResult]::new('--started-before', '--started-before', [CompletionResultType]::ParameterName, 'With --restart: only claims made before this instant, as in 2026-11-20T10:00:00Z, are dead; or before the boot of this host, which needs --host, --owner or --alive-from to say whose claims are this host''s. In a Linux container the boot is that of the host under it')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Write nothing, the default; wins over --apply. With =server the database carries out each step in transactions that are rolled back, and the report says what it refused')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Write nothing, the default; wins over --apply. With =server the database carries out each step in transactions that are rolled back, and the report says what it refused')
             [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Do this to every job: requeue, fail, cancel or time_out [default: fail without attempts left, cancel where that was requested, otherwise requeue]')
             [CompletionResult]::new('--rule', '--rule', [CompletionResultType]::ParameterName, 'Act on this rule about trouble too, although the worker may be alive: deadline_passed, max_runtime or no_progress (can be repeated)')
             [CompletionResult]::new('--max-jobs', '--max-jobs', [CompletionResultType]::ParameterName, 'Refuse a plan with more steps than N; as an option, not as a config key, it also overrides the brake')
@@ -621,6 +625,8 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write the report in this format [default: table]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use colour [default: auto]')
             [CompletionResult]::new('--apply', '--apply', [CompletionResultType]::ParameterName, 'Do it: without this, nothing is written')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Write nothing, the default; wins over --apply')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Write nothing, the default; wins over --apply')
             [CompletionResult]::new('--fast', '--fast', [CompletionResultType]::ParameterName, 'Write without pauses, for when all workers are stopped. Otherwise workers on SQLite, where one writer keeps all others out, get the lock for 20 to 40 ms after every 5 ms, and those on Postgres a pause after a batch that took over 50 ms')
             [CompletionResult]::new('--network-files', '--network-files', [CompletionResultType]::ParameterName, 'Write to a SQLite file on a network file system, although locks are unreliable there')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')

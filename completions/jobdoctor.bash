@@ -914,12 +914,20 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__reclaim)
-            opts="-o -q -v -h -V --apply --to --rule --max-jobs --expect --delay --jitter --max-stalls --emit-sql --verify --fast --reason --older --queue --kind --owner --host --state --limit --id --from-file --save-plan --plan --alive-from --snapshot-file --confirm-after --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-n -o -q -v -h -V --apply --dry-run --to --rule --max-jobs --expect --delay --jitter --max-stalls --emit-sql --verify --fast --reason --older --queue --kind --owner --host --state --limit --id --from-file --save-plan --plan --alive-from --snapshot-file --confirm-after --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --dry-run)
+                    COMPREPLY=($(compgen -W "plan server" -- "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -W "plan server" -- "${cur}"))
+                    return 0
+                    ;;
                 --to)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1336,7 +1344,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__sweep)
-            opts="-o -q -v -h -V --restart --all-owners --started-before --apply --to --rule --max-jobs --expect --delay --jitter --max-stalls --emit-sql --verify --fast --reason --older --queue --kind --owner --host --state --limit --alive-from --snapshot-file --confirm-after --min-interval --lock-wait --splay --warn-above --report-file --log-format --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --all-targets --textfile --output --json --color --quiet --verbose --help --version"
+            opts="-n -o -q -v -h -V --restart --all-owners --started-before --apply --dry-run --to --rule --max-jobs --expect --delay --jitter --max-stalls --emit-sql --verify --fast --reason --older --queue --kind --owner --host --state --limit --alive-from --snapshot-file --confirm-after --min-interval --lock-wait --splay --warn-above --report-file --log-format --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --all-targets --textfile --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1344,6 +1352,14 @@ _jobdoctor() {
             case "${prev}" in
                 --started-before)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dry-run)
+                    COMPREPLY=($(compgen -W "plan server" -- "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -W "plan server" -- "${cur}"))
                     return 0
                     ;;
                 --to)
@@ -1506,7 +1522,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__undo)
-            opts="-o -q -v -h -V --apply --max-jobs --fast --reason --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
+            opts="-n -o -q -v -h -V --apply --dry-run --max-jobs --fast --reason --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -368,6 +368,8 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --version 'Print version'
         }
         &'jobdoctor;reclaim'= {
+            cand -n 'Write nothing, the default; wins over --apply. With =server the database carries out each step in transactions that are rolled back, and the report says what it refused'
+            cand --dry-run 'Write nothing, the default; wins over --apply. With =server the database carries out each step in transactions that are rolled back, and the report says what it refused'
             cand --to 'Do this to every job: requeue, fail, cancel or time_out [default: fail without attempts left, cancel where that was requested, otherwise requeue]'
             cand --rule 'Act on this rule about trouble too, although the worker may be alive: deadline_passed, max_runtime or no_progress (can be repeated)'
             cand --max-jobs 'Refuse a plan with more steps than N; as an option, not as a config key, it also overrides the brake'
@@ -523,6 +525,8 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
         }
         &'jobdoctor;sweep'= {
             cand --started-before 'With --restart: only claims made before this instant, as in 2026-11-20T10:00:00Z, are dead; or before the boot of this host, which needs --host, --owner or --alive-from to say whose claims are this host''s. In a Linux container the boot is that of the host under it'
+            cand -n 'Write nothing, the default; wins over --apply. With =server the database carries out each step in transactions that are rolled back, and the report says what it refused'
+            cand --dry-run 'Write nothing, the default; wins over --apply. With =server the database carries out each step in transactions that are rolled back, and the report says what it refused'
             cand --to 'Do this to every job: requeue, fail, cancel or time_out [default: fail without attempts left, cancel where that was requested, otherwise requeue]'
             cand --rule 'Act on this rule about trouble too, although the worker may be alive: deadline_passed, max_runtime or no_progress (can be repeated)'
             cand --max-jobs 'Refuse a plan with more steps than N; as an option, not as a config key, it also overrides the brake'
@@ -595,6 +599,8 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --output 'Write the report in this format [default: table]'
             cand --color 'Use colour [default: auto]'
             cand --apply 'Do it: without this, nothing is written'
+            cand -n 'Write nothing, the default; wins over --apply'
+            cand --dry-run 'Write nothing, the default; wins over --apply'
             cand --fast 'Write without pauses, for when all workers are stopped. Otherwise workers on SQLite, where one writer keeps all others out, get the lock for 20 to 40 ms after every 5 ms, and those on Postgres a pause after a batch that took over 50 ms'
             cand --network-files 'Write to a SQLite file on a network file system, although locks are unreliable there'
             cand --no-config 'Read no config file'

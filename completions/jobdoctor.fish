@@ -321,6 +321,8 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Print what was detected about the database, and warnings about its setup'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand presets; and __fish_seen_subcommand_from show" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -s n -l dry-run -d 'Write nothing, the default; wins over --apply. With =server the database carries out each step in transactions that are rolled back, and the report says what it refused' -r -f -a "plan\t'The plan is printed'
+server\t'The database carries it out and rolls back'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l to -d 'Do this to every job: requeue, fail, cancel or time_out [default: fail without attempts left, cancel where that was requested, otherwise requeue]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l rule -d 'Act on this rule about trouble too, although the worker may be alive: deadline_passed, max_runtime or no_progress (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -l max-jobs -d 'Refuse a plan with more steps than N; as an option, not as a config key, it also overrides the brake' -r
@@ -473,6 +475,8 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -s v -l verbo
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stats" -s V -l version -d 'Print version'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l started-before -d 'With --restart: only claims made before this instant, as in 2026-11-20T10:00:00Z, are dead; or before the boot of this host, which needs --host, --owner or --alive-from to say whose claims are this host\'s. In a Linux container the boot is that of the host under it' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -s n -l dry-run -d 'Write nothing, the default; wins over --apply. With =server the database carries out each step in transactions that are rolled back, and the report says what it refused' -r -f -a "plan\t'The plan is printed'
+server\t'The database carries it out and rolls back'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l to -d 'Do this to every job: requeue, fail, cancel or time_out [default: fail without attempts left, cancel where that was requested, otherwise requeue]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l rule -d 'Act on this rule about trouble too, although the worker may be alive: deadline_passed, max_runtime or no_progress (can be repeated)' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand sweep" -l max-jobs -d 'Refuse a plan with more steps than N; as an option, not as a config key, it also overrides the brake' -r
@@ -554,6 +558,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l color -d 'U
 always\t'Always'
 never\t'Never'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l apply -d 'Do it: without this, nothing is written'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -s n -l dry-run -d 'Write nothing, the default; wins over --apply'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l fast -d 'Write without pauses, for when all workers are stopped. Otherwise workers on SQLite, where one writer keeps all others out, get the lock for 20 to 40 ms after every 5 ms, and those on Postgres a pause after a batch that took over 50 ms'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l network-files -d 'Write to a SQLite file on a network file system, although locks are unreliable there'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand undo" -l no-config -d 'Read no config file'

@@ -4,9 +4,10 @@ use super::secret::may_hold_password;
 use clap::{Arg, Command};
 
 /// Options about the output, or about this run alone, which the next command does not repeat.
-const NOT_REPEATED: [&str; 13] = [
+const NOT_REPEATED: [&str; 14] = [
     "apply",
     "color",
+    "dry-run",
     "exit-code",
     "expect",
     "json",
@@ -40,7 +41,8 @@ pub(super) fn next_command(
             line.extend((same && !word.starts_with('-')).then(|| shell_word(word)));
             continue;
         };
-        let takes_value = arg(this, &name).is_some_and(|arg| arg.get_action().takes_values());
+        let takes_value =
+            arg(this, &name).is_some_and(|arg| arg.get_action().takes_values() && !arg.is_require_equals_set());
         let has_value = takes_value && (word.len() == 2 || word == &format!("--{name}"));
         let value = if has_value { words.next() } else { None };
         // A limit stays with the same command, so that it does exactly what was shown.
@@ -130,6 +132,7 @@ mod tests {
             ("stale -ojson --color never --db q.db -qv", "reclaim --db q.db --apply"),
             ("reclaim --db q.db --limit 3 --apply", "reclaim --db q.db --limit 3 --apply"),
             ("reclaim --expect 12345678 --apply --db q.db", "reclaim --db q.db --apply"),
+            ("reclaim --dry-run=server -n --db q.db", "reclaim --db q.db --apply"),
         ];
         for (line, expected) in cases {
             assert_eq!(next(line, "reclaim", &[]), format!("jobdoctor {expected}"), "{line}");

@@ -80,6 +80,11 @@ impl Recording {
         trouble.map(|trouble| required(&trouble))
     }
 
+    /// Writes no journal from now on. Rows for the ledger are still made: the transaction that adds them is rolled back.
+    pub fn keep_nothing(&mut self) {
+        (self.journal, self.keep) = (None, Keep::Off);
+    }
+
     /// The recorder of a batch with these steps, without the changes of their rows.
     pub fn batch(&mut self, steps: Vec<RecordedStep>) -> BatchRecorder<'_> {
         self.batch += 1;

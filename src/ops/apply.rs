@@ -28,7 +28,7 @@ pub(super) fn apply(
     order: &ApplyOptions<'_>,
     recording: &mut Recording,
 ) -> Result<Ended<StepJob>, OpsError> {
-    let mut runner = BatchRunner::begin(store, limits, recording, order.fast)?;
+    let mut runner = BatchRunner::begin(store, limits, recording, order.mode, order.fast)?;
     if let Some(sweep_lock) = &order.sweep_lock {
         sweep_lock.begin(runner.writer());
     }

@@ -3,6 +3,7 @@
 use super::OpsError;
 use super::guard::refusal_of_place;
 use super::pace::Pace;
+use super::reclaim::Mode;
 use crate::history::{BatchRecorder, Counts, Recording};
 use crate::model::{Action, BatchReport, Outcome, RecordedStep, StepResult};
 use crate::output::{Outcomes, Spool, StepDocument};
@@ -64,7 +65,7 @@ pub(super) struct Ended<J> {
 }
 
 impl<'a, J: StepDocument> BatchRunner<'a, J> {
-    /// Opens the store for writing; `fast` is for when all workers are stopped.
+    /// Opens the store for writing, or for what is rolled back; `fast` is for when all workers are stopped.
     ///
     /// # Errors
     /// When that fails. Nothing was written then.
@@ -72,6 +73,7 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
         store: &dyn Store,
         limits: &'a Limits,
         recording: &'a mut Recording,
+        mode: Mode,
         fast: bool,
     ) -> Result<BatchRunner<'a, J>, OpsError> {
         let ended = Ended {
@@ -81,7 +83,10 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
             stop: None,
             warnings: Vec::new(),
         };
-        let (writer, pace) = (store.writer(limits)?, Pace::new(store.engine(), fast));
+        let (mut writer, pace) = (store.writer(limits)?, Pace::new(store.engine(), fast));
+        if mode == Mode::ServerDryRun {
+            writer.roll_back();
+        }
         Ok(BatchRunner { limits, recording, writer, pace, locks_owners: false, batches: 0, ended })
     }
 
@@ -175,11 +180,11 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
 
 /// How a plan ended: executed if that was asked for and no guard refused it.
 pub(super) struct CarriedOut<J> {
-    /// False for a dry run, and for a plan that was refused.
+    /// False for a dry run of either kind, and for a plan that was refused.
     pub(super) applied: bool,
     /// Why it was refused.
     pub(super) refused: Option<String>,
-    /// How the steps ended; `None` unless it was applied.
+    /// How the steps ended; `None` unless it was carried out.
     pub(super) outcomes: Option<Outcomes>,
     /// Moved jobs by action.
     pub(super) moved: BTreeMap<Action, u64>,
@@ -191,7 +196,7 @@ pub(super) struct CarriedOut<J> {
     pub(super) after: Vec<String>,
 }
 
-/// Executes a plan of so many steps with `act`, if that is asked for, no guard has `refused` it, the store may be written to
+/// Executes a plan of so many steps with `act`, if the mode asks for it, no guard has `refused` it, the store may be written to
 /// and a record can be kept.
 ///
 /// # Errors
@@ -199,26 +204,26 @@ pub(super) struct CarriedOut<J> {
 pub(super) fn carry_out<J>(
     store: &dyn Store,
     recording: &mut Recording,
-    is_asked: bool,
+    mode: Mode,
     mut refused: Option<String>,
     planned: u64,
     act: impl FnOnce(&mut Recording) -> Result<Ended<J>, OpsError>,
 ) -> Result<CarriedOut<J>, OpsError> {
-    if is_asked {
+    if mode.writes() {
         refused = refused.or_else(|| refusal_of_place(store));
         refused = refused.or_else(|| recording.refusal().filter(|_| planned > 0));
     }
-    let applied = is_asked && refused.is_none();
+    let is_executed = mode.writes() && refused.is_none();
     let mut done = CarriedOut {
-        applied,
+        applied: is_executed && mode == Mode::Apply,
         refused,
-        outcomes: applied.then(Outcomes::default),
+        outcomes: is_executed.then(Outcomes::default),
         moved: BTreeMap::new(),
         steps: None,
         stop: None,
         after: Vec::new(),
     };
-    if !applied || planned == 0 {
+    if !is_executed || planned == 0 {
         return Ok(done);
     }
     let Ended { steps, outcomes, moved, stop, warnings } = act(recording)?;

@@ -44,7 +44,7 @@ impl Guard<'_> {
     /// Why the plan is not executed, if so.
     pub(super) fn refusal(&self, plan: &Plan, brake: &Brake) -> Option<Refusal> {
         let pulled = || brake.pulled.then(|| Refusal::Brake(brake.why.clone()));
-        self.place().or_else(|| self.refusal_of_script(plan)).or_else(pulled)
+        self.refusal_of_place().or_else(|| self.refusal_of_script(plan)).or_else(pulled)
     }
 
     /// Why there is no script of the plan, if so. A read-only target and a standby are what scripts are for, and the script
@@ -62,10 +62,11 @@ impl Guard<'_> {
 
     /// Why an undo of so many steps is not executed, if so.
     pub(super) fn refusal_of_undo(&self, steps: u64) -> Option<Refusal> {
-        self.place().or_else(|| self.size(steps))
+        self.refusal_of_place().or_else(|| self.size(steps))
     }
 
-    fn place(&self) -> Option<Refusal> {
+    /// Why nothing is written there, not even to be rolled back, if so.
+    pub(super) fn refusal_of_place(&self) -> Option<Refusal> {
         let read_only = self.read_only.map(|target| Refusal::ReadOnly(target.to_owned()));
         read_only.or_else(|| self.is_standby.then_some(Refusal::Standby))
     }

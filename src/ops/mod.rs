@@ -51,7 +51,7 @@ pub use measure::measure;
 pub use owners::owners;
 pub use plan::{Plan, PlanSource, UnmatchedNames, plan, plan_again, plan_waiting, unmatched_names};
 pub use progress::{Progress, Silent, Work};
-pub use reclaim::{ApplyOptions, Reclaimed, reclaim};
+pub use reclaim::{ApplyOptions, Mode, Reclaimed, reclaim};
 pub use scan::{Prescan, in_flight, prescan};
 pub use selection::Selection;
 pub use session::{Session, Snapshot};

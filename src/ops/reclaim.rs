@@ -14,12 +14,30 @@ use crate::policy::Delay;
 use crate::store::{Limits, Store};
 use std::collections::BTreeMap;
 
+/// What is done with a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// It is reported, and nothing is written.
+    Plan,
+    /// It is carried out in transactions that are rolled back.
+    ServerDryRun,
+    /// It is carried out.
+    Apply,
+}
+
+impl Mode {
+    /// Whether it needs a writer.
+    pub fn writes(self) -> bool {
+        self != Mode::Plan
+    }
+}
+
 /// Whether and within which bounds a plan is executed.
 pub struct ApplyOptions<'a> {
     /// The document's name: `jobdoctor.reclaim/v1` or `jobdoctor.sweep/v1`.
     pub schema: &'static str,
-    /// False for a dry run.
-    pub apply: bool,
+    /// What is done with it.
+    pub mode: Mode,
     /// What keeps a plan from being executed.
     pub guard: Guard<'a>,
     /// The run's id, which is part of the reason written with each job.
@@ -56,9 +74,13 @@ pub fn reclaim(
     order: &ApplyOptions<'_>,
 ) -> Result<Reclaimed, OpsError> {
     let brake = order.guard.brake(&plan);
-    let refusal = order.guard.refusal(&plan, &brake).filter(|_| order.apply);
+    let refusal = match order.mode {
+        Mode::Plan => None,
+        Mode::ServerDryRun => order.guard.refusal_of_place(),
+        Mode::Apply => order.guard.refusal(&plan, &brake),
+    };
     let refused = refusal.map(|refusal| refusal.to_string());
-    if let Some(why) = order.guard.wrong_list.as_ref().filter(|_| !order.apply && !plan.is_empty()) {
+    if let Some(why) = order.guard.wrong_list.as_ref().filter(|_| order.mode != Mode::Apply && !plan.is_empty()) {
         plan.warnings.push(advice::wrong_list(why));
     }
     let planned = plan.len() as u64;
@@ -67,15 +89,20 @@ pub fn reclaim(
     let head = run_head(&order.record, &order.run_id, plan.store_time, &plan.target, spec, identity, planned);
     let head = RunHead { digest: Some(plan.digest.clone()), ..head };
     let mut recording = Recording::begin(&order.record, head, spec.ledger.is_some());
+    let undoable = plan.undoable && recording.is_whole();
+    if order.mode == Mode::ServerDryRun {
+        recording.keep_nothing();
+    }
     let act = |recording: &mut Recording| apply(store, limits, &plan, order, recording);
     let CarriedOut { applied, refused, outcomes, moved, steps, stop, after } =
-        carry_out(store, &mut recording, order.apply, refused, planned, act)?;
+        carry_out(store, &mut recording, order.mode, refused, planned, act)?;
     let waiting = planned - plan.claims.steps.len() as u64;
     let document = Reclaim {
         schema: order.schema,
         store_time: plan.store_time,
         applied,
-        run_id: recording.run_id(),
+        rolled_back: outcomes.is_some() && !applied,
+        run_id: recording.run_id().filter(|_| applied),
         brake: brake.into(),
         delay_seconds: order.later.delay.map(|delay| delay.as_secs_f64()),
         jitter_seconds: order.later.jitter.map(|jitter| jitter.as_secs_f64()),
@@ -86,11 +113,11 @@ pub fn reclaim(
             waiting,
             skipped: plan.skipped.len() as u64,
             beyond_limit: plan.beyond_limit,
-            by_action: by_action(&plan.by_action, applied.then_some(&moved)),
+            by_action: by_action(&plan.by_action, outcomes.is_some().then_some(&moved)),
             outcomes,
         },
         journal: recording.path(),
-        undoable: plan.undoable && recording.is_whole(),
+        undoable: undoable && (!applied || recording.is_whole()),
         refused,
         steps: match steps {
             Some(steps) => steps,
@@ -104,7 +131,7 @@ pub fn reclaim(
         not_found: plan.not_found,
         verified: None,
     };
-    Ok(Finished { document, stop, after, is_recorded: recording.is_kept() })
+    Ok(Finished { document, stop, after, is_recorded: applied && recording.is_kept() })
 }
 
 /// How many jobs each action is planned for, and moved; the most frequent first.

@@ -11,6 +11,7 @@ use crate::preset::{
     WrittenAt, detect, detect_prefixed, resolve, resolve_waiting,
 };
 use crate::store::{Caution, Limits, Reader, Store, StoreError};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// The database to read, and what is known of its queue beforehand.
@@ -55,6 +56,31 @@ impl Snapshot {
     /// The database's time.
     pub fn now(&self) -> Timestamp {
         self.reader.now()
+    }
+
+    /// The live tables that the queue uses.
+    pub(super) fn live_tables(&self) -> Vec<&LiveTable> {
+        let mut seen = BTreeSet::new();
+        let used = self.spec.tables.values().filter(|table| seen.insert((&table.schema, &table.name)));
+        used.filter_map(|table| self.live.table(Some(&table.schema), &table.name)).collect()
+    }
+
+    /// What an action may do that no rollback undoes, for a dry run on the server.
+    pub fn beyond_rollback(&self) -> Vec<String> {
+        let of_table = |table: &&LiveTable| {
+            let triggers = (!table.triggers.is_empty()).then(|| {
+                format!(
+                    "table {} has triggers ({}): what they do outside the transaction is not rolled back",
+                    table.name,
+                    table.triggers.join(", ")
+                )
+            });
+            let foreign = table
+                .is_foreign
+                .then(|| format!("table {} is a foreign table: its own server may not roll back", table.name));
+            [triggers, foreign].into_iter().flatten()
+        };
+        self.live_tables().iter().flat_map(of_table).collect()
     }
 }
 

@@ -70,7 +70,7 @@ pub struct StepJob {
     pub state_after: String,
     /// Its attempts then.
     pub attempts_after: Option<i64>,
-    /// How it ended; null in a dry run.
+    /// How it ended; null if the plan was only printed.
     pub outcome: Option<Outcome>,
     /// Why the database refused it.
     pub error: Option<RowError>,

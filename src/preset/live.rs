@@ -44,6 +44,10 @@ pub struct LiveTable {
     pub is_derived: bool,
     /// True for a materialized view, which is as old as its last refresh, and for a view of one.
     pub is_materialized: bool,
+    /// True for a foreign table, whose rows another server holds.
+    pub is_foreign: bool,
+    /// True if other tables inherit from it: a statement on it means their rows too, of which its indexes say nothing.
+    pub has_heirs: bool,
     /// Its indexes.
     pub indexes: Vec<LiveIndex>,
     /// The schemas and names of the partitions that hold its rows; `None` where it holds them itself.

@@ -180,6 +180,10 @@ pub trait Writer {
     /// [`StoreErrorKind::Busy`]: super::StoreErrorKind::Busy
     fn use_sweep_lock(&mut self, sweep_lock: SweepLock);
 
+    /// Makes every later [`Writer::apply`] end with a rollback instead of the commit, once the database has checked what it
+    /// checks at a commit: [`Outcome::Moved`](crate::model::Outcome::Moved) means then that it would have moved the row.
+    fn roll_back(&mut self);
+
     /// Executes one batch in one short transaction: verify and lock, act, record, commit. Always gives exactly one
     /// result for each step, in order. Never reports success for a row whose precondition did not match, never waits
     /// for a row lock.

@@ -88,6 +88,10 @@ pub(super) type Each<'a> = &'a mut dyn FnMut(&[Cell]) -> ControlFlow<()>;
 pub(super) trait WriteSession: Session {
     /// Whether other sessions may write while our transaction is open; then evidence rows must be locked.
     fn shares_writes(&self) -> bool;
+
+    /// Rows that a constraint would refuse at the commit, those included that were so before; 0 where the engine has checked
+    /// the constraints already.
+    fn broken_at_commit(&mut self) -> Result<u64, StoreError>;
 }
 
 /// How a commit ended.

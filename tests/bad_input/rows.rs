@@ -8,7 +8,7 @@ use crate::support::cli::Doctor;
 use crate::support::dice::{Dice, fresh_seed};
 use crate::support::doctor::{CATALOG, limits};
 use crate::support::figures;
-use jobdoctor::ops::{self, ApplyOptions, Selection, Session};
+use jobdoctor::ops::{self, ApplyOptions, Mode, Selection, Session};
 use jobdoctor::output::Document;
 use jobdoctor::output::format::json;
 use jobdoctor::policy::Policy;
@@ -144,7 +144,7 @@ fn through_the_library(path: &Path) {
     drop(look);
     let order = ApplyOptions {
         schema: "jobdoctor.reclaim/v1",
-        apply: false,
+        mode: Mode::Plan,
         guard: Default::default(),
         run_id: "RUN".to_owned(),
         later: Default::default(),

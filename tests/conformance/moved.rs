@@ -3,7 +3,7 @@
 use crate::support::doctor::{apply, fit, limits, look, mapping, outcomes, steps, try_resolve};
 use crate::support::labs::{SqlLab, for_each_sql_store};
 use jobdoctor::model::{
-    Action, Batch, BatchReport, Change, LedgerRow, Outcome, Restore, RestoreBatch, Step, Timestamp,
+    Action, Batch, BatchReport, Change, Engine, LedgerRow, Outcome, Restore, RestoreBatch, Step, Timestamp,
 };
 use jobdoctor::policy::Policy;
 use jobdoctor::preset::{Place, QueueSpec};
@@ -134,6 +134,25 @@ fn a_key_that_a_job_beside_the_claim_has_too_is_refused() {
         let (spec, steps) = judged(lab, &text);
         assert_eq!(ends(lab, &spec, &steps).0, [REFUSED, MOVED], "{}", lab.name());
         assert!(lab.ask("SELECT count(*) = 2 FROM q WHERE id = 1 AND tries = 0"), "{}", lab.name());
+    });
+}
+
+/// The primary key of a table says nothing of the tables that inherit from it, as those of home-made partitions do.
+#[test]
+fn a_key_that_an_heir_has_too_is_refused() {
+    let any = "[[action.requeue.step]]\nrows = \"any\"\nsql = \"UPDATE {q} SET status = 'new', worker = NULL, tries = 9 WHERE id IN :ids\"";
+    let text = MAPPING.replace(r#"clear = ["worker", "started"]"#, any);
+    for_each_sql_store(|lab| {
+        if lab.engine() == Engine::Sqlite {
+            return;
+        }
+        set_up(lab, &[(1, "a"), (2, "b")]);
+        lab.run("ALTER TABLE q ADD PRIMARY KEY (id)");
+        let (spec, _) = judged(lab, &text);
+        assert!(spec.claim.has_unique_key, "no statement looks for shared keys then");
+        lab.run("CREATE TABLE heir () INHERITS (q); INSERT INTO heir (id, status, tries) VALUES (1, 'new', 0)");
+        let (spec, steps) = judged(lab, &text);
+        assert_eq!(ends(lab, &spec, &steps).0, [REFUSED, MOVED]);
     });
 }
 

@@ -4,7 +4,7 @@ use crate::support::cli::{Doctor, fails, is_valid};
 use crate::support::doctor::limits;
 use crate::support::postgres::fresh;
 use jobdoctor::model::Claim;
-use jobdoctor::ops::{self, ApplyOptions, Selection, Session, Snapshot};
+use jobdoctor::ops::{self, ApplyOptions, Mode, Selection, Session, Snapshot};
 use jobdoctor::policy::{Delay, Policy};
 use jobdoctor::preset::{Catalog, Place, Preset};
 use jobdoctor::store::{Address, Store, Surroundings, open};
@@ -134,7 +134,7 @@ fn apply(store: &dyn Store, plan: ops::Plan) -> Value {
         sweep_lock: None,
         record: Default::default(),
         schema: "jobdoctor.reclaim/v1",
-        apply: true,
+        mode: Mode::Apply,
         guard: Default::default(),
         run_id: "RUN".to_owned(),
         later: Delay::default(),

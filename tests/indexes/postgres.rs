@@ -7,7 +7,7 @@ use crate::queues::tables::{Tables, all, tables};
 use crate::support::doctor::{CATALOG, limits};
 use crate::support::postgres::{Cluster, TestDatabase};
 use jobdoctor::model::{Action, Cell, Engine, Key};
-use jobdoctor::ops::{self, ApplyOptions, Guard, Selection, Session, Snapshot};
+use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, Selection, Session, Snapshot};
 use jobdoctor::output::{CheckFinding, Severity};
 use jobdoctor::policy::{Delay, Override, Policy, Restart, RestartScope};
 use jobdoctor::preset::{Finished, Place};
@@ -273,7 +273,7 @@ impl<'a> Stage<'a> {
             drop(snapshot);
             let order = ApplyOptions {
                 schema: "jobdoctor.reclaim/v1",
-                apply: true,
+                mode: Mode::Apply,
                 guard: Guard { overridden: Some(Override::Target), ..Guard::default() },
                 run_id: "RUN".to_owned(),
                 later: Delay::default(),

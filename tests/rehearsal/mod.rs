@@ -2,6 +2,7 @@
 //! written to find it.
 
 mod postgres;
+mod server;
 mod sqlite;
 
 use crate::support::cli::{Doctor, is_valid};

@@ -12,7 +12,7 @@ use crate::support::doctor::limits;
 use crate::support::postgres::TestDatabase;
 use crate::support::shells::psql;
 use jobdoctor::model::Action;
-use jobdoctor::ops::{self, ApplyOptions, Guard, Plan, Selection, Session};
+use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, Plan, Selection, Session};
 use jobdoctor::policy::{Override, Policy};
 use jobdoctor::preset::Place;
 use jobdoctor::store::{Address, Store, Surroundings, open};
@@ -123,7 +123,7 @@ fn played(
         sweep_lock: None,
         record: Default::default(),
         schema: "jobdoctor.reclaim/v1",
-        apply: true,
+        mode: Mode::Apply,
         guard: Guard { overridden: Some(Override::Target), ..Guard::default() },
         run_id: "RUN".to_owned(),
         later: Default::default(),

@@ -8,7 +8,7 @@ use super::times::{span, told};
 use crate::support::doctor::limits;
 use crate::support::postgres::TestDatabase;
 use jobdoctor::model::{Action, parse_duration};
-use jobdoctor::ops::{self, ApplyOptions, Guard, Selection, Session};
+use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, Selection, Session};
 use jobdoctor::policy::{Delay, Override, Policy, Verdict, judge};
 use jobdoctor::preset::{Catalog, Place, Preset};
 use jobdoctor::store::{Address, Detail, Surroundings, open};
@@ -68,7 +68,7 @@ pub fn play(tables: &mut AsNew, catalog: &Catalog, schema: &str, scene: &Scene) 
     run(&mut client, &scene.meanwhile);
     let order = ApplyOptions {
         schema: "jobdoctor.reclaim/v1",
-        apply: true,
+        mode: Mode::Apply,
         guard: Guard { overridden: Some(Override::Target), ..Guard::default() },
         run_id: "RUN".to_owned(),
         later,

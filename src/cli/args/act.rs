@@ -4,8 +4,9 @@ use super::{parse_up_to_1d, parse_up_to_7d};
 use crate::cli::rules::switchable_rules;
 use crate::cli::secret::masked;
 use crate::model::Action;
+use crate::ops::Mode;
 use crate::policy::Rule;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,6 +20,11 @@ pub struct ActArgs {
     /// Carry out the plan: without this, nothing is written
     #[arg(long, group = "writing")]
     pub apply: bool,
+    /// Write nothing, the default; wins over --apply. With =server the database carries out each step in transactions that are
+    /// rolled back, and the report says what it refused
+    #[arg(short = 'n', long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "plan")]
+    #[arg(conflicts_with = "emit_sql", hide_possible_values = true)]
+    pub dry_run: Option<DryRun>,
     /// Do this to every job: requeue, fail, cancel or time_out [default: fail without attempts left, cancel where that was
     /// requested, otherwise requeue]
     #[arg(long, value_name = "ACTION", value_parser = parse_action)]
@@ -55,6 +61,27 @@ pub struct ActArgs {
     pub fast: FastArgs,
     #[command(flatten)]
     pub reason: ReasonArgs,
+}
+
+/// How far a dry run goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DryRun {
+    /// The plan is printed.
+    Plan,
+    /// The database carries it out and rolls back.
+    Server,
+}
+
+impl ActArgs {
+    /// What is done with the plan.
+    pub fn mode(&self) -> Mode {
+        match self.dry_run {
+            Some(DryRun::Server) => Mode::ServerDryRun,
+            Some(DryRun::Plan) => Mode::Plan,
+            None if self.apply => Mode::Apply,
+            None => Mode::Plan,
+        }
+    }
 }
 
 /// How gently it is done.

@@ -5,7 +5,7 @@ use crate::cli::exit::Exit;
 use crate::cli::next_command::shell_word;
 use crate::cli::settings::{READING, Settings};
 use crate::history::RecordOptions;
-use crate::ops::{self, ApplyOptions, Guard, Selection};
+use crate::ops::{self, ApplyOptions, Guard, Mode, Selection};
 use crate::output::format::{Format, inert};
 use crate::output::{Document, show};
 use crate::policy::{Delay, Policy};
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     drop(snapshot);
     let dry_run = ApplyOptions {
         schema: "jobdoctor.reclaim/v1",
-        apply: false,
+        mode: Mode::Plan,
         guard: Guard::default(),
         run_id: String::new(),
         later: Delay::default(),

@@ -21,6 +21,9 @@ pub struct Args {
     /// Do it: without this, nothing is written
     #[arg(long, help_heading = "What to do")]
     apply: bool,
+    /// Write nothing, the default; wins over --apply
+    #[arg(short = 'n', long, help_heading = "What to do")]
+    dry_run: bool,
     /// Refuse to revert more jobs than this
     #[arg(long, value_name = "N", help_heading = "What to do")]
     max_jobs: Option<u64>,
@@ -34,14 +37,21 @@ pub struct Args {
     pub(super) output: OutputArgs,
 }
 
+impl Args {
+    fn applies(&self) -> bool {
+        self.apply && !self.dry_run
+    }
+}
+
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let settings = Settings::resolve(&args.store, &context.environment)?;
     let database = settings.database()?;
     context.report_setup(&database);
     let store = database.store()?;
-    let time = if args.apply { APPLYING } else { READING };
-    let limits = settings.limits("undo", time, &context.interrupt, args.apply);
-    if args.apply && !settings.target.read_only {
+    let apply = args.applies();
+    let time = if apply { APPLYING } else { READING };
+    let limits = settings.limits("undo", time, &context.interrupt, apply);
+    if apply && !settings.target.read_only {
         store.recover(&limits)?;
     }
     let mut snapshot = settings.session(store.as_ref(), &limits).snapshot()?;
@@ -55,7 +65,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     drop(snapshot);
     let read_only = settings.target_name.as_deref().filter(|_| settings.target.read_only);
     let order = UndoOrder {
-        apply: args.apply,
+        apply,
         fast: args.fast.fast,
         guard: Guard {
             max_jobs: args.max_jobs.or(settings.target.max_jobs),
@@ -78,7 +88,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 /// The run was named, so every job of it that stays as it is counts.
 fn exit(args: &Args, done: &Finished<Undo>) -> Exit {
     let document = &done.document;
-    let exit = if document.refused.is_some() && args.apply { Exit::Refused } else { Exit::Done };
+    let exit = if document.refused.is_some() && args.applies() { Exit::Refused } else { Exit::Done };
     let Some(outcomes) = &document.summary.outcomes else { return exit };
     let not_reverted = document.summary.left + document.summary.unrecorded.unwrap_or(0);
     exit.worse(exit_after(outcomes, outcomes.changed + outcomes.gone + not_reverted, done.stop.as_ref()))

@@ -13,7 +13,6 @@ use crate::output::{Check, CheckFinding, Severity, remedy};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{LiveTable, QueueSpec};
 use crate::store::CLAIMS_TRIED;
-use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// The findings, and whether a right or a fit is missing.
@@ -99,7 +98,7 @@ pub fn check(
     let counted = if can_list { Some(Counted::now(snapshot)?) } else { None };
     index::index(&mut findings, snapshot, counted.as_ref())?;
     let is_moved = snapshot.spec.advice_only().is_none();
-    for table in tables(snapshot).into_iter().filter(|table| is_moved && !table.triggers.is_empty()) {
+    for table in snapshot.live_tables().into_iter().filter(|table| is_moved && !table.triggers.is_empty()) {
         let names = table.triggers.join(", ");
         let detail = format!("table {} has triggers, and an action may fire them: {names}", table.name);
         match snapshot.spec.engine {
@@ -184,13 +183,6 @@ impl Counted {
     }
 }
 
-/// The live tables that the queue uses.
-fn tables(snapshot: &Snapshot) -> Vec<&LiveTable> {
-    let mut seen = BTreeSet::new();
-    let used = snapshot.spec.tables.values().filter(|table| seen.insert((&table.schema, &table.name)));
-    used.filter_map(|table| snapshot.live.table(Some(&table.schema), &table.name)).collect()
-}
-
 /// Reports a database in an unsafe place. Reading works there; writing may be refused.
 fn place(findings: &mut Findings, snapshot: &Snapshot) {
     if let Some(caution) = &snapshot.caution {
@@ -206,7 +198,8 @@ fn unverified(snapshot: &Snapshot, counted: Option<&Counted>) -> Vec<String> {
         "unique keys: whether another row has the value that an action writes".to_owned(),
         "foreign keys: whether the row that an action refers to is there".to_owned(),
     ];
-    let triggers: Vec<&str> = tables(snapshot).iter().flat_map(|table| &table.triggers).map(String::as_str).collect();
+    let triggers: Vec<&str> =
+        snapshot.live_tables().iter().flat_map(|table| &table.triggers).map(String::as_str).collect();
     if snapshot.mapping.is_some() && snapshot.spec.claim.may_repeat {
         list.push("keys: whether a join gives a job in flight two rows; its action is refused then".to_owned());
     }

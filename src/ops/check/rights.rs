@@ -1,6 +1,6 @@
 //! Checks the rights that the actions need.
 
-use super::{Findings, name, tables};
+use super::{Findings, name};
 use crate::model::Engine;
 use crate::ops::session::Snapshot;
 use crate::output::{Severity, advice};
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting: bool) {
     let spec = &snapshot.spec;
     let role = snapshot.live.role.as_deref().map_or_else(|| "(this role)".to_owned(), quoted);
-    for table in tables(snapshot) {
+    for table in snapshot.live_tables() {
         if table.row_security {
             findings.denied(
                 "row_security",

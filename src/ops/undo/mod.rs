@@ -5,6 +5,7 @@ mod plan;
 use super::OpsError;
 use super::batches::{BatchRunner, CarriedOut, Ended, Finished, Waiting, carry_out};
 use super::guard::Guard;
+use super::reclaim::Mode;
 use super::record::run_head;
 use crate::history::{RecordOptions, Recording};
 use crate::model::{Action, RecordedStep, Restore, RestoreBatch, RunHead};
@@ -51,7 +52,7 @@ pub fn undo(
     let mut recording = Recording::begin(&order.record, head, plan.spec.ledger.is_some());
     let act = |recording: &mut Recording| apply(store, limits, &plan, recording, order.fast);
     let CarriedOut { applied, refused, outcomes, steps, stop, after, .. } =
-        carry_out(store, &mut recording, order.apply, refused, planned, act)?;
+        carry_out(store, &mut recording, if order.apply { Mode::Apply } else { Mode::Plan }, refused, planned, act)?;
     let document = Undo {
         schema: "jobdoctor.undo/v1",
         store_time: plan.store_time,
@@ -82,7 +83,7 @@ fn apply(
     recording: &mut Recording,
     fast: bool,
 ) -> Result<Ended<UndoStep>, OpsError> {
-    let mut runner = BatchRunner::begin(store, limits, recording, fast)?;
+    let mut runner = BatchRunner::begin(store, limits, recording, Mode::Apply, fast)?;
     let mut waiting = Waiting::new();
     for (n, (step, job)) in plan.steps.iter().zip(plan.jobs.iter()).enumerate() {
         match (step, job) {

@@ -65,6 +65,7 @@ pub fn closing(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
         messages.push(Message::Warn(format!("stopped early: {stop}")));
     }
     messages.extend(match &document.summary.outcomes {
+        Some(outcomes) if document.rolled_back => rolled_back(document, outcomes, closing),
         Some(outcomes) => applied(document, outcomes, closing),
         None => planned(document, closing),
     });
@@ -156,6 +157,22 @@ fn left_out(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     messages
 }
 
+/// What the database answered before it rolled the plan back.
+fn rolled_back(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Vec<Message> {
+    if document.summary.planned == 0 {
+        return planned(document, closing);
+    }
+    let would = done(document, outcomes, |action| format!("would {action}"));
+    let mut messages = left_out(document, closing);
+    messages.push(Message::Note(format!("{would}; the database rolled everything back")));
+    messages.extend(refusals(document).into_iter().map(Message::Warn));
+    messages.extend(churn(document, closing.warn_above).map(Message::Warn));
+    if outcomes.moved > 0 && !closing.is_machine {
+        messages.push(Message::Hint(format!("to do exactly this: {}", closing.next.apply_exactly(document))));
+    }
+    messages
+}
+
 fn applied(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Vec<Message> {
     if document.summary.planned == 0 {
         let in_flight = grouped(document.summary.in_flight);
@@ -168,7 +185,7 @@ fn applied(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Ve
         let all = closing.next.history(run);
         messages.push(Message::Note(format!("the table shows {rows} of {of} jobs; all of them: {all}")));
     }
-    messages.push(Message::Note(done(document, outcomes)));
+    messages.push(Message::Note(done(document, outcomes, |action| action.past().to_owned())));
     if outcomes.moved > 0 {
         messages.extend(when(document).map(Message::Note));
     }
@@ -182,13 +199,13 @@ fn applied(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Ve
     messages
 }
 
-/// `requeued 3 jobs, failed 1 job, 2 locked by another session`.
-fn done(document: &Reclaim, outcomes: &Outcomes) -> String {
+/// `requeued 3 jobs, failed 1 job, 2 locked by another session`, with that verb for an action.
+fn done(document: &Reclaim, outcomes: &Outcomes, verb: impl Fn(Action) -> String) -> String {
     let mut parts: Vec<String> = moved_by_action(document)
-        .map(|(action, jobs)| format!("{} {}", action.past(), count(jobs, "job", "jobs")))
+        .map(|(action, jobs)| format!("{} {}", verb(action), count(jobs, "job", "jobs")))
         .collect();
     if parts.is_empty() {
-        parts.push("moved no job".to_owned());
+        parts.push(if document.rolled_back { "would move no job" } else { "moved no job" }.to_owned());
     }
     parts.extend(not_moved(outcomes, MEANWHILE).iter().map(|(what, n)| format!("{} {what}", grouped(*n))));
     parts.join(", ")

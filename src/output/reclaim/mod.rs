@@ -31,6 +31,9 @@ pub struct Reclaim {
     pub filter: Filter,
     /// False for a dry run, and for a plan that was refused.
     pub applied: bool,
+    /// True where the database carried the plan out and rolled it back, for `--dry-run=server`: the outcomes and errors are what
+    /// it answered, and `moved` means that it would have moved the job.
+    pub rolled_back: bool,
     /// The run, for the reason that is written with each job; null where none was moved, as in a dry run.
     pub run_id: Option<String>,
     /// The fingerprint of the plan.
@@ -79,7 +82,7 @@ pub struct ReclaimSummary {
     pub beyond_limit: u64,
     /// The steps by action, the most frequent first.
     pub by_action: Vec<ActionCount>,
-    /// How the steps ended; null in a dry run. All seven, and they add up to the steps.
+    /// How the steps ended; null if the plan was only printed. All seven, and they add up to the steps.
     pub outcomes: Option<Outcomes>,
 }
 
@@ -90,7 +93,7 @@ pub struct ActionCount {
     pub action: Action,
     /// Steps in the plan.
     pub planned: u64,
-    /// Jobs that were moved; null in a dry run.
+    /// Jobs that were moved; null if the plan was only printed.
     pub moved: Option<u64>,
 }
 
@@ -134,7 +137,7 @@ impl Document for Reclaim {
         let rows = if format == Format::Wide { usize::MAX } else { ROWS };
         let mut text = String::new();
         if !self.steps.is_empty() {
-            text.push_str(&steps(&self.steps, rows, self.applied)?.render(screen));
+            text.push_str(&steps(self, rows)?.render(screen));
         }
         if !self.skipped.is_empty() {
             if !text.is_empty() {
@@ -159,6 +162,7 @@ impl Document for Reclaim {
         let more = [
             ("filter", serde_json::to_value(&self.filter)?),
             ("applied", self.applied.into()),
+            ("rolled_back", self.rolled_back.into()),
             ("run_id", serde_json::to_value(&self.run_id)?),
             ("digest", self.digest.clone().into()),
             ("brake", serde_json::to_value(&self.brake)?),
@@ -179,7 +183,8 @@ impl Document for Reclaim {
     }
 }
 
-fn steps(list: &Spool<StepJob>, rows: usize, applied: bool) -> io::Result<Table> {
+fn steps(document: &Reclaim, rows: usize) -> io::Result<Table> {
+    let have_ended = document.summary.outcomes.is_some();
     let mut columns = vec![
         columns::column("id", 0, None),
         columns::column("queue", 5, Some(6)),
@@ -190,12 +195,12 @@ fn steps(list: &Spool<StepJob>, rows: usize, applied: bool) -> io::Result<Table>
         columns::column("becomes", 3, None),
         columns::right("tries", 4),
     ];
-    if applied {
+    if have_ended {
         columns.push(columns::column("outcome", 0, None));
     }
     columns.push(columns::column("why", 2, Some(20)));
     let mut table = Table { columns, rows: Vec::new() };
-    for step in list.iter().take(rows) {
+    for step in document.steps.iter().take(rows) {
         let step = step?;
         let job = &step.job;
         let mut row = vec![
@@ -208,8 +213,11 @@ fn steps(list: &Spool<StepJob>, rows: usize, applied: bool) -> io::Result<Table>
             step.state_after.as_str().into(),
             columns::attempts(step.attempts_after, job.max_attempts).into(),
         ];
-        if applied {
-            row.push(outcome(step.outcome, Tone::Dim));
+        if have_ended {
+            row.push(match step.outcome {
+                Some(Outcome::Moved) if document.rolled_back => Cell::new("accepted", Tone::Good),
+                ended => outcome(ended, Tone::Dim),
+            });
         }
         row.push(match &step.error {
             Some(error) => Cell::new(error.message.as_str(), Tone::Bad),

@@ -173,8 +173,8 @@ impl<'a> Binder<'a> {
         let mut claim = self.claim()?;
         claim.may_repeat |= owner.row.as_ref().is_some_and(|row| !row.is_unique);
         let key: Vec<&str> = claim.key.iter().map(|column| column.name.as_str()).collect();
-        let has_unique_key = self.tables.get(&claim.lock_table).is_some_and(|table| table.is_unique(&key));
-        claim.has_unique_key = has_unique_key && !claim.may_repeat;
+        let is_unique = |table: &&LiveTable| table.is_unique(&key) && !table.has_heirs;
+        claim.has_unique_key = !claim.may_repeat && self.tables.get(&claim.lock_table).is_some_and(is_unique);
         claim.precondition = self.precondition(&claim, &owner, &liveness, &attempts, &rules)?;
         if liveness.iter().any(|source| matches!(source, Liveness::Owner { .. })) && owner.row.is_none() {
             return Err(SpecError::whole(self.name, "liveness by `owner` needs an [owner] `table`"));

@@ -5,7 +5,7 @@ use super::execute::{must_fit, row_error};
 use super::failure::{Aborted, BatchMode, Failure};
 use super::record::{Recorder, changes, images, record};
 use super::savepoints::{behind_savepoint, row_result};
-use super::transaction::{Work, in_transaction, settle, stopped};
+use super::transaction::{Ending, Work, in_transaction, settle, stopped};
 use super::verify::{guarded, open, refuse_shared_keys, set};
 use crate::model::{BatchReport, Cell, Key, Outcome, Restore, RestoreBatch, RowImage, StepResult, Timestamp};
 use crate::preset::{Column, QueueSpec, Rows};
@@ -26,7 +26,9 @@ pub(super) fn restore<S: WriteSession>(
         Err(error) => return stopped(batch.rows.len(), error),
     };
     settle(batch.rows.len(), |mode| {
-        in_transaction(session, &spec.schema, |session, now| restoring.work(session, mode, recorder, now))
+        in_transaction(session, &spec.schema, Ending::Commit, |session, now| {
+            restoring.work(session, mode, recorder, now)
+        })
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::failure::{BatchMode, Failure, at_commit};
 use crate::model::{BatchReport, Outcome, StepResult, Timestamp};
-use crate::store::session::{Commit, Session};
+use crate::store::session::{Commit, WriteSession};
 use crate::store::{StoreError, StoreErrorKind};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{Duration, Instant};
@@ -48,14 +48,28 @@ pub(super) fn stopped(rows: usize, error: StoreError) -> BatchReport<StoreError>
     BatchReport { results, stop: Some(error), warnings: Vec::new(), took: Duration::ZERO }
 }
 
-/// Runs `work` in one transaction, with the transaction's clock, and commits.
-pub(super) fn in_transaction<S: Session>(
+/// How a transaction ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    Commit,
+    /// Once the database has checked what it checks at a commit.
+    RollBack,
+}
+
+/// Runs `work` in one transaction, with the transaction's clock, and ends it so.
+pub(super) fn in_transaction<S: WriteSession>(
     session: &mut S,
     schema: &str,
+    ending: Ending,
     work: impl FnOnce(&mut S, Timestamp) -> Result<Work, Failure>,
 ) -> Result<Done, Failure> {
     let now = session.begin(schema)?;
     let begun = Instant::now();
+    if ending == Ending::RollBack {
+        let done = checked(session, |session| work(session, now));
+        session.rollback();
+        return done.map(|(results, warnings)| Done { results, warnings, took: begun.elapsed() });
+    }
     let (results, warnings) = match work(session, now) {
         Ok(done) => done,
         Err(failure) => {
@@ -78,6 +92,22 @@ pub(super) fn in_transaction<S: Session>(
             Err(Failure::CommitUnknown(Box::new((results.into_iter().map(unknown).collect(), error))))
         }
     }
+}
+
+/// Runs `work`, then has the database check what it would check at a commit.
+fn checked<S: WriteSession>(
+    session: &mut S,
+    work: impl FnOnce(&mut S) -> Result<Work, Failure>,
+) -> Result<Work, Failure> {
+    let before = session.broken_at_commit()?;
+    let done = work(session)?;
+    if session.broken_at_commit()? > before {
+        // As SQLite words it, which alone checks at a commit.
+        let error = StoreError::new(StoreErrorKind::RowData, "FOREIGN KEY constraint failed");
+        let code = Some("SQLITE_CONSTRAINT_FOREIGNKEY".to_owned());
+        return Err(Failure::of_commit(StoreError { code, ..error }));
+    }
+    Ok(done)
 }
 
 /// How often a batch is tried again after a conflict.

@@ -6,7 +6,7 @@ use super::record::{Recorder, changes, images, record};
 use super::restore::restore;
 use super::savepoints::with_savepoints;
 use super::sweep_lock::{SweepLock, acquire};
-use super::transaction::{Work, in_transaction, settle, stopped};
+use super::transaction::{Ending, Work, in_transaction, settle, stopped};
 use super::verify::{evidence_rows, guarded, open, read_again, refuse_shared_keys, set, verify};
 use crate::model::{Action, Batch, BatchReport, Key, Outcome, RestoreBatch, StepResult, Timestamp};
 use crate::preset::{ActionSpec, QueueSpec};
@@ -20,12 +20,14 @@ pub(in crate::store) struct SqlWriter<S> {
     session: S,
     /// The sweep lock, if each batch acquires it.
     sweep_lock: Option<SweepLock>,
+    /// How the transactions of batches end.
+    ending: Ending,
 }
 
 impl<S> SqlWriter<S> {
     /// A writer without the sweep lock.
     pub(in crate::store) fn on(session: S) -> SqlWriter<S> {
-        SqlWriter { session, sweep_lock: None }
+        SqlWriter { session, sweep_lock: None, ending: Ending::Commit }
     }
 }
 
@@ -35,16 +37,16 @@ impl<S: WriteSession> Writer for SqlWriter<S> {
             let message = format!("preset {} has no {}", spec.preset, batch.action);
             return stopped(batch.steps.len(), StoreError::new(StoreErrorKind::Unfit, message));
         };
-        let sweep_lock = self.sweep_lock;
+        let (sweep_lock, ending) = (self.sweep_lock, self.ending);
         let mut is_committed = false;
         let mut report = settle(batch.steps.len(), |mode| {
-            let done = in_transaction(&mut self.session, &spec.schema, |session, now| {
+            let done = in_transaction(&mut self.session, &spec.schema, ending, |session, now| {
                 if let Some(sweep_lock) = sweep_lock {
                     acquire(session, spec, sweep_lock, now).map_err(Failure::Store)?;
                 }
                 work(session, spec, action, batch, mode, now, recorder)
             });
-            is_committed = done.is_ok();
+            is_committed = done.is_ok() && ending == Ending::Commit;
             done
         });
         if is_committed {
@@ -53,6 +55,10 @@ impl<S: WriteSession> Writer for SqlWriter<S> {
             report.warnings.extend(wake(&mut self.session, spec, batch, &report.results));
         }
         report
+    }
+
+    fn roll_back(&mut self) {
+        self.ending = Ending::RollBack;
     }
 
     fn use_sweep_lock(&mut self, sweep_lock: SweepLock) {

@@ -25,7 +25,8 @@ SELECT c.oid::text, n.nspname::text, c.relname::text,
        EXISTS (SELECT FROM under JOIN pg_catalog.pg_class AS u ON u.oid = under.oid
                WHERE under.top = c.oid AND u.relkind = 'm'),
        c.relkind = 'v' AND pg_catalog.pg_relation_is_updatable(c.oid, false) & 4 = 0,
-       pg_catalog.has_schema_privilege(n.oid, 'USAGE')
+       pg_catalog.has_schema_privilege(n.oid, 'USAGE'), c.relkind = 'f',
+       c.relkind <> 'p' AND EXISTS (SELECT FROM pg_catalog.pg_inherits AS h WHERE h.inhparent = c.oid)
 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE c.oid = ANY ($tables)
 ORDER BY n.nspname, c.relname";
@@ -54,13 +55,10 @@ CROSS JOIN LATERAL (
 WHERE a.attrelid = ANY ($tables) AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attrelid, a.attnum";
 
-/// An index of a table says nothing of the rows of tables that inherit from it, which a statement on the table means too.
 const INDEXES: &str = "
 SELECT i.indrelid::text, i.indexrelid::text, i.indisunique AND i.indpred IS NULL,
        pg_catalog.pg_get_expr(i.indpred, i.indrelid),
-       coalesce(a.attname::text, ''),
-       EXISTS (SELECT FROM pg_catalog.pg_inherits AS h JOIN pg_catalog.pg_class AS c ON c.oid = h.inhparent
-               WHERE h.inhparent = i.indrelid AND c.relkind <> 'p')
+       coalesce(a.attname::text, '')
 FROM pg_catalog.pg_index AS i
 CROSS JOIN LATERAL pg_catalog.unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(attnum, n)
 LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.attnum AND k.attnum > 0
@@ -122,6 +120,8 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
             is_fixed: is_true(&row, 8),
             is_materialized: is_true(&row, 9),
             is_derived: is_true(&row, 10),
+            is_foreign: is_true(&row, 12),
+            has_heirs: is_true(&row, 13),
             ..LiveTable::default()
         };
         if !is_true(&row, 11) {
@@ -167,7 +167,7 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
             let (index, unique) = by_index.entry(text(row, 1)).or_default();
             index.columns.push(text(row, 4));
             index.condition = row.get(3).and_then(Cell::to_text);
-            *unique = is_true(row, 2) && !is_true(row, 5);
+            *unique = is_true(row, 2);
             if is_true(row, 2) {
                 table.key_columns.insert(text(row, 4));
             }

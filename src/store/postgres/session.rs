@@ -370,4 +370,9 @@ impl WriteSession for PostgresSession {
     fn shares_writes(&self) -> bool {
         true
     }
+
+    /// All constraints are immediate in our transactions.
+    fn broken_at_commit(&mut self) -> Result<u64, StoreError> {
+        Ok(0)
+    }
 }

@@ -8,7 +8,7 @@ use super::{rehearsal, value};
 use crate::model::{Cell, Remedy, Timestamp};
 use crate::preset::{ActionSpec, LiveSchema, QueueSpec};
 use crate::store::rehearsal::Trial;
-use crate::store::session::{Commit, Each, ReadSession, Session, WriteSession};
+use crate::store::session::{Commit, Each, ReadSession, Session, WriteSession, query_count};
 use crate::store::sql::{Dialect, Sqlite, Statement};
 use crate::store::{Limits, StoreError, StoreErrorKind};
 use rusqlite::Connection;
@@ -229,5 +229,14 @@ impl WriteSession for SqliteSession {
     /// The write lock covers the whole database.
     fn shares_writes(&self) -> bool {
         false
+    }
+
+    /// Of deferred foreign keys; the check reads every table that has foreign keys, so it is left out where none is deferred.
+    fn broken_at_commit(&mut self) -> Result<u64, StoreError> {
+        let deferred = "SELECT count(*) FROM main.sqlite_schema, pragma_foreign_keys WHERE foreign_keys AND sql LIKE '%DEFERRABLE%'";
+        if query_count(self, &Statement::plain(deferred))? == 0 {
+            return Ok(0);
+        }
+        query_count(self, &Statement::plain("SELECT count(*) FROM pragma_foreign_key_check"))
     }
 }

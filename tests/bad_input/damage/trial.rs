@@ -6,7 +6,7 @@ use crate::support::cli::Doctor;
 use crate::support::doctor::{CATALOG, limits};
 use crate::support::files::Frozen;
 use crate::support::shm;
-use jobdoctor::ops::{self, ApplyOptions, Guard, OpsError, Selection, Session};
+use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, OpsError, Selection, Session};
 use jobdoctor::policy::{Override, Policy};
 use jobdoctor::preset::Place;
 use jobdoctor::store::{Address, Store, open};
@@ -125,7 +125,7 @@ impl<'n> Trial<'n> {
         let before = oracle::read(&Files::of(&self.path()));
         let order = ApplyOptions {
             schema: "jobdoctor.reclaim/v1",
-            apply: true,
+            mode: Mode::Apply,
             guard: Guard { overridden: Some(Override::Target), ..Guard::default() },
             run_id: "RUN".to_owned(),
             later: Default::default(),

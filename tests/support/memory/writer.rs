@@ -24,6 +24,11 @@ impl Writer for MemoryWriter {
     /// It takes none: no test of it has several writers.
     fn use_sweep_lock(&mut self, _: SweepLock) {}
 
+    fn roll_back(&mut self) {
+        let copy = self.database.lock().unwrap().clone();
+        self.database = Arc::new(Mutex::new(copy));
+    }
+
     fn apply(&mut self, spec: &QueueSpec, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError> {
         must_keep_the_contract(spec, batch);
         let Some(moved) = spec.actions.get(&batch.action).filter(|moved| moved.refused.is_none()) else {

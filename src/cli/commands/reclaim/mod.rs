@@ -17,7 +17,7 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
 use crate::cli::{input, plan_file};
-use crate::ops::{self, PlanSource};
+use crate::ops::{self, Mode, PlanSource};
 use crate::output::format::Format;
 use crate::output::{Closing, ROWS, closing};
 use std::time::Duration;
@@ -85,8 +85,11 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     context.ui.set_run(&run_id);
     let policy = source.policy(run.policy().with_older(args.older.older))?;
     let (policy, wrong_list) = run.with_evidence(&mut snapshot, policy, !format.is_machine())?;
-    let plan = source.plan(&mut snapshot, &policy)?;
+    let mut plan = source.plan(&mut snapshot, &policy)?;
     context.warn_of_unfamiliar_states(&mut snapshot, plan.in_flight())?;
+    if args.act.mode() == Mode::ServerDryRun {
+        snapshot.beyond_rollback().into_iter().for_each(|warning| plan.warn(warning));
+    }
     // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
     drop(snapshot);
     let plan = run.confirmed(plan, &source, &policy)?;

@@ -51,7 +51,7 @@ impl<'a> Options<'a> {
                 .hint("remove them from the target in the config file, or add --no-config"));
         }
         let confirm_after = confirm.confirm_after.or(target.confirm_after);
-        let default = if act.apply { APPLYING } else { READING } + lock_wait;
+        let default = if act.mode().writes() { APPLYING } else { READING } + lock_wait;
         Ok(Options {
             name,
             schema,

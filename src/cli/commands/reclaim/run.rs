@@ -26,7 +26,8 @@ pub(in crate::cli::commands) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Reads the evidence files and opens the store. With `--apply` the database first recovers from a killed writer.
+    /// Reads the evidence files and opens the store. Where something is written, the database first recovers from a killed
+    /// writer.
     ///
     /// # Errors
     /// When a file or the store cannot be used.
@@ -40,8 +41,8 @@ impl<'a> Run<'a> {
         let database = settings.database()?;
         context.report_setup(&database);
         let store = database.store()?;
-        let limits = settings.limits(options.name, options.time, &context.interrupt, options.act.apply);
-        if options.act.apply && !settings.target.read_only {
+        let limits = settings.limits(options.name, options.time, &context.interrupt, options.act.mode().writes());
+        if options.act.mode().writes() && !settings.target.read_only {
             store.recover(&limits)?;
         }
         Ok(Run { context, settings, options, evidence, store, limits })
@@ -110,7 +111,7 @@ impl<'a> Run<'a> {
         let (Options { act, .. }, settings) = (&self.options, self.settings);
         ApplyOptions {
             schema: self.options.schema,
-            apply: act.apply,
+            mode: act.mode(),
             guard: Guard {
                 max_jobs: act.max_jobs.or(settings.target.max_jobs),
                 expect: act.expect.as_deref(),

@@ -10,7 +10,7 @@ use crate::cli::monitor::Metrics;
 use crate::cli::settings::Settings;
 use crate::history::{JournalError, LockFile, Locked};
 use crate::model::age;
-use crate::ops::{self, LockOptions, Reclaimed, Snapshot};
+use crate::ops::{self, LockOptions, Mode, Reclaimed, Snapshot};
 use crate::output::advice;
 use crate::store::{Limits, StoreError, StoreErrorKind, too_soon};
 use std::time::{Duration, Instant};
@@ -40,12 +40,13 @@ impl LockRequest {
         let (unattended, target) = (&args.unattended, &settings.target);
         let may_wait = !scope.is_of_some_owners();
         // A read-only target is refused later, with its own message.
-        let is_wanted = args.act.apply && may_wait && !target.read_only;
+        let applies = args.act.mode() == Mode::Apply;
+        let is_wanted = applies && may_wait && !target.read_only;
         // The target's interval is meant for its regular sweeps, not for restarts.
         let min_interval = unattended.min_interval.or(target.min_interval.filter(|_| !args.restart));
         LockRequest {
             is_wanted,
-            applies: args.act.apply,
+            applies,
             wait: unattended.lock_wait.or(target.lock_wait).filter(|_| is_wanted).unwrap_or_default(),
             min_interval: min_interval.filter(|_| may_wait),
         }

@@ -15,7 +15,7 @@ use crate::cli::monitor::{Metrics, ReportFile, is_same};
 use crate::cli::settings::Settings;
 use crate::cli::signal::sleep;
 use crate::cli::targets::Several;
-use crate::ops::{self, PlanSource};
+use crate::ops::{self, Mode, PlanSource};
 use crate::output::format::Format;
 use crate::output::{Closing, ROWS};
 use lock::LockRequest;
@@ -155,8 +155,11 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     metrics.measure(&mut snapshot, &selection, &policy)?;
     let source = PlanSource::Selection(Box::new(selection));
     let mut plan = source.plan(&mut snapshot, &policy)?;
-    warn_of_unknown_owners(context, &mut snapshot, &policy, &mut plan, args.act.apply)?;
+    warn_of_unknown_owners(context, &mut snapshot, &policy, &mut plan, args.act.mode() == Mode::Apply)?;
     context.warn_of_unfamiliar_states(&mut snapshot, plan.in_flight())?;
+    if args.act.mode() == Mode::ServerDryRun {
+        snapshot.beyond_rollback().into_iter().for_each(|warning| plan.warn(warning));
+    }
     // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
     drop(snapshot);
     let mut plan = run.confirmed(plan, &source, &policy)?;
@@ -187,7 +190,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
         save_plan: None,
         next: &Next { context, name: "sweep", source: &source, save_plan: None },
     };
-    let is_brief = !args.output.is_said() && args.act.apply && !context.ui.is_watched();
+    let is_brief = !args.output.is_said() && args.act.mode() == Mode::Apply && !context.ui.is_watched();
     let printed = Report { context, format, is_brief, closing }.print(&done);
     follow_up.run(&mut done);
     report.iter().for_each(|report| report.write_or_report(context, &done.document));
