@@ -142,7 +142,7 @@ impl Preset {
     /// Only where the preset was not proven to be well-formed.
     pub(crate) fn shapes(&self, engine: Engine) -> Result<Vec<Shape>, SpecError> {
         let base = self.for_engine(engine)?;
-        let read = |node: Node| Document::of(&self.document, &self.name, self.filled(node)?);
+        let read = |node: Node| Document::of(&self.document, &self.name, self.filled(node)?, engine);
         let mut shapes = vec![Shape { variant: None, document: read(base.clone())? }];
         for variant in variants(&self.document, &base)? {
             let mut node = base.clone();
@@ -202,7 +202,7 @@ impl Preset {
     /// Its document on that engine with these values for its options; with samples where they do not fit, because that is an
     /// error where the preset is resolved, not where it is one of many candidates.
     pub(super) fn sketch(&self, engine: Engine, options: &BTreeMap<String, String>) -> Result<Document, SpecError> {
-        let read = |node: Node| Document::of(&self.document, &self.name, node);
+        let read = |node: Node| Document::of(&self.document, &self.name, node, engine);
         let node = self.for_engine(engine)?;
         self.filled_with(node.clone(), options).and_then(read).or_else(|_| self.filled(node).and_then(read))
     }

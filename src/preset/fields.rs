@@ -214,6 +214,17 @@ impl<'a> Field<'a> {
         })
     }
 
+    /// A stored value or SQL: a number and a truth value as their text.
+    #[must_use]
+    pub(super) fn spelled(mut self) -> Field<'a> {
+        match self.node.value {
+            Value::Integer(number) => self.node.value = Value::Text(number.to_string()),
+            Value::Boolean(truth) => self.node.value = Value::Text(truth.to_string()),
+            _ => {}
+        }
+        self
+    }
+
     /// Text, with its place.
     pub fn written(self) -> Result<Written, SpecError> {
         let at = WrittenAt::new(self.document, &self.path, self.node.line);

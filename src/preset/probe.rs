@@ -34,7 +34,7 @@ pub(super) fn choose<E>(
     let overlays: Vec<Node> = variants(&preset.document, &node)?.into_iter().map(|variant| variant.overlay).collect();
     let filled = preset.filled_with(node.clone(), &place.options)?;
     let variants = variants(&preset.document, &filled)?;
-    let mut base = Document::of(&preset.document, &preset.name, filled)?;
+    let mut base = Document::of(&preset.document, &preset.name, filled, live.engine)?;
     for (logical, physical) in variants.iter().flat_map(Variant::tables) {
         if !base.tables.iter().any(|(known, _)| *known == logical) {
             base.tables.push((logical, physical));

@@ -100,7 +100,7 @@ impl Read for ActionDoc {
         let mut fields = field.table()?;
         let at = fields.at();
         let refused = fields.text("refused")?;
-        let to = fields.get("to")?;
+        let to = state(&mut fields)?;
         let attempts = fields.get("attempts")?;
         let steps = match fields.take("step") {
             Some(field) => field.items()?.into_iter().map(StepDoc::read).collect::<Result<_, _>>()?,
@@ -129,7 +129,19 @@ impl Word for AttemptsChange {
 
 fn update(fields: &mut Fields<'_>) -> Result<StepDoc, SpecError> {
     let (clear, stamp) = (fields.get_or_default("clear")?, fields.get_or_default("stamp")?);
-    Ok(StepDoc::Update { clear, stamp, set: fields.named("set")? })
+    Ok(StepDoc::Update { clear, stamp, set: assignments(fields)? })
+}
+
+/// `to`: the name of a state, which may be a number or a truth value.
+fn state(fields: &mut Fields<'_>) -> Result<Option<Written>, SpecError> {
+    fields.take("to").map(|field| field.spelled().written()).transpose()
+}
+
+/// `set`: columns and the SQL of their values, where numbers and truth values stand for themselves.
+fn assignments(fields: &mut Fields<'_>) -> Result<Vec<(String, Fragment)>, SpecError> {
+    let Some(field) = fields.take("set") else { return Ok(Vec::new()) };
+    let assignment = |(column, field): (String, Field<'_>)| Ok((column, Fragment::read(field.spelled())?));
+    field.table()?.rest().into_iter().map(assignment).collect()
 }
 
 impl Read for StepDoc {
@@ -152,7 +164,7 @@ impl Word for Rows {
 impl Read for DelayedDoc {
     fn read(field: Field<'_>) -> Result<DelayedDoc, SpecError> {
         let mut fields = field.table()?;
-        let (refused, to, set) = (fields.text("refused")?, fields.get("to")?, fields.named("set")?);
+        let (refused, to, set) = (fields.text("refused")?, state(&mut fields)?, assignments(&mut fields)?);
         let delayed = DelayedDoc { refused, to, set, why: fields.why()? };
         match (&delayed.refused, delayed.to.is_some() || !delayed.set.is_empty()) {
             (Some(_), true) => return Err(fields.error("is either `refused` or says what is done")),

@@ -84,7 +84,7 @@ impl Read for ClaimDoc {
             (None, Some(from)) => ClaimFrom::From(from),
             _ => return Err(fields.error("needs either `table` or `from`, and not both")),
         };
-        let claim = ClaimDoc {
+        let mut claim = ClaimDoc {
             from,
             lock: fields.get("lock")?,
             key: fields.must("key")?,
@@ -102,6 +102,13 @@ impl Read for ClaimDoc {
         };
         if claim.state.is_none() && claim.filter.is_none() {
             return Err(fields.error("needs `state` or `where`: what makes a row in flight?"));
+        }
+        for source in claim.liveness.iter_mut().filter(|source| source.by == By::Age && source.column.is_none()) {
+            // The age of a claim is the time since its beginning.
+            source.column.clone_from(&claim.claimed_at);
+            if source.column.is_none() {
+                return Err(fields.error("liveness by `age` needs `claimed_at` in [claim], or a `column` of its own"));
+            }
         }
         fields.finish()?;
         Ok(claim)
@@ -163,7 +170,7 @@ impl LivenessDoc {
             _ if held.is_some() || free.is_some() => Some("`held` and `free` belong to a lock"),
             By::Owner if column.is_some() => Some("`owner` takes no `column`; its heartbeat stands in [owner]"),
             By::Lease if silent_after.is_some() => Some("a lease takes no `silent_after`: its end is the threshold"),
-            By::Lease | By::Heartbeat | By::Age if column.is_none() => Some("`column` is missing"),
+            By::Lease | By::Heartbeat if column.is_none() => Some("`column` is missing"),
             By::Lease => None,
             _ if plus.is_some() => Some("`plus` belongs to a lease"),
             _ if silent_after.is_none() => Some("`silent_after` is missing"),

@@ -15,7 +15,7 @@ use super::fields::{Field, Fields, Fragment, Read, Word, Written};
 use super::node::Node;
 use super::queue::{Fencing, States};
 use super::template::Template;
-use crate::model::Action;
+use crate::model::{Action, Engine};
 use std::collections::BTreeMap;
 
 /// What a preset says on one engine, with its variants laid over it.
@@ -59,7 +59,7 @@ impl Document {
     ///
     /// # Errors
     /// Unknown keys, wrong kinds of values, fragments that cannot be read; with key and line.
-    pub(in crate::preset) fn of(document: &str, name: &str, node: Node) -> Result<Document, SpecError> {
+    pub(in crate::preset) fn of(document: &str, name: &str, node: Node, engine: Engine) -> Result<Document, SpecError> {
         let mut root = Fields::of(document, "", node)?;
         for key in ["format", "title", "engines", "checked", "proof", "live", "detect", "variant", "options"] {
             // Read by the preset itself, before the engine and the variants are known.
@@ -75,7 +75,7 @@ impl Document {
                 tables.push((table.text.clone(), table.text.clone()));
             }
         }
-        let states: States = root.get_or_default("states")?;
+        let states = root.take("states").map(|field| States::read(field, engine)).transpose()?.unwrap_or_default();
         let document = Document {
             name: root.text("name")?.unwrap_or_else(|| name.to_owned()),
             fencing: root.get("fencing")?.unwrap_or(Fencing::Unknown),

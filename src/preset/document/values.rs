@@ -1,6 +1,6 @@
 //! What stored values mean: states, times, attempts, limits, and what is kept of finished jobs.
 
-use crate::model::{Cell, parse_duration};
+use crate::model::{Cell, Engine, parse_duration};
 use crate::preset::encoding::{Encoding, Encodings};
 use crate::preset::fields::{Field, Fragment, Read, Word, Written};
 use crate::preset::node::Value;
@@ -9,10 +9,12 @@ use crate::preset::{SpecError, did_you_mean};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-impl Read for States {
-    fn read(field: Field<'_>) -> Result<States, SpecError> {
+impl States {
+    /// Reads `[states]`. A truth value is what that engine stores for it.
+    pub(super) fn read(field: Field<'_>, engine: Engine) -> Result<States, SpecError> {
         let mut fields = field.table()?;
-        let mut take = |key| fields.take(key).map(state_values).transpose().map(Option::unwrap_or_default);
+        let values = |field| state_values(field, engine);
+        let mut take = |key| fields.take(key).map(values).transpose().map(Option::unwrap_or_default);
         let states = States {
             waiting: take("waiting")?,
             in_flight: take("in_flight")?,
@@ -27,18 +29,24 @@ impl Read for States {
 }
 
 /// States by their names, with what is stored for each where that is not the name itself.
-fn state_values(field: Field<'_>) -> Result<Vec<StateValue>, SpecError> {
-    if let Value::Table(_) = field.value() {
-        let stored = |field: Field<'_>| match field.value() {
-            Value::Text(text) => Ok(Cell::Text(text.clone())),
-            Value::Integer(number) => Ok(Cell::Integer(*number)),
-            _ => Err(field.error("must be the stored value: text or an integer")),
-        };
-        let entries = field.table()?.rest();
-        return entries.into_iter().map(|(name, field)| Ok(StateValue { name, stored: stored(field)? })).collect();
+fn state_values(field: Field<'_>, engine: Engine) -> Result<Vec<StateValue>, SpecError> {
+    let stored = |field: &Field<'_>| match (field.value(), engine) {
+        (Value::Text(text), _) => Ok(Cell::Text(text.clone())),
+        (Value::Integer(number), _) => Ok(Cell::Integer(*number)),
+        (Value::Boolean(truth), Engine::Postgres) => Ok(Cell::Text(truth.to_string())),
+        (Value::Boolean(truth), Engine::Sqlite) => Ok(Cell::Integer(i64::from(*truth))),
+        _ => Err(field.error("must be the stored value: text, an integer, true or false")),
+    };
+    match field.value() {
+        Value::Table(_) => {
+            let entries = field.table()?.rest().into_iter();
+            entries.map(|(name, field)| Ok(StateValue { name, stored: stored(&field)? })).collect()
+        }
+        _ => {
+            let named = |field: Field<'_>| Ok(StateValue { stored: stored(&field)?, name: field.spelled().text()? });
+            one_or_several(field)?.into_iter().map(named).collect()
+        }
     }
-    let names = Vec::<String>::read(field)?;
-    Ok(names.into_iter().map(|name| StateValue { name: name.clone(), stored: Cell::Text(name) }).collect())
 }
 
 /// How time columns are spelled: `[time]`.
@@ -231,7 +239,7 @@ impl FinishedDoc {
         let mut fields = field.table()?;
         let none = fields.text("none")?;
         let (at, started) = (fields.get("at")?, fields.get("started")?);
-        let named = fields.get::<Vec<Written>>("states")?;
+        let named = fields.take("states").map(names).transpose()?;
         let (filter, why) = (fields.get("where")?, fields.why()?);
         let table = fields.at();
         // A misspelt key says more than that another one is missing.
@@ -254,6 +262,15 @@ impl FinishedDoc {
             )),
         }
     }
+}
+
+/// The names of states.
+fn names(field: Field<'_>) -> Result<Vec<Written>, SpecError> {
+    one_or_several(field)?.into_iter().map(|field| field.spelled().written()).collect()
+}
+
+fn one_or_several(field: Field<'_>) -> Result<Vec<Field<'_>>, SpecError> {
+    if let Value::Array(_) = field.value() { field.items() } else { Ok(vec![field]) }
 }
 
 fn state(known: &States, name: &Written) -> Result<StateValue, SpecError> {

@@ -87,7 +87,7 @@ fn resolved<E>(
 ) -> Result<QueueSpec, ResolveError<E>> {
     let (node, variants) = choose(preset, preset.for_engine(live.engine)?, live, place, ask)?;
     let node = preset.filled_with(node, &place.options)?;
-    let mut document = Document::of(&preset.document, &preset.name, node)?;
+    let mut document = Document::of(&preset.document, &preset.name, node, live.engine)?;
     if let Some(waits) = waits {
         waits.turn(&mut document)?;
     }
