@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// A config file, read and checked whole.
+/// A config file, read and checked.
 #[derive(Debug, Default)]
 pub struct Config {
     /// The target when none is named.
@@ -23,6 +23,8 @@ pub struct Config {
     /// Their names, in the order of the file.
     pub order: Vec<String>,
     pub mappings: Vec<Preset>,
+    /// Mappings that cannot be read, by name: an error for the targets that use them.
+    pub broken: Vec<(String, SpecError)>,
 }
 
 /// A named store with its settings: `[target.NAME]`.
@@ -98,7 +100,7 @@ impl Config {
     /// Reads the text of a config file.
     ///
     /// # Errors
-    /// See [`Config::read`].
+    /// See [`Config::read`]. An error in a mapping is kept for those who use it.
     pub fn parse(name: &str, text: &str) -> Result<Config, SpecError> {
         let mut root = Fields::of(name, "", Node::parse(name, text)?)?;
         let default_target = root.take("default_target").map(Field::written).transpose()?;
@@ -112,7 +114,10 @@ impl Config {
         if let Some(field) = root.take("mapping") {
             for (mapping, field) in field.table()?.rest() {
                 let document = format!("{name}, mapping {mapping}");
-                config.mappings.push(Preset::of(&document, &mapping, field.into_node())?);
+                match Preset::of(&document, &mapping, field.into_node()) {
+                    Ok(preset) => config.mappings.push(preset),
+                    Err(error) => config.broken.push((mapping, error)),
+                }
             }
         }
         root.finish()?;
@@ -132,7 +137,9 @@ impl Config {
 /// # Errors
 /// The program's message, which calls the file by that name and repeats no password.
 pub fn check(name: &str, text: &str) -> Result<(), String> {
-    Config::parse(name, text).map(drop).map_err(|error| CliError::from(error).document().message)
+    let config = Config::parse(name, text);
+    let checked = config.and_then(|config| config.broken.into_iter().next().map_or(Ok(()), |(_, error)| Err(error)));
+    checked.map_err(|error| CliError::from(error).document().message)
 }
 
 fn unreadable(path: &Path) -> String {

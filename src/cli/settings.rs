@@ -10,7 +10,7 @@ use crate::history::{Keep, RecordOptions};
 use crate::ops::Session;
 use crate::output::WarnAbove;
 use crate::policy::{Policy, Thresholds, TooLong};
-use crate::preset::{Catalog, Place, did_you_mean};
+use crate::preset::{Catalog, Place, SpecError, did_you_mean};
 use crate::store::{Address, Interrupt, Limits, Store, Surroundings};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -75,8 +75,12 @@ impl Settings {
         let targets: Vec<String> = config.targets.keys().cloned().collect();
         let mut catalog = Catalog::built_in()?;
         for mapping in config.mappings {
-            catalog.add(mapping)?;
+            let name = mapping.name.clone();
+            if let Err(error) = catalog.add(mapping) {
+                catalog.add_broken(name, error);
+            }
         }
+        config.broken.into_iter().for_each(|(name, error)| catalog.add_broken(name, error));
         let target_origin = match (args.target(), environment.get("JOBDOCTOR_TARGET"), &target_name) {
             (Some(_), _, _) => "--target",
             (None, Some(_), _) => "JOBDOCTOR_TARGET",
@@ -114,11 +118,11 @@ impl Settings {
         })
     }
 
-    /// The named targets, or all if none is named: in the order of the config file, each once.
+    /// The named targets, or all if none is named, in the order of the config file, each once; and what is wrong with mappings.
     ///
     /// # Errors
     /// When the config file cannot be used, or has no such target, or no target at all.
-    pub fn targets(args: &StoreArgs, environment: &Environment) -> Result<Vec<String>, CliError> {
+    pub fn targets(args: &StoreArgs, environment: &Environment) -> Result<(Vec<String>, Vec<SpecError>), CliError> {
         let path = config_path(args, environment).map(|(path, _)| path);
         let Some(file) = &path else {
             return Err(CliError::new(Exit::Usage, "several targets need a config file, but there is none").hint(
@@ -136,7 +140,8 @@ impl Settings {
             return Err(no_such_target(name, &config, path.as_deref()));
         }
         let is_meant = |name: &String| args.target.is_empty() || args.target.contains(name);
-        Ok(config.order.into_iter().filter(is_meant).collect())
+        let broken = config.broken.into_iter().map(|(_, error)| error).collect();
+        Ok((config.order.into_iter().filter(is_meant).collect(), broken))
     }
 
     /// The database that the settings name. Call it once a run: a password file may be a pipe, which can be read only once.

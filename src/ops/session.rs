@@ -7,8 +7,8 @@ use crate::model::{Cell, Engine, Timestamp};
 use crate::output::{self, advice};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{
-    Catalog, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, QueueSpec, SpecError, Table, Waits,
-    WrittenAt, detect, detect_prefixed, resolve, resolve_waiting,
+    Catalog, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, QueueSpec, ResolveError, SpecError,
+    Table, Waits, WrittenAt, all_tables_sql, detect, detect_prefixed, did_you_mean, resolve, resolve_waiting,
 };
 use crate::store::{Caution, Limits, Reader, Store, StoreError};
 use std::collections::BTreeSet;
@@ -118,12 +118,16 @@ impl Session<'_> {
                 }
             },
         };
-        let spec = {
+        let resolved = {
             let mut ask = |sql: &str| reader.ask(sql);
             match waits {
-                None => resolve::<StoreError>(preset, &live, self.place, &mut ask)?,
-                Some(waits) => resolve_waiting::<StoreError>(preset, &live, self.place, waits, &mut ask)?,
+                None => resolve::<StoreError>(preset, &live, self.place, &mut ask),
+                Some(waits) => resolve_waiting::<StoreError>(preset, &live, self.place, waits, &mut ask),
             }
+        };
+        let spec = match resolved {
+            Err(ResolveError::Spec(error)) => return Err(with_near_miss(reader.as_mut(), engine, error)?.into()),
+            resolved => resolved?,
         };
         if named.is_none() && waits.is_none() {
             states_are_known(reader.as_mut(), &live, &spec)?;
@@ -166,7 +170,7 @@ impl Session<'_> {
                 .flat_map(|p| p.table_names(engine, &self.place.options))
                 .collect(),
         };
-        names.extend(self.place.table.clone());
+        names.extend(self.place.table_names());
         names.push(LEDGER.to_owned());
         names.sort();
         names.dedup();
@@ -193,6 +197,19 @@ fn unfamiliar_states(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpe
     }
     let states = reader.states_in_use(spec)?;
     Ok(states.iter().map(Cell::to_string).filter(|stored| !is_known(spec, stored)).collect())
+}
+
+/// The error with a suggestion where a table is missing and one of a similar name is there.
+fn with_near_miss(reader: &mut dyn Reader, engine: Engine, mut error: SpecError) -> Result<SpecError, StoreError> {
+    if let Some(missing) = &error.missing_table {
+        let known = reader.texts(all_tables_sql(engine))?;
+        let hint = match known.iter().find(|name| name.to_lowercase() == missing.to_lowercase()) {
+            Some(name) => format!(", did you mean `{name}`?"),
+            None => did_you_mean(missing, known.iter().map(String::as_str)),
+        };
+        error.message.push_str(&hint);
+    }
+    Ok(error)
 }
 
 /// The state's column, if it is one of the claim's own table, and that table.

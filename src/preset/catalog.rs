@@ -5,6 +5,7 @@ use super::fields::{Field, Fields, Read, Word};
 use super::node::{Node, Value};
 use super::options::{PresetOption, chosen, fill, options, samples};
 use super::queue::Proof;
+use super::table_name::meanings;
 use super::variant::{Variant, variants};
 use super::{SpecError, WrittenAt, did_you_mean};
 use crate::model::Engine;
@@ -70,7 +71,11 @@ pub(crate) struct Shape {
 
 /// All presets and mappings that can be named; by default none.
 #[derive(Debug, Clone, Default)]
-pub struct Catalog(Vec<Preset>);
+pub struct Catalog {
+    presets: Vec<Preset>,
+    /// Mappings that cannot be read, by name.
+    broken: Vec<(String, SpecError)>,
+}
 
 impl Preset {
     /// Reads a preset or mapping and proves that it is well-formed for each of its engines.
@@ -212,8 +217,8 @@ impl Preset {
         if self.engines.contains(&engine) { engine } else { self.engines.first().copied().unwrap_or(engine) }
     }
 
-    /// The physical names of its tables on that engine, in whatever variant, with these values for its options. For an engine
-    /// that it does not know those on another one, so that they can be recognised and refused.
+    /// What its tables may be called in the catalog of that engine, in whatever variant, with these values for its options. For an
+    /// engine that it does not know those on another one, so that they can be recognised and refused.
     pub fn table_names(&self, engine: Engine, options: &BTreeMap<String, String>) -> Vec<String> {
         let filled = |node: Node| self.filled_with(node.clone(), options).or_else(|_| self.filled(node));
         let node = self.picked(self.naming_tables(), self.engine_or_other(engine)).and_then(filled);
@@ -225,7 +230,7 @@ impl Preset {
         let of_variants = node.get("variant").map_or(&[][..], Node::items);
         let of_variants = of_variants.iter().filter_map(|variant| variant.get("tables")).flat_map(Node::texts);
         let names = named.iter().copied().chain(others).chain(of_variants);
-        names.map(|(_, name)| name.to_owned()).collect()
+        names.flat_map(|(_, name)| meanings(name)).map(|(_, name)| name).collect()
     }
 
     /// Of the document what names its tables, in whatever variant. Each run asks all presets, and most of them are not here.
@@ -269,7 +274,7 @@ impl Catalog {
             let preset = Preset::read(&document, name, Node::parse(&document, text)?)?;
             Ok(Preset { built_in: true, text, ..preset })
         });
-        presets.collect::<Result<_, _>>().map(Catalog)
+        Ok(Catalog { presets: presets.collect::<Result<_, _>>()?, broken: Vec::new() })
     }
 
     /// Adds a mapping.
@@ -277,23 +282,36 @@ impl Catalog {
     /// # Errors
     /// When its name is taken.
     pub fn add(&mut self, preset: Preset) -> Result<(), SpecError> {
-        if self.0.iter().any(|known| known.name == preset.name) {
+        if self.presets.iter().any(|known| known.name == preset.name) {
             return Err(SpecError::whole(
                 &preset.document,
                 format!("the name `{}` is taken by another preset; choose another one", preset.name),
             ));
         }
-        self.0.push(preset);
+        self.presets.push(preset);
         Ok(())
+    }
+
+    /// Adds a mapping that cannot be read: an error for those who name it.
+    pub fn add_broken(&mut self, name: String, error: SpecError) {
+        self.broken.push((name, error));
+    }
+
+    /// What is wrong with the mappings that cannot be read.
+    pub fn broken(&self) -> impl Iterator<Item = &SpecError> {
+        self.broken.iter().map(|(_, error)| error)
     }
 
     /// The preset or mapping of that name.
     ///
     /// # Errors
-    /// When there is none; with a suggestion.
+    /// When there is none, with a suggestion; or when it cannot be read.
     pub fn find(&self, name: &str) -> Result<&Preset, SpecError> {
-        self.0.iter().find(|preset| preset.name == name).ok_or_else(|| {
-            let hint = did_you_mean(name, self.0.iter().map(|preset| preset.name.as_str()));
+        if let Some((_, error)) = self.broken.iter().find(|(broken, _)| broken == name) {
+            return Err(error.clone());
+        }
+        self.presets.iter().find(|preset| preset.name == name).ok_or_else(|| {
+            let hint = did_you_mean(name, self.presets.iter().map(|preset| preset.name.as_str()));
             SpecError::whole(
                 &format!("preset {name}"),
                 format!("there is no such preset or mapping{hint} (`jobdoctor presets` lists them)"),
@@ -303,6 +321,6 @@ impl Catalog {
 
     /// All of them, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Preset> {
-        self.0.iter()
+        self.presets.iter()
     }
 }

@@ -10,6 +10,8 @@ pub struct SpecError {
     pub at: WrittenAt,
     /// What is wrong, as a fragment.
     pub message: String,
+    /// The table that no schema has, where that is what is wrong.
+    pub missing_table: Option<String>,
 }
 
 impl SpecError {
@@ -38,7 +40,7 @@ impl WrittenAt {
 
     /// An error about what stands there.
     pub fn error(&self, message: impl Into<String>) -> SpecError {
-        SpecError { at: self.clone(), message: message.into() }
+        SpecError { at: self.clone(), message: message.into(), missing_table: None }
     }
 }
 

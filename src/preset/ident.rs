@@ -7,6 +7,13 @@ pub fn quoted(name: &str) -> String {
     format!("\"{inner}\"")
 }
 
+/// The name in double quotes, if the whole of the text is one.
+pub(super) fn unquoted(text: &str) -> Option<String> {
+    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
+    let is_one = !inner.is_empty() && !inner.replace("\"\"", "").contains('"');
+    is_one.then(|| inner.replace("\"\"", "\""))
+}
+
 /// A table's full name.
 pub fn qualified(schema: &str, name: &str) -> String {
     format!("{}.{}", quoted(schema), quoted(name))

@@ -1,6 +1,7 @@
 //! What a database says about its own tables: plain facts, read by a store.
 
 use super::queue::StateValue;
+use super::table_name::meanings;
 use crate::model::Engine;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -101,7 +102,18 @@ impl LiveTable {
 impl LiveSchema {
     /// The table of that name: in `schema` if one is named, else the visible one.
     pub fn table(&self, schema: Option<&str>, name: &str) -> Option<&LiveTable> {
-        self.tables.iter().find(|table| table.name == name && schema.map_or(table.visible, |s| s == table.schema))
+        let is_same = |a: &str, b: &str| match self.engine {
+            Engine::Postgres => a == b,
+            Engine::Sqlite => a.eq_ignore_ascii_case(b),
+        };
+        let is_there = |table: &LiveTable| schema.map_or(table.visible, |schema| is_same(schema, &table.schema));
+        self.tables.iter().find(|table| is_same(&table.name, name) && is_there(table))
+    }
+
+    /// The table that a written name means. A schema that it names counts more than `within`.
+    pub(super) fn table_meant(&self, within: Option<&str>, written: &str) -> Option<&LiveTable> {
+        let meanings = meanings(written).into_iter();
+        meanings.filter_map(|(schema, name)| self.table(schema.as_deref().or(within), &name)).next()
     }
 
     /// The labels of a column's type, if that is an enum. Enums of one name in several schemas are taken together.

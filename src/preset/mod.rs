@@ -17,6 +17,7 @@ mod probe;
 mod queue;
 mod resolve;
 mod statement_tables;
+mod table_name;
 mod template;
 mod variant;
 
@@ -34,5 +35,6 @@ pub use probe::Ask;
 pub use queue::*;
 pub use resolve::{Place, ResolveError, Waits, resolve, resolve_waiting};
 pub use statement_tables::Touch;
+pub use table_name::all_tables_sql;
 pub use template::{Marker, Piece, Template, TemplateError, is_name};
 pub(crate) use variant::{Probe, Variant};

@@ -84,6 +84,9 @@ pub trait Reader: LedgerReader {
     /// The answer to a boolean SQL query; NULL and no row count as no.
     fn ask(&mut self, sql: &str) -> Result<bool, StoreError>;
 
+    /// The first column of a query, as text.
+    fn texts(&mut self, sql: &str) -> Result<Vec<String>, StoreError>;
+
     /// The number that a query of the preset gives; NULL, no row and any other value count as 0.
     fn number(&mut self, spec: &QueueSpec, sql: &Template) -> Result<u64, StoreError>;
 

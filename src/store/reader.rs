@@ -52,6 +52,11 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         Ok(!matches!(answer, None | Some(Cell::Null | Cell::Integer(0))))
     }
 
+    fn texts(&mut self, sql: &str) -> Result<Vec<String>, StoreError> {
+        let rows = self.session.query(&Statement::plain(sql))?;
+        Ok(rows.iter().filter_map(|row| row.first()?.to_text()).collect())
+    }
+
     fn number(&mut self, spec: &QueueSpec, sql: &Template) -> Result<u64, StoreError> {
         let rows = self.session.query(&sql::question(spec, self.session.dialect(), sql))?;
         Ok(match rows.first().and_then(|row| row.first()) {

@@ -121,7 +121,8 @@ warning: that is more than 5: workers die often here (warn_above of target app):
 fn complaint(text: &str) -> String {
     let doctor = orders();
     write(&doctor, text);
-    fails(&doctor, &["stale", "--db", "orders.db", "--config", "config.toml", "--preset", "orders"], 78).stderr
+    let preset = if text.contains("mapping.lease") { "lease" } else { "orders" };
+    fails(&doctor, &["stale", "--db", "orders.db", "--config", "config.toml", "--preset", preset], 78).stderr
 }
 
 #[test]

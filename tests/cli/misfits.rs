@@ -62,7 +62,7 @@ fn a_state_that_nobody_knows() {
 #[test]
 fn a_table_that_is_not_there() {
     let ran = fails(&calm(), &["stale", "--db", "queue.db", "--preset", "lease", "--table", "jbos"], 78);
-    assert_snapshot!(ran.stderr, @"error: preset lease: there is no table `jbos` in this database");
+    assert_snapshot!(ran.stderr, @"error: preset lease: there is no table `jbos` in this database, did you mean `jobs`?");
 }
 
 #[test]

@@ -52,6 +52,9 @@ fn document(settings: &Settings) -> Result<Env, CliError> {
         engine: engine.map(str::to_owned),
         database: address.map(Address::label),
         settings: list,
-        warnings: database.warnings().iter().cloned().chain(database.dropped()).collect(),
+        warnings: {
+            let broken = settings.catalog.broken().map(ToString::to_string);
+            database.warnings().iter().cloned().chain(database.dropped()).chain(broken).collect()
+        },
     })
 }

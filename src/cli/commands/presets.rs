@@ -80,6 +80,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let how = args.how();
     let store = StoreArgs { config: how.config.clone(), no_config: how.no_config, ..StoreArgs::default() };
     let settings = Settings::resolve(&store, &context.environment)?;
+    if let (None, None) = (&args.action, &args.name) {
+        settings.catalog.broken().for_each(|error| context.ui.warn(&error.to_string()));
+    }
     match (&args.action, &args.name) {
         (Some(Action::Show(show)), _) if show.toml => print_toml(settings.catalog.find(&show.name)?, context)?,
         (None, Some(name)) => print_toml(settings.catalog.find(name)?, context)?,

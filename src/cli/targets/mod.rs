@@ -44,7 +44,8 @@ pub fn each_target<'a, R: Request>(command: &'a R, context: &Context) -> Result<
     let mut probe = command.clone();
     let Some(several) = probe.several().filter(Several::are_requested) else { return Ok(None) };
     several.check_options()?;
-    let targets = Settings::targets(several.store, &context.environment)?;
+    let (targets, broken) = Settings::targets(several.store, &context.environment)?;
+    broken.iter().for_each(|error| context.ui.warn_about_setup(&error.to_string()));
     several.check_files(&targets)?;
     Ok(Some(EachTarget { command, name: several.name, targets }))
 }

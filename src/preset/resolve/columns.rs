@@ -5,6 +5,7 @@ use super::fragments::Within;
 use crate::model::Engine;
 use crate::preset::encoding::{Encoding, Encodings};
 use crate::preset::fields::Written;
+use crate::preset::ident::unquoted;
 use crate::preset::queue::*;
 use crate::preset::template::{Template, is_name};
 use crate::preset::{SpecError, did_you_mean};
@@ -151,13 +152,6 @@ impl Binder<'_> {
 pub(super) fn literal(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('\'')?.strip_suffix('\'')?;
     (!inner.contains('\'')).then_some(inner)
-}
-
-/// The name in double quotes, if the whole of the text is one.
-fn unquoted(text: &str) -> Option<String> {
-    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
-    let is_one = !inner.is_empty() && !inner.replace("\"\"", "").contains('"');
-    is_one.then(|| inner.replace("\"\"", "\""))
 }
 
 /// Whether a Postgres column of that type holds whole numbers and nothing else.

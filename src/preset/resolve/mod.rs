@@ -20,6 +20,7 @@ use super::fields::Fragment;
 use super::live::{LiveSchema, LiveTable};
 use super::probe::{Ask, Tables, choose};
 use super::queue::*;
+use super::table_name::meanings;
 use super::template::{Piece, Template};
 use fragments::Within;
 use place::missing_table;
@@ -34,6 +35,13 @@ pub struct Place {
     pub table: Option<String>,
     /// `--option`: what only the operator knows, by the preset's names for it.
     pub options: BTreeMap<String, String>,
+}
+
+impl Place {
+    /// What the table that the operator names may be called in the catalog.
+    pub fn table_names(&self) -> impl Iterator<Item = String> {
+        self.table.iter().flat_map(|table| meanings(table)).map(|(_, name)| name)
+    }
 }
 
 /// Why a preset could not be resolved.
@@ -93,7 +101,7 @@ fn resolved<E>(
     }
     let (schema, tables) = physical_tables(&document, live, place)?;
     let within = (!schema.is_empty()).then_some(schema.as_str());
-    if let Some(table) = place.table.as_deref().filter(|table| live.table(within, table).is_none()) {
+    if let Some(table) = place.table.as_deref().filter(|table| live.table_meant(within, table).is_none()) {
         return Err(missing_table(&preset.document, table, live, &schema).into());
     }
     let spec = Binder::new(&preset.document, &document, live, schema, tables.clone())?.bind(variants)?;

@@ -6,6 +6,7 @@ use crate::preset::document::{ClaimFrom, Document};
 use crate::preset::live::LiveSchema;
 use crate::preset::probe::Tables;
 use crate::preset::queue::{LEDGER, LEDGER_COLUMNS, LedgerSpec, Table};
+use crate::preset::table_name::meanings;
 use crate::preset::template::Column;
 use crate::preset::template::Piece;
 
@@ -28,25 +29,32 @@ pub(in crate::preset) fn physical_tables<'a>(
     };
     let explicit = place.schema.as_deref().or(document.schema.as_deref());
     // Without a word about the schema, the claim's own table decides: the others live where it does.
-    let schema = match (explicit, &main) {
-        (Some(schema), _) => schema.to_owned(),
-        (None, Some(main)) => {
-            let named = document.tables.iter().find(|(logical, _)| logical == main);
-            let name = named.map_or_else(|| main.clone(), |(logical, name)| physical(logical, name));
-            live.table(None, &name).map_or_else(String::new, |table| table.schema.clone())
+    let own = main.as_ref().and_then(|main| {
+        let named = document.tables.iter().find(|(logical, _)| logical == main);
+        let name = named.map_or_else(|| main.clone(), |(logical, name)| physical(logical, name));
+        live.table_meant(explicit, &name).map(|table| (name, table))
+    });
+    let schema = match (explicit, own) {
+        (Some(schema), Some((name, table))) if table.schema != schema => {
+            let message =
+                format!("table `{name}` is in schema {}, and another schema is named: {schema}", table.schema);
+            return Err(SpecError::whole(&format!("preset {}", document.name), message));
         }
-        (None, None) => String::new(),
+        (Some(schema), _) => schema.to_owned(),
+        (None, own) => own.map_or_else(String::new, |(_, table)| table.schema.clone()),
     };
     let within = (!schema.is_empty()).then_some(schema.as_str());
     let tables = document
         .tables
         .iter()
-        .map(|(logical, name)| (logical.clone(), live.table(within, &physical(logical, name))))
+        .map(|(logical, name)| (logical.clone(), live.table_meant(within, &physical(logical, name))))
         .collect();
     Ok((schema, tables))
 }
 
 pub(super) fn missing_table(document: &str, name: &str, live: &LiveSchema, schema: &str) -> SpecError {
+    let qualified = meanings(name).into_iter().find_map(|(schema, name)| Some((schema?, name)));
+    let (schema, name) = qualified.as_ref().map_or((schema, name), |(schema, name)| (schema.as_str(), name.as_str()));
     let elsewhere = live.schemas_of(name);
     let message = match (elsewhere.as_slice(), schema) {
         ([], "") => format!("there is no table `{name}` in this database"),
@@ -59,7 +67,8 @@ pub(super) fn missing_table(document: &str, name: &str, live: &LiveSchema, schem
             format!("there is no table `{name}` in schema `{schema}`; there is one in schema {}", found.join(", "))
         }
     };
-    SpecError::whole(document, message)
+    let missing_table = elsewhere.is_empty().then(|| name.to_owned());
+    SpecError { missing_table, ..SpecError::whole(document, message) }
 }
 
 impl Binder<'_> {

@@ -14,12 +14,20 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
     let mut tables = Vec::new();
     let may_write = session.file.may_write();
     for name in names {
+        // Names that differ in case alone are one to SQLite.
+        if tables.iter().any(|table: &LiveTable| table.name.eq_ignore_ascii_case(name)) {
+            continue;
+        }
         let columns =
             ask(session, "SELECT name, lower(type), pk, \"notnull\" FROM pragma_table_xinfo(?1, 'main')", name)?;
         if columns.is_empty() {
             continue;
         }
-        let kind = ask(session, "SELECT type FROM sqlite_schema WHERE name = ?1 AND type IN ('table', 'view')", name)?;
+        let kind = ask(
+            session,
+            "SELECT type FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type IN ('table', 'view')",
+            name,
+        )?;
         let is_view = kind.first().is_some_and(|row| text(row, 0) == "view");
         let writable = may_write && !is_view;
         let mut table = LiveTable {
@@ -48,7 +56,7 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
                 writable,
             });
         }
-        let triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1";
+        let triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE";
         table.triggers = ask(session, triggers, name)?.iter().map(|row| text(row, 0)).collect();
         for index in ask(session, "SELECT name, \"unique\", partial FROM pragma_index_list(?1, 'main')", name)? {
             let info = "SELECT name FROM pragma_index_info(?1, 'main') ORDER BY seqno";

@@ -63,6 +63,10 @@ impl Reader for MemoryReader {
         panic!("the memory store speaks no SQL: {sql}")
     }
 
+    fn texts(&mut self, _sql: &str) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
     fn number(&mut self, _: &QueueSpec, sql: &Template) -> Result<u64, StoreError> {
         panic!("the memory store speaks no SQL: {sql:?}")
     }

@@ -1,0 +1,74 @@
+//! A table's name as people write it: bare or in double quotes, with its schema or without, in another case.
+
+use super::ident::unquoted;
+use crate::model::Engine;
+
+/// What a written name may mean, the likeliest first: the schema, if it names one, and the table.
+///
+/// The catalog's own spelling comes before what SQL would make of it, which folds a bare name to lower case.
+pub(super) fn meanings(written: &str) -> Vec<(Option<String>, String)> {
+    let mut meanings = vec![(None, written.to_owned())];
+    let parts = parts(written);
+    for folded in [false, true] {
+        let part = |part: &&str| match unquoted(part) {
+            Some(name) => name,
+            None if folded => part.to_lowercase(),
+            None => (*part).to_owned(),
+        };
+        let meaning = match parts.as_slice() {
+            [table] => (None, part(table)),
+            [schema, table] => (Some(part(schema)), part(table)),
+            _ => continue,
+        };
+        if !meanings.contains(&meaning) {
+            meanings.push(meaning);
+        }
+    }
+    meanings
+}
+
+/// The parts between the dots that stand outside double quotes.
+fn parts(written: &str) -> Vec<&str> {
+    let mut is_quoted = false;
+    let is_dot = |c: char| {
+        is_quoted ^= c == '"';
+        c == '.' && !is_quoted
+    };
+    written.split(is_dot).collect()
+}
+
+/// Asks for the names of all tables and views, for suggestions.
+pub fn all_tables_sql(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Postgres => {
+            "SELECT c.relname::text FROM pg_catalog.pg_class AS c \
+             JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace \
+             WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema') \
+             AND n.nspname NOT LIKE 'pg_toast%' ORDER BY 1 LIMIT 10000"
+        }
+        Engine::Sqlite => "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY 1 LIMIT 10000",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_what_the_catalog_has_and_then_what_sql_would_read() {
+        let meant = |written| {
+            let text = |(schema, table): (Option<String>, String)| format!("{}/{table}", schema.unwrap_or_default());
+            meanings(written).into_iter().map(text).collect::<Vec<_>>().join(" ")
+        };
+        for (written, expected) in [
+            ("jobs", "/jobs"),
+            ("Jobs", "/Jobs /jobs"),
+            ("app.jobs", "/app.jobs app/jobs"),
+            ("App.\"Job.s\"", "/App.\"Job.s\" App/Job.s app/Job.s"),
+            ("\"a\"\"b\"", "/\"a\"\"b\" /a\"b"),
+            ("a.b.c", "/a.b.c"),
+        ] {
+            assert_eq!(meant(written), expected);
+        }
+    }
+}
