@@ -18,6 +18,7 @@ mod inert;
 mod init;
 mod input;
 mod mapping;
+mod mapping_shapes;
 mod mapping_tables;
 mod misfits;
 mod odd_columns;

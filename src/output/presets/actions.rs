@@ -65,8 +65,14 @@ fn implied(document: &Document, doc: &ActionDoc) -> Vec<(String, String)> {
     }
     let attempts = match document.attempts_change(doc) {
         AttemptsChange::Keep => None,
-        AttemptsChange::Add(n) if n < 0 => Some(format!("goes down by {}", n.unsigned_abs())),
-        AttemptsChange::Add(n) => Some(format!("goes up by {n}")),
+        AttemptsChange::Zero if document.attempts.counts_down => Some("goes back to its maximum".to_owned()),
+        AttemptsChange::ToMax if document.attempts.counts_down => {
+            Some("goes down to 0: the job does not run again".to_owned())
+        }
+        AttemptsChange::Add(n) if (n < 0) != document.attempts.counts_down => {
+            Some(format!("goes down by {}", n.unsigned_abs()))
+        }
+        AttemptsChange::Add(n) => Some(format!("goes up by {}", n.unsigned_abs())),
         AttemptsChange::Zero => Some("goes back to 0".to_owned()),
         AttemptsChange::ToMax => Some("goes up to its maximum: the job does not run again".to_owned()),
     };

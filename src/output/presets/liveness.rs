@@ -140,7 +140,8 @@ fn counted(document: &Document) -> String {
         Counted::AtReclaim => "counts a lost run when it is reclaimed",
         Counted::NotInTheTable => "is not changed by a reclaim",
     };
-    format!("{} {rule}", column(document, written))
+    let left = if attempts.counts_down { "is what is left of the attempts: it " } else { "" };
+    format!("{} {left}{rule}", column(document, written))
 }
 
 fn exhausted(document: &Document) -> String {

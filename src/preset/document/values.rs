@@ -118,6 +118,8 @@ pub(crate) struct AttemptsDoc {
     pub(crate) counted: Counted,
     pub(crate) exhausted: Exhausted,
     pub(crate) max_counts: MaxCounts,
+    /// True if the column holds the attempts that are left.
+    pub(crate) counts_down: bool,
     pub(crate) why: Option<String>,
 }
 
@@ -137,6 +139,7 @@ impl Default for AttemptsDoc {
             counted: Counted::NotInTheTable,
             exhausted: Exhausted::Leave,
             max_counts: MaxCounts::Runs,
+            counts_down: false,
             why: None,
         }
     }
@@ -152,11 +155,26 @@ impl Read for AttemptsDoc {
             counted: fields.must("counted")?,
             exhausted: fields.get("exhausted")?.unwrap_or(Exhausted::Fail),
             max_counts: fields.get("max_counts")?.unwrap_or(MaxCounts::Runs),
+            counts_down: fields.get("direction")? == Some(Direction::Down),
             why: fields.why()?,
         };
+        if attempts.counts_down && attempts.max.is_none() {
+            return Err(fields.error("`direction = \"down\"` needs `max`: the number that a new job begins with"));
+        }
         fields.finish()?;
         Ok(attempts)
     }
+}
+
+/// Where a counter of attempts goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Up,
+    Down,
+}
+
+impl Word for Direction {
+    const WORDS: &'static [(&'static str, Direction)] = &[("up", Direction::Up), ("down", Direction::Down)];
 }
 
 impl Read for MaxDoc {

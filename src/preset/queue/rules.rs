@@ -3,7 +3,7 @@
 use super::{Expr, StateValue, TimeColumn};
 use crate::model::AttemptsChange;
 use crate::preset::template::Column;
-use crate::preset::template::Template;
+use crate::preset::template::{Piece, Template};
 use std::time::Duration;
 
 /// A source of liveness.
@@ -119,8 +119,10 @@ pub fn silence_allowed(source: &Liveness, older: Option<Duration>, on_row: Optio
 /// How attempts are counted.
 #[derive(Debug, Clone)]
 pub struct Attempts {
-    /// The counter.
+    /// The number of attempts: the counter, or the maximum minus `left`.
     pub column: Option<Expr>,
+    /// The counter where it counts down: the attempts that are left.
+    pub left: Option<Column>,
     /// The most there may be; `None` is no limit that the table knows.
     pub max: Option<Max>,
     /// How often the job was lost before, where the row counts it; NULL there is never.
@@ -131,6 +133,21 @@ pub struct Attempts {
     pub exhausted: Exhausted,
     /// What the maximum counts.
     pub max_counts: MaxCounts,
+}
+
+impl Attempts {
+    /// The maximum as SQL; empty where there is none.
+    pub(in crate::preset) fn max_sql(&self) -> Vec<Piece> {
+        match &self.max {
+            Some(Max::Number(max)) => vec![Piece::Text(max.to_string())],
+            Some(Max::Expr(Expr::Column(max))) => vec![Piece::Column(max.clone())],
+            Some(Max::Expr(Expr::Sql(Template(pieces)))) => {
+                let bracket = |text: &str| Piece::Text(text.to_owned());
+                [bracket("(")].into_iter().chain(pieces.iter().cloned()).chain([bracket(")")]).collect()
+            }
+            None => Vec::new(),
+        }
+    }
 }
 
 /// Where the maximum of attempts is.

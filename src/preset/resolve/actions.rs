@@ -117,6 +117,11 @@ impl Binder<'_> {
             let value = Template(vec![Piece::Literal(to.stored.clone())]);
             assignments.push(Assignment { column: column.clone(), value, encodings: None, at: to_at });
         }
+        if let Some(left) = attempts.left.as_ref().filter(|_| change != AttemptsChange::Keep) {
+            let value = Template(still_left(change, left, attempts));
+            assignments.push(Assignment { column: left.clone(), value, encodings: None, at: at.clone() });
+            return Ok(assignments);
+        }
         let value = match (change, &attempts.column) {
             (AttemptsChange::Keep, _) | (_, None) => return Ok(assignments),
             (_, Some(Expr::Sql(_))) => {
@@ -244,5 +249,19 @@ impl Binder<'_> {
             name = stalls.name,
             alias = stalls.alias
         )))
+    }
+}
+
+/// The value of a counter of attempts that are left, after that change of the attempts.
+fn still_left(change: AttemptsChange, left: &Column, attempts: &Attempts) -> Vec<Piece> {
+    let text = |text: String| Piece::Text(text);
+    match change {
+        AttemptsChange::Keep => vec![Piece::Column(left.clone())],
+        AttemptsChange::Zero => attempts.max_sql(),
+        AttemptsChange::ToMax => vec![text("0".to_owned())],
+        AttemptsChange::Add(n) => {
+            let before = [text("coalesce(".to_owned()), Piece::Column(left.clone()), text(", ".to_owned())];
+            before.into_iter().chain(attempts.max_sql()).chain([text(format!(") - ({n})"))]).collect()
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::preset::SpecError;
 use crate::preset::document::{ClaimFrom, FinishedDoc, MaxDoc, MaxRuntimeDoc};
 use crate::preset::fields::{Fragment, Written};
 use crate::preset::queue::*;
-use crate::preset::template::Template;
+use crate::preset::template::{Piece, Template};
 
 impl Binder<'_> {
     pub(super) fn claim(&self) -> Result<ClaimSpec, SpecError> {
@@ -77,7 +77,8 @@ impl Binder<'_> {
 
     pub(super) fn attempts(&self) -> Result<Attempts, SpecError> {
         let attempts = &self.document.attempts;
-        let spec = Attempts {
+        let mut spec = Attempts {
+            left: None,
             column: self.optional_expr(&attempts.column)?,
             max: match &attempts.max {
                 None => None,
@@ -104,7 +105,31 @@ impl Binder<'_> {
                 return Err(written.error(format!("is {}, and {what} must be an integer", column.type_name)));
             }
         }
+        if let Some(counter) = spec.column.take_if(|_| attempts.counts_down) {
+            let (Expr::Column(left), Some(written)) = (counter, &attempts.column) else {
+                let message = "attempts that are counted down must be a column, and this is an expression";
+                return Err(SpecError::whole(self.name, message));
+            };
+            if spec.max.is_none() {
+                return Err(written.error("is counted down from `max`, and this table has no such column"));
+            }
+            spec.column = Some(Expr::Sql(self.used_up(&spec, &left)));
+            spec.left = Some(left);
+        }
         Ok(spec)
+    }
+
+    /// The attempts behind a counter of those that are left. Neither engine fails on any value, and no text becomes a number.
+    fn used_up(&self, attempts: &Attempts, left: &Column) -> Template {
+        let (text, left) = (|text: &str| Piece::Text(text.to_owned()), || Piece::Column(left.clone()));
+        let (before, after) = match self.live.engine {
+            Engine::Postgres => (vec![text("CAST(")], vec![text(" AS numeric) - "), left()]),
+            Engine::Sqlite => (
+                vec![text("CASE WHEN typeof("), left(), text(") IN ('text', 'blob') THEN "), left(), text(" ELSE ")],
+                vec![text(" - "), left(), text(" END")],
+            ),
+        };
+        Template(before.into_iter().chain(attempts.max_sql()).chain(after).collect())
     }
 
     pub(super) fn rules(&self) -> Result<Rules, SpecError> {

@@ -163,7 +163,8 @@ pub(super) fn is_integer(type_name: &str) -> bool {
 /// False where integers cannot be stored in such a column, or SQLite makes texts of them.
 pub(super) fn may_hold_integers(engine: Engine, type_name: &str) -> bool {
     match engine {
-        Engine::Postgres => type_name.is_empty() || is_integer(type_name),
+        // A numeric without a scale keeps whole numbers whole; what has a fraction is found when it is read.
+        Engine::Postgres => ["", "numeric"].contains(&type_name) || is_integer(type_name),
         Engine::Sqlite => {
             let name = type_name.to_lowercase();
             name.contains("int") || !["char", "clob", "text"].iter().any(|text| name.contains(text))
@@ -186,7 +187,7 @@ fn misfit(encodings: &Encodings, type_name: &str) -> Option<&'static str> {
     let fits = encodings.iter().any(|encoding| match encoding {
         Encoding::Native(None) => zoned,
         Encoding::Native(Some(_)) => zoned || zoneless,
-        Encoding::Epoch(_) => integer,
+        Encoding::Epoch(_) => integer || type_name == "numeric",
         Encoding::EpochFloat => float || integer,
         Encoding::Text(_) => text,
     });

@@ -3,7 +3,7 @@
 
 use super::builder::{Param, Sql, column_sql};
 use super::projection::lock_sql;
-use crate::model::{Cell, FUTURE_TOLERANCE, Timestamp};
+use crate::model::{Cell, Engine, FUTURE_TOLERANCE, Timestamp};
 use crate::preset::encoding::{Encoding, Unit};
 use crate::preset::ident::literal;
 use crate::preset::{
@@ -227,6 +227,10 @@ fn implausible(sql: &mut Sql<'_>, time: &TimeColumn, latest: Timestamp) {
     }
     if let Some(condition) = sql.dialect.stored_otherwise(&column, storage(time)) {
         sql.push(&format!(" OR {condition}"));
+    }
+    let is_float = time.encodings.iter().any(|encoding| matches!(encoding, Encoding::EpochFloat));
+    if sql.dialect.engine() == Engine::Postgres && time.column.type_name == "numeric" && !is_float {
+        sql.push(&format!(" OR pg_catalog.scale({column}) <> 0"));
     }
     let native = time.encodings.iter().any(|encoding| matches!(encoding, Encoding::Native(_)));
     if native && let Some(condition) = sql.dialect.infinite(&column) {

@@ -1,0 +1,198 @@
+//! Home-made queues as people build them: states that are numbers and flags, counters that count down, logs of heartbeats,
+//! times inside JSON.
+
+use crate::support::cli::Ran;
+use crate::support::shop::{Shop, on_both};
+use serde_json::Value;
+use std::fs;
+
+struct Queue<'s> {
+    shop: &'s Shop,
+    config: String,
+}
+
+impl<'s> Queue<'s> {
+    fn new(shop: &'s Shop, mapping: &str) -> Queue<'s> {
+        fs::write(shop.doctor.path("m.toml"), mapping).expect("the config file");
+        Queue { shop, config: shop.doctor.path("m.toml").display().to_string() }
+    }
+
+    fn run(&self, words: &[&str]) -> Ran {
+        self.shop.run(&[words, &["--config", &self.config, "--preset", "m"]].concat())
+    }
+
+    fn json(&self, words: &[&str]) -> Value {
+        self.run(&[words, &["--json"]].concat()).exits(0).json()
+    }
+
+    fn stale(&self) -> Vec<String> {
+        self.run(&["stale", "-o", "name"]).exits(0).stdout.lines().map(str::to_owned).collect()
+    }
+
+    /// Applies, and gives back what it did.
+    fn and_back(&self, moved: u64, rows: &str, after: &[&str]) {
+        let before = self.shop.rows(rows);
+        self.run(&["check"]).exits(0);
+        let applied = self.json(&["reclaim", "--apply"]);
+        assert_eq!(applied["summary"]["outcomes"]["moved"], moved, "{applied:#}");
+        assert_eq!(self.shop.rows(rows), after);
+        self.run(&["undo", applied["run_id"].as_str().expect("a run"), "--apply"]).exits(0);
+        assert_eq!(self.shop.rows(rows), before);
+    }
+}
+
+const TIME: &str = "time = { default = { sqlite = 'epoch s', postgres = 'native' } }";
+const AGE: &str = "claimed_at = 'started', liveness = [{ by = 'age', silent_after = '5m' }]";
+
+#[test]
+fn states_that_are_numbers_and_truth_values() {
+    on_both(|shop| {
+        let (time, truth) = if shop.is_postgres() { ("timestamptz", "boolean") } else { ("integer", "boolean") };
+        shop.sql(&format!(
+            "CREATE TABLE n (id integer PRIMARY KEY, status smallint, started {time}, hidden {truth}, lost integer);
+             INSERT INTO n VALUES (1, 1, {{ago 900}}, true, 7), (2, 0, NULL, true, 7), (3, 1, {{ago 1}}, true, 7);
+             CREATE TABLE b (id integer PRIMARY KEY, busy {truth}, started {time});
+             INSERT INTO b VALUES (1, true, {{ago 900}}), (2, false, NULL), (3, true, {{ago 1}})"
+        ));
+        let numbers = format!(
+            "[mapping.m]\n{TIME}\nstates = {{ waiting = 0, in_flight = [1], done = {{ finished = 2 }} }}
+             finished = {{ at = 'started', states = ['finished'] }}
+             claim = {{ table = 'n', key = 'id', state = 'status', {AGE} }}
+             action.requeue = {{ to = 0, clear = 'started', set = {{ hidden = false, lost = 0 }} }}"
+        );
+        let queue = Queue::new(shop, &numbers);
+        assert_eq!(queue.stale(), ["1"]);
+        assert_eq!(queue.json(&["show", "1"])["jobs"][0]["state"], "1");
+        let rows = "SELECT id, status, CASE WHEN hidden THEN 'hidden' ELSE 'shown' END, lost FROM n ORDER BY id";
+        queue.and_back(1, rows, &["1 0 shown 0", "2 0 hidden 7", "3 1 hidden 7"]);
+        let truths = format!(
+            "[mapping.m]\n{TIME}\nstates = {{ waiting = [false], in_flight = {{ busy = true }} }}
+             claim = {{ table = 'b', key = 'id', state = 'busy', {AGE} }}
+             action.requeue = {{ to = false, clear = 'started' }}"
+        );
+        let queue = Queue::new(shop, &truths);
+        assert_eq!(
+            (queue.stale(), &queue.json(&["show", "2"])["jobs"][0]["state"]),
+            (vec!["1".into()], &"false".into())
+        );
+        assert_eq!(queue.json(&["stale"])["jobs"][0]["state"], "busy");
+        let rows = "SELECT id, CASE WHEN busy THEN 'busy' ELSE 'free' END FROM b ORDER BY id";
+        queue.and_back(1, rows, &["1 free", "2 free", "3 busy"]);
+        // A number is no truth value to Postgres, and the message says what cannot be held.
+        if shop.is_postgres() {
+            let ran = Queue::new(shop, &truths.replace("busy = true", "busy = 3")).run(&["check"]).exits(78);
+            assert!(ran.whole().contains("of type boolean, which cannot hold busy"), "{ran:#?}");
+        }
+    });
+}
+
+/// The condition alone tells; each action sets the flags, and `to` is a name for people.
+#[test]
+fn a_state_that_several_flags_tell() {
+    on_both(|shop| {
+        let time = if shop.is_postgres() { "timestamptz" } else { "integer" };
+        shop.sql(&format!(
+            "CREATE TABLE q (id integer PRIMARY KEY, locked boolean, done boolean, started {time});
+             INSERT INTO q VALUES (1, true, false, {{ago 900}}), (2, true, true, {{ago 900}}), (3, true, false, {{ago 1}})"
+        ));
+        let mapping = format!(
+            "[mapping.m]\n{TIME}\nclaim = {{ table = 'q', key = 'id', where = 'j.locked AND NOT j.done', {AGE} }}
+             action.requeue = {{ to = 'waiting', set = {{ locked = false }} }}"
+        );
+        let queue = Queue::new(shop, &mapping);
+        assert_eq!(queue.stale(), ["1"]);
+        let rows = "SELECT id, CASE WHEN locked THEN 'locked' ELSE 'free' END FROM q ORDER BY id";
+        queue.and_back(1, rows, &["1 free", "2 locked", "3 locked"]);
+    });
+}
+
+const DOWN: &str = "attempts = { column = 'retries_left', direction = 'down', max = 5, counted = 'at reclaim' }";
+
+fn counting_down(attempts: &str) -> String {
+    format!(
+        "[mapping.m]\n{TIME}\n{attempts}\nstates = {{ waiting = ['new'], in_flight = ['working'], failed = ['dead'] }}
+         claim = {{ table = 'q', key = 'id', state = 'status', {AGE} }}
+         action.requeue = {{ to = 'new', clear = ['started'] }}
+         action.fail = {{ to = 'dead' }}"
+    )
+}
+
+#[test]
+fn a_counter_that_counts_down() {
+    on_both(|shop| {
+        let time = if shop.is_postgres() { "timestamptz" } else { "integer" };
+        shop.sql(&format!(
+            "CREATE TABLE q (id integer PRIMARY KEY, status text, started {time}, retries_left integer, allowed integer);
+             INSERT INTO q VALUES (1, 'working', {{ago 900}}, 3, 5), (2, 'working', {{ago 900}}, 1, 5), (3, 'working', {{ago 900}}, NULL, 5),
+                (4, 'working', {{ago 900}}, 9, 5)"
+        ));
+        let rows = "SELECT id, status, retries_left FROM q ORDER BY id";
+        for attempts in [DOWN.to_owned(), DOWN.replace("max = 5", "max = 'allowed'")] {
+            let queue = Queue::new(shop, &counting_down(&attempts));
+            let shown = queue.json(&["reclaim"]);
+            let tries = |id: &str, key: &str| {
+                let step = shown["steps"].as_array().and_then(|steps| steps.iter().find(|step| step["id"] == id));
+                step.map(|step| step[key].clone()).unwrap_or_default()
+            };
+            assert_eq!(
+                (tries("1", "attempts"), tries("1", "max_attempts"), tries("1", "attempts_after")),
+                (2.into(), 5.into(), 3.into())
+            );
+            assert_eq!((tries("2", "action"), tries("2", "attempts_after")), ("fail".into(), 5.into()));
+            queue.and_back(4, rows, &["1 new 2", "2 dead 0", "3 new 4", "4 new 8"]);
+        }
+        // The last retry is gone only when none is left.
+        let retries = DOWN.replace("max = 5", "max = 5, max_counts = 'retries'");
+        Queue::new(shop, &counting_down(&retries)).and_back(4, rows, &["1 new 2", "2 new 0", "3 new 4", "4 new 8"]);
+        let queue = Queue::new(shop, &counting_down(&DOWN.replace("max = 5, ", "")));
+        assert!(queue.run(&["stale"]).exits(78).stderr.contains("`direction = \"down\"` needs `max`"));
+    });
+}
+
+/// The mutants that subtract as SQL does: on Postgres the listing overflows, and SQLite takes a text for 0, which fails the job.
+#[test]
+fn a_counter_that_cannot_be_counted_down() {
+    on_both(|shop| {
+        let (time, odd) = if shop.is_postgres() { ("timestamptz", "-2147483648") } else { ("integer", "'none'") };
+        shop.sql(&format!(
+            "CREATE TABLE q (id integer PRIMARY KEY, status text, started {time}, retries_left integer);
+             INSERT INTO q VALUES (1, 'working', {{ago 900}}, {odd}), (2, 'working', {{ago 900}}, 3)"
+        ));
+        let plan = Queue::new(shop, &counting_down(DOWN)).json(&["reclaim"]);
+        match shop.is_postgres() {
+            true => assert_eq!(plan["steps"][0]["attempts"], 2_147_483_653_i64),
+            false => assert_eq!(plan["skipped"][0]["reason"], "attempts_unreadable", "{plan:#}"),
+        }
+        assert!(plan["steps"].as_array().is_some_and(|steps| steps.iter().any(|step| step["id"] == "2")));
+    });
+}
+
+/// A numeric without a scale may have a fraction, and then says nothing.
+#[test]
+fn numbers_of_any_scale() {
+    let shop = Shop::on_postgres();
+    shop.sql(
+        "CREATE TABLE q (id integer PRIMARY KEY, status text, pinged numeric, tries numeric);
+         INSERT INTO q SELECT n, 'working', trunc(extract(epoch FROM now()) * 1000)::bigint - ago, 4.0 FROM (VALUES (1, 900000), (2, 1000)) AS job(n, ago);
+         INSERT INTO q VALUES (3, 'working', 1700000000000.5, 0), (4, 'working', 'NaN', 0)",
+    );
+    let mapping = "[mapping.m]\ntime = { default = 'epoch ms' }\nstates = { waiting = ['new'], in_flight = ['working'], failed = ['dead'] }
+         attempts = { column = 'tries', max = 5, counted = 'at reclaim' }
+         claim = { table = 'q', key = 'id', state = 'status', liveness = [{ by = 'heartbeat', column = 'pinged', silent_after = '5m' }] }
+         action.requeue = { to = 'new', stamp = ['pinged'] }
+         action.fail = { to = 'dead' }";
+    let queue = Queue::new(&shop, mapping);
+    let listed = queue.json(&["stale"]);
+    let unknown: Vec<&str> =
+        listed["unknown"].as_array().into_iter().flatten().filter_map(|job| job["id"].as_str()).collect();
+    assert_eq!((queue.stale(), unknown), (vec!["1".to_owned()], vec!["3", "4"]), "{listed:#}");
+    // A heartbeat with a fraction in the living range must pass the pre-filter too.
+    shop.sql("UPDATE q SET pinged = trunc(extract(epoch FROM now()) * 1000)::bigint - 1000.5 WHERE id = 3");
+    let listed = queue.json(&["stale"]);
+    assert_eq!(listed["unknown"].as_array().map(Vec::len), Some(2), "{listed:#}");
+    queue.and_back(
+        1,
+        "SELECT id, status, tries FROM q ORDER BY id",
+        &["1 dead 5.0", "2 working 4.0", "3 working 0", "4 working 0"],
+    );
+}
