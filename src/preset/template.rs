@@ -9,12 +9,26 @@ use std::fmt;
 /// A column of the claim's FROM clause.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Column {
-    /// The alias of its table.
+    /// The alias of its table; empty for an expression in the place of a column.
     pub alias: String,
-    /// Its name, exactly as the catalog has it.
+    /// Its name, exactly as the catalog has it; the SQL of an expression.
     pub name: String,
     /// Its type as the catalog has it; empty where it belongs to a sub-select.
     pub type_name: String,
+}
+
+impl Column {
+    /// An expression in the place of a column; `None` where it is more than plain SQL.
+    pub(super) fn expression(sql: &Template) -> Option<Column> {
+        let text = |piece: &Piece| if let Piece::Text(text) = piece { Some(text.clone()) } else { None };
+        let name = sql.0.iter().map(text).collect::<Option<String>>()?;
+        Some(Column { alias: String::new(), name, type_name: String::new() })
+    }
+
+    /// True for an expression in the place of a column.
+    pub fn is_expression(&self) -> bool {
+        self.alias.is_empty()
+    }
 }
 
 impl fmt::Display for Column {

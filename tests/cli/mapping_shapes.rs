@@ -167,6 +167,114 @@ fn a_counter_that_cannot_be_counted_down() {
     });
 }
 
+/// The newest row of an owner counts, in a log with and without an index, whatever the order in which the rows were written.
+#[test]
+fn a_log_of_heartbeats() {
+    on_both(|shop| {
+        let time = if shop.is_postgres() { "timestamptz" } else { "integer" };
+        shop.sql(&format!(
+            "CREATE TABLE q (id integer PRIMARY KEY, status text, worker text, started {time});
+             INSERT INTO q VALUES (1, 'working', 'w1', {{ago 5000}}), (2, 'working', 'w2', {{ago 5000}}), (3, 'working', 'w3', {{ago 5000}});
+             CREATE TABLE beats (worker text, at {time});
+             INSERT INTO beats VALUES ('w1', {{ago 900}}), ('w1', {{ago 4000}}), ('w1', {{ago 900}}), ('w2', {{ago 1}}), ('w2', {{ago 4000}}), ('w2', NULL)"
+        ));
+        let mapping = format!(
+            "[mapping.m]\n{TIME}\nstates = {{ waiting = ['new'], in_flight = ['working'] }}
+             claim = {{ table = 'q', key = 'id', state = 'status', claimed_at = 'started', liveness = [{{ by = 'owner', silent_after = '5m' }}] }}
+             owner = {{ id = 'worker', table = 'beats', match = {{ worker = 'worker' }}, heartbeat = 'at', rows = 'newest', missing = 'dead' }}
+             action.requeue = {{ to = 'new', clear = ['worker'] }}"
+        );
+        for index in ["", "CREATE INDEX ON_BEATS ON beats (worker, at)"] {
+            shop.sql(index);
+            let queue = Queue::new(shop, &mapping);
+            let listed = queue.json(&["stale"]);
+            assert_eq!(
+                (&listed["summary"]["in_flight"], queue.stale()),
+                (&3.into(), vec!["3".to_owned(), "1".to_owned()])
+            );
+            queue.and_back(2, "SELECT id, status FROM q ORDER BY id", &["1 new", "2 working", "3 new"]);
+        }
+        // Without that key it is a table of one row for each owner, which a unique index must promise.
+        let refused = Queue::new(shop, &mapping.replace(", rows = 'newest'", "")).run(&["stale"]).exits(78);
+        assert!(refused.stderr.contains("rows = \"newest\""), "{refused:#?}");
+        // Texts of several offsets are not in the order of time: the newest of them need not be the last.
+        let offsets =
+            mapping.replace("at'\nstates", "").replace("{ default", "{ at = 'text YYYY-MM-DDTHH:MM:SS+HH:MM', default");
+        shop.sql("DROP TABLE beats; CREATE TABLE beats (worker text, at text)");
+        let refused = Queue::new(shop, &offsets).run(&["stale"]).exits(78);
+        assert!(refused.stderr.contains("is not that of time"), "{refused:#?}");
+    });
+}
+
+/// Sorted byte by byte, whatever the column's collation: by that of many languages `9` of a word is before its dash.
+#[test]
+fn a_log_of_texts() {
+    on_both(|shop| {
+        let now = if shop.is_postgres() {
+            "to_char(now() AT TIME ZONE 'UTC' - interval '{} s', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
+        } else {
+            "strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-{} seconds')"
+        };
+        let ago = |seconds: u32| now.replace("{}", &seconds.to_string());
+        shop.sql(&format!(
+            "CREATE TABLE q (id integer PRIMARY KEY, status text, worker text);
+             INSERT INTO q VALUES (1, 'working', 'w1'), (2, 'working', 'w2');
+             CREATE TABLE beats (worker text, at text);
+             INSERT INTO beats VALUES ('w1', {}), ('w1', {}), ('w2', {}), ('w2', {})",
+            ago(900),
+            ago(4000),
+            ago(4000),
+            ago(1)
+        ));
+        let mapping = "[mapping.m]\ntime = { default = 'text YYYY-MM-DDTHH:MM:SSZ' }\nstates = { waiting = ['new'], in_flight = ['working'] }
+             claim = { table = 'q', key = 'id', state = 'status', liveness = [{ by = 'owner', silent_after = '5m' }] }
+             owner = { id = 'worker', table = 'beats', match = { worker = 'worker' }, heartbeat = 'at', rows = 'newest' }
+             action.requeue = { to = 'new', clear = ['worker'] }";
+        let queue = Queue::new(shop, mapping);
+        assert_eq!(queue.stale(), ["1"]);
+        queue.and_back(1, "SELECT id, status FROM q ORDER BY id", &["1 new", "2 working"]);
+    });
+}
+
+#[test]
+fn a_time_inside_json() {
+    on_both(|shop| {
+        let (kind, beat) = match shop.is_postgres() {
+            true => ("jsonb", "(j.meta ->> 'beat')::bigint"),
+            false => ("text", "json_extract(j.meta, '$.beat')"),
+        };
+        let epoch = if shop.is_postgres() { "extract(epoch FROM now())::bigint" } else { "unixepoch()" };
+        let object = if shop.is_postgres() { "jsonb_build_object" } else { "json_object" };
+        shop.sql(&format!(
+            "CREATE TABLE q (id integer PRIMARY KEY, status text, meta {kind});
+             INSERT INTO q VALUES (1, 'working', {object}('beat', {epoch} - 900)), (2, 'working', {object}('beat', {epoch} - 1)),
+                 (3, 'working', {object}('by', 'hand'))"
+        ));
+        let mapping = format!(
+            "[mapping.m]\nstates = {{ waiting = ['new'], in_flight = ['working'] }}
+             time = {{ \"{beat}\" = 'epoch s' }}
+             claim = {{ table = 'q', key = 'id', state = 'status', liveness = [{{ by = 'heartbeat', column = \"{beat}\", silent_after = '5m' }}] }}
+             action.requeue = {{ to = 'new' }}"
+        );
+        let queue = Queue::new(shop, &mapping);
+        let listed = queue.json(&["stale"]);
+        assert_eq!((queue.stale(), &listed["unknown"][0]["id"]), (vec!["1".to_owned()], &"3".into()));
+        let plan = queue.json(&["reclaim"]);
+        assert!(!plan["warnings"].to_string().contains("cannot be locked"), "{plan:#}");
+        // A worker that beats after the plan was made keeps its job: the value is part of the precondition.
+        let digest = plan["digest"].as_str().expect("a digest");
+        let old = shop.rows("SELECT meta FROM q WHERE id = 1");
+        shop.sql(&format!("UPDATE q SET meta = {object}('beat', {epoch}) WHERE id = 1"));
+        queue.run(&["reclaim", "--apply", "--expect", digest]).exits(4);
+        shop.sql(&format!("UPDATE q SET meta = '{}' WHERE id = 1", old[0]));
+        queue.and_back(1, "SELECT id, status FROM q ORDER BY id", &["1 new", "2 working", "3 working"]);
+        // An expression of which [time] says nothing is no time, even with a default.
+        let silent = mapping.replace("time = { \"", "time = { default = 'epoch s', \" ");
+        let refused = Queue::new(shop, &silent).run(&["stale"]).exits(78);
+        assert!(refused.stderr.contains("under the very same text"), "{refused:#?}");
+    });
+}
+
 /// A numeric without a scale may have a fraction, and then says nothing.
 #[test]
 fn numbers_of_any_scale() {

@@ -20,6 +20,10 @@ struct Source {
 
 const OWNER: &str = "table = 'workers'\nmatch = { name = 'worker' }\nheartbeat = 'beat'\n";
 const BY_OWNER: &str = "from = '{q} AS j'\nliveness = [{ by = 'owner', silent_after = '2m' }]";
+const LOG: &str = "table = 'beats'\nmatch = { name = 'worker' }\nheartbeat = 'beat'\nrows = 'newest'\n";
+const EXPRESSION: &str = "(SELECT max(b.beat) FROM public.beats AS b WHERE b.name = j.worker)";
+const BY_EXPRESSION: &str = "from = '{q} AS j'\nliveness = [{ by = 'heartbeat', silent_after = '2m', \
+     column = '(SELECT max(b.beat) FROM public.beats AS b WHERE b.name = j.worker)' }]";
 const BY_ROW: &str = "liveness = [{ by = 'heartbeat', column = 'l.beat', silent_after = '2m' }]";
 
 fn sources() -> Vec<Source> {
@@ -44,17 +48,21 @@ fn sources() -> Vec<Source> {
             "from = '{q} AS j LEFT JOIN LATERAL (SELECT max(b.beat) AS beat FROM {beats} AS b WHERE b.name = j.worker) AS l ON true'",
         ),
         column("a join", "from = '{q} AS j LEFT JOIN {newest} AS l ON l.name = j.worker'"),
+        Source { name: "a log", view: "", claim: BY_OWNER, owner: LOG },
+        Source { name: "an expression", view: "", claim: BY_EXPRESSION, owner: "" },
     ]
 }
 
 impl Source {
     fn mapping(&self) -> String {
         let (claim, tables) = match self.owner {
+            "" if self.claim == BY_EXPRESSION => (self.claim.to_owned(), "beats = 'beats'"),
             "" => (format!("{}\n{BY_ROW}", self.claim), "beats = 'beats'\nnewest = 'newest'"),
+            LOG => (self.claim.to_owned(), "beats = 'beats'"),
             _ => (self.claim.to_owned(), "workers = 'workers'"),
         };
         format!(
-            "format = 1\nname = 'm'\ntime = {{ default = 'native' }}\n\
+            "format = 1\nname = 'm'\ntime = {{ default = 'native', '{EXPRESSION}' = 'native' }}\n\
              states = {{ waiting = ['new'], in_flight = ['working'], failed = ['dead'] }}\n\
              attempts = {{ column = 'tries', max = 50, counted = 'at reclaim' }}\n\
              tables = {{ q = 'q', {} }}\n\
@@ -157,7 +165,12 @@ fn the_plan_names_what_cannot_be_locked() {
         let url = lab.database.url();
         let with = ["--config", "config.toml", "--preset", "m", "--db", &url];
         let planned = doctor.run(&[&["reclaim"], &with[..]].concat()).exits(0);
-        let what = if source.owner.is_empty() { "l.beat" } else { "view workers" };
+        let what = match (source.owner, source.claim) {
+            ("", BY_EXPRESSION) => EXPRESSION,
+            ("", _) => "l.beat",
+            (LOG, _) => "the newest row of table beats",
+            _ => "view workers",
+        };
         let said = format!("{what} shows life and cannot be locked");
         assert!(planned.whole().contains(&said), "{}: {planned:#?}", source.name);
         // The script reads it again too, and does what the program does.

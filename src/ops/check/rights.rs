@@ -85,7 +85,7 @@ pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting:
             );
         }
     }
-    if let Some(owners) = spec.owner.row.as_ref().and_then(|row| table(&row.table))
+    if let Some(owners) = spec.owner.row.as_ref().filter(|row| row.can_lock).and_then(|row| table(&row.table))
         && spec.engine == Engine::Postgres
         && is_moved
         && !owners.columns.iter().any(|column| column.writable)

@@ -4,7 +4,7 @@ use super::fact::{PresetFact, fact, why};
 use super::words::{code, column, option, quoted};
 use crate::model::age;
 use crate::preset::{
-    Absence, By, Counted, Document, Exhausted, Fencing, Free, LivenessDoc, MaxCounts, MaxDoc, MaxRuntimeDoc,
+    Absence, By, Counted, Document, Exhausted, Fencing, Free, LivenessDoc, MaxCounts, MaxDoc, MaxRuntimeDoc, OwnerRows,
     SilentAfterDoc,
 };
 
@@ -57,7 +57,8 @@ fn life_sign(document: &Document, source: &LivenessDoc) -> String {
             let owner = &document.owner;
             let beats = owner.heartbeat.as_ref().zip(owner.table.as_ref()).map(|(heartbeat, table)| {
                 let (heartbeat, table) = (quoted(&heartbeat.text), quoted(document.table_name(&table.text)));
-                format!("alive while {heartbeat} of its owner in {table} is not older than {allowed}, dead after that")
+                let newest = if owner.rows == OwnerRows::Newest { "the newest " } else { "" };
+                format!("alive while {newest}{heartbeat} of its owner in {table} is not older than {allowed}, dead after that")
             });
             let missing = format!("an owner without a row: {}", absence(owner.missing));
             let unset = format!("no owner named: {}", absence(owner.unset));

@@ -43,6 +43,15 @@ pub(crate) struct LivenessDoc {
     pub(crate) why: Option<String>,
 }
 
+/// How many rows of its table an owner has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum OwnerRows {
+    #[default]
+    One,
+    /// Several, a log of heartbeats, of which the newest counts.
+    Newest,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum By {
     Lease,
@@ -68,6 +77,7 @@ pub(crate) struct OwnerDoc {
     pub(crate) table: Option<Written>,
     pub(crate) matches: Vec<(String, Written)>,
     pub(crate) on: Option<Fragment>,
+    pub(crate) rows: OwnerRows,
     pub(crate) key: Option<Written>,
     pub(crate) heartbeat: Option<Written>,
     pub(crate) started: Option<Written>,
@@ -194,6 +204,10 @@ impl Read for SilentAfterDoc {
     }
 }
 
+impl Word for OwnerRows {
+    const WORDS: &'static [(&'static str, OwnerRows)] = &[("one", OwnerRows::One), ("newest", OwnerRows::Newest)];
+}
+
 impl Word for Absence {
     const WORDS: &'static [(&'static str, Absence)] =
         &[("dead", Absence::Dead), ("next", Absence::Next), ("unknown", Absence::Unknown)];
@@ -210,6 +224,7 @@ impl Read for OwnerDoc {
             table: fields.get("table")?,
             matches: fields.named("match")?,
             on: fields.get("on")?,
+            rows: fields.get_or_default("rows")?,
             key: fields.get("key")?,
             heartbeat: fields.get("heartbeat")?,
             started: fields.get("started")?,
@@ -224,6 +239,11 @@ impl Read for OwnerDoc {
                 return Err(fields.error("`heartbeat` and `started` are columns of an owners' `table`"));
             }
             _ => {}
+        }
+        if owner.rows == OwnerRows::Newest
+            && (owner.matches.is_empty() || owner.on.is_some() || owner.heartbeat.is_none())
+        {
+            return Err(fields.error("`rows = \"newest\"` needs `match` and `heartbeat`, and takes no `on`"));
         }
         if owner.on.is_some() && owner.key.is_none() {
             return Err(fields.error("`on` needs `key`: a column of the owner's row that is never NULL"));

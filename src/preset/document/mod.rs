@@ -7,7 +7,7 @@ mod text;
 mod values;
 
 pub(crate) use actions::{ActionDoc, CheckDoc, NotifyDoc, SkipDoc, StepDoc, WakeUpDoc};
-pub(crate) use claim::{By, ClaimDoc, ClaimFrom, LivenessDoc, OwnerDoc, SilentAfterDoc};
+pub(crate) use claim::{By, ClaimDoc, ClaimFrom, LivenessDoc, OwnerDoc, OwnerRows, SilentAfterDoc};
 pub(crate) use values::{AttemptsDoc, FinishedDoc, MaxDoc, MaxRuntimeDoc, RulesDoc, Times};
 
 use super::SpecError;

@@ -99,6 +99,11 @@ impl Encodings {
         iter::once(&self.first).chain(&self.others)
     }
 
+    /// True when the stored values are in the order of time, but for fractions of a second.
+    pub fn are_sorted(&self) -> bool {
+        self.others.is_empty() && !matches!(&self.first, Encoding::Text(pattern) if pattern.has_offsets())
+    }
+
     /// True when any of them is text.
     pub fn is_text(&self) -> bool {
         self.iter().any(|encoding| matches!(encoding, Encoding::Text(_)))

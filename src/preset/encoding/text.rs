@@ -111,6 +111,11 @@ impl TextPattern {
         }
     }
 
+    /// True where each text may have another offset from UTC.
+    pub(super) fn has_offsets(&self) -> bool {
+        self.suffix == Suffix::Offset
+    }
+
     /// The zone it is written in.
     pub fn zone(&self) -> &Zone {
         &self.zone

@@ -85,7 +85,7 @@ pub struct OwnerRowSpec {
     pub key: Column,
     /// True where a unique index says that no owner has two rows.
     pub is_unique: bool,
-    /// False for a view whose rows the database cannot lock.
+    /// False for a view whose rows the database cannot lock, and for a log, whose next row is not there yet.
     pub can_lock: bool,
     /// Its heartbeat.
     pub heartbeat: Option<TimeColumn>,
@@ -102,6 +102,15 @@ pub struct OwnerRowSpec {
 pub enum JoinOn {
     /// Columns of the owner's row and what they equal.
     Match(Vec<(Column, Expr)>),
+    /// The same, of a table that logs heartbeats: the owner's newest row by its heartbeat, which may be NULL.
+    Newest {
+        /// Columns of the owner's rows and what they equal.
+        pairs: Vec<(Column, Expr)>,
+        /// The heartbeat.
+        beat: Column,
+        /// True if it may be NULL.
+        nullable: bool,
+    },
     /// SQL.
     Sql(Template),
 }

@@ -100,7 +100,10 @@ impl QueueSpec {
             ("attempts.column", attempts.column.as_ref()),
         ];
         let read = read.into_iter().filter(|(_, expr)| matches!(expr, Some(Expr::Sql(_)))).map(|(key, _)| key);
+        let is_computed = |time: Option<&TimeColumn>| time.is_some_and(|time| time.column.is_expression());
         let of_rules = [
+            ("claim.claimed_at", is_computed(claim.claimed_at.as_ref())),
+            ("claim.liveness", self.liveness.iter().any(|source| is_computed(source.column()))),
             ("claim.filter", claim.filter.is_some()),
             ("rules.cancel_requested", matches!(self.rules.cancel_requested, Some(CancelRequested::Sql(_)))),
             ("skip", !self.skips.is_empty()),

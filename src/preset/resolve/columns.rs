@@ -23,8 +23,18 @@ impl Binder<'_> {
         let Some(written) = written else { return Ok(None) };
         match self.expr(written, alias)? {
             None => Ok(None),
-            Some(Expr::Sql(_)) => Err(written
-                .error("a time must be a column: no index serves an expression, and no encoding is known for it")),
+            Some(Expr::Sql(sql)) => {
+                let encodings = self.document.time.columns.get(&written.text).cloned().ok_or_else(|| {
+                    written.error(
+                        "a time must be a column, or an expression that [time] has under the very same text with its encoding; no index \
+                         serves one",
+                    )
+                })?;
+                let column = Column::expression(&sql)
+                    .ok_or_else(|| written.error("a time that is an expression cannot name tables or markers"))?;
+                let sentinels = self.document.time.sentinels.get(&written.text).cloned().unwrap_or_default();
+                Ok(Some(TimeColumn { column, encodings, sentinels }))
+            }
             Some(Expr::Column(column)) => {
                 let encodings = self.encodings(written, &column)?;
                 let sentinels = self.document.time.sentinels.get(&column.name).cloned().unwrap_or_default();

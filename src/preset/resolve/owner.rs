@@ -4,7 +4,7 @@ use super::Binder;
 use super::fragments::sub_selects_read;
 use crate::model::Engine;
 use crate::preset::SpecError;
-use crate::preset::document::{By, ClaimFrom, LivenessDoc, SilentAfterDoc};
+use crate::preset::document::{By, ClaimFrom, LivenessDoc, OwnerRows, SilentAfterDoc};
 use crate::preset::fields::Written;
 use crate::preset::live::LiveTable;
 use crate::preset::queue::*;
@@ -24,12 +24,13 @@ impl Binder<'_> {
                 let matched: Vec<&str> = matches.iter().map(|(column, _)| column.name.as_str()).collect();
                 let is_unique =
                     owner.on.is_none() && self.tables.get(&table.text).is_some_and(|live| live.is_unique(&matched));
+                let is_log = owner.rows == OwnerRows::Newest;
                 let live = self.tables.get(&table.text).filter(|live| !live.is_view && owner.on.is_none());
-                if let Some(live) = live.filter(|live| !live.is_unique(&matched)) {
+                if let Some(live) = live.filter(|_| !is_log).filter(|live| !live.is_unique(&matched)) {
                     // Two rows would be two heartbeats of one owner, and by the older one a living owner would look dead.
                     return Err(table.error(format!(
                         "table {} has no unique index on {}, so an owner may have several rows there; match a unique \
-                         column, or a view that has the newest row of each owner",
+                         column; or say `rows = \"newest\"` if it is a log of heartbeats",
                         live.name,
                         matched.join(", ")
                     )));
@@ -39,16 +40,18 @@ impl Binder<'_> {
                     (None, Some((column, _))) => column.clone(),
                     (None, None) => return Err(table.error("needs `key`")),
                 };
+                let heartbeat = self.optional_time(&owner.heartbeat, "o")?;
                 Some(OwnerRowSpec {
                     table: table.text.clone(),
-                    on: match &owner.on {
-                        Some(on) => JoinOn::Sql(self.read_sql(on)?),
-                        None => JoinOn::Match(matches),
+                    on: match (&owner.on, heartbeat.as_ref().filter(|_| is_log)) {
+                        (Some(on), _) => JoinOn::Sql(self.read_sql(on)?),
+                        (None, Some(heartbeat)) => self.newest(table, matches, heartbeat)?,
+                        (None, None) => JoinOn::Match(matches),
                     },
                     key,
-                    is_unique,
-                    can_lock: !self.tables.get(&table.text).is_some_and(|live| live.is_derived),
-                    heartbeat: self.optional_time(&owner.heartbeat, "o")?,
+                    is_unique: is_unique || is_log,
+                    can_lock: !is_log && !self.tables.get(&table.text).is_some_and(|live| live.is_derived),
+                    heartbeat,
                     started: self
                         .optional_time(&owner.started, "o")?
                         .map(|time| TimeColumn { encodings: time.encodings.earliest(), ..time }),
@@ -67,6 +70,25 @@ impl Binder<'_> {
             host_spelling: owner.host_spelling,
             row,
         })
+    }
+
+    /// The join of a log of heartbeats, if its rows can be sorted by time.
+    fn newest(&self, table: &Written, pairs: Vec<(Column, Expr)>, beat: &TimeColumn) -> Result<JoinOn, SpecError> {
+        let live = self.tables.get(&table.text);
+        if beat.column.is_expression() || !beat.encodings.are_sorted() {
+            return Err(table.error(format!(
+                "`rows = \"newest\"` sorts by the heartbeat, and the order of `{}` is not that of time: match a view that has the \
+                 newest row of each owner",
+                beat.column
+            )));
+        }
+        if self.live.engine == Engine::Sqlite && live.is_some_and(|live| live.is_view) {
+            return Err(
+                table.error("is a view: `rows = \"newest\"` needs a table; let the view have one row of each owner")
+            );
+        }
+        let nullable = live.is_none_or(|live| !live.not_null.contains(&beat.column.name));
+        Ok(JoinOn::Newest { pairs, beat: beat.column.clone(), nullable })
     }
 
     fn owner_column(&self, place: &Written, name: &str) -> Result<Column, SpecError> {
@@ -141,11 +163,20 @@ impl Binder<'_> {
             && let Some(live) = self.tables.get(&table.text)
         {
             is_current(table, live)?;
-            unlocked = live.is_view.then(|| format!("view {}", live.name));
+            unlocked = match self.document.owner.rows {
+                OwnerRows::Newest => Some(format!("the newest row of table {}", live.name)),
+                OwnerRows::One => live.is_view.then(|| format!("view {}", live.name)),
+            };
         }
         for column in liveness.iter().filter_map(Liveness::column).map(|time| &time.column) {
             // The owner's own row was dealt with above.
             if column.alias == self.lock || column.alias == "o" {
+                continue;
+            }
+            if column.is_expression() {
+                if self.reads_other_rows(&column.name) {
+                    unlocked.get_or_insert_with(|| column.name.clone());
+                }
                 continue;
             }
             let read: Vec<&LiveTable> = match self.aliases.get(&column.alias).copied().flatten() {
@@ -159,6 +190,15 @@ impl Binder<'_> {
             unlocked.get_or_insert_with(|| format!("{}.{}", column.alias, column.name));
         }
         Ok(unlocked.filter(|_| self.live.engine == Engine::Postgres))
+    }
+}
+
+impl Binder<'_> {
+    /// True if an expression may read more than the job's own row and the owner's.
+    fn reads_other_rows(&self, sql: &str) -> bool {
+        let words = sql.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        let is_other = |word: &str| word != self.lock && word != "o" && self.aliases.contains_key(word);
+        words.into_iter().any(|word| word.eq_ignore_ascii_case("select") || is_other(word))
     }
 }
 

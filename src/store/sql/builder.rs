@@ -1,10 +1,10 @@
 //! Puts a statement together: text, bound values, and the parts that most statements about a queue share.
 
 use super::dialect::Dialect;
-use crate::model::{Cell, Key, Timestamp};
+use crate::model::{Cell, Engine, Key, Timestamp};
 use crate::preset::encoding::Encodings;
 use crate::preset::ident::{literal, quoted};
-use crate::preset::{Column, Expr, Marker, Piece, QueueSpec, Template};
+use crate::preset::{Column, Expr, Marker, OwnerRowSpec, Piece, QueueSpec, Template};
 
 /// A statement and its bound values.
 #[derive(Debug, Clone, PartialEq)]
@@ -156,6 +156,9 @@ impl<'d> Sql<'d> {
         let none = Values::default();
         self.template(spec, &spec.claim.from, &none);
         let Some(row) = &spec.owner.row else { return };
+        if let JoinOn::Newest { pairs, beat, nullable } = &row.on {
+            return self.newest_row(spec, row, pairs, beat, *nullable);
+        }
         self.push(" LEFT JOIN ");
         self.name(spec, &row.table);
         self.push(" AS o ON ");
@@ -172,6 +175,39 @@ impl<'d> Sql<'d> {
                     self.push(&equals);
                 }
             }
+            JoinOn::Newest { .. } => {}
+        }
+    }
+
+    /// The join of the newest of the owner's rows.
+    fn newest_row(
+        &mut self,
+        spec: &QueueSpec,
+        row: &OwnerRowSpec,
+        pairs: &[(Column, Expr)],
+        beat: &Column,
+        nullable: bool,
+    ) {
+        let inner = |column: &Column| format!("jobdoctor_newest.{}", quoted(&column.name));
+        let is_postgres = self.dialect.engine() == Engine::Postgres;
+        self.push(if is_postgres { " LEFT JOIN LATERAL (SELECT jobdoctor_newest.* FROM " } else { " LEFT JOIN " });
+        self.name(spec, &row.table);
+        if !is_postgres {
+            self.push(" AS o ON o.rowid = (SELECT jobdoctor_newest.rowid FROM ");
+            self.name(spec, &row.table);
+        }
+        self.push(" AS jobdoctor_newest WHERE ");
+        for (n, (column, equals)) in pairs.iter().enumerate() {
+            let and = if n > 0 { " AND " } else { "" };
+            let equals = self.expr_sql(spec, equals);
+            self.push(&format!("{and}{} = {equals}", inner(column)));
+        }
+        let is_text = row.heartbeat.as_ref().is_some_and(|time| time.encodings.is_text());
+        let beat = if is_text { self.dialect.bytewise(&inner(beat)) } else { inner(beat) };
+        let nulls = if nullable { " NULLS LAST" } else { "" };
+        self.push(&format!(" ORDER BY {beat} DESC{nulls} LIMIT 1)"));
+        if is_postgres {
+            self.push(" AS o ON true");
         }
     }
 
@@ -244,8 +280,11 @@ impl<'d> Sql<'d> {
     }
 }
 
-/// A column, qualified by its alias.
+/// A column, qualified by its alias; an expression in brackets.
 pub(super) fn column_sql(column: &Column) -> String {
+    if column.is_expression() {
+        return format!("({})", column.name);
+    }
     format!("{}.{}", quoted(&column.alias), quoted(&column.name))
 }
 
