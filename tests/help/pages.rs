@@ -16,7 +16,7 @@ pub fn commands() -> Vec<Vec<String>> {
     all
 }
 
-pub const TOPICS: [&str; 6] = ["config", "environment", "exit-codes", "json", "presets", "recipes"];
+pub const TOPICS: [&str; 7] = ["config", "environment", "exit-codes", "json", "mapping", "presets", "recipes"];
 
 /// What a command says of itself, with that flag.
 pub fn help(command: &[String], flag: &str) -> String {

@@ -33,7 +33,7 @@ fn each_is_listed_and_fits_a_terminal() {
         let page = topic(name);
         let long: Vec<&str> = page.lines().filter(|line| line.chars().count() > 86).collect();
         assert!(long.is_empty(), "{name}: {long:?}");
-        assert!(!page.contains('{') || *name == "json", "a table is missing in {name}:\n{page}");
+        assert!(!page.contains('{') || ["json", "mapping"].contains(name), "a table is missing in {name}:\n{page}");
         assert!(!page.contains("\n\n\n") && !page.starts_with('\n'), "{page}");
     }
 }
@@ -137,5 +137,8 @@ fn what_is_neither_is_an_error_with_what_is_near() {
         assert!(!ran.stderr.contains('\x1b'));
     }
     let ran = doctor.run(&["help", "nothing-like-it"]).exits(2);
-    assert!(ran.stderr.contains("hint: topics: config, environment, exit-codes, json, presets, recipes"), "{ran:#?}");
+    assert!(
+        ran.stderr.contains("hint: topics: config, environment, exit-codes, json, mapping, presets, recipes"),
+        "{ran:#?}"
+    );
 }

@@ -90,13 +90,14 @@ fn truth(blocks: &[Block]) -> Result<Vec<Option<String>>, String> {
             true => Ok(()),
             false => Err("it is not fixtures/scheduler/config.toml".to_owned()),
         },
+        ("toml", ["shape", _]) => Ok(()),
         // Run with those that need them, in the other files.
         (
             "sql",
             ["shop" | "roles" | "scheduler" | "close"]
             | ["worker", "sqlite" | "postgres"]
             | ["grants", "lease" | "procrastinate"]
-            | ["look" | "act", _],
+            | ["look" | "act" | "shape", _],
         ) => Ok(()),
         _ => Err("nobody knows what to do with it: say so behind its language".to_owned()),
     }?;

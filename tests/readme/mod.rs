@@ -11,6 +11,7 @@ mod grants;
 mod lines;
 mod redact;
 pub(crate) mod session;
+mod shapes;
 pub(crate) mod statements;
 mod tables;
 mod workers;

@@ -1,6 +1,7 @@
-//! Topics of help, each a text file whose tables come from the code, and the examples on top of every command's help.
+//! Topics of help, each a text file whose tables come from the code or a page of the documentation, and the examples on top of every command's help.
 
 mod examples;
+mod markdown;
 mod page;
 
 pub use examples::{Examples, dressed};
@@ -20,11 +21,16 @@ pub struct Topic {
 }
 
 /// Every topic. `presets` also ends the help of the command of that name.
-pub const TOPICS: [Topic; 6] = [
+pub const TOPICS: [Topic; 7] = [
     Topic { name: "config", about: "keys of the config file", text: include_str!("config.txt") },
     Topic { name: "environment", about: "environment variables", text: include_str!("environment.txt") },
     Topic { name: "exit-codes", about: "what each exit code means", text: include_str!("exit-codes.txt") },
     Topic { name: "json", about: "JSON documents and their schemas", text: include_str!("json.txt") },
+    Topic {
+        name: "mapping",
+        about: "keys and examples of a mapping, for your own table",
+        text: include_str!("../../../docs/mapping.md"),
+    },
     Topic {
         name: "presets",
         about: "known queues, and mappings of your own tables",
@@ -41,6 +47,9 @@ impl Topic {
 
     /// Its page, tables filled in.
     pub fn page(&self) -> Page {
+        if self.name == "mapping" {
+            return Page::markdown(self.text);
+        }
         Page::parse(self.text, |table| match table {
             "exit-codes" => Exit::ALL.iter().map(|exit| (exit.code().to_string(), exit.meaning().to_owned())).collect(),
             "environment" => pairs(&VARIABLES),
@@ -94,5 +103,5 @@ const KEYS: [(&str, &str); 35] = [
     ("network_files", "true allows writing to a SQLite file on a network file system"),
     ("foreign_keys", "false does not enforce foreign keys of a SQLite file, for declarations that cannot be enforced"),
     ("password_file", "file whose first line is the password, unless --password-file is given"),
-    ("[mapping.NAME]", "a home-made table: jobdoctor help presets"),
+    ("[mapping.NAME]", "a home-made table: jobdoctor help mapping"),
 ];

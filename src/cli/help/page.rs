@@ -70,6 +70,22 @@ fn first(line: &str) -> Vec<String> {
     if line.is_empty() { Vec::new() } else { vec![line.to_owned()] }
 }
 
+/// A paragraph in lines of the usual width.
+pub(super) fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// Lays out terms with their meanings.
 fn list(rows: &[(String, String)]) -> String {
     let terms = rows.iter().map(|(term, _)| term.len());

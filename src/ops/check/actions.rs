@@ -68,7 +68,7 @@ fn is_offered(findings: &mut Findings, snapshot: &Snapshot) {
             "actions",
             format!("{at}: there is neither a requeue nor a fail, so that nothing can be reclaimed"),
             Some(
-                "write [mapping.NAME.action.requeue] or [mapping.NAME.action.fail], see `jobdoctor help presets`"
+                "write [mapping.NAME.action.requeue] or [mapping.NAME.action.fail], see `jobdoctor help mapping`"
                     .to_owned(),
             ),
         );
