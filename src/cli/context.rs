@@ -141,10 +141,12 @@ impl Context {
         }
     }
 
-    /// Warns of states that the preset does not have if nothing is in flight: "could not read" must never read as "nothing found".
-    pub fn warn_of_unfamiliar_states(&self, snapshot: &mut Snapshot, in_flight: u64) -> Result<(), CliError> {
-        unfamiliar_states(snapshot, in_flight)?.iter().for_each(|warning| self.ui.warn(warning));
-        Ok(())
+    /// Warns of a report's caveats: that rows are overlooked always, the others, which are about mistakes in what was typed or
+    /// set up, at a terminal or with `--verbose`.
+    pub fn warn_of_caveats(&self, caveats: &[String], are_overlooked: bool) {
+        if are_overlooked || self.ui.shows_details() {
+            caveats.iter().for_each(|caveat| self.ui.warn(caveat));
+        }
     }
 
     /// A command line that goes on from this one, on the same queue and selection, with more words.
@@ -161,12 +163,4 @@ impl Context {
     pub fn on_same_queue(&self, command: &[&str], more: &[&str]) -> String {
         same_queue(&self.words, command, more)
     }
-}
-
-/// The warning that rows are in states that the preset does not have, if nothing is in flight.
-pub fn unfamiliar_states(snapshot: &mut Snapshot, in_flight: u64) -> Result<Option<String>, CliError> {
-    let states = if in_flight == 0 { snapshot.unfamiliar_states()? } else { Vec::new() };
-    let (table, preset, states) = (&snapshot.target.table, &snapshot.target.preset, states.join(", "));
-    let warning = || format!("rows of {table} are in states that preset {preset} does not have: {states}");
-    Ok((!states.is_empty()).then(warning))
 }

@@ -98,7 +98,8 @@ impl From<StoreError> for CliError {
 
 impl From<SpecError> for CliError {
     fn from(error: SpecError) -> Self {
-        CliError::new(Exit::Config, error.to_string())
+        let hints = error.remedy.map(|r| remedy(r).to_owned()).into_iter().collect();
+        CliError { exit: Exit::Config, message: error.to_string(), hints }
     }
 }
 

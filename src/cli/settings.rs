@@ -243,7 +243,11 @@ impl Settings {
 fn no_such_target(name: &str, config: &Config, file: Option<&Path>) -> CliError {
     let hint = did_you_mean(name, config.targets.keys().map(String::as_str));
     let file = file.map_or_else(String::new, |path| format!(" {}", path.display()));
-    CliError::new(Exit::Usage, format!("there is no target `{name}` in the config file{file}{hint}"))
+    let error = CliError::new(Exit::Usage, format!("there is no target `{name}` in the config file{file}{hint}"));
+    match config.order.join(", ") {
+        none if none.is_empty() => error.hint("add [target.NAME] with db = \"...\", see `jobdoctor help config`"),
+        names => error.hint(format!("targets: {names}")),
+    }
 }
 
 /// The config file that counts, and what named it. A named file must exist; the default ones need not. Never a file in the

@@ -15,6 +15,8 @@ pub enum Remedy {
     ApplyInstead,
     /// Wait for the sweep lock.
     WaitForSweepLock,
+    /// Name a preset, or describe the table in a mapping.
+    NameOrMap,
     /// Make a new ledger.
     MakeLedger,
 }

@@ -1,6 +1,7 @@
 //! Compares what is in flight with the ranges of a monitoring plugin.
 
 use super::OpsError;
+use super::caveats::caveats;
 use super::measure::measure;
 use super::selection::Selection;
 use super::session::Snapshot;
@@ -143,11 +144,7 @@ fn findings(snapshot: &mut Snapshot, summary: &HealthSummary) -> Result<Vec<Stri
         findings.push("this is a standby: it shows what was, and silence is counted up to there".to_owned());
     }
     if summary.in_flight == 0 {
-        let states = snapshot.unfamiliar_states()?;
-        if !states.is_empty() {
-            let preset = &snapshot.spec.preset;
-            findings.push(format!("rows are in states that preset {preset} does not have: {}", states.join(", ")));
-        }
+        findings.extend(caveats(snapshot, None, false, 0)?);
     }
     Ok(findings)
 }

@@ -3,6 +3,7 @@
 
 mod apply;
 mod batches;
+mod caveats;
 mod check;
 mod confirm;
 mod delay;
@@ -16,6 +17,7 @@ mod history;
 mod init;
 mod losses;
 mod measure;
+mod nearest_tables;
 mod owners;
 mod pace;
 mod plan;
@@ -36,6 +38,7 @@ mod too_long;
 mod undo;
 
 pub use batches::Finished;
+pub use caveats::caveats;
 pub use check::{Checked, check};
 pub use confirm::confirm;
 pub use demo::demo;

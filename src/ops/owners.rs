@@ -1,6 +1,7 @@
 //! Lists owners and what they hold.
 
 use super::OpsError;
+use super::caveats::caveats;
 use super::progress::{UnderWay, Work};
 use super::scan::detail_for_listing;
 use super::selection::Selection;
@@ -18,13 +19,14 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn owners(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Owners, OpsError> {
     selection.check(&snapshot.spec, policy)?;
     let now = snapshot.now();
-    let mut summary = OwnersSummary::default();
+    let (mut summary, mut in_flight) = (OwnersSummary::default(), 0);
     let mut entries: BTreeMap<Option<String>, Entry> = BTreeMap::new();
     let mut inconsistencies = Inconsistencies::default();
     let spec = &snapshot.spec;
     let under_way = UnderWay::begin(&*snapshot.progress, Work::Reading);
     snapshot.reader.scan(spec, &Wanted::All, detail_for_listing(policy), &mut |claim| {
         under_way.one();
+        in_flight += 1;
         if !selection.admits(&claim) {
             return;
         }
@@ -45,6 +47,7 @@ pub fn owners(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -
     if let Some(limit) = selection.limit {
         owners.truncate(limit);
     }
+    let warnings = caveats(snapshot, Some(selection).filter(|_| owners.is_empty()), summary.unknown > 0, in_flight)?;
     Ok(Owners {
         schema: "jobdoctor.owners/v1",
         store_time: now,
@@ -52,6 +55,7 @@ pub fn owners(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -
         summary,
         owners,
         findings: inconsistencies.found().map(|(what, claims)| Owners::finding(what, claims)).collect(),
+        warnings,
     })
 }
 

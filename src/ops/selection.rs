@@ -53,6 +53,20 @@ impl Selection {
             && (self.states.is_empty() || self.states.contains(&claim.state))
     }
 
+    /// Each filter alone: its field, as it was written, and the selection by it.
+    pub(super) fn single(&self) -> Vec<(Field, String, Selection)> {
+        let own = Selection::default;
+        let queues = self.queues.single().map(|(glob, queues)| (Field::Queue, glob, Selection { queues, ..own() }));
+        let kinds = self.kinds.single().map(|(glob, kinds)| (Field::Kind, glob, Selection { kinds, ..own() }));
+        let owners = self.owners.single().map(|(glob, owners)| (Field::Owner, glob, Selection { owners, ..own() }));
+        let host = |host: &'_ String| Selection { hosts: vec![host.clone()], ..own() };
+        let hosts = self.hosts.iter().map(|name| (Field::Host, name.as_str(), host(name)));
+        let state = |state: &'_ String| Selection { states: vec![state.clone()], ..own() };
+        let states = self.states.iter().map(|name| (Field::State, name.as_str(), state(name)));
+        let all = queues.chain(kinds).chain(owners).chain(hosts).chain(states);
+        all.map(|(field, written, one)| (field, written.to_owned(), one)).collect()
+    }
+
     /// Refuses what this queue cannot serve.
     ///
     /// # Errors

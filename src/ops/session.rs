@@ -2,13 +2,15 @@
 
 use super::OpsError;
 use super::losses::CountLosses;
+use super::nearest_tables::{with_candidates, with_near_miss};
 use super::progress::{Progress, Silent};
 use crate::model::{Cell, Engine, Timestamp};
+use crate::output::advice::UnfamiliarStates;
 use crate::output::{self, advice};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{
     Catalog, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, QueueSpec, ResolveError, SpecError,
-    Table, Waits, WrittenAt, all_tables_sql, detect, detect_prefixed, did_you_mean, resolve, resolve_waiting,
+    Table, Waits, WrittenAt, detect, detect_prefixed, resolve, resolve_waiting,
 };
 use crate::store::{Caution, Limits, Reader, Store, StoreError};
 use std::collections::BTreeSet;
@@ -114,7 +116,11 @@ impl Session<'_> {
                     let prefixed = detect_prefixed::<StoreError>(self.catalog, &live, self.place, &mut |sql: &str| {
                         reader.ask(sql)
                     })?;
-                    return Err(prefixed.unwrap_or(error).into());
+                    return Err(match prefixed {
+                        Some(error) => error,
+                        None => with_candidates(error, reader.as_mut(), engine, self.place),
+                    }
+                    .into());
                 }
             },
         };
@@ -179,12 +185,17 @@ impl Session<'_> {
 }
 
 impl Snapshot {
-    /// States of rows that the preset does not have; such rows are never read.
+    /// The rows in states that the preset does not have, if there are any; such rows are never read.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn unfamiliar_states(&mut self) -> Result<Vec<String>, OpsError> {
-        Ok(unfamiliar_states(self.reader.as_mut(), &self.live, &self.spec)?)
+    pub fn unfamiliar_states(&mut self) -> Result<Option<UnfamiliarStates>, OpsError> {
+        let states = unfamiliar_states(self.reader.as_mut(), &self.live, &self.spec)?;
+        if states.is_empty() {
+            return Ok(None);
+        }
+        let rows = self.reader.count_in_states(&self.spec, &states, UnfamiliarStates::MOST)?;
+        Ok(Some(UnfamiliarStates { states, rows }))
     }
 }
 
@@ -197,19 +208,6 @@ fn unfamiliar_states(reader: &mut dyn Reader, live: &LiveSchema, spec: &QueueSpe
     }
     let states = reader.states_in_use(spec)?;
     Ok(states.iter().map(Cell::to_string).filter(|stored| !is_known(spec, stored)).collect())
-}
-
-/// The error with a suggestion where a table is missing and one of a similar name is there.
-fn with_near_miss(reader: &mut dyn Reader, engine: Engine, mut error: SpecError) -> Result<SpecError, StoreError> {
-    if let Some(missing) = &error.missing_table {
-        let known = reader.texts(all_tables_sql(engine))?;
-        let hint = match known.iter().find(|name| name.to_lowercase() == missing.to_lowercase()) {
-            Some(name) => format!(", did you mean `{name}`?"),
-            None => did_you_mean(missing, known.iter().map(String::as_str)),
-        };
-        error.message.push_str(&hint);
-    }
-    Ok(error)
 }
 
 /// The state's column, if it is one of the claim's own table, and that table.

@@ -1,6 +1,7 @@
 //! Lists stuck and unknown claims under the diagnoses that explain them.
 
 use super::OpsError;
+use super::caveats::caveats;
 use super::losses::explain;
 use super::scan::{detail_for_listing, judged};
 use super::selection::Selection;
@@ -77,6 +78,8 @@ pub fn stale(
     unknown.sort();
     jobs.truncate(most);
     unknown.truncate(most);
+    let found_none = summary.stuck + summary.unknown == 0 && !selection.is_by_name();
+    let warnings = caveats(snapshot, Some(selection).filter(|_| found_none), summary.unknown > 0, summary.in_flight)?;
     let is_beyond = |count: u64| selection.limit.is_some_and(|limit| count > limit as u64);
     summary.truncated = most > 0 && (is_beyond(summary.stuck) || is_beyond(summary.unknown));
     summary.returned = jobs.len() as u64;
@@ -90,5 +93,6 @@ pub fn stale(
         jobs,
         unknown,
         not_found,
+        warnings,
     })
 }

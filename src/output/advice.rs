@@ -1,5 +1,7 @@
 //! Sentences of the use cases that name options or commands.
 
+use super::Field;
+use super::format::{count, grouped};
 use crate::model::age;
 use crate::policy::{Allowed, Policy, SetBy};
 
@@ -11,6 +13,10 @@ pub const NO_LEDGER: &str = "there is no ledger here; `jobdoctor init --ledger` 
 pub const SAY_THRESHOLD: &str = "say it with --older, or with `older` of the target in the config file";
 /// For a queue without a sign of life.
 pub const RESTART_ALL: &str = "stop every worker and use `jobdoctor sweep --restart --all-owners`";
+/// For a mapping without a sign of life and without a claim time.
+pub const NAME_CLAIM_TIME: &str = "name the column that says when a job was claimed in the mapping's [claim]: claimed_at = \"...\", and \
+                                   liveness, see `jobdoctor help mapping`; without one, stop every worker and use \
+                                   `jobdoctor sweep --restart --all-owners`";
 /// For a view that SQLite cannot write to.
 pub const NAME_TABLE: &str = "name the table behind the view with --table";
 /// For a relation whose rows cannot be updated.
@@ -48,6 +54,66 @@ pub fn detection_finds_states(preset: &str, states: &[String]) -> String {
     )
 }
 
+/// The key to add to a mapping without liveness.
+pub fn add_liveness(mapping: &str, line: &str) -> String {
+    format!("add to [mapping.{mapping}.claim]: {line}")
+}
+
+/// The warning that claims cannot be judged, because the mapping declares no liveness.
+pub fn no_liveness(mapping: &str, line: &str) -> String {
+    let add = add_liveness(mapping, line);
+    format!("mapping {mapping} declares no liveness, so that nothing tells a dead worker's job from a slow one; {add}")
+}
+
+/// Rows in states that the preset or mapping does not have: no command ever looks at them.
+#[derive(Debug, Clone, Default)]
+pub struct UnfamiliarStates {
+    /// The states, as they are stored.
+    pub states: Vec<String>,
+    /// How many rows are in them; 0 where that could not be counted, [`UnfamiliarStates::MOST`] for that many or more.
+    pub rows: u64,
+}
+
+impl UnfamiliarStates {
+    /// Rows are counted up to this number.
+    pub const MOST: u64 = 10_000;
+
+    /// The number of rows, in words.
+    pub fn rows(&self) -> String {
+        match self.rows {
+            0 => "rows".to_owned(),
+            UnfamiliarStates::MOST => format!("{} rows or more", grouped(self.rows)),
+            rows => count(rows, "row", "rows"),
+        }
+    }
+}
+
+/// The warning that nothing is in flight, but rows are in states which the preset or mapping does not have.
+pub fn unfamiliar_states(table: &str, preset: &str, is_mapping: bool, found: &UnfamiliarStates) -> String {
+    let (rows, states) = (found.rows(), found.states.join(", "));
+    match is_mapping {
+        true => format!(
+            "nothing is in flight, but mapping {preset} does not name the states of {rows} of {table}: {states}; name each of \
+             them in [mapping.{preset}.states], or under `ignored` there"
+        ),
+        false => {
+            format!("nothing is in flight, but preset {preset} does not have the states of {rows} of {table}: {states}")
+        }
+    }
+}
+
+/// The warning about a filter that matches no claim, with the names in flight.
+pub fn unmatched_filter(field: Field, written: &str, similar: &str, names: &[&str]) -> String {
+    let field = field.name();
+    let more = names.len().saturating_sub(NAMES) as u64;
+    let more = if more > 0 { format!(" ({} more)", grouped(more)) } else { String::new() };
+    let shown = names.iter().take(NAMES).copied().collect::<Vec<_>>().join(", ");
+    let names =
+        if shown.is_empty() { "no job has one".to_owned() } else { format!("{field}s in flight: {shown}{more}") };
+    let similar = if similar.is_empty() { ";" } else { similar };
+    format!("--{field} {written} matches no job in flight{similar} {names}")
+}
+
 /// The warning of a dry run about a live-owner list that may be that of another queue.
 pub fn wrong_list(why: &str) -> String {
     format!("{why}. It is applied only with --max-jobs")
@@ -62,6 +128,9 @@ pub fn braked_script(why: &[String]) -> String {
 pub fn more_run_times(more: usize) -> String {
     format!("the same holds for {more} more; `jobdoctor stats --runtimes` shows run times")
 }
+
+/// The most names of a warning.
+const NAMES: usize = 5;
 
 /// What to call a limit of this policy in a sentence; `key` is its name in the config file.
 pub fn limit_name(policy: &Policy, preset: &str, allowed: Allowed, key: &str) -> String {

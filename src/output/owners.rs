@@ -24,6 +24,8 @@ pub struct Owners {
     pub owners: Vec<OwnerEntry>,
     /// Inconsistencies in the ownership data, as sentences.
     pub findings: Vec<String>,
+    /// Why the list may be incomplete, or say less than it seems to.
+    pub warnings: Vec<String>,
 }
 
 /// The counts of an [`Owners`].
@@ -121,7 +123,8 @@ impl Document for Owners {
     }
 
     fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
-        let more = [("findings", serde_json::to_value(&self.findings)?)];
+        let more =
+            [("findings", serde_json::to_value(&self.findings)?), ("warnings", serde_json::to_value(&self.warnings)?)];
         head(out, self.schema, self.store_time, &self.target, &more)?;
         self.owners.iter().try_for_each(|owner| line(out, "owner", owner))?;
         line(out, "summary", &self.summary)

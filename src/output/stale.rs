@@ -29,6 +29,8 @@ pub struct Stale {
     pub unknown: Spool<Job>,
     /// Ids that were named and name no job.
     pub not_found: Vec<String>,
+    /// Why the lists may be incomplete, or say less than they seem to.
+    pub warnings: Vec<String>,
 }
 
 /// The counts of a [`Stale`].
@@ -84,8 +86,11 @@ impl Document for Stale {
     }
 
     fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
-        let more =
-            [("filter", serde_json::to_value(&self.filter)?), ("not_found", serde_json::to_value(&self.not_found)?)];
+        let more = [
+            ("filter", serde_json::to_value(&self.filter)?),
+            ("not_found", serde_json::to_value(&self.not_found)?),
+            ("warnings", serde_json::to_value(&self.warnings)?),
+        ];
         head(out, self.schema, self.store_time, &self.target, &more)?;
         self.diagnoses.iter().try_for_each(|diagnosis| line(out, "diagnosis", diagnosis))?;
         list(out, "job", &self.jobs)?;

@@ -82,14 +82,24 @@ pub enum Field {
     Kind,
     /// The owner.
     Owner,
+    /// The owner's host.
+    Host,
+    /// The state.
+    State,
 }
 
 impl Field {
-    fn name(self) -> &'static str {
+    /// Every field.
+    pub const ALL: [Field; 5] = [Field::Queue, Field::Kind, Field::Owner, Field::Host, Field::State];
+
+    /// Its name, which is that of the option too.
+    pub(super) fn name(self) -> &'static str {
         match self {
             Field::Queue => "queue",
             Field::Kind => "kind",
             Field::Owner => "owner",
+            Field::Host => "host",
+            Field::State => "state",
         }
     }
 }

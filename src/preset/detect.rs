@@ -7,7 +7,7 @@ use super::ident::literal;
 use super::live::{LiveSchema, LiveTable};
 use super::probe::{Ask, Tables};
 use super::resolve::{Place, physical_tables};
-use crate::model::Engine;
+use crate::model::{Engine, Remedy};
 use std::collections::BTreeSet;
 
 /// The presets whose tables are there, by name.
@@ -23,23 +23,9 @@ pub fn detect<'a>(catalog: &'a Catalog, live: &LiveSchema, place: &Place) -> Res
             if let Some(why) = missing(catalog, live, place).or_else(|| on_another_engine(catalog, live, place)) {
                 return Err(SpecError::whole("detection", why));
             }
-            let mut seen: Vec<String> =
-                live.tables.iter().map(|table| format!("{}.{}", table.schema, table.name)).collect();
-            seen.sort();
-            let seen = if seen.is_empty() {
-                "none of the tables that the known presets use is here".to_owned()
-            } else {
-                format!("tables of interest here: {}", seen.join(", "))
-            };
-            let nearly: Vec<String> = catalog.iter().filter_map(|preset| nearly(preset, live, place)).collect();
-            let nearly = if nearly.is_empty() { String::new() } else { format!("; {}", nearly.join("; ")) };
-            Err(SpecError::whole(
-                "detection",
-                format!(
-                    "no known queue was recognised; {seen}{nearly}. Name a preset or a mapping with --preset (`jobdoctor \
-                     presets` lists them); it then says what it misses"
-                ),
-            ))
+            let mut error = SpecError::whole("detection", unrecognised(catalog, live, place));
+            error.remedy = Some(Remedy::NameOrMap);
+            Err(error)
         }
         several => {
             let names: Vec<&str> = several.iter().map(|preset| preset.name.as_str()).collect();
@@ -257,23 +243,59 @@ fn lacking(wanted: &Detect, table: &LiveTable) -> Vec<String> {
     wanted.columns.iter().filter(is_there).map(|either| either.join(" or ")).collect()
 }
 
-/// What keeps tables that have a preset's names from being its: another version, most likely.
-fn nearly(preset: &Preset, live: &LiveSchema, place: &Place) -> Option<String> {
-    if !preset.knows(live.engine) {
-        return None;
-    }
+/// The most differences that are named.
+const DIFFERENCES: usize = 2;
+
+/// How the tables differ from those of the preset that they resemble most.
+fn unrecognised(catalog: &Catalog, live: &LiveSchema, place: &Place) -> String {
+    let known = catalog.iter().filter(|preset| preset.knows(live.engine));
+    let nearest = known.filter_map(|preset| Some((preset, differences(preset, live, place)?)));
+    let why = match nearest.min_by_key(|(_, (_, distance))| *distance) {
+        Some((preset, (differences, _))) => {
+            let mut named = String::new();
+            let mut last = "";
+            for (what, column) in differences.iter().take(DIFFERENCES) {
+                let is_same = !named.is_empty() && what == last;
+                named.push_str(&if is_same { format!(", {column}") } else { format!(", {what}{column}") });
+                last = what;
+            }
+            let more = match differences.len().saturating_sub(DIFFERENCES) {
+                0 => String::new(),
+                more => format!(" (and {more} more)"),
+            };
+            let named = named.trim_start_matches(", ");
+            format!("preset {} is the nearest{}, but {named}{more}", preset.name, preset.checked_against())
+        }
+        None if live.tables.is_empty() => "none of the tables that the known presets use is here".to_owned(),
+        None => {
+            let seen: BTreeSet<String> =
+                live.tables.iter().map(|table| format!("{}.{}", table.schema, table.name)).collect();
+            format!("tables of interest here: {}", seen.into_iter().collect::<Vec<_>>().join(", "))
+        }
+    };
+    format!("no known queue was recognised; {why}")
+}
+
+/// What keeps tables that have a preset's names from being its, such as another version: what differs, with the column that is
+/// missing; and how far away they are, in columns.
+fn differences(preset: &Preset, live: &LiveSchema, place: &Place) -> Option<(Vec<(String, String)>, usize)> {
     let (document, tables) = found(preset, live, place)?;
     let here = |wanted: &&Detect| tables.get(&wanted.table).copied().flatten().is_some();
     preset.detect.tables.iter().find(here)?;
-    let mut misses: Vec<String> = (preset.detect.tables.iter())
-        .filter_map(|wanted| match tables.get(&wanted.table).copied().flatten() {
-            None => Some(format!("there is no table for its `{}`", wanted.table)),
-            Some(table) => match lacking(wanted, table) {
-                lacking if lacking.is_empty() => None,
-                lacking => Some(format!("table {} has no column {}", table.name, lacking.join(", "))),
-            },
-        })
-        .collect();
-    misses.extend(out_of_reach(&document, live, &tables));
-    Some(format!("it is not {}{}: {}", preset.name, preset.checked_against(), misses.join(", ")))
+    let (mut differences, mut distance) = (Vec::new(), 0);
+    for wanted in &preset.detect.tables {
+        match tables.get(&wanted.table).copied().flatten() {
+            None => {
+                distance += wanted.columns.len();
+                differences.push((format!("there is no table for its `{}`", wanted.table), String::new()));
+            }
+            Some(table) => {
+                let no_column = || format!("table {} has no column ", table.name);
+                differences.extend(lacking(wanted, table).into_iter().map(|column| (no_column(), column)));
+            }
+        }
+    }
+    differences.extend(out_of_reach(&document, live, &tables).map(|why| (why, String::new())));
+    distance += differences.len();
+    Some((differences, distance))
 }

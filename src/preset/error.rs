@@ -1,3 +1,4 @@
+use crate::model::Remedy;
 use std::fmt;
 
 /// Something is wrong with a preset, a mapping or the way it fits the live tables.
@@ -12,6 +13,8 @@ pub struct SpecError {
     pub message: String,
     /// The table that no schema has, where that is what is wrong.
     pub missing_table: Option<String>,
+    /// What to do about it, where that needs an option or a command.
+    pub remedy: Option<Remedy>,
 }
 
 impl SpecError {
@@ -40,7 +43,7 @@ impl WrittenAt {
 
     /// An error about what stands there.
     pub fn error(&self, message: impl Into<String>) -> SpecError {
-        SpecError { at: self.clone(), message: message.into(), missing_table: None }
+        SpecError { at: self.clone(), message: message.into(), missing_table: None, remedy: None }
     }
 }
 
@@ -53,7 +56,11 @@ impl fmt::Display for WrittenAt {
         if !self.key.is_empty() {
             write!(f, ", key `{}`", self.key)?;
         }
-        Ok(())
+        // The file of a built-in preset is in the program alone.
+        match (self.document.strip_prefix("preset "), self.line) {
+            (Some(preset), Some(_)) => write!(f, " (`jobdoctor presets show {preset} --toml` prints it)"),
+            _ => Ok(()),
+        }
     }
 }
 

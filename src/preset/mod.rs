@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 mod built_in_tests;
+mod candidates;
 mod catalog;
 mod detect;
 mod document;
@@ -21,6 +22,7 @@ mod table_name;
 mod template;
 mod variant;
 
+pub use candidates::{candidates, columns_of_tables};
 pub(crate) use catalog::Shape;
 pub use catalog::{Catalog, Preset};
 pub use detect::{detect, detect_prefixed};

@@ -84,14 +84,17 @@ pub trait Reader: LedgerReader {
     /// The answer to a boolean SQL query; NULL and no row count as no.
     fn ask(&mut self, sql: &str) -> Result<bool, StoreError>;
 
-    /// The first column of a query, as text.
-    fn texts(&mut self, sql: &str) -> Result<Vec<String>, StoreError>;
+    /// The rows that a query of the catalog gives, as texts; NULL is an empty one.
+    fn texts(&mut self, sql: &str) -> Result<Vec<Vec<String>>, StoreError>;
 
     /// The number that a query of the preset gives; NULL, no row and any other value count as 0.
     fn number(&mut self, spec: &QueueSpec, sql: &Template) -> Result<u64, StoreError>;
 
     /// The distinct values of the state column; none if the state is a place.
     fn states_in_use(&mut self, spec: &QueueSpec) -> Result<Vec<Cell>, StoreError>;
+
+    /// The number of rows of the claim's own table in these stored states, counted no further than `most`.
+    fn count_in_states(&mut self, spec: &QueueSpec, states: &[String], most: u64) -> Result<u64, StoreError>;
 
     /// Hands over claims, each exactly once, in no promised order. For [`Wanted::Suspects`] healthy claims may be among
     /// them, but none that the judge would call stuck or unknown is left out. Claims that were handed over before an

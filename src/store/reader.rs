@@ -52,9 +52,10 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         Ok(!matches!(answer, None | Some(Cell::Null | Cell::Integer(0))))
     }
 
-    fn texts(&mut self, sql: &str) -> Result<Vec<String>, StoreError> {
+    fn texts(&mut self, sql: &str) -> Result<Vec<Vec<String>>, StoreError> {
+        let text = |cell: &Cell| cell.to_text().unwrap_or_default();
         let rows = self.session.query(&Statement::plain(sql))?;
-        Ok(rows.iter().filter_map(|row| row.first()?.to_text()).collect())
+        Ok(rows.iter().map(|row| row.iter().map(text).collect()).collect())
     }
 
     fn number(&mut self, spec: &QueueSpec, sql: &Template) -> Result<u64, StoreError> {
@@ -78,6 +79,13 @@ impl<S: ReadSession> Reader for SqlReader<S> {
                 Ok(self.state_meant(spec, &state)?.unwrap_or(state))
             })
             .collect()
+    }
+
+    fn count_in_states(&mut self, spec: &QueueSpec, states: &[String], most: u64) -> Result<u64, StoreError> {
+        match sql::count_in_states(spec, self.session.dialect(), states, most) {
+            Some(statement) => query_count(&mut self.session, &statement),
+            None => Ok(0),
+        }
     }
 
     fn scan(

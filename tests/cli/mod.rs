@@ -28,6 +28,7 @@ mod postgres;
 mod presets;
 mod reclaim;
 mod refused;
+mod remedies;
 mod restart;
 pub mod scene;
 mod secrets;

@@ -89,6 +89,8 @@ fn the_states_in_use_may_be_of_a_type_without_a_least_one() {
         let states = look(&*store).states_in_use(&spec).unwrap_or_else(|error| panic!("{}: {error}", lab.name()));
         let states: Vec<String> = states.iter().map(ToString::to_string).collect();
         assert_eq!(states, ["false", "true"], "{}", lab.name());
+        let rows = |most| look(&*store).count_in_states(&spec, &["true".to_owned()], most).unwrap();
+        assert_eq!((rows(9), rows(1)), (2, 1), "{}", lab.name());
         assert_eq!(scan(&*store, &spec, &Wanted::All).len(), 2, "{}", lab.name());
     });
 }

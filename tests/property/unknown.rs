@@ -5,7 +5,7 @@ use super::prefilter::running;
 use super::queue::lease;
 use jobdoctor::model::{Action, Claim, Reading, Sign};
 use jobdoctor::policy::{EarlierSnapshot, Globs, Policy, StateLimit, TooLong, Verdict, judge, key_print, seen};
-use jobdoctor::preset::{Liveness, QueueSpec, SilentAfter};
+use jobdoctor::preset::{ClaimSpec, Liveness, QueueSpec, SilentAfter};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,6 +44,10 @@ fn limited(seconds: u64) -> Policy {
 fn a_queue_without_any_sign_of_life() {
     let (spec, claim) = signless();
     assert!(claim.claimed_at.at().is_some(), "that it was claimed is no sign of life");
+    let add =
+        r#"no liveness is declared; add liveness = [{ by = "age", column = "claimed_at", silent_after = "30m" }]"#;
+    assert_eq!(lacking(&spec, &claim, &Policy::default()), add);
+    let spec = QueueSpec { claim: ClaimSpec { claimed_at: None, ..spec.claim.clone() }, ..spec };
     assert!(lacking(&spec, &claim, &Policy::default()).contains("only a restart sweep can tell"));
 }
 
@@ -61,7 +65,7 @@ fn a_limit_of_time_counts_from_a_time() {
     assert_eq!(judge(&spec, &claim, &limited(701), now()).verdict, Verdict::Healthy);
     assert!(matches!(judge(&spec, &claim, &limited(600), now()).verdict, Verdict::Stuck(_)));
     claim.claimed_at = Reading::Absent;
-    assert!(lacking(&spec, &claim, &limited(600)).contains("only a restart sweep can tell"));
+    assert!(lacking(&spec, &claim, &limited(600)).contains("no liveness is declared"));
 }
 
 /// A heartbeat whose threshold is on the row, and is not there: the next source is asked, and none is a guess.

@@ -68,7 +68,7 @@ fn tables_that_lack_a_column_are_named_with_it() {
     database.client().batch_execute("ALTER TABLE river_job RENAME attempted_by TO taken_by").unwrap();
     let said = refused(&database);
     assert!(said.contains("no known queue was recognised"), "{said}");
-    assert!(said.contains("it is not river (checked against"), "{said}");
+    assert!(said.contains("preset river is the nearest (checked against"), "{said}");
     assert!(said.contains("table river_job has no column attempted_by"), "{said}");
 }
 
@@ -102,13 +102,65 @@ fn a_queue_off_the_search_path_is_pointed_at_and_other_tables_of_its_names_are_n
     assert_eq!(ran.code, 0, "{}", ran.stderr);
 }
 
+/// Off the search path too; and of a partitioned table not the partitions.
+#[test]
+fn a_table_that_looks_like_a_queue_is_named_where_none_is_recognised() {
+    let database = fresh();
+    database
+        .client()
+        .batch_execute(
+            r#"CREATE SCHEMA app;
+             CREATE TABLE app."BackgroundTasks" ("taskId" uuid, "Status" text, "startedAt" timestamptz, worker text, retries int)
+               PARTITION BY LIST ("Status");
+             CREATE TABLE app.open_tasks PARTITION OF app."BackgroundTasks" FOR VALUES IN ('working');
+             CREATE TABLE documents (id bigint PRIMARY KEY, status text, owner_id text)"#,
+        )
+        .unwrap();
+    let said = refused(&database);
+    let tables = "Tables that look like a queue: app.BackgroundTasks (Status, startedAt, retries, worker)\n";
+    assert!(said.contains(tables) && said.contains("`jobdoctor help mapping`"), "{said}");
+}
+
+/// Each type compares with its stored states in its own way.
+#[test]
+fn rows_in_states_that_a_mapping_does_not_name_are_counted_whatever_their_type() {
+    for (of_type, state) in
+        [("e", "ODD"), ("integer", "7"), ("uuid", "aaaaaaaa-0000-0000-0000-000000000001"), ("boolean", "true")]
+    {
+        let database = fresh();
+        let table = format!(
+            "CREATE TYPE e AS ENUM ('ODD', 'RUN'); CREATE TABLE tasks (id bigint PRIMARY KEY, state {of_type});
+             INSERT INTO tasks SELECT n, '{state}' FROM generate_series(1, 3) AS n"
+        );
+        database.client().batch_execute(&table).unwrap();
+        let running = if of_type == "integer" {
+            "1"
+        } else if of_type == "uuid" {
+            "aaaaaaaa-0000-0000-0000-000000000002"
+        } else if of_type == "boolean" {
+            "false"
+        } else {
+            "RUN"
+        };
+        let mapping = format!(
+            "[mapping.m]\nstates = {{ in_flight = [\"{running}\"] }}\nclaim = {{ table = \"tasks\", key = \"id\", state = \"state\" }}\n\
+             [mapping.m.action.fail]\nto = \"{running}\"\n"
+        );
+        let doctor = Doctor::new();
+        std::fs::write(doctor.path("c.toml"), mapping).unwrap();
+        let ran = doctor.run(&["stale", "--config", "c.toml", "--preset", "m", "--db", &database.url()]);
+        let warning = format!("does not name the states of 3 rows of public.tasks: {state};");
+        assert!(ran.stderr.contains(&warning), "{}", ran.whole());
+    }
+}
+
 #[test]
 fn tables_of_a_preset_in_its_own_schema_and_of_no_known_shape_are_not_off_the_path() {
     let database = fresh();
     let made = "CREATE SCHEMA pgboss; CREATE TABLE pgboss.job (id uuid PRIMARY KEY, name text)";
     database.client().batch_execute(made).unwrap();
     let said = refused(&database);
-    assert!(said.contains("it is not pg-boss") && !said.contains("--schema"), "{said}");
+    assert!(said.contains("preset pg-boss is the nearest") && !said.contains("--schema"), "{said}");
 }
 
 #[test]

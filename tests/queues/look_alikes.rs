@@ -24,14 +24,16 @@ fn a_status_an_owner_and_a_claim_time_make_no_lease() {
     doctor.sql("m.db", &format!("{table} integer); {row}, 1700000000)"));
     let ran = fails(&doctor, &["reclaim", "--apply", "--db", "m.db"], 78);
     assert!(
-        ran.stderr.contains("it is not lease: table jobs has no column heartbeat_at or lease_expires_at"),
+        ran.stderr
+            .contains("preset lease is the nearest, but table jobs has no column heartbeat_at or lease_expires_at"),
         "{}",
         ran.whole()
     );
     assert_eq!(doctor.rows("m.db", "SELECT status, owner_id FROM jobs"), ["CLAIMED ann"]);
     let database = with(&format!("{table} timestamptz); {row}, now() - interval '2 days')"));
     assert!(
-        said(&database, &[]).contains("it is not lease: table jobs has no column heartbeat_at or lease_expires_at")
+        said(&database, &[])
+            .contains("preset lease is the nearest, but table jobs has no column heartbeat_at or lease_expires_at")
     );
     // Who names it means it.
     let named = Doctor::new().run(&["stale", "-o", "name", "--preset", "lease", "--db", &database.url()]).exits(0);
@@ -59,11 +61,13 @@ fn an_enum_without_a_state_in_flight_makes_no_lease() {
          CREATE TABLE jobs (id bigint PRIMARY KEY, status job_status, owner_id text, heartbeat_at timestamptz, attempts integer)");
     let seen = said(&database, &[]);
     assert!(
-        seen.contains("it is not lease: status of table jobs is the enum public.job_status without RUNNING"),
+        seen.contains(
+            "preset lease is the nearest, but status of table jobs is the enum public.job_status without RUNNING"
+        ),
         "{seen}"
     );
     let named = said(&database, &["--preset", "lease"]);
-    assert!(named.contains("key `claim.state`: `status` is the enum public.job_status without RUNNING"), "{named}");
+    assert!(named.contains("key `claim.state` (`jobdoctor presets show lease --toml` prints it): `status` is the enum public.job_status without RUNNING"), "{named}");
 }
 
 #[test]
@@ -74,9 +78,17 @@ fn a_state_that_is_no_text_makes_no_lease() {
         ));
         let lacking = format!("of type {of_type}, which cannot hold CLAIMED, RUNNING");
         let seen = said(&database, &[]);
-        assert!(seen.contains(&format!("it is not lease: status of table jobs is {lacking}")), "{seen}");
+        assert!(
+            seen.contains(&format!("preset lease is the nearest, but status of table jobs is {lacking}")),
+            "{seen}"
+        );
         let named = said(&database, &["--preset", "lease"]);
-        assert!(named.contains(&format!("key `claim.state`: `status` is {lacking}")), "{named}");
+        assert!(
+            named.contains(&format!(
+                "key `claim.state` (`jobdoctor presets show lease --toml` prints it): `status` is {lacking}"
+            )),
+            "{named}"
+        );
     }
 }
 

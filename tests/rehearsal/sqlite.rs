@@ -161,7 +161,7 @@ fn attempts_in_a_column_of_reals_are_counted() {
 fn mappings_that_leave_something_out() {
     let doctor = with_claims(&[], &[]);
     doctor.sql("u.db", "INSERT INTO q (id, status) VALUES (9, 'paused')");
-    finds(&doctor, 78, &["key `states`: rows are in states", "paused", "config.toml, mapping m"]);
+    finds(&doctor, 78, &["key `states`: it does not name the states of", "paused", "config.toml, mapping m"]);
     let actions = "[mapping.m.action.requeue]\nto = \"new\"\nclear = [\"worker\", \"started\", \"pinged\"]\n[mapping.m.action.fail]\nto = \"dead\"\nset = { note = \":reason\" }\n";
     let doctor = with_claims(&[], &[(actions, "")]);
     finds(&doctor, 78, &["error", "config.toml, mapping m", "neither a requeue nor a fail"]);
@@ -252,7 +252,7 @@ fn states_that_are_ignored() {
         doctor.sql("u.db", "INSERT INTO q (id, status) VALUES (7, 'template')");
         let found = findings(&doctor, code).join("\n");
         assert_eq!(
-            found.contains("line 7, key `states`: rows are in states that it does not name: template"),
+            found.contains("line 7, key `states`: it does not name the states of 1 row: template"),
             code == 78,
             "{found}"
         );

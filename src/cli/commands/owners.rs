@@ -38,6 +38,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let (settings, mut snapshot) = context.snapshot(&args.store, "owners")?;
     let policy = settings.policy(args.older.older);
     let document = ops::owners(&mut snapshot, &selection, &policy)?;
+    context.warn_of_caveats(&document.warnings, false);
     drop(snapshot);
     let format = args.output.format();
     context.ui.print(format, &document)?;

@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         _ => None,
     };
     let document = ops::stale(&mut snapshot, &selection, &policy, most)?;
-    context.warn_of_unfamiliar_states(&mut snapshot, document.summary.in_flight)?;
+    context.warn_of_caveats(&document.warnings, document.summary.in_flight == 0);
     drop(snapshot);
     let missing = missing(&document.target.table, &document.not_found);
     if let Some(error) = missing.as_ref().filter(|_| document.not_found.len() == selection.ids.len()) {

@@ -95,7 +95,8 @@ fn stats(args: &Args, context: &Context, metrics: &Metrics) -> Result<Option<Sta
     metrics.measure(&mut snapshot, &selection, &policy)?;
     match args.output.format() {
         Format::Prometheus => {
-            context.warn_of_unfamiliar_states(&mut snapshot, metrics.in_flight())?;
+            let caveats = ops::caveats(&mut snapshot, None, false, metrics.in_flight())?;
+            context.warn_of_caveats(&caveats, metrics.in_flight() == 0);
             Ok(None)
         }
         _ => Ok(Some(ops::stats(&mut snapshot, &selection, &policy)?)),

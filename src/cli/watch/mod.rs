@@ -4,7 +4,7 @@
 mod lines;
 mod terminal;
 
-use super::context::{Context, unfamiliar_states};
+use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
 use super::settings::Settings;
@@ -111,7 +111,7 @@ impl Watch<'_> {
         }
         let most = self.summary.then_some(0);
         let document = ops::stale(&mut snapshot, &self.selection, &self.policy, most)?;
-        let warnings = warnings(&mut snapshot, document.summary.in_flight)?;
+        let warnings = warnings(&snapshot, &document);
         Ok((document, warnings))
     }
 
@@ -132,8 +132,8 @@ impl Watch<'_> {
 }
 
 /// The caveats of a snapshot: "could not read" must never read as "nothing found".
-fn warnings(snapshot: &mut Snapshot, in_flight: u64) -> Result<Vec<String>, CliError> {
+fn warnings(snapshot: &Snapshot, document: &Stale) -> Vec<String> {
     let standby = "this is a standby: it shows the past, and silence is measured up to that moment";
     let standby = snapshot.target.standby.as_ref().map(|_| standby.to_owned());
-    Ok(standby.into_iter().chain(unfamiliar_states(snapshot, in_flight)?).collect())
+    standby.into_iter().chain(document.warnings.iter().cloned()).collect()
 }

@@ -57,19 +57,18 @@ pub fn check(
         let fix = "ALTER ROLE ... or ALTER DATABASE ... RESET default_transaction_read_only".to_owned();
         findings.add(Severity::Error, "read_only", detail, Some(fix));
     }
-    schema::preset(&mut findings, &snapshot.spec);
-    let states = snapshot.unfamiliar_states()?;
-    if !states.is_empty() {
+    schema::preset(&mut findings, snapshot);
+    if let Some(unfamiliar) = snapshot.unfamiliar_states()? {
+        let (rows, states) = (unfamiliar.rows(), unfamiliar.states.join(", "));
         findings.add(
             // A mapping is the operator's own: each state of the table can be named in it.
             if snapshot.mapping.is_some() { Severity::Error } else { Severity::Warning },
             "unfamiliar_states",
             match &snapshot.states_at {
-                Some(at) => format!("{at}: rows are in states that it does not name: {}", states.join(", ")),
+                Some(at) => format!("{at}: it does not name the states of {rows}: {states}"),
                 None => format!(
-                    "rows are in states that preset {} does not have and never looks at: {}",
-                    snapshot.spec.preset,
-                    states.join(", ")
+                    "preset {} does not have the states of {rows} and never looks at them: {states}",
+                    snapshot.spec.preset
                 ),
             },
             Some(match &snapshot.states_at {

@@ -7,10 +7,11 @@ use crate::ops::session::Snapshot;
 use crate::output::{Severity, advice};
 use crate::policy::{Policy, Verdict, judge};
 use crate::preset::ident::{qualified, quoted};
-use crate::preset::{LiveTable, QueueSpec, SilentAfter};
+use crate::preset::{LiveTable, SilentAfter};
 use crate::store::{Cutoffs, Detail, StoreErrorKind, Wanted};
 
-pub(super) fn preset(findings: &mut Findings, spec: &QueueSpec) {
+pub(super) fn preset(findings: &mut Findings, snapshot: &Snapshot) {
+    let spec = &snapshot.spec;
     let variants = if spec.variants.is_empty() {
         String::new()
     } else {
@@ -32,7 +33,11 @@ pub(super) fn preset(findings: &mut Findings, spec: &QueueSpec) {
             Severity::Warning,
             "no_sign_of_life",
             "nothing in these tables tells a dead worker from a slow one".to_owned(),
-            Some(advice::RESTART_ALL.to_owned()),
+            Some(match spec.missing_liveness() {
+                Some(line) => advice::add_liveness(&spec.preset, &line),
+                None if snapshot.mapping.is_some() => advice::NAME_CLAIM_TIME.to_owned(),
+                None => advice::RESTART_ALL.to_owned(),
+            }),
         );
     }
 }

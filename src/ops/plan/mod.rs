@@ -126,6 +126,11 @@ impl Plan {
         self.warnings.push(warning);
     }
 
+    /// True if some selected job is skipped.
+    pub fn has_skipped(&self) -> bool {
+        !self.skipped.is_empty()
+    }
+
     /// True if there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.parts().all(|part| part.steps.is_empty())

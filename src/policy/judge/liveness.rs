@@ -82,9 +82,11 @@ impl Evaluation<'_> {
         if self.liveness.is_none() && !has_limit {
             self.lack(match (spec.liveness.len(), spec.advice_only()) {
                 (0, Some(why)) => why.to_owned(),
-                (0, None) => {
-                    "this queue shows no sign of life; only a restart sweep can tell, by who its owners are".to_owned()
-                }
+                (0, None) => match spec.missing_liveness() {
+                    Some(line) => format!("no liveness is declared; add {line}"),
+                    None => "this queue shows no sign of life; only a restart sweep can tell, by who its owners are"
+                        .to_owned(),
+                },
                 _ => {
                     let names: Vec<&str> = spec.liveness.iter().map(Liveness::name).collect();
                     format!("no sign of life to judge by: nothing in {}", names.join(", "))

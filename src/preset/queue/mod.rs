@@ -88,6 +88,13 @@ impl QueueSpec {
         self.actions.values().find_map(|action| action.refused.as_deref()).filter(|_| all)
     }
 
+    /// The key that a mapping without liveness lacks, where claims have a claim time.
+    pub fn missing_liveness(&self) -> Option<String> {
+        let claimed_at = self.claim.claimed_at.as_ref().filter(|_| self.liveness.is_empty())?;
+        let column = &claimed_at.column.name;
+        Some(format!("liveness = [{{ by = \"age\", column = {column:?}, silent_after = \"30m\" }}]"))
+    }
+
     /// The keys of the document whose values are SQL that is computed for each claim, so that a value in a row may break it.
     pub fn computed(&self) -> Vec<&'static str> {
         let (claim, owner, attempts) = (&self.claim, &self.owner, &self.attempts);

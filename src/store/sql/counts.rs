@@ -3,6 +3,7 @@
 use super::builder::{Param, Sql, Statement, Values, column_of, column_sql, literal_sql};
 use super::dialect::Dialect;
 use crate::model::{Cell, Owner};
+use crate::preset::ident::literal;
 use crate::preset::{Expr, QueueSpec, StateSource, Template};
 use crate::store::RowCount;
 
@@ -135,6 +136,18 @@ pub fn states_in_use(spec: &QueueSpec, dialect: &dyn Dialect) -> Option<Statemen
          UNION ALL SELECT (SELECT min({state}) FROM {table} AS {alias} WHERE {state} > hop.s) FROM hop \
          WHERE hop.s IS NOT NULL) SELECT {} FROM hop WHERE hop.s IS NOT NULL LIMIT 100",
         dialect.as_text("hop.s")
+    )))
+}
+
+/// Counts the rows in these stored states, by an index that leads with the state, and no further than `most`.
+pub fn count_in_states(spec: &QueueSpec, dialect: &dyn Dialect, states: &[String], most: u64) -> Option<Statement> {
+    let column = spec.claim.own_state()?;
+    let table = spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table))?;
+    let (alias, state) = (crate::preset::ident::quoted(&column.alias), column_sql(column));
+    let states: Vec<String> = states.iter().map(|state| literal(state)).collect();
+    Some(Statement::plain(format!(
+        "SELECT count(*) FROM (SELECT 1 FROM {table} AS {alias} WHERE {state} IN ({}) LIMIT {most}) AS counted",
+        states.join(", ")
     )))
 }
 

@@ -20,7 +20,9 @@ pub use dialect::{Dialect, Postgres, Sqlite};
 pub use ledger::ledger_schema;
 
 pub(super) use act::{acts, left_behind, notifications};
-pub(super) use counts::{count, count_by_owner, count_by_state, owner_count, question, state_meant, states_in_use};
+pub(super) use counts::{
+    count, count_by_owner, count_by_state, count_in_states, owner_count, question, state_meant, states_in_use,
+};
 pub(super) use finished_runs::finished;
 pub(super) use ledger::{
     ledger_inserts, ledger_last, ledger_loss, ledger_losses, ledger_row, ledger_rows, ledger_run, ledger_run_ids,

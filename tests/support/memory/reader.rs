@@ -63,7 +63,7 @@ impl Reader for MemoryReader {
         panic!("the memory store speaks no SQL: {sql}")
     }
 
-    fn texts(&mut self, _sql: &str) -> Result<Vec<String>, StoreError> {
+    fn texts(&mut self, _sql: &str) -> Result<Vec<Vec<String>>, StoreError> {
         Ok(Vec::new())
     }
 
@@ -84,6 +84,11 @@ impl Reader for MemoryReader {
             }
         }
         Ok(states)
+    }
+
+    fn count_in_states(&mut self, spec: &QueueSpec, states: &[String], most: u64) -> Result<u64, StoreError> {
+        let is_in = |joined: &&Joined<'_>| states.contains(&joined.state().to_string());
+        Ok((joined(spec, &self.tables).iter().filter(is_in).count() as u64).min(most))
     }
 
     fn scan(

@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let policy = source.policy(run.policy().with_older(args.older.older))?;
     let (policy, wrong_list) = run.with_evidence(&mut snapshot, policy, !format.is_machine())?;
     let mut plan = source.plan(&mut snapshot, &policy)?;
-    context.warn_of_unfamiliar_states(&mut snapshot, plan.in_flight())?;
+    run.add_caveats(&mut snapshot, &source, &policy, &mut plan, format)?;
     if args.act.mode() == Mode::ServerDryRun {
         snapshot.beyond_rollback().into_iter().for_each(|warning| plan.warn(warning));
     }

@@ -9,7 +9,7 @@ use crate::cli::exit::Exit;
 use crate::cli::settings::Settings;
 use crate::model::age;
 use crate::ops::{self, ApplyOptions, Guard, LockOptions, OpsError, Plan, PlanSource, Snapshot};
-use crate::output::format::count;
+use crate::output::format::{Format, count};
 use crate::output::no_such_job;
 use crate::policy::{Policy, Rule};
 use crate::store::{Limits, Store};
@@ -82,6 +82,37 @@ impl<'a> Run<'a> {
             self.evidence.check_progress(snapshot)?;
         }
         Ok(judged)
+    }
+
+    /// Adds to the plan what its rows do not say. A filter without a match is searched for where someone would read of it.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub(in crate::cli::commands) fn add_caveats(
+        &self,
+        snapshot: &mut Snapshot,
+        source: &PlanSource,
+        policy: &Policy,
+        plan: &mut Plan,
+        format: Format,
+    ) -> Result<(), CliError> {
+        let is_read = format.is_machine() || self.context.ui.shows_details();
+        let selection = match source {
+            PlanSource::Selection(selection)
+                if is_read && !selection.is_by_name() && plan.is_empty() && !plan.has_skipped() =>
+            {
+                Some(&**selection)
+            }
+            _ => None,
+        };
+        let has_unknown = policy.restart.is_none() && plan.has_skipped();
+        let caveats = ops::caveats(snapshot, selection, has_unknown, plan.in_flight())?;
+        // A plan that is shown prints its own warnings; a sweep shows one only if it has steps.
+        if self.options.act.apply || (self.options.name == "sweep" && plan.is_empty()) {
+            self.context.warn_of_caveats(&caveats, plan.in_flight() == 0);
+        }
+        caveats.into_iter().for_each(|caveat| plan.warn(caveat));
+        Ok(())
     }
 
     /// The steps of a plan that a second snapshot confirms; all of them without `--confirm-after`.

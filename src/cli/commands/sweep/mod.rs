@@ -156,7 +156,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     let source = PlanSource::Selection(Box::new(selection));
     let mut plan = source.plan(&mut snapshot, &policy)?;
     warn_of_unknown_owners(context, &mut snapshot, &policy, &mut plan, args.act.mode() == Mode::Apply)?;
-    context.warn_of_unfamiliar_states(&mut snapshot, plan.in_flight())?;
+    run.add_caveats(&mut snapshot, &source, &policy, &mut plan, format)?;
     if args.act.mode() == Mode::ServerDryRun {
         snapshot.beyond_rollback().into_iter().for_each(|warning| plan.warn(warning));
     }

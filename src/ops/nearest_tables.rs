@@ -1,0 +1,40 @@
+//! The tables that the operator may have meant, for the errors that no queue or no such table was found.
+
+use crate::model::{Engine, Remedy};
+use crate::preset::{Place, SpecError, all_tables_sql, candidates, columns_of_tables, did_you_mean};
+use crate::store::{Reader, StoreError};
+
+/// Names the tables that look like a queue in the error that none was recognised, unless a table was named.
+pub(super) fn with_candidates(
+    mut error: SpecError,
+    reader: &mut dyn Reader,
+    engine: Engine,
+    place: &Place,
+) -> SpecError {
+    if error.remedy == Some(Remedy::NameOrMap) && place.table.is_none() {
+        // The error is worth more than these names, so that a query which fails changes nothing.
+        let columns = reader.texts(&columns_of_tables(engine)).unwrap_or_default();
+        let tables = candidates(&columns);
+        if !tables.is_empty() {
+            error.message.push_str(&format!(". Tables that look like a queue: {}", tables.join(", ")));
+        }
+    }
+    error
+}
+
+/// The error with a suggestion where a table is missing and one of a similar name is there.
+pub(super) fn with_near_miss(
+    reader: &mut dyn Reader,
+    engine: Engine,
+    mut error: SpecError,
+) -> Result<SpecError, StoreError> {
+    if let Some(missing) = &error.missing_table {
+        let known: Vec<String> = reader.texts(all_tables_sql(engine))?.into_iter().flatten().collect();
+        let hint = match known.iter().find(|name| name.to_lowercase() == missing.to_lowercase()) {
+            Some(name) => format!(", did you mean `{name}`?"),
+            None => did_you_mean(missing, known.iter().map(String::as_str)),
+        };
+        error.message.push_str(&hint);
+    }
+    Ok(error)
+}

@@ -1,0 +1,111 @@
+//! Tables that look like a queue by the names of their columns, for a database in which none was recognised.
+
+use super::queue::LEDGER;
+use crate::model::Engine;
+use std::collections::BTreeMap;
+
+/// The most tables that are named.
+const SHOWN: usize = 5;
+
+/// Words in the names of a queue's columns, by what such a column keeps. A table needs a column of the second or the third
+/// kind: a status and an owner are in many.
+const WORDS: [&[&str]; 4] = [
+    &["state", "status"],
+    &["locked", "started", "heartbeat", "claimed", "leased", "lease", "pinged", "reserved", "picked"],
+    &["attempts", "attempt", "retries", "retry", "tries"],
+    &["owner", "worker"],
+];
+
+/// The query for the columns of all tables, with schema and table; on SQLite the schema is empty.
+pub fn columns_of_tables(engine: Engine) -> String {
+    match engine {
+        Engine::Postgres => format!(
+            "SELECT n.nspname::text, c.relname::text, a.attname::text FROM pg_catalog.pg_class AS c \
+             JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace \
+             JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid \
+             WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND a.attnum > 0 AND NOT a.attisdropped \
+             AND pg_catalog.lower(a.attname::text) ~ '{}' AND n.nspname NOT IN ('pg_catalog', 'information_schema') \
+             AND n.nspname NOT LIKE 'pg_temp%' AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') \
+             ORDER BY n.nspname, c.relname, a.attnum",
+            WORDS.concat().join("|")
+        ),
+        // The columns of a virtual table may need a module that is not here.
+        Engine::Sqlite => "SELECT '', t.name, c.name FROM main.sqlite_schema AS t \
+             JOIN pragma_table_xinfo(t.name, 'main') AS c WHERE t.type = 'table' \
+             AND t.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY t.name, c.cid"
+            .to_owned(),
+    }
+}
+
+/// The tables that look most like a queue, each with the columns that say so.
+pub fn candidates(columns: &[Vec<String>]) -> Vec<String> {
+    let mut tables: BTreeMap<String, [Option<&str>; 4]> = BTreeMap::new();
+    for row in columns {
+        let [schema, table, column] = row.as_slice() else { continue };
+        let name = if schema.is_empty() { table.clone() } else { format!("{schema}.{table}") };
+        let words = words(column);
+        for (known, seen) in WORDS.iter().zip(tables.entry(name).or_default()) {
+            if table != LEDGER && words.iter().any(|word| known.contains(&word.as_str())) {
+                seen.get_or_insert(column);
+            }
+        }
+    }
+    let score = |seen: &[Option<&str>; 4]| match seen {
+        [_, None, None, _] => 0,
+        _ => seen.iter().flatten().count(),
+    };
+    // Where one has three of the four, two are no resemblance.
+    let least = tables.values().map(score).max().unwrap_or_default().clamp(2, 3);
+    tables.retain(|_, seen| score(seen) >= least);
+    let mut tables: Vec<_> = tables.into_iter().collect();
+    tables.sort_by_key(|(_, seen)| std::cmp::Reverse(score(seen)));
+    let named = |(table, seen): &(String, [Option<&str>; 4])| {
+        format!("{table} ({})", seen.iter().flatten().copied().collect::<Vec<_>>().join(", "))
+    };
+    tables.iter().take(SHOWN).map(named).collect()
+}
+
+/// The words of a name, in lower case: `lockedAt` and `locked_at` have two.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || (was_lower && c.is_uppercase()) {
+            words.push(String::new());
+        }
+        was_lower = c.is_lowercase();
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(tables: &[(&str, &str)]) -> Vec<String> {
+        let rows = tables.iter().flat_map(|(table, columns)| {
+            columns.split(' ').map(|column| vec![String::new(), (*table).to_owned(), column.to_owned()])
+        });
+        candidates(&rows.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_queue_is_named_with_the_columns_that_show_it() {
+        let queue = ("BackgroundTasks", "taskId Status startedAt worker retries lastError");
+        let others = [("documents", "id status owner_id"), ("subscriptions", "id status started_at")];
+        let all = [others[0], queue, others[1], (LEDGER, "status owner attempts")];
+        assert_eq!(found(&all), ["BackgroundTasks (Status, startedAt, retries, worker)"]);
+        assert_eq!(found(&others), ["subscriptions (status, started_at)"]);
+        assert_eq!(found(&[("estates", "statement restarted blocked countries")]), [""; 0]);
+    }
+
+    #[test]
+    fn only_a_handful_is_named() {
+        let names: Vec<String> = (0..9).map(|n| format!("t{n}")).collect();
+        let tables: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "state tries")).collect();
+        assert_eq!(found(&tables).len(), 5);
+    }
+}
