@@ -7,7 +7,7 @@ use super::error::CliError;
 use super::next_command::{next_command, same_queue};
 use super::progress::Drawn;
 use super::settings::{READING, Settings};
-use super::signal::{Caught, watch};
+use super::signal::{Caught, batch_in_hand, watch};
 use super::ui::Ui;
 use crate::model::age;
 use crate::ops::{Progress, Silent, Snapshot};
@@ -34,11 +34,16 @@ impl Context {
     /// Reads the environment and begins to watch for signals. `program` makes the command line with all of its commands.
     pub fn new(tone: &ToneArgs, format: Format, program: fn() -> clap::Command, arguments: &[OsString]) -> Context {
         let environment = Environment::read();
-        let interrupt = Interrupt::default();
+        let (ui, interrupt) = (Ui::new(tone, format, &environment), Interrupt::default());
+        let messages = ui.clone();
+        let caught = watch(interrupt.clone(), move |signal, jobs| {
+            messages.redraw("");
+            messages.note(&batch_in_hand(signal, jobs));
+        });
         Context {
-            ui: Ui::new(tone, format, &environment),
+            ui,
             environment,
-            caught: watch(interrupt.clone()),
+            caught,
             interrupt,
             words: arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
             program,

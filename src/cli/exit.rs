@@ -74,8 +74,10 @@ impl Exit {
             }
             Exit::NoPermission => "authentication or privileges",
             Exit::Config => "configuration, preset or schema does not fit",
-            Exit::Signal(signal_hook::consts::SIGINT) => "ended by SIGINT, after the batch in hand",
-            Exit::Signal(_) => "ended by SIGTERM, after the batch in hand",
+            Exit::Signal(signal_hook::consts::SIGINT) => {
+                "ended by SIGINT, after the batch in hand; a second SIGINT rolls it back"
+            }
+            Exit::Signal(_) => "ended by SIGTERM, after the batch in hand; a second SIGTERM rolls it back",
             Exit::Health(State::Ok) => "health: ok",
             Exit::Health(State::Warning) => "health: a warning",
             Exit::Health(State::Critical) => "health: critical",

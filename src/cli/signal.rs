@@ -1,7 +1,8 @@
-//! SIGINT and SIGTERM: the first ends the run after the batch in hand, the second at once.
+//! SIGINT and SIGTERM: the first ends the run after the batch in hand, the second rolls that batch back, a third ends the process.
 
 use super::error::CliError;
 use super::exit::Exit;
+use crate::output::format::count;
 use crate::store::Interrupt;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -25,8 +26,8 @@ impl Caught {
     }
 }
 
-/// Begins to watch for signals.
-pub fn watch(interrupt: Interrupt) -> Caught {
+/// Begins to watch for signals. A batch in hand delays the end: `report` is told of its signal and the jobs in it.
+pub fn watch(interrupt: Interrupt, report: impl Fn(i32, usize) + Clone + Send + 'static) -> Caught {
     let caught = Caught::default();
     let seen = caught.clone();
     // Without a watcher a signal ends the program at once, which is safe too: the database rolls the batch back.
@@ -34,9 +35,18 @@ pub fn watch(interrupt: Interrupt) -> Caught {
         std::thread::spawn(move || {
             for signal in signals.forever() {
                 if seen.0.swap(signal, Ordering::SeqCst) != 0 {
-                    die_of(signal);
+                    if !interrupt.roll_back() {
+                        die_of(signal);
+                    }
+                    continue;
                 }
                 interrupt.raise();
+                let jobs = interrupt.in_hand();
+                if jobs > 0 {
+                    let report = report.clone();
+                    // A stderr that takes nothing must not keep the next signal waiting.
+                    std::thread::spawn(move || report(signal, jobs));
+                }
             }
         });
     }
@@ -47,6 +57,12 @@ pub fn watch(interrupt: Interrupt) -> Caught {
 pub fn die_of(signal: i32) {
     // If it fails, the exit code says the same.
     let _ = signal_hook::low_level::emulate_default_handler(signal);
+}
+
+/// What a signal does to a batch of so many jobs, and what another one would do.
+pub fn batch_in_hand(signal: i32, jobs: usize) -> String {
+    let again = if signal == SIGINT { "press Ctrl-C again" } else { "send SIGTERM again" };
+    format!("finishing the batch in hand ({}); {again} to roll it back", count(jobs as u64, "job", "jobs"))
 }
 
 /// Sleeps before anything is written.

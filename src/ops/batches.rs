@@ -131,20 +131,22 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
 
     /// Executes some steps of a batch; if some row's data makes the commit fail, executes each half separately.
     fn results(&mut self, steps: &[RecordedStep], range: Range<usize>, act: &mut Act<'_>) -> Vec<StepResult> {
+        if self.ended.stop.is_none() && self.batches > 0 {
+            std::thread::sleep(self.pace.pause());
+        }
+        let in_hand = self.limits.interrupt.begin_batch(range.len());
         if self.ended.stop.is_none() {
             self.ended.stop = self.time_is_up();
         }
         if self.ended.stop.is_some() {
             return range.map(|_| StepResult::of(Outcome::NotTried)).collect();
         }
-        if self.batches > 0 {
-            std::thread::sleep(self.pace.pause());
-        }
         self.batches += 1;
         let numbered = steps.get(range.clone()).unwrap_or_default().iter().cloned().enumerate();
         let mut recorder =
             self.recording.batch(numbered.map(|(step, recorded)| RecordedStep { step, ..recorded }).collect());
         let done = act(&mut *self.writer, range.clone(), &mut recorder);
+        drop(in_hand);
         recorder.ended(&done.results);
         self.pace.learn(range.len(), done.took, self.locks_owners);
         if done.is_to_be_split() {

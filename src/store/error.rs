@@ -59,6 +59,11 @@ impl StoreError {
         StoreError { kind, message: message.into(), hint: None, remedy: None, code: None, constraint: None }
     }
 
+    /// The error of a writer whose batch a second signal rolled back.
+    pub(super) fn rolled_back() -> StoreError {
+        StoreError::new(StoreErrorKind::Interrupted, "interrupted; the batch in hand was rolled back")
+    }
+
     /// Sets the hint, in place of any other.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> StoreError {

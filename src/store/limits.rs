@@ -1,6 +1,6 @@
 //! Time limits, and the interrupt that ends work sooner.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
@@ -33,10 +33,15 @@ impl Limits {
     }
 }
 
-/// A flag that a signal raises. Readers give up at once; writers finish the current batch.
+/// A flag that a signal raises. Readers give up at once; writers finish the current batch, unless a second signal asks
+/// them to roll it back.
 #[derive(Clone, Default)]
 pub struct Interrupt {
     raised: Arc<AtomicBool>,
+    rolls_back: Arc<AtomicBool>,
+    /// Jobs in the batches in hand; several targets may be at work.
+    in_hand: Arc<AtomicUsize>,
+    has_begun: Arc<AtomicBool>,
     cancels: Arc<Mutex<Vec<Registered>>>,
 }
 
@@ -59,6 +64,29 @@ impl Interrupt {
         self.raised.load(Ordering::SeqCst)
     }
 
+    /// Has writers roll the batch in hand back at once. False if no batch was ever begun, or if this was asked before.
+    pub fn roll_back(&self) -> bool {
+        self.has_begun.load(Ordering::SeqCst) && !self.rolls_back.swap(true, Ordering::SeqCst)
+    }
+
+    /// Whether writers are to roll the batch in hand back.
+    pub fn rolls_back(&self) -> bool {
+        self.rolls_back.load(Ordering::SeqCst)
+    }
+
+    /// Counts a batch of so many jobs as in hand until the guard is dropped. Ask [`Interrupt::is_raised`] afterwards: then a
+    /// signal finds the batch, or the batch the signal.
+    pub fn begin_batch(&self, jobs: usize) -> BatchInHand {
+        self.in_hand.fetch_add(jobs, Ordering::SeqCst);
+        self.has_begun.store(true, Ordering::SeqCst);
+        BatchInHand { interrupt: self.clone(), jobs }
+    }
+
+    /// Jobs in the batches in hand.
+    pub fn in_hand(&self) -> usize {
+        self.in_hand.load(Ordering::SeqCst)
+    }
+
     /// Registers a reader's cancel callback, which is dropped after the reader that holds `alive`: some commands take
     /// many snapshots.
     pub(super) fn on_raise(&self, alive: &Arc<()>, cancel: Cancel) {
@@ -66,6 +94,19 @@ impl Interrupt {
             cancels.retain(|(alive, _)| alive.strong_count() > 0);
             cancels.push((Arc::downgrade(alive), cancel));
         }
+    }
+}
+
+/// A batch that a writer executes, counted in [`Interrupt::in_hand`].
+#[derive(Debug)]
+pub struct BatchInHand {
+    interrupt: Interrupt,
+    jobs: usize,
+}
+
+impl Drop for BatchInHand {
+    fn drop(&mut self) {
+        self.interrupt.in_hand.fetch_sub(self.jobs, Ordering::SeqCst);
     }
 }
 

@@ -27,7 +27,7 @@ pub use conninfo::{
     ServerPlace, SslMode, Surroundings, TargetAttributes, Tcp, TlsFile, TlsSettings, TlsVersion, Variables, variables,
 };
 pub use error::{StoreError, StoreErrorKind};
-pub use limits::{Interrupt, Limits};
+pub use limits::{BatchInHand, Interrupt, Limits};
 pub use port::{Caution, LedgerReader, Reader, Store, Writer};
 pub use query::{Cutoffs, Detail, FinishedRun, Found, RowCount, Standby, Wanted, WantedRuns, in_flight_by_owner};
 pub use rehearsal::{Refusal, RefusedOf};

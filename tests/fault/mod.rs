@@ -33,7 +33,7 @@
 //! | F27 | a writer keeps the lock |  |  | `files::locked::by_a_writer`, `files::locked::by_one_who_wants_the_file_alone`, `files::locked::for_as_long_as_a_lock_is_waited_for` |
 //! | F28 | the disk is full | `journal::required::required_and_nothing_is_written` | `fault::full_disk::of_the_server`, `fault::nightly::full_disk::of_a_table` | `fault::full_disk::with_a_wal`, `fault::full_disk::with_a_rollback_journal`, `fault::full_disk::of_the_journals`, `fault::nightly::full_disk::of_a_file` |
 //! | F29 | a column is renamed, a table replaced between look and write | `conformance::outcomes::where_nothing_can_be_tried_nothing_is_written` | `fault::altered::nothing_is_written_to_another_table` | `files::altered::so_that_the_plan_means_something_else`, `files::altered::in_a_table_that_the_verdict_rested_on` |
-//! | F30 | a signal at any batch; stdout closed, stdout full | `fault::streams::a_report_that_goes_nowhere_changes_nothing` | `fault::signals::at_any_commit_of_a_server`, `cron::report_file::a_report_that_cannot_be_printed_hides_no_worse_end` | `fault::signals::at_any_call_of_the_system`, `cli::signals::interrupt_while_applying`, `cli::signals::terminate_while_applying`, `cli::pipes::what_was_to_be_done_is_done`, `cli::pipes::nobody_reads_anything` |
+//! | F30 | a signal at any batch; stdout closed, stdout full | `fault::second_signal::it_rolls_the_batch_in_hand_back`, `fault::second_signal::a_second_signal_that_is_ignored_is_seen`, `fault::streams::a_report_that_goes_nowhere_changes_nothing` | `fault::signals::at_any_commit_of_a_server`, `cron::report_file::a_report_that_cannot_be_printed_hides_no_worse_end` | `fault::signals::at_any_call_of_the_system`, `cli::signals::interrupt_while_applying`, `cli::signals::terminate_while_applying`, `cli::pipes::what_was_to_be_done_is_done`, `cli::pipes::nobody_reads_anything` |
 //! | F31 | hostile text in whatever is printed | `property::inert::nothing_that_acts_is_left`, `traps::ends::a_name_with_a_line_break_and_an_emoji` |  | `cli::inert::for_people`, `cli::inert::for_machines`, `cli::inert::in_errors` |
 //! | F32 | hostile settings and command lines | `property::conninfo::any_text`, `property::conninfo::no_error_repeats_a_piece_of_the_address`, `property::duration::any_text`, `property::conninfo::the_program_ends_in_a_code_of_its_table` | `conformance::schema::states_may_be_an_enum_and_names_may_need_quotes` | `cli::usage::durations`, `cli::usage::limits_and_actions_and_rules` |
 //! | F33 | attempts at the maximum, and above it | `traps::ends::attempts_at_above_and_without_a_maximum`, `conformance::actions::the_last_run_that_counts`, `property::plan::attempts_are_respected` |  | `cli::reclaim::a_job_out_of_attempts_is_never_requeued` |
@@ -52,6 +52,7 @@ mod mutants;
 mod nightly;
 mod poisoned;
 mod random_kills;
+mod second_signal;
 mod shadowed;
 mod signals;
 mod streams;

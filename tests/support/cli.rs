@@ -205,6 +205,11 @@ impl Running {
         Box::new(self.0.stdout.take().unwrap())
     }
 
+    /// Everything else as it comes.
+    pub fn stderr(&mut self) -> Box<dyn std::io::Read> {
+        Box::new(self.0.stderr.take().unwrap())
+    }
+
     /// Reads one line of the report and goes away, as `head -1` does.
     pub fn first_line(&mut self) -> String {
         let mut line = String::new();

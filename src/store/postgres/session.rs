@@ -146,6 +146,9 @@ impl PostgresSession {
         &mut self,
         work: impl FnOnce(&mut Client) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, StoreError> {
+        if self.in_transaction && self.rolls_back() {
+            return Err(StoreError::rolled_back());
+        }
         let keep_waiting = self.keep_waiting();
         let answered = self.connection.run(keep_waiting, work);
         self.answer(answered)
@@ -195,17 +198,34 @@ impl PostgresSession {
             !limits.left().is_zero() || overdue.get_or_init(begun).elapsed() < GRACE
         };
         let (interrupt, raised) = (self.limits.interrupt.clone(), OnceCell::new());
-        let is_reader = self.is_reader;
-        // An interrupt has cancelled the statement; a server that ignores that is given up soon.
-        let is_uninterrupted =
-            move || !(is_reader && interrupt.is_raised()) || raised.get_or_init(Instant::now).elapsed() < INTERRUPTED;
+        let (is_reader, cancel) = (self.is_reader, self.cancel.clone());
+        let begun = move || {
+            // An interrupt has cancelled a reader's statement.
+            if !is_reader {
+                cancel.send();
+            }
+            Instant::now()
+        };
+        // A server that ignores the cancel request is given up soon.
+        let is_uninterrupted = move || {
+            let is_cancelled = if is_reader { interrupt.is_raised() } else { interrupt.rolls_back() };
+            !is_cancelled || raised.get_or_init(&begun).elapsed() < INTERRUPTED
+        };
         move || in_time() && is_uninterrupted()
+    }
+
+    /// Whether a second signal asked for the rollback of the batch in hand.
+    fn rolls_back(&self) -> bool {
+        !self.is_reader && self.limits.interrupt.rolls_back()
     }
 
     /// The error for a server that has stopped answering.
     pub(super) fn no_answer(&self) -> StoreError {
         if self.is_reader && self.limits.interrupt.is_raised() {
             return StoreError::new(StoreErrorKind::Interrupted, "interrupted while the server did not answer");
+        }
+        if self.rolls_back() {
+            return StoreError::rolled_back();
         }
         let message = format!("{}: the connection stands, but the server has stopped answering", self.label);
         StoreError::new(StoreErrorKind::Lost, message).hint("it may be frozen, or the network between may be gone")
@@ -220,7 +240,8 @@ impl PostgresSession {
             error.hint = Some(format!("GRANT SELECT ON {table} TO {}", quoted(&self.address.user)));
         }
         match error.kind {
-            StoreErrorKind::TimedOut if self.limits.interrupt.is_raised() => {
+            StoreErrorKind::TimedOut if self.rolls_back() => StoreError::rolled_back(),
+            StoreErrorKind::TimedOut if self.is_reader && self.limits.interrupt.is_raised() => {
                 StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading")
             }
             StoreErrorKind::TimedOut => {

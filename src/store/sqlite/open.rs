@@ -77,7 +77,7 @@ impl SqliteSession {
         }
     }
 
-    /// An interrupt ends a reader in the middle of a statement; a writer finishes its batch.
+    /// An interrupt ends a reader in the middle of a statement; a writer finishes its batch, unless it is to roll it back.
     pub(super) fn open(
         file: DatabaseFile,
         flags: OpenFlags,
@@ -93,7 +93,7 @@ impl SqliteSession {
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
             connection.pragma_update(None, "cell_size_check", true)?;
-            limit_statements(&mut connection, deadline, reading.then_some(interrupt))?;
+            limit_statements(&mut connection, deadline, interrupt, reading)?;
             Ok(connection)
         };
         match open() {
@@ -103,14 +103,16 @@ impl SqliteSession {
     }
 }
 
-/// Ends every later statement at that instant, or at an interrupt.
+/// Ends every later statement, as `sqlite3_interrupt` does: at that instant, a reader's at an interrupt, and a writer's once
+/// its batch is to be rolled back.
 pub(super) fn limit_statements(
     connection: &mut Connection,
     deadline: Instant,
-    interrupt: Option<Interrupt>,
+    interrupt: Interrupt,
+    reading: bool,
 ) -> rusqlite::Result<()> {
-    let is_raised = move || interrupt.as_ref().is_some_and(Interrupt::is_raised);
-    connection.progress_handler(PROGRESS_STEPS, Some(move || Instant::now() >= deadline || is_raised()))
+    let is_ended = move || if reading { interrupt.is_raised() } else { interrupt.rolls_back() };
+    connection.progress_handler(PROGRESS_STEPS, Some(move || Instant::now() >= deadline || is_ended()))
 }
 
 /// An authorizer that denies everything that writes. `query_only` is a second, independent guard.

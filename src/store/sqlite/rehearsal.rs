@@ -140,7 +140,7 @@ fn empty(session: &SqliteSession, declared: &str) -> rusqlite::Result<Connection
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.pragma_update(None, "foreign_keys", false)?;
     connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_LENGTH, BYTES as i32)?;
-    limit_statements(&mut connection, session.limits.deadline, Some(session.limits.interrupt.clone()))?;
+    limit_statements(&mut connection, session.limits.deadline, session.limits.interrupt.clone(), true)?;
     connection.execute(declared, [])?;
     connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_ATTACHED, 0)?;
     Ok(connection)

@@ -78,6 +78,7 @@ impl SqliteSession {
     pub(super) fn error(&self, error: rusqlite::Error) -> StoreError {
         let error = store_error(&self.file, error);
         match error.kind {
+            StoreErrorKind::TimedOut if self.limits.interrupt.rolls_back() => StoreError::rolled_back(),
             StoreErrorKind::TimedOut if self.limits.interrupt.is_raised() => {
                 StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading")
             }
@@ -147,6 +148,9 @@ impl Session for SqliteSession {
     }
 
     fn commit(&mut self) -> Commit {
+        if self.limits.interrupt.rolls_back() {
+            return Commit::Failed(StoreError::rolled_back());
+        }
         match self.patiently("COMMIT") {
             Ok(()) => Commit::Done,
             Err(error) => Commit::Failed(error),
@@ -175,13 +179,13 @@ impl ReadSession for SqliteSession {
 
     fn begin_short(&mut self, time: Duration) -> Result<(), StoreError> {
         let deadline = self.limits.deadline.min(Instant::now() + time);
-        let interrupt = Some(self.limits.interrupt.clone());
-        limit_statements(&mut self.connection, deadline, interrupt).map_err(|error| self.error(error))
+        let interrupt = self.limits.interrupt.clone();
+        limit_statements(&mut self.connection, deadline, interrupt, true).map_err(|error| self.error(error))
     }
 
     fn end_short(&mut self) -> Result<(), StoreError> {
-        let interrupt = Some(self.limits.interrupt.clone());
-        limit_statements(&mut self.connection, self.limits.deadline, interrupt).map_err(|error| self.error(error))
+        let interrupt = self.limits.interrupt.clone();
+        limit_statements(&mut self.connection, self.limits.deadline, interrupt, true).map_err(|error| self.error(error))
     }
 
     fn explain(&mut self, spec: &QueueSpec, statement: &Statement, _is_act: bool) -> Result<(), StoreError> {
