@@ -1,6 +1,7 @@
 //! Confirms a plan by a second snapshot: only what is unchanged in both is acted on.
 
 use super::OpsError;
+use super::diagnosis::diagnosed_again;
 use super::plan::{Plan, PlanSource, Tally};
 use super::session::Snapshot;
 use super::show::not_in_flight;
@@ -62,6 +63,9 @@ pub fn confirm(
     second.skipped = with_changed(&mut snapshot, &second.skipped, moved, policy, apart)?;
     steps.sort();
     jobs.sort();
+    if second.diagnosed.count > 0 && steps.len() != second.claims.steps.len() {
+        second.diagnosed = diagnosed_again(&mut snapshot, policy, &steps)?;
+    }
     second.warnings = if steps.is_empty() { Vec::new() } else { first.warnings };
     (second.claims.steps, second.claims.jobs) = (steps, jobs);
     (second.digest, second.by_action) = tally.finish();

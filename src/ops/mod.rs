@@ -8,6 +8,7 @@ mod check;
 mod confirm;
 mod delay;
 mod demo;
+mod diagnosis;
 mod emit;
 mod error;
 mod follow_up;

@@ -2,15 +2,13 @@
 
 use super::OpsError;
 use super::caveats::caveats;
+use super::diagnosis::{Diagnosed, diagnosed};
 use super::losses::explain;
 use super::scan::{detail_for_listing, judged};
 use super::selection::Selection;
 use super::session::Snapshot;
-use crate::output::{Diagnosis, Job, Spool, Stale, StaleSummary, order};
-use crate::policy::{self, Diagnoses, Policy, Verdict, draft};
-
-/// The most diagnoses in a document; a table shows ten.
-const MOST_DIAGNOSES: usize = 1000;
+use crate::output::{Job, Spool, Stale, StaleSummary, order};
+use crate::policy::{Diagnoses, Policy, Verdict, draft};
 
 /// Lists the claims that are stuck, and those that are unknown, under what is likely to have happened. The caller has a use
 /// for at most `most` jobs of each list; what is counted does not depend on it.
@@ -58,22 +56,15 @@ pub fn stale(
             explain(&mut job, claim, policy, &draft);
             Ok(list.push(place, job)?)
         })?;
-    let mut diagnoses = Vec::new();
-    summary.alone = summary.stuck;
-    match found.filter(|_| !is_empty) {
-        Some(mut found) => {
-            // One query tells who holds how much, and how much is in flight.
-            snapshot.reader.count_by_owner(&snapshot.spec, &mut |owner, claims| {
-                summary.in_flight += claims;
-                found.holds(owner.as_ref(), claims);
-            })?;
-            let policy::Grouped { diagnoses: all, alone } = found.finish();
-            (summary.alone, summary.diagnoses) = (alone, all.len() as u64);
-            diagnoses = Diagnosis::list(all, snapshot.now());
-            diagnoses.truncate(MOST_DIAGNOSES);
-        }
-        None => summary.in_flight = snapshot.reader.in_flight(&snapshot.spec)?,
-    }
+    let found = match found.filter(|_| !is_empty) {
+        Some(found) => diagnosed(snapshot, found)?,
+        None => Diagnosed {
+            alone: summary.stuck,
+            in_flight: snapshot.reader.in_flight(&snapshot.spec)?,
+            ..Diagnosed::default()
+        },
+    };
+    (summary.alone, summary.diagnoses, summary.in_flight) = (found.alone, found.count, found.in_flight);
     jobs.sort();
     unknown.sort();
     jobs.truncate(most);
@@ -89,7 +80,7 @@ pub fn stale(
         target: snapshot.target.clone(),
         filter: selection.filter(policy),
         summary,
-        diagnoses,
+        diagnoses: found.list,
         jobs,
         unknown,
         not_found,

@@ -40,10 +40,10 @@ pub struct Diagnosis {
 /// Diagnoses in a table; documents hold more.
 const MOST: usize = 10;
 
-/// The diagnoses in sentences, the one with the most jobs first.
-pub fn diagnoses(list: &[Diagnosis], summary: &StaleSummary, screen: &Screen) -> String {
+/// The first of so many diagnoses in sentences, the one with the most jobs first.
+pub fn diagnoses(list: &[Diagnosis], count: u64, screen: &Screen) -> String {
     let mut text: String = list.iter().take(MOST).map(|diagnosis| screen.paragraph(&sentence(diagnosis))).collect();
-    let more = summary.diagnoses.saturating_sub(list.len().min(MOST) as u64);
+    let more = count.saturating_sub(list.len().min(MOST) as u64);
     if more > 0 {
         text.push_str(&screen.paragraph(&Cell::new(format!("and {} more", grouped(more)), Tone::Dim)));
     }

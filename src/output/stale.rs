@@ -56,7 +56,7 @@ pub struct StaleSummary {
 
 impl Document for Stale {
     fn table(&self, screen: &Screen, format: Format) -> io::Result<String> {
-        let mut text = super::diagnosis::diagnoses(&self.diagnoses, &self.summary, screen);
+        let mut text = super::diagnosis::diagnoses(&self.diagnoses, self.summary.diagnoses, screen);
         if self.jobs.is_empty() && self.unknown.is_empty() {
             text.push_str(&super::diagnosis::alone(&self.summary, screen));
         }

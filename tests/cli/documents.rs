@@ -183,8 +183,8 @@ fn lines_say_what_the_document_says() {
             &["stale", "--db", "queue.db"][..],
             &[("diagnosis", "diagnoses"), ("job", "jobs"), ("unknown", "unknown")][..],
         ),
-        (&["reclaim", "--db", "queue.db"], &[("step", "steps"), ("skipped", "skipped")]),
-        (&["sweep", "--db", "queue.db"], &[("step", "steps"), ("skipped", "skipped")]),
+        (&["reclaim", "--db", "queue.db"], &[("diagnosis", "diagnoses"), ("step", "steps"), ("skipped", "skipped")]),
+        (&["sweep", "--db", "queue.db"], &[("diagnosis", "diagnoses"), ("step", "steps"), ("skipped", "skipped")]),
         (&["owners", "--db", "queue.db"], &[("owner", "owners")]),
     ] {
         let doctor = incident();

@@ -1,6 +1,7 @@
-//! One fault, one line: what stands above the table of `stale`, on both engines.
+//! One fault, one line: what stands above the table of `stale` and of a plan, on both engines.
 
 mod fleet;
 mod machines;
 mod people;
+mod plans;
 mod shapes;

@@ -54,7 +54,7 @@ impl<'a> Terminal<'a> {
         let height = self.size.1.saturating_sub(1).max(1);
         let document = &last.diff.document;
         let mut picture = self.head(last, &screen);
-        picture.extend(lines(&diagnoses(&document.diagnoses, &document.summary, &screen)));
+        picture.extend(lines(&diagnoses(&document.diagnoses, document.summary.diagnoses, &screen)));
         // A blank line, the table's header, and the line that counts the rows left out.
         let fixed = 3;
         if height.saturating_sub(fixed + picture.len()) < FEWEST {

@@ -10,6 +10,7 @@ mod waiting;
 mod warnings;
 
 use super::OpsError;
+use super::diagnosis::{Diagnosed, diagnosed, diagnosed_again};
 use super::losses::{explain, must_be_counted};
 use super::progress::Progress;
 use super::scan::judged;
@@ -18,7 +19,7 @@ use super::session::Snapshot;
 use super::show::not_in_flight;
 use crate::model::{Action, Claim, Key, Step, Timestamp};
 use crate::output::{Filter, Job, SavedPlan, SkippedJob, Spool, StepJob, Target};
-use crate::policy::{Digest, Draft, Gauge, Judgement, Policy, draft, judge};
+use crate::policy::{Diagnoses, Digest, Draft, Gauge, Judgement, Policy, draft, judge};
 use crate::preset::QueueSpec;
 use crate::store::Detail;
 use gauge::{Measured, measured};
@@ -50,6 +51,8 @@ pub struct Plan {
     /// Its steps by action.
     pub(in crate::ops) by_action: BTreeMap<Action, u64>,
     pub(in crate::ops) warnings: Vec<String>,
+    /// What happened to its jobs in flight.
+    pub(in crate::ops) diagnosed: Diagnosed,
     /// How its claims were judged.
     pub(in crate::ops) policy: Policy,
     /// The brake's measurements.
@@ -158,15 +161,23 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
         return finish(snapshot, selection, policy, drafts, None, not_found);
     }
     let mut gauge = Gauge::default();
+    let spec = snapshot.spec.clone();
+    let mut found = Diagnoses::new(&spec);
     judged(snapshot, selection, policy, Detail::ForAction, &mut |spec, claim, judgement, is_asked_for| {
         gauge.note(claim, &judgement, policy);
-        if !is_asked_for {
-            return Ok(());
-        }
-        let draft = draft(spec, claim, &judgement, policy);
-        drafts.add(spec, claim, &judgement, policy, draft)
+        let draft = is_asked_for.then(|| draft(spec, claim, &judgement, policy));
+        found.add(claim, &judgement, matches!(draft, Some(Draft::Step(_))));
+        draft.map_or(Ok(()), |draft| drafts.add(spec, claim, &judgement, policy, draft))
     })?;
-    finish(snapshot, selection, policy, drafts, Some(gauge), Vec::new())
+    let mut plan = finish(snapshot, selection, policy, drafts, Some(gauge), Vec::new())?;
+    // A restart sweep is told who is dead.
+    if !plan.is_empty() && policy.restart.is_none() {
+        plan.diagnosed = match plan.beyond_limit {
+            0 => diagnosed(snapshot, found)?,
+            _ => diagnosed_again(snapshot, policy, &plan.claims.steps)?,
+        };
+    }
+    Ok(plan)
 }
 
 /// Drafts the jobs of a saved plan again. Steps that are equal to the saved ones stay; the rest is skipped, or not found.
@@ -237,6 +248,7 @@ fn finish(
         digest,
         by_action,
         warnings,
+        diagnosed: Diagnosed::default(),
         policy: policy.clone(),
         measured,
         progress: snapshot.progress.clone(),

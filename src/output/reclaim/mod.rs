@@ -11,7 +11,7 @@ use crate::model::{Action, Outcome, Timestamp};
 use crate::output::document::{Document, ROWS, csv_of, head, line, list};
 use crate::output::format::{Cell, Format, Screen, Table, Tone};
 use crate::output::recorded::outcome;
-use crate::output::{Brake, Filter, Job, SkippedJob, Spool, StepJob, Target, Verified, columns};
+use crate::output::{Brake, Diagnosis, Filter, Job, SkippedJob, Spool, StepJob, Target, Verified, columns, diagnoses};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -57,6 +57,9 @@ pub struct Reclaim {
     pub refused: Option<String>,
     /// What an operator should know before applying this.
     pub warnings: Vec<String>,
+    /// What is likely to have happened to the jobs of the steps, most jobs first; none where jobs were named, and for a restart
+    /// sweep, which is told who is dead.
+    pub diagnoses: Vec<Diagnosis>,
     /// What is done, longest silent first.
     pub steps: Spool<StepJob>,
     /// What was examined and is skipped.
@@ -80,6 +83,8 @@ pub struct ReclaimSummary {
     pub skipped: u64,
     /// Stuck jobs beyond `--limit`.
     pub beyond_limit: u64,
+    /// How many diagnoses there are; `diagnoses` holds the first thousand.
+    pub diagnoses: u64,
     /// The steps by action, the most frequent first.
     pub by_action: Vec<ActionCount>,
     /// How the steps ended; null if the plan was only printed. All seven, and they add up to the steps.
@@ -136,7 +141,13 @@ impl Document for Reclaim {
     fn table(&self, screen: &Screen, format: Format) -> io::Result<String> {
         let rows = if format == Format::Wide { usize::MAX } else { ROWS };
         let mut text = String::new();
+        if !self.applied {
+            text.push_str(&diagnoses(&self.diagnoses, self.summary.diagnoses, screen));
+        }
         if !self.steps.is_empty() {
+            if !text.is_empty() {
+                text.push('\n');
+            }
             text.push_str(&steps(self, rows)?.render(screen));
         }
         if !self.skipped.is_empty() {
@@ -177,6 +188,7 @@ impl Document for Reclaim {
             ("verified", serde_json::to_value(&self.verified)?),
         ];
         head(out, self.schema, self.store_time, &self.target, &more)?;
+        self.diagnoses.iter().try_for_each(|diagnosis| line(out, "diagnosis", diagnosis))?;
         list(out, "step", &self.steps)?;
         list(out, "skipped", &self.skipped)?;
         line(out, "summary", &self.summary)

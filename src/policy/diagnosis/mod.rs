@@ -148,8 +148,9 @@ impl<'s> Diagnoses<'s> {
             self.no_claim_time.add(&one);
         }
         let is_stuck = matches!(judgement.verdict, Verdict::Stuck(_));
-        let lists = is_listed && is_stuck;
-        self.listed += u64::from(lists);
+        self.listed += u64::from(is_listed && is_stuck);
+        // Of a job that is too long in a state nothing else is known, where the queue shows no life.
+        let lists = is_listed && is_stuck && (judgement.verdict.is_death() || !spec.liveness.is_empty());
         let (kind, queue) = (claim.kind.as_deref(), claim.queue.as_deref());
         let Some(owner) = &claim.owner else {
             count(&mut self.without_owner, judgement);
