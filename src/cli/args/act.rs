@@ -120,6 +120,13 @@ pub struct PlanArgs {
     pub plan: Option<PathBuf>,
 }
 
+impl PlanArgs {
+    /// True if the list of jobs is standard input.
+    pub fn is_piped(&self) -> bool {
+        self.from_file.as_deref().is_some_and(|list| list.as_os_str() == "-")
+    }
+}
+
 fn parse_action(text: &str) -> Result<Action, String> {
     // A job in flight cannot be woken.
     let mut actions = Action::ALL.into_iter().filter(|action| *action != Action::Wake);

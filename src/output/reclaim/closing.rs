@@ -39,6 +39,10 @@ pub trait NextCommands {
     /// Exactly this plan, with what overrides the brake if it is pulled.
     fn apply_exactly(&self, document: &Reclaim) -> String;
 
+    /// What comes before [`NextCommands::apply_exactly`], if the jobs came from standard input, which is used up: the same
+    /// list once more, to save the plan.
+    fn save_first(&self, document: &Reclaim) -> Option<String>;
+
     /// The plan once more, as a table.
     fn explain(&self) -> String;
 
@@ -89,8 +93,7 @@ fn brake(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     if let Some(why) = &document.refused {
         messages.push(Message::Warn(format!("refused: {why}; nothing was written")));
         if brake.overridden_by.is_some() && brake.pulled {
-            let next = closing.next.apply_exactly(document);
-            messages.push(Message::Hint(format!("if they are dead all the same: {next}")));
+            messages.extend(next("if they are dead all the same", document, closing));
         }
     }
     messages
@@ -121,9 +124,19 @@ fn planned(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
         messages.push(Message::Note(format!("the plan is in {}", path.display())));
     }
     if summary.planned > 0 && document.refused.is_none() && !closing.is_machine {
-        messages.push(Message::Hint(format!("to do exactly this: {}", closing.next.apply_exactly(document))));
+        messages.extend(next("to do exactly this", document, closing));
     }
     messages
+}
+
+/// The commands that execute the plan, after the words that say when to type them.
+fn next(when: &str, document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
+    let apply = closing.next.apply_exactly(document);
+    let lines = match closing.next.save_first(document) {
+        Some(save) => vec![format!("{when}, pipe the list again into: {save}"), format!("and then: {apply}")],
+        None => vec![format!("{when}: {apply}")],
+    };
+    lines.into_iter().map(Message::Hint).collect()
 }
 
 /// ` (68 requeue, 4 fail; 6 of them waiting)`, as far as the plan has several actions and such jobs.

@@ -8,7 +8,7 @@ use crate::ops::{PlanSource, Reclaimed};
 use crate::output::{NextCommands, Outcomes, Reclaim};
 use crate::policy::Digest;
 use crate::store::{StoreError, StoreErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The end of a run whose report was printed, or not: its exit counts even if stdout failed.
 pub(in crate::cli::commands) fn end(printed: Result<(), CliError>, exit: Exit) -> Result<Exit, CliError> {
@@ -63,12 +63,20 @@ pub(in crate::cli::commands) struct Next<'a> {
     pub(in crate::cli::commands) source: &'a PlanSource,
     /// The file that the plan was saved in.
     pub(in crate::cli::commands) save_plan: Option<&'a Path>,
+    /// True if the jobs came from standard input.
+    pub(in crate::cli::commands) is_piped: bool,
+}
+
+/// The name of a file for a plan, which no other plan has.
+fn plan_file(document: &Reclaim) -> PathBuf {
+    format!("plan-{}.json", document.digest.get(..8).unwrap_or_default()).into()
 }
 
 impl NextCommands for Next<'_> {
     fn apply_exactly(&self, document: &Reclaim) -> String {
         let flag = document.brake.overridden_by.as_deref().filter(|_| document.brake.pulled);
-        match (self.save_plan, self.source) {
+        let piped = self.is_piped.then(|| plan_file(document));
+        match (self.save_plan.or(piped.as_deref()), self.source) {
             (Some(path), _) => {
                 let path = shell_word(&path.display().to_string());
                 let words: Vec<&str> = ["--plan", &path, "--apply"].into_iter().chain(flag).collect();
@@ -84,6 +92,14 @@ impl NextCommands for Next<'_> {
                 self.context.next_command(self.name, &words)
             }
         }
+    }
+
+    fn save_first(&self, document: &Reclaim) -> Option<String> {
+        let path = plan_file(document).display().to_string();
+        // These come with --apply.
+        let dropped = ["verify", "fast"];
+        let save = || self.context.next_command_without(self.name, &dropped, &["--save-plan", &path]);
+        (self.is_piped && self.save_plan.is_none()).then(save)
     }
 
     fn explain(&self) -> String {

@@ -57,8 +57,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let mut settings = Settings::resolve(&args.store, &context.environment)?;
     let mut selection = selection(&args.select, &args.ids)?;
     if let Some(list) = &args.plan.from_file {
-        if list.as_os_str() == "-" && args.evidence.alive_from.as_deref().is_some_and(|other| other.as_os_str() == "-")
-        {
+        if args.plan.is_piped() && args.evidence.alive_from.as_deref().is_some_and(|other| other.as_os_str() == "-") {
             return Err(CliError::new(Exit::Usage, "--from-file - and --alive-from - cannot both read standard input")
                 .hint("write one of the lists to a file"));
         }
@@ -117,7 +116,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
                 stop: done.stop.as_ref().map(ToString::to_string),
                 warn_above: warn_above.as_ref(),
                 save_plan,
-                next: &Next { context, name: "reclaim", source: &source, save_plan },
+                next: &Next { context, name: "reclaim", source: &source, save_plan, is_piped: args.plan.is_piped() },
             },
         ));
     }

@@ -188,7 +188,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
         stop: done.stop.as_ref().map(ToString::to_string),
         warn_above: warn_above.as_ref(),
         save_plan: None,
-        next: &Next { context, name: "sweep", source: &source, save_plan: None },
+        next: &Next { context, name: "sweep", source: &source, save_plan: None, is_piped: false },
     };
     let is_brief = !args.output.is_said() && args.act.mode() == Mode::Apply && !context.ui.is_watched();
     let printed = Report { context, format, is_brief, closing }.print(&done);
