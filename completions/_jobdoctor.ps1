@@ -269,6 +269,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write the report in this format [default: table]')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write the report in this format [default: table]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use colour [default: auto]')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'List the runs on every database, although --db or --target names one')
             [CompletionResult]::new('--network-files', '--network-files', [CompletionResultType]::ParameterName, 'Write to a SQLite file on a network file system, although locks are unreliable there')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --output json')

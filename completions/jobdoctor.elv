@@ -255,6 +255,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand -o 'Write the report in this format [default: table]'
             cand --output 'Write the report in this format [default: table]'
             cand --color 'Use colour [default: auto]'
+            cand --all 'List the runs on every database, although --db or --target names one'
             cand --network-files 'Write to a SQLite file on a network file system, although locks are unreliable there'
             cand --no-config 'Read no config file'
             cand --json 'Short for --output json'

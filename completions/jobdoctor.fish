@@ -226,6 +226,7 @@ none\t'Nothing: the exit code says it all'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l color -d 'Use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l all -d 'List the runs on every database, although --db or --target names one'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l network-files -d 'Write to a SQLite file on a network file system, although locks are unreliable there'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand history" -l json -d 'Short for --output json'

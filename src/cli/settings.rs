@@ -162,6 +162,16 @@ impl Settings {
         Ok(Database { address, targets: self.targets.clone() })
     }
 
+    /// What the database is called that the settings name, without its secrets; `None` if there is none.
+    pub fn database_label(&self) -> Option<String> {
+        self.address.as_ref()?.read(&self.surroundings).ok().map(|address| address.label())
+    }
+
+    /// True if the config file has that target.
+    pub fn has_target(&self, name: &String) -> bool {
+        self.targets.contains(name)
+    }
+
     /// The limits of one command; `for_writing` chooses a writable server.
     pub fn limits(&self, command: &str, default: Duration, interrupt: &Interrupt, for_writing: bool) -> Limits {
         Limits {

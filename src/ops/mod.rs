@@ -48,7 +48,7 @@ pub use error::OpsError;
 pub use follow_up::{RequeuedJobs, follow};
 pub use guard::Guard;
 pub use health::health;
-pub use history::{Records, history, history_run};
+pub use history::{Records, history, history_run, is_same_database};
 pub use init::{init, init_ledger, reference_schema};
 pub use losses::{CountLosses, unfit_for_target};
 pub use measure::measure;

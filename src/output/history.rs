@@ -27,12 +27,14 @@ pub struct History {
 /// The counts of a [`History`].
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HistorySummary {
-    /// Runs that are recorded.
+    /// Runs that are recorded, of the databases that were asked for.
     pub runs: u64,
     /// Runs in `runs`.
     pub returned: u64,
     /// True if the limit left some out.
     pub truncated: bool,
+    /// Runs on other databases, which are left out where one database was asked for.
+    pub other_databases: u64,
 }
 
 /// One run.
@@ -106,6 +108,8 @@ impl Document for History {
             return Ok(String::new());
         }
         let wide = format == Format::Wide;
+        let first = self.runs.first().map(|run| &run.target.database);
+        let several = wide || self.runs.iter().any(|run| Some(&run.target.database) != first);
         let rows = if wide { usize::MAX } else { ROWS };
         let mut columns = vec![
             columns::column("run", 0, None),
@@ -118,8 +122,11 @@ impl Document for History {
             columns::column("undo", 1, None),
             columns::column("reason", 5, Some(16)),
         ];
+        if several {
+            columns.push(columns::column("database", 2, Some(8)));
+        }
         if wide {
-            columns.extend(["database", "preset", "recorded in"].map(|title| columns::column(title, 9, Some(8))));
+            columns.extend(["preset", "recorded in"].map(|title| columns::column(title, 9, Some(8))));
         }
         let mut table = Table { columns, rows: Vec::new() };
         for run in self.runs.iter().take(rows) {
@@ -134,12 +141,11 @@ impl Document for History {
                 undo(run),
                 columns::text(run.reason.as_deref()),
             ];
+            if several {
+                row.push(run.target.database.as_str().into());
+            }
             if wide {
-                row.extend([
-                    run.target.database.as_str().into(),
-                    run.target.preset.as_str().into(),
-                    run.recorded_in.join(", ").into(),
-                ]);
+                row.extend([run.target.preset.as_str().into(), run.recorded_in.join(", ").into()]);
             }
             table.rows.push(row);
         }

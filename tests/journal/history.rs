@@ -25,7 +25,10 @@ fn newest_first_and_no_more_than_asked_for() {
         let listed = queue.doctor.run(&["history", "-o", "name"]).exits(0).stdout;
         assert_eq!(listed.lines().collect::<Vec<_>>(), newest);
         let limited = queue.doctor.run(&["history", "--limit", "2", "--json"]).exits(0).json();
-        assert_eq!(limited["summary"], serde_json::json!({ "runs": 3, "returned": 2, "truncated": true }));
+        assert_eq!(
+            limited["summary"],
+            serde_json::json!({ "runs": 3, "returned": 2, "truncated": true, "other_databases": 0 })
+        );
         assert_eq!(limited["runs"][0]["run_id"], **newest[0]);
         for format in ["table", "wide", "json", "jsonl", "csv", "name", "none"] {
             queue.doctor.run(&["history", "-o", format]).exits(0);

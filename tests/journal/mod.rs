@@ -1,5 +1,6 @@
 //! Record and undo, through the program itself: what a run leaves behind for who comes later, and what of it can be taken back.
 
+mod databases;
 mod exact;
 mod files;
 mod full;

@@ -14,7 +14,7 @@ use clap::builder::NonEmptyStringValueParser;
 Examples:
   jobdoctor history                                   the runs of this host, newest first
   jobdoctor history 20261121 --db queue.db            one run: its steps, and what became of them
-  jobdoctor history --db postgres://ops@db/app        those in the ledger too")]
+  jobdoctor history --db postgres://ops@db/app        those on this database, in the ledger too")]
 pub struct Args {
     /// The run, or as much of the beginning of its id as no other run shares
     #[arg(value_name = "RUN", value_parser = NonEmptyStringValueParser::new())]
@@ -22,6 +22,9 @@ pub struct Args {
     /// The N newest runs
     #[arg(long, value_name = "N", conflicts_with = "run", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
+    /// List the runs on every database, although --db or --target names one
+    #[arg(long, conflicts_with = "run")]
+    all: bool,
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
@@ -35,7 +38,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let format = args.output.format();
     match &args.run {
         None => {
-            let document = ops::history(&mut records, args.limit.map(|limit| limit as usize))?;
+            let here_only = is_named(args) && !args.all;
+            let document = ops::history(&mut records, args.limit.map(|limit| limit as usize), here_only)?;
             drop(snapshot);
             document.warnings.iter().for_each(|warning| context.ui.warn(warning));
             context.ui.print(format, &document)?;
@@ -55,7 +59,6 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
 /// command line and cannot be read is only a warning.
 fn snapshot(args: &Args, context: &Context) -> Result<Option<Snapshot>, CliError> {
     let settings = Settings::resolve(&args.store, &context.environment)?;
-    let is_named = args.store.db.is_some() || args.store.target().is_some();
     let begun = settings.database().and_then(|database| {
         if database.address.is_none() {
             return Ok(None);
@@ -68,7 +71,7 @@ fn snapshot(args: &Args, context: &Context) -> Result<Option<Snapshot>, CliError
         Ok(Some(snapshot))
     });
     match begun {
-        Err(error) if !is_named && !matches!(error.exit, Exit::Signal(_)) => {
+        Err(error) if !is_named(args) && !matches!(error.exit, Exit::Signal(_)) => {
             let from = settings.address_origin();
             context
                 .ui
@@ -77,6 +80,11 @@ fn snapshot(args: &Args, context: &Context) -> Result<Option<Snapshot>, CliError
         }
         other => other,
     }
+}
+
+/// True if the command line names a database.
+fn is_named(args: &Args) -> bool {
+    args.store.db.is_some() || args.store.target().is_some()
 }
 
 fn say_list(context: &Context, format: Format, document: &History) {
@@ -95,6 +103,10 @@ fn say_list(context: &Context, format: Format, document: &History) {
         more => format!("; {} older, --limit N shows more", grouped(more)),
     };
     context.ui.note(&format!("{} {place}{more}", count(document.summary.runs, "run", "runs")));
+    if document.summary.other_databases > 0 {
+        let left_out = count(document.summary.other_databases, "run", "runs");
+        context.ui.note(&format!("{left_out} on other databases left out; --all lists them"));
+    }
     if let Some(run) = document.runs.first() {
         context.ui.hint(&format!("to see one: {}", context.next_command("history", &[&run.run_id])));
     }

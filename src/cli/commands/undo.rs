@@ -3,7 +3,8 @@ use crate::cli::args::{FastArgs, OutputArgs, ReasonArgs, StoreArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
-use crate::cli::settings::{APPLYING, READING, Settings};
+use crate::cli::recorded_database::settings_of_run;
+use crate::cli::settings::{APPLYING, READING};
 use crate::ops::{self, Finished, Guard, Records, UndoOrder};
 use crate::output::{Undo, undo_closing};
 use clap::builder::NonEmptyStringValueParser;
@@ -12,7 +13,8 @@ use clap::builder::NonEmptyStringValueParser;
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jobdoctor undo 20261121181057-a1b2c3 --db queue.db            the plan: writes nothing
+  jobdoctor undo 20261121181057-a1b2c3                          the plan, on the database of that run: writes nothing
+  jobdoctor undo 20261121181057-a1b2c3 --db queue.db            the same, on a database that the journal cannot name
   jobdoctor undo 20261121181057-a1b2c3 --db queue.db --apply    do it")]
 pub struct Args {
     /// The run, or as much of the beginning of its id as no other run shares; `jobdoctor history` lists them
@@ -44,7 +46,7 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    let settings = Settings::resolve(&args.store, &context.environment)?;
+    let settings = settings_of_run(&args.store, &args.run, context)?;
     let database = settings.database()?;
     context.report_setup(&database);
     let store = database.store()?;

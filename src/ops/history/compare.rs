@@ -50,11 +50,7 @@ pub(in crate::ops) fn belongs(snapshot: &mut Snapshot, run_id: &str, target: &Ru
     let here = &snapshot.target;
     let key: Vec<String> = snapshot.spec.claim.key.iter().map(|column| column.name.clone()).collect();
     let identity = snapshot.reader.identity()?;
-    let same_place = match (&target.identity, &identity) {
-        (Some(there), Some(here)) => there == here,
-        // The user says nothing about the place.
-        _ => without_user(&target.database) == without_user(&here.database),
-    };
+    let same_place = is_same_database(target, &here.database, identity.as_deref());
     let there_and_here = [
         ("database", (!same_place).then(|| places(target, &here.database, identity.as_deref()))),
         ("engine", differing(&target.engine, &here.engine)),
@@ -76,6 +72,15 @@ pub(in crate::ops) fn belongs(snapshot: &mut Snapshot, run_id: &str, target: &Ru
             );
             Err(SpecError::whole(&format!("run {run_id}"), message).into())
         }
+    }
+}
+
+/// Whether a run was on the database of that name and, where the role may ask for it, that identity.
+pub fn is_same_database(target: &RunTarget, name: &str, identity: Option<&str>) -> bool {
+    match (target.identity.as_deref(), identity) {
+        (Some(there), Some(here)) => there == here,
+        // The user says nothing about the place.
+        _ => without_user(&target.database) == without_user(name),
     }
 }
 

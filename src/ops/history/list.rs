@@ -1,20 +1,26 @@
 use super::Records;
+use super::compare::is_same_database;
 use super::load::{placed, tells_nothing};
 use crate::history::{self, Counts, RunEnd};
 use crate::model::{Outcome, RunHead};
 use crate::ops::OpsError;
 use crate::output::{History, HistoryRun, HistorySummary, HistoryTarget, Outcomes};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Runs listed from a ledger where no limit is asked for.
 const LEDGER_RUNS: u64 = 10_000;
 
-/// Lists the runs, newest first.
+/// Lists the runs, newest first; with `here_only` those on the database at hand.
 ///
 /// # Errors
 /// When the journal or the ledger cannot be read, or is not what this program writes.
-pub fn history(records: &mut Records<'_>, limit: Option<usize>) -> Result<History, OpsError> {
+pub fn history(records: &mut Records<'_>, limit: Option<usize>, here_only: bool) -> Result<History, OpsError> {
     let mut runs: BTreeMap<String, HistoryRun> = BTreeMap::new();
+    let here = match records.snapshot.as_mut().filter(|_| here_only) {
+        Some(snapshot) => Some((snapshot.target.database.clone(), snapshot.reader.identity()?)),
+        None => None,
+    };
+    let mut elsewhere = BTreeSet::new();
     let mut warnings = Vec::new();
     if let Some(journals) = records.journals {
         for run in journals.runs()? {
@@ -30,6 +36,12 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>) -> Result<Histor
                     continue;
                 }
             };
+            let is_same = |(name, identity): &(String, Option<String>)| {
+                is_same_database(&summary.head.target, name, identity.as_deref())
+            };
+            if !here.as_ref().is_none_or(is_same) {
+                elsewhere.insert(run.clone());
+            }
             let mut listed = run_of(&summary.head, "journal");
             listed.set_record(&summary.recorded, summary.end);
             listed.planned = Some(summary.head.planned);
@@ -42,6 +54,7 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>) -> Result<Histor
         for run in snapshot.reader.ledger_runs(ledger, LEDGER_RUNS)? {
             match runs.get_mut(&run.head.run_id) {
                 Some(known) => {
+                    elsewhere.remove(&known.run_id);
                     known.recorded_in.push("ledger".to_owned());
                     if known.unrecorded != Some(0) && run.moved >= known.moved_at_least {
                         known.set_ledger(run.moved);
@@ -58,6 +71,7 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>) -> Result<Histor
         }
     }
     link(&mut runs);
+    runs.retain(|run, _| !elsewhere.contains(run));
     let all = runs.len();
     let mut runs: Vec<HistoryRun> = runs.into_values().collect();
     runs.sort_by(|a, b| (b.store_time.micros(), &b.run_id).cmp(&(a.store_time.micros(), &a.run_id)));
@@ -68,7 +82,12 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>) -> Result<Histor
         journal: records.journals.map(|journals| journals.path().display().to_string()),
         ledger,
         warnings,
-        summary: HistorySummary { runs: all as u64, returned: runs.len() as u64, truncated: runs.len() < all },
+        summary: HistorySummary {
+            runs: all as u64,
+            returned: runs.len() as u64,
+            truncated: runs.len() < all,
+            other_databases: elsewhere.len() as u64,
+        },
         runs,
     })
 }

@@ -6,6 +6,7 @@ mod load;
 mod one;
 mod source;
 
+pub use compare::is_same_database;
 pub use list::history;
 pub use one::history_run;
 pub use source::Records;

@@ -1,4 +1,5 @@
-use crate::history::{Directory, is_run_id};
+use crate::history::{self, Directory, is_run_id};
+use crate::model::RunTarget;
 use crate::ops::{OpsError, Snapshot};
 use crate::output::advice;
 use crate::preset::LedgerSpec;
@@ -80,6 +81,12 @@ impl Records<'_> {
                 ))
             }
         }
+    }
+
+    /// The queue of a run, as the journal of this host records it; `None` if that has no such run, or cannot be read.
+    pub fn recorded_target(&mut self, prefix: &str) -> Option<RunTarget> {
+        let run_id = self.find(prefix).ok()?;
+        Some(history::read(self.journals?, &run_id).ok()??.0.target)
     }
 
     fn unknown(&self, prefix: &str) -> StoreError {

@@ -1,0 +1,112 @@
+//! Finds the database of a recorded run, for a command line that names none.
+
+use super::args::StoreArgs;
+use super::context::Context;
+use super::error::CliError;
+use super::exit::Exit;
+use super::next_command::quoted;
+use super::settings::Settings;
+use crate::model::RunTarget;
+use crate::ops::{Records, is_same_database};
+use std::fs::canonicalize;
+use std::path::Path;
+
+/// The settings for the database of a run. A command line that names a database decides, and so does a database at hand that is
+/// the run's. Otherwise the journal of the run decides, by the target or by the address that it records.
+///
+/// # Errors
+/// When the settings cannot be resolved, or the journal says too little to connect.
+pub(super) fn settings_of_run(args: &StoreArgs, run: &str, context: &Context) -> Result<Settings, CliError> {
+    let settings = Settings::resolve(args, &context.environment)?;
+    let journals = context.environment.journals();
+    let recorded = || Records { journals: journals.as_ref(), snapshot: None }.recorded_target(run);
+    let Some(target) = recorded().filter(|_| args.db.is_none() && args.target().is_none()) else { return Ok(settings) };
+    let at_hand = settings.database_label();
+    if at_hand.as_deref().is_some_and(|label| is_at(&target, label)) {
+        return Ok(settings);
+    }
+    let (address, is_safe) = address(&target);
+    let args = match target.name.as_ref().filter(|name| settings.has_target(name)) {
+        Some(name) => StoreArgs { target: vec![name.clone()], ..args.clone() },
+        None if is_safe && (target.engine != "sqlite" || at_hand.is_none() || Path::new(&address).exists()) => {
+            let preset = args.preset.clone().or(Some(target.preset));
+            StoreArgs { db: Some(address.into()), preset, ..args.clone() }
+        }
+        // The plan will say on which database the run was.
+        None if at_hand.is_some() => return Ok(settings),
+        None => {
+            let message = format!(
+                "run {run} was on {}, and the journal does not record how that connection was secured",
+                target.database
+            );
+            let next = context.next_command("undo", &["--db", &quoted(&address)]);
+            return Err(
+                CliError::new(Exit::Usage, message).hint(format!("name it, with its sslmode if it has one: {next}"))
+            );
+        }
+    };
+    context.ui.note(&format!("run {run} was on {}", target.database));
+    Settings::resolve(&args, &context.environment)
+}
+
+/// True if the run was on the database that is called so.
+fn is_at(target: &RunTarget, label: &str) -> bool {
+    let file = canonicalize(label).ok().filter(|_| target.engine == "sqlite");
+    is_same_database(target, label, file.map(|path| path.display().to_string()).as_deref())
+}
+
+/// The address that a journal records, as `--db` takes it, and whether nobody between could answer instead of the database.
+fn address(target: &RunTarget) -> (String, bool) {
+    let RunTarget { engine, database, identity, .. } = target;
+    let label = database.rsplit_once('@').and_then(|(user, place)| Some((user, place.rsplit_once('/')?)));
+    let Some((user, (server, name))) = label.filter(|_| engine != "sqlite") else {
+        return (identity.clone().unwrap_or_else(|| database.clone()), true);
+    };
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let (host, port) = match server.rsplit_once(':') {
+        Some((host, port)) if is_port(port) => (host, Some(port)),
+        _ => (server, None),
+    };
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let parts = [("host", Some(host)), ("port", port), ("user", Some(user)), ("dbname", Some(name))];
+    let part = |(key, value): (&str, Option<&str>)| Some(format!("{key}={}", libpq_value(value?)));
+    (parts.into_iter().filter_map(part).collect::<Vec<_>>().join(" "), host.starts_with('/') || host == "localhost")
+}
+
+/// A value of a libpq string.
+fn libpq_value(value: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:".contains(c);
+    if !value.is_empty() && value.chars().all(is_plain) {
+        return value.to_owned();
+    }
+    format!("'{}'", value.replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        let of = |engine: &str, database: &str, identity: Option<&str>| {
+            address(&RunTarget {
+                engine: engine.to_owned(),
+                database: database.to_owned(),
+                identity: identity.map(str::to_owned),
+                ..RunTarget::default()
+            })
+        };
+        let expected = |text: &str, is_safe| (text.to_owned(), is_safe);
+        assert_eq!(of("sqlite", "q.db", Some("/srv/q@1/2.db")), expected("/srv/q@1/2.db", true));
+        assert_eq!(
+            of("postgres", "app@db.internal/app", None),
+            expected("host=db.internal user=app dbname=app", false)
+        );
+        assert_eq!(
+            of("postgres", "a@b@[::1]:6432/app", None),
+            expected("host=::1 port=6432 user='a@b' dbname=app", false)
+        );
+        let socket = "host=/run/pg port=5433 user=app dbname='o\\'clock'";
+        assert_eq!(of("postgres", "app@/run/pg:5433/o'clock", None), expected(socket, true));
+    }
+}
