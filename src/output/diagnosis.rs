@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Diagnosis {
     /// `all_silent` (everything in flight went silent within minutes), `vanished` (hosts or owners of which every claim is
-    /// dead), `silent` (the same by age alone, or with claims that cannot be judged), `hangs` (stuck jobs of owners that
-    /// live); and inconsistencies: `no_owner`, `owner_missing`, `owner_restarted`, `no_claim_time`. A stuck job is part of one diagnosis at
+    /// dead, silent since the same minute), `one_by_one` (the same at different times, each with one job of one kind), `silent`
+    /// (dead by age alone, or with claims that cannot be judged), `hangs` (stuck jobs of owners that hold healthy ones or
+    /// show life); and inconsistencies: `no_owner`, `owner_missing`, `owner_restarted`, `no_claim_time`. A stuck job is part of one diagnosis at
     /// most, but for `no_claim_time`.
     pub diagnosis: String,
     /// In words.
@@ -61,7 +62,7 @@ pub fn alone(summary: &StaleSummary, screen: &Screen) -> String {
 
 fn sentence(diagnosis: &Diagnosis) -> Cell {
     let tone = match diagnosis.diagnosis.as_str() {
-        "all_silent" | "vanished" => Tone::Bad,
+        "all_silent" | "vanished" | "one_by_one" => Tone::Bad,
         _ => Tone::Warn,
     };
     Cell::new(diagnosis.text.as_str(), tone)
@@ -118,12 +119,12 @@ fn text(of: &policy::Diagnosis, now: Timestamp) -> String {
             let when = between(of.since, of.until, now);
             format!("{} vanished {when}: {}{}{}", gone(of), of_kind(of), queues(of), names(of))
         }
+        DiagnosisKind::OneByOne => {
+            let when = one_by_one(of.since, of.until, now);
+            format!("{} went silent one by one{when}: {}{}{}", gone(of), of_kind(of), queues(of), names(of))
+        }
         DiagnosisKind::Silent => {
-            let doubt = match of.doubt {
-                None => "",
-                Some(Doubt::PartlyUnknown) => "; some of what it holds cannot be judged",
-                Some(Doubt::ByAge) => "; judged by age alone, so slow looks like dead",
-            };
+            let doubt = doubt(of.doubt);
             let when = silent_for(of.until, now);
             if of.names.is_empty() {
                 let verb = if of.jobs == 1 { "shows" } else { "show" };
@@ -137,6 +138,15 @@ fn text(of: &policy::Diagnosis, now: Timestamp) -> String {
     }
 }
 
+fn doubt(doubt: Option<Doubt>) -> &'static str {
+    match doubt {
+        None => "",
+        Some(Doubt::PartlyUnknown) => "; some of what it holds cannot be judged",
+        Some(Doubt::ByAge) => "; judged by age alone, so slow looks like dead",
+        Some(Doubt::NoSignOfLife) => "; nothing shows whether the owner lives",
+    }
+}
+
 fn hangs(of: &policy::Diagnosis, now: Timestamp) -> String {
     let claimed = match of.since {
         Some(first) if of.jobs > 1 => format!(", the first claimed {}", ago(first, now)),
@@ -144,20 +154,26 @@ fn hangs(of: &policy::Diagnosis, now: Timestamp) -> String {
         None => String::new(),
     };
     let kind = of.kind.as_deref();
+    let lives = of.doubt.is_none();
     let Some(owner) = &of.owner else {
-        let whom = match of.hosts {
-            Some(hosts) if hosts > 1 => count(hosts, "living host", "living hosts"),
-            _ => count(of.owners.unwrap_or_default(), "living owner", "living owners"),
+        let whom = match (of.hosts, lives) {
+            (Some(hosts), true) if hosts > 1 => count(hosts, "living host", "living hosts"),
+            (_, true) => count(of.owners.unwrap_or_default(), "living owner", "living owners"),
+            (Some(hosts), false) if hosts > 1 => count(hosts, "host", "hosts"),
+            (_, false) => count(of.owners.unwrap_or_default(), "owner", "owners"),
         };
-        return format!(
-            "kind {} hangs on {whom}: {}{claimed}",
-            kind.unwrap_or_default(),
-            count(of.jobs, "job", "jobs")
-        );
+        let doubt = if lives { "" } else { "; nothing shows whether the owners live" };
+        let jobs = count(of.jobs, "job", "jobs");
+        return format!("kind {} hangs on {whom}: {jobs}{claimed}{doubt}", kind.unwrap_or_default());
     };
     let of_kind = kind.map_or_else(String::new, |kind| format!(" (kind {kind})"));
     let share = if of.claims == of.jobs { "all".to_owned() } else { grouped(of.jobs) };
-    format!("owner {owner} lives, but {share} of its {} hang{of_kind}{claimed}", count(of.claims, "job", "jobs"))
+    let all = count(of.claims, "job", "jobs");
+    if lives {
+        format!("owner {owner} lives, but {share} of its {all} hang{of_kind}{claimed}")
+    } else {
+        format!("{share} of the {all} of owner {owner} hang{of_kind}{claimed}{}", doubt(of.doubt))
+    }
 }
 
 fn inconsistent(kind: DiagnosisKind, of: &policy::Diagnosis) -> String {
@@ -224,6 +240,17 @@ fn between(first: Option<Timestamp>, last: Option<Timestamp>, now: Timestamp) ->
     let (Some(first), Some(last)) = (first, last) else { return "at a time that nothing tells".to_owned() };
     let (from, to) = (clock(first, now), clock(last, now));
     if from == to { ago(last, now) } else { format!("{} ago, between {from} and {to} UTC", age(now.since(last))) }
+}
+
+/// When holders died that did not die together.
+fn one_by_one(first: Option<Timestamp>, last: Option<Timestamp>, now: Timestamp) -> String {
+    match (first, last) {
+        (Some(first), Some(last)) => {
+            let (from, to) = (clock(first, now), clock(last, now));
+            format!(" between {from} and {to} UTC, the last {} ago", age(now.since(last)))
+        }
+        _ => String::new(),
+    }
 }
 
 fn silent_for(last: Option<Timestamp>, now: Timestamp) -> String {

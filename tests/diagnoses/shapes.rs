@@ -66,6 +66,46 @@ fn pods_that_went_together_are_one_line_though_each_held_one_job() {
     });
 }
 
+/// Two died 41 minutes apart: they did not vanish together, and a minute later they still did not.
+#[test]
+fn vanished_is_said_of_one_minute() {
+    on_both(|queue| {
+        queue.put(&[at("web", "SendInvoice", "alive:1", 900, 2)]);
+        queue.put(&[at("media", "ResizeVideo", "media1:1", 9000, 7830)]);
+        queue.put(&[at("media", "ResizeVideo", "media2:1", 9000, 7830 - 41 * 60)]);
+        let said = queue.diagnoses(&[]).replace("\n    ", " ");
+        assert!(said.starts_with("2 hosts went silent one by one between ") && !said.contains("vanished"), "{said}");
+        assert!(
+            said.contains(" UTC, the last 1h 29m ago: 2 jobs of kind ResizeVideo, held by media1, media2"),
+            "{said}"
+        );
+        queue.sql("UPDATE jobs SET heartbeat_at = ago(7800) WHERE owner_id = 'media2:1'");
+        assert!(queue.diagnoses(&[]).starts_with("2 hosts vanished 2h 10m ago, between "), "{}", queue.diagnoses(&[]));
+        // Steps of 50 s are no minute, however many follow each other.
+        let worker = |n: i64| at("web", "SendInvoice", &format!("node-{n}:1"), 11_130, 3000 + 50 * n);
+        queue.put(&(0..8).map(worker).collect::<Vec<_>>());
+        let said = queue.diagnoses(&[]).replace("\n    ", " ");
+        assert!(said.starts_with("8 hosts went silent one by one"), "{said}");
+    });
+}
+
+/// Claims that are younger than the limit show no life: the mutant that calls whoever is not silent living fails here.
+#[test]
+fn where_only_age_tells_nobody_lives() {
+    on_both(|queue| {
+        let of = |owner: &str, age: i64| At { beat: None, ..at("web", "SendEmail", owner, age, 0) };
+        queue.put(&[of("web1:1", 7830), of("web1:1", 30), of("web2:1", 7830), of("web2:1", 30)]);
+        let said = queue.diagnoses(&[]);
+        assert!(said.starts_with("kind SendEmail hangs on 2 hosts: 2 jobs, the first claimed 2h 10m ago"), "{said}");
+        assert!(said.ends_with("; nothing shows whether the owners live\n"), "{said}");
+        queue.sql("DELETE FROM jobs WHERE owner_id = 'web2:1'");
+        queue.put(&[of("web1:1", 7830)]);
+        let said = queue.diagnoses(&[]);
+        assert!(said.starts_with("2 of the 3 jobs of owner web1:1 hang (kind SendEmail)"), "{said}");
+        assert!(!said.contains("web1:1 lives"), "{said}");
+    });
+}
+
 /// Workers that die one after the other of the same kind of job.
 #[test]
 fn a_kind_that_kills_its_workers() {

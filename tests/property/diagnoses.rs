@@ -62,13 +62,17 @@ proptest! {
             .filter_map(|claim| claim.owner.as_ref())
             .collect();
         for diagnosis in &told.diagnoses {
-            let gone = matches!(diagnosis.what, DiagnosisKind::Vanished | DiagnosisKind::Silent | DiagnosisKind::AllSilent);
+            let gone = matches!(diagnosis.what, DiagnosisKind::Vanished | DiagnosisKind::OneByOne | DiagnosisKind::Silent | DiagnosisKind::AllSilent);
             let lives = alive.iter().any(|owner| match &diagnosis.owner {
                 Some(name) => *name == owner.name,
                 None => diagnosis.host.is_some() && diagnosis.host == owner.host && diagnosis.kind.is_none(),
             });
             prop_assert!(!(gone && lives), "{diagnosis:?}");
             prop_assert!(diagnosis.what != DiagnosisKind::AllSilent || alive.is_empty(), "{diagnosis:?}");
+            // A mutant that compares each death with the one before it takes an hour of deaths for one.
+            if let (DiagnosisKind::Vanished, Some(since), Some(until)) = (diagnosis.what, diagnosis.since, diagnosis.until) {
+                prop_assert!(until.since(since).as_secs() <= 60, "{diagnosis:?}");
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::model::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Hosts whose last signs of life are no further apart went silent together: heartbeats are that far apart.
+/// Holders whose last signs of life all lie within this time vanished together: heartbeats are that far apart.
 const TOGETHER: Duration = Duration::from_secs(60);
 /// So many that went silent together are one diagnosis.
 const SEVERAL: usize = 3;
@@ -59,7 +59,7 @@ impl Diagnoses<'_> {
         owner.host.as_ref().and_then(|host| self.hosts.get(host)).is_some_and(Holder::is_silent)
     }
 
-    /// Owners that hold listed jobs and show life.
+    /// Owners that hold listed jobs and are not silent.
     fn living(&self) -> Vec<(&str, &Holder)> {
         let lives = |owner: &Holder| !owner.is_silent() && !self.is_on_silent_host(owner) && !owner.parts.is_empty();
         self.owners.iter().filter(|(_, owner)| lives(owner)).map(|(name, owner)| (name.as_str(), owner)).collect()
@@ -148,8 +148,8 @@ fn gone<'e>(what: DiagnosisKind, mut lost: Vec<Lost<'e>>, diagnoses: &mut Vec<Di
         }
     };
     for lost in lost {
-        let together = match (group.last().and_then(|last| last.tally.newest), lost.tally.newest) {
-            (Some(last), Some(this)) => this.since(last) <= TOGETHER,
+        let together = match (group.first().and_then(|first| first.tally.newest), lost.tally.newest) {
+            (Some(first), Some(this)) => this.since(first) <= TOGETHER,
             _ => false,
         };
         if !together {
@@ -159,10 +159,16 @@ fn gone<'e>(what: DiagnosisKind, mut lost: Vec<Lost<'e>>, diagnoses: &mut Vec<Di
     }
     close(group);
     let several = single.iter().filter(|(_, lost)| lost.len() > 1);
-    diagnoses.extend(several.map(|(kind, lost)| gone_together(what, lost, Some(kind))));
+    diagnoses.extend(several.map(|(kind, lost)| {
+        // They come in order of time, those without a time first.
+        let ends = (lost.first().and_then(|lost| lost.tally.newest), lost.last().and_then(|lost| lost.tally.newest));
+        let together = matches!(ends, (Some(first), Some(last)) if last.since(first) <= TOGETHER);
+        let what = if what == DiagnosisKind::Vanished && !together { DiagnosisKind::OneByOne } else { what };
+        gone_together(what, lost, Some(kind))
+    }));
 }
 
-/// Stuck jobs of owners that live: by kind where several owners hold it, else by owner.
+/// Stuck jobs of owners that are not silent: by kind where several owners hold it, else by owner.
 fn hangs(living: &[(&str, &Holder)], diagnoses: &mut Vec<Diagnosis>) {
     let mut kinds: BTreeMap<&str, Hung<'_>> = BTreeMap::new();
     for (name, owner) in living {
@@ -172,6 +178,7 @@ fn hangs(living: &[(&str, &Holder)], diagnoses: &mut Vec<Diagnosis>) {
                 hung.tally.add(&part.tally);
                 hung.owners.insert(name);
                 hung.hosts.extend(owner.host.as_deref());
+                hung.lacks_signs |= !owner.has_signs;
             }
         }
     }
@@ -187,13 +194,15 @@ fn hangs(living: &[(&str, &Holder)], diagnoses: &mut Vec<Diagnosis>) {
     }
 }
 
-/// Jobs of one kind that are stuck on living owners.
+/// Jobs of one kind that are stuck on owners that are not silent.
 #[derive(Default)]
 struct Hung<'e> {
     tally: Tally,
     owners: BTreeSet<&'e str>,
     /// The hosts of owners that name one.
     hosts: BTreeSet<&'e str>,
+    /// Nothing shows that some of the owners live.
+    lacks_signs: bool,
 }
 
 fn micros(at: Option<Timestamp>) -> Option<i64> {
@@ -211,7 +220,7 @@ fn gone_together(what: DiagnosisKind, lost: &[Lost<'_>], kind: Option<&str>) -> 
         named_hosts: lost.iter().filter(|lost| lost.is_host).count(),
         queues: queues(&parts),
         doubt: match lost.iter().any(|lost| lost.holder.unknown > 0) {
-            _ if what == DiagnosisKind::Vanished => None,
+            _ if what != DiagnosisKind::Silent => None,
             true => Some(Doubt::PartlyUnknown),
             false => Some(Doubt::ByAge),
         },
@@ -219,7 +228,7 @@ fn gone_together(what: DiagnosisKind, lost: &[Lost<'_>], kind: Option<&str>) -> 
     }
 }
 
-/// A kind that hangs on several living owners.
+/// A kind that hangs on several owners.
 fn kind_hangs(kind: &str, hung: &Hung<'_>) -> Diagnosis {
     let (owners, hosts) = (hung.owners.len() as u64, hung.hosts.len() as u64);
     Diagnosis {
@@ -229,11 +238,12 @@ fn kind_hangs(kind: &str, hung: &Hung<'_>) -> Diagnosis {
         until: hung.tally.last_claim,
         hosts: (hosts > 0).then_some(hosts),
         owners: Some(owners),
+        doubt: hung.lacks_signs.then_some(Doubt::NoSignOfLife),
         ..of_jobs(DiagnosisKind::Hangs, &hung.tally)
     }
 }
 
-/// Several jobs that hang on one living owner.
+/// Several jobs that hang on one owner.
 fn owner_hangs(name: &str, owner: &Holder, parts: &[&Part], tally: &Tally) -> Diagnosis {
     Diagnosis {
         kind: one_kind(parts).map(str::to_owned),
@@ -244,6 +254,7 @@ fn owner_hangs(name: &str, owner: &Holder, parts: &[&Part], tally: &Tally) -> Di
         hosts: owner.host.as_ref().map(|_| 1),
         owners: Some(1),
         claims: owner.claims.max(tally.jobs),
+        doubt: (!owner.has_signs).then_some(Doubt::NoSignOfLife),
         ..of_jobs(DiagnosisKind::Hangs, tally)
     }
 }

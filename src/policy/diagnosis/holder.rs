@@ -18,6 +18,8 @@ pub struct Holder {
     pub unknown: u64,
     /// Of them in trouble while their owner shows life.
     pub troubled: u64,
+    /// Some claim was judged by more than its age.
+    pub has_signs: bool,
     /// The stuck ones that are listed, by kind and queue, without those whose ownership data contradicts itself.
     pub parts: Vec<Part>,
     /// Those whose owner has no row.

@@ -6,7 +6,7 @@ mod holder;
 use super::inconsistencies::Inconsistency;
 use super::verdict::{Judgement, Rule, Verdict};
 use crate::model::{Claim, Owner, Timestamp};
-use crate::preset::QueueSpec;
+use crate::preset::{Liveness, QueueSpec};
 use holder::{Holder, Tally};
 use std::collections::BTreeMap;
 
@@ -72,8 +72,10 @@ pub enum DiagnosisKind {
     /// Everything in flight went silent within minutes: `since` and `until` are the last signs of life of the first and the
     /// last holder that went silent.
     AllSilent,
-    /// Hosts or owners whose claims are all dead, with the instants of `AllSilent`.
+    /// Hosts or owners whose claims are all dead and that went silent within a minute, with the instants of `AllSilent`.
     Vanished,
+    /// Hosts or owners that died at different times, each with one job of the same kind, with the instants of `AllSilent`.
+    OneByOne,
     /// As `Vanished`, but judged by age alone, or with claims that are unknown.
     Silent,
     /// Stuck jobs whose owners hold others that are alive, or show life although the job is in trouble: `since` and `until`
@@ -95,6 +97,7 @@ impl DiagnosisKind {
         match self {
             DiagnosisKind::AllSilent => "all_silent",
             DiagnosisKind::Vanished => "vanished",
+            DiagnosisKind::OneByOne => "one_by_one",
             DiagnosisKind::Silent => "silent",
             DiagnosisKind::Hangs => "hangs",
             DiagnosisKind::NoOwner => "no_owner",
@@ -112,6 +115,8 @@ pub enum Doubt {
     PartlyUnknown,
     /// The jobs are judged by age alone, so slow ones look dead.
     ByAge,
+    /// Of an owner that holds other jobs nothing shows life: they are merely younger.
+    NoSignOfLife,
 }
 
 /// The diagnoses, and how many stuck jobs are part of none.
@@ -224,6 +229,7 @@ fn count(holder: &mut Holder, judgement: &Judgement) {
         Verdict::Stuck(_) if judgement.verdict.is_death() => holder.dead += 1,
         Verdict::Stuck(_) => holder.troubled += 1,
     }
+    holder.has_signs |= judgement.liveness.is_some_and(|source| source != Liveness::AGE);
 }
 
 /// One job as a tally.

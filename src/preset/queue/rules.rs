@@ -54,13 +54,16 @@ pub enum Free {
 }
 
 impl Liveness {
+    /// The name of the source that shows no life, only for how long a job has been claimed.
+    pub const AGE: &'static str = "age";
+
     /// The word for it in JSON and in messages.
     pub fn name(&self) -> &'static str {
         match self {
             Liveness::Lease { .. } => "lease",
             Liveness::Heartbeat { .. } => "heartbeat",
             Liveness::Owner { .. } => "owner",
-            Liveness::Age { .. } => "age",
+            Liveness::Age { .. } => Liveness::AGE,
             Liveness::Lock { .. } => "lock",
         }
     }
