@@ -338,6 +338,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write the report in this format [default: table]')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write the report in this format [default: table]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Use colour [default: auto]')
+            [CompletionResult]::new('--dead', '--dead', [CompletionResultType]::ParameterName, 'List only owners whose claims all prove their death; -o name lists no others in any case')
             [CompletionResult]::new('--network-files', '--network-files', [CompletionResultType]::ParameterName, 'Write to a SQLite file on a network file system, although locks are unreliable there')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no config file')
             [CompletionResult]::new('--all-targets', '--all-targets', [CompletionResultType]::ParameterName, 'Run for every target of the config file, at most 4 at a time, each with its own settings and --timeout; for some of them, repeat --target. {target} in the path of a written file stands for the target''s name')

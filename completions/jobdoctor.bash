@@ -764,7 +764,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__owners)
-            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --all-targets --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --dead --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --all-targets --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -321,6 +321,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand -o 'Write the report in this format [default: table]'
             cand --output 'Write the report in this format [default: table]'
             cand --color 'Use colour [default: auto]'
+            cand --dead 'List only owners whose claims all prove their death; -o name lists no others in any case'
             cand --network-files 'Write to a SQLite file on a network file system, although locks are unreliable there'
             cand --no-config 'Read no config file'
             cand --all-targets 'Run for every target of the config file, at most 4 at a time, each with its own settings and --timeout; for some of them, repeat --target. {target} in the path of a written file stands for the target''s name'

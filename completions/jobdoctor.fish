@@ -286,6 +286,7 @@ none\t'Nothing: the exit code says it all'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l color -d 'Use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l dead -d 'List only owners whose claims all prove their death; -o name lists no others in any case'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l network-files -d 'Write to a SQLite file on a network file system, although locks are unreliable there'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l no-config -d 'Read no config file'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand owners" -l all-targets -d 'Run for every target of the config file, at most 4 at a time, each with its own settings and --timeout; for some of them, repeat --target. {target} in the path of a written file stands for the target\'s name'

@@ -12,11 +12,17 @@ use crate::policy::{Inconsistencies, Judgement, Policy, Verdict, judge};
 use crate::store::Wanted;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Lists who holds what, who is dead and who is alive, and where the ownership data contradicts itself.
+/// Lists who holds what, who is dead and who is alive, and where the ownership data contradicts itself; with `dead_only` lists
+/// the dead, and counts all. Claims that the selection leaves out still show whether their owner lives.
 ///
 /// # Errors
 /// When the store cannot be read, or the selection makes no sense for this queue.
-pub fn owners(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Owners, OpsError> {
+pub fn owners(
+    snapshot: &mut Snapshot,
+    selection: &Selection,
+    policy: &Policy,
+    dead_only: bool,
+) -> Result<Owners, OpsError> {
     selection.check(&snapshot.spec, policy)?;
     let now = snapshot.now();
     let (mut summary, mut in_flight) = (OwnersSummary::default(), 0);
@@ -27,23 +33,28 @@ pub fn owners(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -
     snapshot.reader.scan(spec, &Wanted::All, detail_for_listing(policy), &mut |claim| {
         under_way.one();
         in_flight += 1;
+        let judgement = judge(spec, &claim, policy, now);
+        let entry = entries.entry(claim.owner.as_ref().map(|owner| owner.name.clone())).or_default();
+        entry.life.add(&judgement);
         if !selection.admits(&claim) {
             return;
         }
-        let judgement = judge(spec, &claim, policy, now);
         summary.in_flight += 1;
         inconsistencies.note(spec, &claim, &judgement);
-        entries.entry(claim.owner.as_ref().map(|owner| owner.name.clone())).or_default().add(&claim, &judgement);
+        entry.add(&claim, &judgement);
     })?;
     drop(under_way);
-    let mut owners: Vec<OwnerEntry> = entries.into_iter().map(|(owner, entry)| entry.finish(owner, now)).collect();
+    let entries = entries.into_iter().filter(|(_, entry)| entry.claims > 0);
+    let mut owners: Vec<OwnerEntry> = entries.map(|(owner, entry)| entry.finish(owner, now)).collect();
     owners.sort_by_key(|owner| (owner.stuck == 0, owner.last_seen_at.map(Timestamp::micros)));
     for owner in &owners {
         summary.owners += 1;
-        summary.dead += u64::from(owner.status == "dead");
+        summary.dead += u64::from(owner.is_dead());
+        summary.late += u64::from(owner.status == "late");
         summary.stuck += owner.stuck;
         summary.unknown += owner.unknown;
     }
+    owners.retain(|owner| !dead_only || owner.is_dead());
     if let Some(limit) = selection.limit {
         owners.truncate(limit);
     }
@@ -59,14 +70,44 @@ pub fn owners(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -
     })
 }
 
+/// What all claims of an owner say of its life, selected or not.
+#[derive(Default)]
+struct Life {
+    claims: u64,
+    /// Claims that prove its death; other stuck ones are in trouble, and their worker shows life.
+    dead: u64,
+    unknown: u64,
+    late: u64,
+}
+
+impl Life {
+    fn add(&mut self, judgement: &Judgement) {
+        let is_unknown = matches!(judgement.verdict, Verdict::Unknown(_));
+        self.claims += 1;
+        self.dead += u64::from(judgement.verdict.is_death());
+        self.unknown += u64::from(is_unknown);
+        self.late += u64::from(judgement.late && !is_unknown);
+    }
+
+    /// One claim that is not late shows that its owner is not.
+    fn status(&self) -> &'static str {
+        match (self.dead, self.unknown) {
+            (dead, _) if dead == self.claims => "dead",
+            (0, unknown) if unknown == self.claims => "unknown",
+            (0, unknown) if self.late + unknown == self.claims => "late",
+            (0, _) => "alive",
+            _ => "mixed",
+        }
+    }
+}
+
 #[derive(Default)]
 struct Entry {
     host: Option<String>,
     claims: u64,
     stuck: u64,
-    /// Stuck claims whose worker is dead; the other stuck ones are in trouble, and their worker shows life.
-    dead: u64,
     unknown: u64,
+    life: Life,
     last_seen_at: Option<Timestamp>,
     queues: BTreeSet<String>,
     liveness: Option<&'static str>,
@@ -77,7 +118,6 @@ impl Entry {
         self.host = claim.owner.as_ref().and_then(|owner| owner.host.clone());
         self.claims += 1;
         self.stuck += u64::from(matches!(judgement.verdict, Verdict::Stuck(_)));
-        self.dead += u64::from(judgement.verdict.is_death());
         self.unknown += u64::from(matches!(judgement.verdict, Verdict::Unknown(_)));
         self.last_seen_at = Timestamp::newest(self.last_seen_at, judgement.last_seen_at);
         self.queues.extend(claim.queue.clone());
@@ -85,16 +125,10 @@ impl Entry {
     }
 
     fn finish(self, owner: Option<String>, now: Timestamp) -> OwnerEntry {
-        let status = match (self.dead, self.unknown) {
-            (dead, _) if dead == self.claims => "dead",
-            (0, unknown) if unknown == self.claims => "unknown",
-            (0, _) => "alive",
-            _ => "mixed",
-        };
         OwnerEntry {
             owner,
             host: self.host,
-            status: status.to_owned(),
+            status: self.life.status().to_owned(),
             claims: self.claims,
             stuck: self.stuck,
             unknown: self.unknown,

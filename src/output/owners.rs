@@ -2,7 +2,7 @@ use super::document::{Document, ROWS, csv_of, head, json_of, line};
 use super::format::{Cell, Format, Screen, Tone};
 use super::{Target, columns};
 use crate::model::{Timestamp, age};
-use crate::policy::Inconsistency;
+use crate::policy::{Inconsistency, exactly};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ pub struct Owners {
     pub target: Target,
     /// The counts.
     pub summary: OwnersSummary,
-    /// The owners: those with stuck claims first, then by silence.
+    /// The owners, with --dead the dead ones: those with stuck claims first, then by silence.
     pub owners: Vec<OwnerEntry>,
     /// Inconsistencies in the ownership data, as sentences.
     pub findings: Vec<String>,
@@ -37,6 +37,8 @@ pub struct OwnersSummary {
     pub owners: u64,
     /// Owners whose claims all prove their death.
     pub dead: u64,
+    /// Owners that are late.
+    pub late: u64,
     /// Stuck claims.
     pub stuck: u64,
     /// Claims that cannot be judged.
@@ -50,7 +52,8 @@ pub struct OwnerEntry {
     pub owner: Option<String>,
     /// Its host, where owners name one.
     pub host: Option<String>,
-    /// `alive`, `dead`, `mixed` (some claims prove its death, some do not) or `unknown`.
+    /// What all of its claims say, whatever the filter: `alive`, `late` (alive, but 80 % of its lease, or of the silence that it is
+    /// allowed, are over), `dead`, `mixed` (some claims prove its death, some do not) or `unknown`.
     pub status: String,
     /// Claims it holds.
     pub claims: u64,
@@ -83,6 +86,11 @@ impl Owners {
 }
 
 impl OwnerEntry {
+    /// True if every claim proves its death.
+    pub fn is_dead(&self) -> bool {
+        self.status == "dead"
+    }
+
     /// The columns of `csv`.
     pub(super) const COLUMNS: &'static str = "\
         owner host status claims stuck unknown last_seen_at silence_seconds queues liveness";
@@ -118,8 +126,12 @@ impl Document for Owners {
         csv_of(OwnerEntry::COLUMNS, json_of(&self.owners), out)
     }
 
+    /// The dead alone, each as a pattern that `--owner` takes and that matches no other name: the list is made to be swept. A name
+    /// with a line break would be two names, so it is left out.
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.owners.iter().filter_map(|owner| owner.owner.as_ref()).try_for_each(|owner| writeln!(out, "{owner}"))
+        let dead = self.owners.iter().filter(|owner| owner.is_dead()).filter_map(|owner| owner.owner.as_ref());
+        dead.filter(|owner| !owner.contains(['\n', '\r', '\0']))
+            .try_for_each(|owner| writeln!(out, "{}", exactly(owner)))
     }
 
     fn lines(&self, out: &mut dyn Write) -> io::Result<()> {

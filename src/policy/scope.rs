@@ -60,6 +60,12 @@ impl Globs {
     }
 }
 
+/// The pattern that matches this name and no other.
+pub fn exactly(name: &str) -> String {
+    // `escape` knows no backslash, and in a pattern that makes the next character literal.
+    globset::escape(name).replace('\\', "\\\\")
+}
+
 /// A restart sweep.
 #[derive(Debug, Clone)]
 pub struct Restart {

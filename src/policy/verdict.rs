@@ -184,6 +184,8 @@ pub struct Judgement {
     pub liveness: Option<&'static str>,
     /// The silence that was allowed, where the source that judged has such a threshold.
     pub allowed: Option<Allowed>,
+    /// True if it shows life, but has used most of its lease or of the silence that it is allowed.
+    pub late: bool,
     /// The run time that was allowed, where it was exceeded.
     pub overrun: Option<Allowed>,
     /// Each rule that was asked, in order.

@@ -134,7 +134,7 @@ fn through_the_library(path: &Path) {
     let policy = Policy::default();
     let mut look = session.snapshot().unwrap();
     let stale = told(&ops::stale(&mut look, &Selection::default(), &policy, None).unwrap());
-    told(&ops::owners(&mut look, &Selection::default(), &policy).unwrap());
+    told(&ops::owners(&mut look, &Selection::default(), &policy, false).unwrap());
     let stats = ops::stats(&mut look, &Selection::default(), &policy).unwrap();
     serde_json::to_string(&stats).unwrap();
     let ids: Vec<String> = stale["unknown"].as_array().unwrap().iter().take(20).map(|job| id(job).to_owned()).collect();

@@ -5,19 +5,23 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::targets::Several;
 use crate::ops;
-use crate::output::format::{count, grouped};
+use crate::output::format::{Format, count, grouped};
 
 /// `jobdoctor owners`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   jobdoctor owners --db queue.db
-  jobdoctor owners --db queue.db --host web1")]
+  jobdoctor owners --db queue.db --host web1
+  jobdoctor owners --db queue.db --dead")]
 pub struct Args {
     #[command(flatten)]
     older: OlderArgs,
     #[command(flatten)]
     select: SelectArgs,
+    /// List only owners whose claims all prove their death; -o name lists no others in any case
+    #[arg(long)]
+    dead: bool,
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
@@ -37,15 +41,17 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let selection = selection(&args.select, &IdArgs::default())?;
     let (settings, mut snapshot) = context.snapshot(&args.store, "owners")?;
     let policy = settings.policy(args.older.older);
-    let document = ops::owners(&mut snapshot, &selection, &policy)?;
+    let format = args.output.format();
+    let dead_only = args.dead || format == Format::Name;
+    let document = ops::owners(&mut snapshot, &selection, &policy, dead_only)?;
     context.warn_of_caveats(&document.warnings, false);
     drop(snapshot);
-    let format = args.output.format();
     context.ui.print(format, &document)?;
     if !format.is_machine() {
         let summary = &document.summary;
+        let late = if summary.late > 0 { format!("{} late, ", grouped(summary.late)) } else { String::new() };
         context.ui.note(&format!(
-            "{} with {}; {} dead, {} stuck",
+            "{} with {}; {} dead, {late}{} stuck",
             count(summary.owners, "owner", "owners"),
             count(summary.in_flight, "claim", "claims"),
             grouped(summary.dead),

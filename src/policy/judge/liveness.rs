@@ -2,6 +2,7 @@
 
 use super::{Evaluation, shown, unfit};
 use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, OwnerRow, Reading, Sign, Timestamp, age};
+use crate::policy::late::is_late;
 use crate::policy::thresholds::{Allowed, own_word};
 use crate::policy::verdict::{Check, CheckResult, Reason, Rule};
 use crate::preset::{Absence, Free, LEASE_AHEAD, Liveness, SilentAfter, silence_allowed};
@@ -62,6 +63,7 @@ impl Evaluation<'_> {
                     }
                     Opinion::Alive(detail) => {
                         self.liveness = Some(name);
+                        self.late = self.is_late(source, sign);
                         (CheckResult::Clear, detail)
                     }
                     Opinion::Silent(detail) => (CheckResult::NoValue, detail),
@@ -99,6 +101,18 @@ impl Evaluation<'_> {
     pub(super) fn allowed(&self, source: &Liveness, sign: &Sign) -> Option<Allowed> {
         let span = silence_allowed(source, self.older.map(|older| older.span), sign.silent_after)?;
         Some(Allowed { span, set_by: self.older.map_or_else(|| own_word(source), |older| older.set_by) })
+    }
+
+    /// True if that source still says alive, but not for much longer.
+    fn is_late(&self, source: &Liveness, sign: &Sign) -> bool {
+        let Some(seen) = self.last_seen_at else { return false };
+        let allowance = match source {
+            // Who renews a lease without a heartbeat does not say how long the lease is.
+            Liveness::Lease { plus: None, .. } if self.claim.heartbeat.at().is_none() => None,
+            Liveness::Lease { .. } => sign.at.at().map(|end| end.since(seen)),
+            _ => self.allowed(source, sign).map(|allowed| allowed.span),
+        };
+        allowance.is_some_and(|allowance| is_late(self.now.since(seen), allowance))
     }
 
     pub(super) fn opinion(&self, source: &Liveness, sign: &Sign) -> Opinion {

@@ -47,6 +47,7 @@ struct Evaluation<'a> {
     older: Option<Allowed>,
     liveness: Option<&'static str>,
     allowed: Option<Allowed>,
+    late: bool,
     overrun: Option<Allowed>,
     reasons: Vec<Reason>,
     lacking: Vec<String>,
@@ -65,6 +66,7 @@ impl<'a> Evaluation<'a> {
             older: policy.older_for(claim.queue.as_deref(), claim.kind.as_deref()),
             liveness: None,
             allowed: None,
+            late: false,
             overrun: None,
             reasons: Vec::new(),
             lacking: Vec::new(),
@@ -99,6 +101,7 @@ impl<'a> Evaluation<'a> {
             silence,
             liveness: self.liveness,
             allowed: self.allowed,
+            late: self.late,
             overrun: self.overrun,
             checks: self.checks,
         }
