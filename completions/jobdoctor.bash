@@ -1156,7 +1156,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__stale)
-            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --id --summary --watch --exit-code --alive-from --snapshot-file --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --all-targets --output --json --color --quiet --verbose --help --version"
+            opts="-o -q -v -h -V --older --queue --kind --owner --host --state --limit --id --summary --by --watch --exit-code --alive-from --snapshot-file --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --all-targets --output --json --color --quiet --verbose --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1192,6 +1192,10 @@ _jobdoctor() {
                     ;;
                 --id)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --by)
+                    COMPREPLY=($(compgen -W "host owner kind queue" -- "${cur}"))
                     return 0
                     ;;
                 --watch)

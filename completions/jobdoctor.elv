@@ -463,6 +463,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
             cand --state 'Select claims in this state, one of the queue''s own (can be repeated)'
             cand --limit 'Select at most the N longest silent'
             cand --id 'Select this job; a healthy one is skipped, never forced (can be repeated)'
+            cand --by 'Count the jobs by this and list one row a group, most stuck jobs first; --limit is the number of groups'
             cand --watch 'Take a snapshot again and again, with this pause in between: redraws a terminal, with + for new jobs and - for those that are gone; with -o jsonl one line for each. Each snapshot has its own time limit [default: 10s]'
             cand --alive-from 'Read the live owners from a list, one a line: hosts, host:pid, exact ids, or the output of `kubectl get pods -o name`; - is standard input. Every other owner was dead when the list was made. Reads every claim in flight'
             cand --snapshot-file 'Compare with the snapshot in this file, then save the new one there: claims unchanged since are dead, changed ones alive, whatever their timestamps say. Reads every claim in flight'

@@ -3,11 +3,12 @@
 use super::OpsError;
 use super::caveats::caveats;
 use super::diagnosis::{Diagnosed, diagnosed};
+use super::groups::Groups;
 use super::losses::explain;
 use super::scan::{detail_for_listing, judged};
 use super::selection::Selection;
 use super::session::Snapshot;
-use crate::output::{Job, Spool, Stale, StaleSummary, order};
+use crate::output::{Field, Job, Spool, Stale, StaleSummary, order};
 use crate::policy::{Diagnoses, Policy, Verdict, draft};
 
 /// Lists the claims that are stuck, and those that are unknown, under what is likely to have happened. The caller has a use
@@ -20,6 +21,26 @@ pub fn stale(
     selection: &Selection,
     policy: &Policy,
     most: Option<usize>,
+) -> Result<Stale, OpsError> {
+    list(snapshot, selection, policy, most, None)
+}
+
+/// Counts the claims that are stuck or unknown by host, owner, kind, queue or state, and lists none.
+///
+/// # Errors
+/// As [`stale`]; and when the queue does not tell what is grouped by.
+pub fn stale_by(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy, by: Field) -> Result<Stale, OpsError> {
+    let groups = Groups::new(&snapshot.spec, by)?;
+    let document = list(snapshot, selection, policy, Some(0), Some(groups))?;
+    Ok(Stale { by: Some(by), ..document })
+}
+
+fn list(
+    snapshot: &mut Snapshot,
+    selection: &Selection,
+    policy: &Policy,
+    most: Option<usize>,
+    mut groups: Option<Groups>,
 ) -> Result<Stale, OpsError> {
     let most = most.into_iter().chain(selection.limit).min().unwrap_or(usize::MAX);
     let mut summary = StaleSummary::default();
@@ -35,6 +56,7 @@ pub fn stale(
             if !is_listed {
                 return Ok(());
             }
+            groups.iter_mut().for_each(|groups| groups.add(claim, &judgement));
             let is_unknown = matches!(judgement.verdict, Verdict::Unknown(_));
             if is_unknown {
                 summary.unknown += 1;
@@ -81,6 +103,8 @@ pub fn stale(
         filter: selection.filter(policy),
         summary,
         diagnoses: found.list,
+        by: None,
+        groups: groups.map(|groups| groups.finish(selection.limit)).unwrap_or_default(),
         jobs,
         unknown,
         not_found,

@@ -1,7 +1,7 @@
 use super::columns::CellOf;
-use super::document::{Document, ROWS, csv_of, head, line, list};
+use super::document::{Document, ROWS, csv_of, head, json_of, line, list};
 use super::format::{Cell, Format, Screen, Table, Tone};
-use super::{Diagnosis, Filter, Job, Spool, Target, columns};
+use super::{Diagnosis, Field, Filter, Job, JobGroup, Spool, Target, columns, group};
 use crate::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,7 +23,11 @@ pub struct Stale {
     pub summary: StaleSummary,
     /// What is likely to have happened, most jobs first; none where jobs were named by id.
     pub diagnoses: Vec<Diagnosis>,
-    /// The stuck ones; none where the diagnoses alone were asked for.
+    /// What `groups` are grouped by; null where jobs are listed.
+    pub by: Option<Field>,
+    /// With --by the groups that hold stuck or unknown jobs, most stuck ones first.
+    pub groups: Vec<JobGroup>,
+    /// The stuck ones; none where the diagnoses alone, or groups, were asked for.
     pub jobs: Spool<Job>,
     /// The ones whose verdict is unknown; their reasons say what is missing.
     pub unknown: Spool<Job>,
@@ -57,10 +61,15 @@ pub struct StaleSummary {
 impl Document for Stale {
     fn table(&self, screen: &Screen, format: Format) -> io::Result<String> {
         let mut text = super::diagnosis::diagnoses(&self.diagnoses, self.summary.diagnoses, screen);
-        if self.jobs.is_empty() && self.unknown.is_empty() {
+        let rows = self.filter.limit.map_or(ROWS, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        if let (Some(by), false) = (self.by, self.groups.is_empty()) {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(&group::groups(by, self.groups.iter().take(rows))?.render(screen));
+        } else if self.jobs.is_empty() && self.unknown.is_empty() {
             text.push_str(&super::diagnosis::alone(&self.summary, screen));
         }
-        let rows = self.filter.limit.map_or(ROWS, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
         if !self.jobs.is_empty() {
             if !text.is_empty() {
                 text.push('\n');
@@ -78,6 +87,9 @@ impl Document for Stale {
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.by.is_some() {
+            return csv_of(JobGroup::COLUMNS, json_of(&self.groups), out);
+        }
         csv_of(Job::COLUMNS, self.jobs.json().chain(self.unknown.json()), out)
     }
 
@@ -88,11 +100,13 @@ impl Document for Stale {
     fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
         let more = [
             ("filter", serde_json::to_value(&self.filter)?),
+            ("by", serde_json::to_value(self.by)?),
             ("not_found", serde_json::to_value(&self.not_found)?),
             ("warnings", serde_json::to_value(&self.warnings)?),
         ];
         head(out, self.schema, self.store_time, &self.target, &more)?;
         self.diagnoses.iter().try_for_each(|diagnosis| line(out, "diagnosis", diagnosis))?;
+        self.groups.iter().try_for_each(|group| line(out, "group", group))?;
         list(out, "job", &self.jobs)?;
         list(out, "unknown", &self.unknown)?;
         line(out, "summary", &self.summary)

@@ -1,6 +1,8 @@
 //! Requests that a queue cannot serve, in the words of the command line.
 
 use crate::model::Action;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fmt;
 
 /// A request that the queue at hand cannot serve.
@@ -42,6 +44,8 @@ pub enum Request {
     },
     /// Patterns for what the table does not tell.
     Pattern(Field),
+    /// Groups by what the table does not tell.
+    GroupBy(Field),
     /// Claims in a state that is not in flight.
     State {
         /// The state.
@@ -73,8 +77,9 @@ pub enum Request {
     RunTimes(String),
 }
 
-/// What a pattern selects by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a pattern selects by, and what jobs are grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Field {
     /// The queue.
     Queue,
@@ -93,7 +98,7 @@ impl Field {
     pub const ALL: [Field; 5] = [Field::Queue, Field::Kind, Field::Owner, Field::Host, Field::State];
 
     /// Its name, which is that of the option too.
-    pub(super) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Field::Queue => "queue",
             Field::Kind => "kind",
@@ -125,6 +130,10 @@ impl fmt::Display for Unsupported {
             Request::Pattern(field) => {
                 let field = field.name();
                 write!(f, "--{field}: preset {preset} does not tell {field}s, so no job would ever be meant")
+            }
+            Request::GroupBy(field) => {
+                let field = field.name();
+                write!(f, "--by {field}: preset {preset} does not tell {field}s")
             }
             Request::State { state, similar, .. } => {
                 write!(f, "--state {state}: jobs of preset {preset} are not in flight in that state{similar}")
@@ -160,6 +169,9 @@ impl Unsupported {
             Request::WholeHostName { .. } => "name the owners with --owner instead; `jobdoctor owners` lists them",
             Request::Hosts { has_owners: true } => "select by --owner instead; `jobdoctor owners` lists them",
             Request::Hosts { has_owners: false } => "this table does not say who holds a job at all",
+            Request::GroupBy(_) => {
+                return format!("`jobdoctor presets show {}` says what is known of a job", self.preset);
+            }
             Request::Pattern(field) => {
                 let preset = &self.preset;
                 return format!(

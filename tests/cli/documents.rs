@@ -181,7 +181,11 @@ fn lines_say_what_the_document_says() {
     for (arguments, lists) in [
         (
             &["stale", "--db", "queue.db"][..],
-            &[("diagnosis", "diagnoses"), ("job", "jobs"), ("unknown", "unknown")][..],
+            &[("diagnosis", "diagnoses"), ("group", "groups"), ("job", "jobs"), ("unknown", "unknown")][..],
+        ),
+        (
+            &["stale", "--db", "queue.db", "--by", "kind"],
+            &[("diagnosis", "diagnoses"), ("group", "groups"), ("job", "jobs"), ("unknown", "unknown")],
         ),
         (&["reclaim", "--db", "queue.db"], &[("diagnosis", "diagnoses"), ("step", "steps"), ("skipped", "skipped")]),
         (&["sweep", "--db", "queue.db"], &[("diagnosis", "diagnoses"), ("step", "steps"), ("skipped", "skipped")]),

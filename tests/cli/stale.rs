@@ -1,7 +1,7 @@
 //! What `stale` prints, in every format.
 
-use super::scene::{calm, incident, orphans};
-use crate::support::cli::is_valid;
+use super::scene::{calm, incident, orphans, simple};
+use crate::support::cli::{fails, is_valid};
 use insta::assert_snapshot;
 
 #[test]
@@ -145,4 +145,59 @@ fn a_job_that_is_not_there() {
         run(&["stale", "--exit-code", "--id", "6", "--json"]).exits(0).json()["not_found"],
         serde_json::json!([])
     );
+}
+
+#[test]
+fn by_each_field() {
+    let doctor = incident();
+    for by in ["host", "owner", "kind", "queue"] {
+        assert_snapshot!(format!("by_{by}"), doctor.run(&["stale", "--db", "queue.db", "--by", by]).whole());
+        let document = doctor.run(&["stale", "--db", "queue.db", "--by", by, "--json"]).exits(0).json();
+        is_valid("stale", &document);
+        // Every job is counted once, whatever it is counted by.
+        let groups = document["groups"].as_array().unwrap();
+        for count in ["stuck", "unknown"] {
+            let sum: u64 = groups.iter().map(|group| group[count].as_u64().unwrap()).sum();
+            assert_eq!(sum, document["summary"][count], "{by}: {document:#}");
+        }
+        assert_eq!((&document["by"], &document["jobs"]), (&by.into(), &serde_json::json!([])));
+    }
+    let csv = doctor.run(&["stale", "--db", "queue.db", "--by", "queue", "--limit", "1", "-o", "csv"]).exits(0).stdout;
+    let rows: Vec<&str> = csv.lines().collect();
+    assert!(
+        matches!(rows[..], [head, row] if head.starts_with("name,rest,stuck") && row.starts_with("mail,false,3,0,"))
+    );
+    assert_snapshot!(
+        doctor.run(&["stale", "--db", "queue.db", "--by", "host", "--queue", "reports", "-o", "jsonl"]).whole()
+    );
+}
+
+#[test]
+fn by_what_the_table_does_not_tell_or_a_list_cannot_say() {
+    for by in ["host", "owner"] {
+        let ran =
+            fails(&simple(), &["stale", "--db", "queue.db", "--preset", "simple", "--older", "5m", "--by", by], 2);
+        assert!(ran.stderr.contains(&format!("--by {by}: preset simple does not tell {by}s")), "{ran:#?}");
+    }
+    for more in [["--watch", "2s"], ["--summary", "-q"]] {
+        fails(&incident(), &[&["stale", "--db", "queue.db", "--by", "host"], &more[..]].concat(), 2);
+    }
+    // Its hosts may hold healthy jobs too.
+    let ran = incident().run(&["stale", "--db", "queue.db", "--by", "host", "-o", "name"]).exits(2);
+    assert!(ran.stdout.is_empty() && ran.stderr.contains("--by lists groups"), "{ran:#?}");
+}
+
+#[test]
+fn fifty_groups_and_how_many_more() {
+    let doctor = orphans(60);
+    doctor.sql("queue.db", "UPDATE jobs SET queue = 'q' || id");
+    let ran = doctor.run(&["stale", "--db", "queue.db", "--by", "queue"]).exits(0);
+    assert_eq!(ran.stdout.lines().filter(|line| line.starts_with('q')).count(), 50, "{ran:#?}");
+    assert!(ran.stderr.contains("; the 50 largest of 60 groups are shown, --limit N shows more"), "{ran:#?}");
+    let groups =
+        doctor.run(&["stale", "--db", "queue.db", "--by", "owner", "--json"]).exits(0).json()["groups"].clone();
+    assert_eq!((&groups[0]["name"], &groups[0]["stuck"]), (&"web1:1".into(), &9.into()));
+    let hosts = doctor.run(&["stale", "--db", "queue.db", "--by", "host", "--json"]).exits(0).json()["groups"].clone();
+    assert_eq!(hosts[0]["examples"], serde_json::json!(["web1:0", "web1:1", "web1:2"]));
+    assert_eq!(hosts[0]["has_more_examples"], true);
 }

@@ -10,7 +10,8 @@ use crate::cli::watch::Watch;
 use crate::model::parse_duration;
 use crate::ops;
 use crate::output::format::{Format, count, grouped};
-use crate::output::{ROWS, Stale};
+use crate::output::{Field, ROWS, Stale};
+use clap::ValueEnum;
 use std::time::Duration;
 
 /// `jobdoctor stale`.
@@ -19,6 +20,7 @@ use std::time::Duration;
 Examples:
   jobdoctor stale --db queue.db --older 5m
   jobdoctor stale --db postgres://ops@db/app --queue 'mail*' --limit 10
+  jobdoctor stale --db queue.db --by host
   jobdoctor stale --db queue.db --watch 2s
   jobdoctor stale --db queue.db -o json | jq '.jobs | length'")]
 pub struct Args {
@@ -31,6 +33,9 @@ pub struct Args {
     /// Print only the diagnoses and the counts, no list of jobs
     #[arg(long)]
     summary: bool,
+    /// Count the jobs by this and list one row a group, most stuck jobs first; --limit is the number of groups
+    #[arg(long, value_name = "FIELD", value_enum, conflicts_with_all = ["summary", "watch"])]
+    by: Option<By>,
     /// Take a snapshot again and again, with this pause in between: redraws a terminal, with + for new jobs and - for those that are
     /// gone; with -o jsonl one line for each. Each snapshot has its own time limit [default: 10s]
     #[arg(long, value_name = "INTERVAL", value_parser = parse_duration, allow_hyphen_values = true)]
@@ -49,6 +54,33 @@ pub struct Args {
     pub(super) output: OutputArgs,
 }
 
+/// What jobs are grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// The owner's host
+    Host,
+    /// The owner
+    Owner,
+    /// The kind of work
+    Kind,
+    /// The queue
+    Queue,
+    /// The state
+    State,
+}
+
+impl From<By> for Field {
+    fn from(by: By) -> Field {
+        match by {
+            By::Host => Field::Host,
+            By::Owner => Field::Owner,
+            By::Kind => Field::Kind,
+            By::Queue => Field::Queue,
+            By::State => Field::State,
+        }
+    }
+}
+
 impl Args {
     /// The options about targets.
     pub(super) fn several(&mut self) -> Several<'_> {
@@ -62,7 +94,7 @@ impl Args {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let selection = selection(&args.select, &args.ids)?;
     let format = args.output.format();
-    check_summary(args, format)?;
+    check_lists(args, format)?;
     if let Some(interval) = args.watch {
         Watch::check_output(context, format)?;
         let settings = &Settings::resolve(&args.store, &context.environment)?;
@@ -83,7 +115,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         Format::Table | Format::Wide => selection.limit.or(Some(ROWS)),
         _ => None,
     };
-    let document = ops::stale(&mut snapshot, &selection, &policy, most)?;
+    let document = match args.by {
+        Some(by) => ops::stale_by(&mut snapshot, &selection, &policy, by.into())?,
+        None => ops::stale(&mut snapshot, &selection, &policy, most)?,
+    };
     context.warn_of_caveats(&document.warnings, document.summary.in_flight == 0);
     drop(snapshot);
     let missing = missing(&document.target.table, &document.not_found);
@@ -96,7 +131,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     }
     context.ui.print(format, &document)?;
     if !format.is_machine() {
-        note_summary(context, &document, !args.summary);
+        note_summary(context, &document, !args.summary && args.by.is_none());
     }
     if let Some(error) = missing {
         return Ok(context.ui.error_after_report(&error));
@@ -105,8 +140,12 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     Ok(if args.exit_code && found { Exit::Found } else { Exit::Done })
 }
 
-/// Refuses `--summary` with a format that lists nothing but jobs, and with named jobs.
-fn check_summary(args: &Args, format: Format) -> Result<(), CliError> {
+/// Refuses `--summary` and `--by` with a format that lists nothing but jobs, and `--summary` with named jobs.
+fn check_lists(args: &Args, format: Format) -> Result<(), CliError> {
+    if args.by.is_some() && format == Format::Name {
+        let message = "--by lists groups, but -o name lists jobs to act on";
+        return Err(CliError::new(Exit::Usage, message).hint("use -o csv, -o json or -o jsonl"));
+    }
     if !args.summary {
         return Ok(());
     }
@@ -134,6 +173,12 @@ fn note_summary(context: &Context, document: &Stale, lists: bool) {
     };
     let shown = document.jobs.len().min(50);
     let more = match summary.stuck.saturating_sub(shown as u64) {
+        _ if document.filter.limit.is_none() && document.groups.len() > ROWS => {
+            format!(
+                "; the {ROWS} largest of {} groups are shown, --limit N shows more",
+                grouped(document.groups.len() as u64)
+            )
+        }
         0 => String::new(),
         _ if !lists => String::new(),
         _ if summary.truncated => format!("; the {} longest silent are shown", summary.returned),
