@@ -452,6 +452,7 @@ Register-ArgumentCompleter -Native -CommandName 'jobdoctor' -ScriptBlock {
         }
         'jobdoctor;show' {
             [CompletionResult]::new('--older', '--older', [CompletionResultType]::ParameterName, 'Treat a claim as stuck if its newest sign of life is older than this [default: the queue library''s own threshold]')
+            [CompletionResult]::new('--payload', '--payload', [CompletionResultType]::ParameterName, 'Show the payload too, at most so many bytes of it [default without =: 4096]')
             [CompletionResult]::new('--db', '--db', [CompletionResultType]::ParameterName, 'Use this database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]')
             [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'Use this target of the config file [env: JOBDOCTOR_TARGET]')
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'Use this preset or mapping [default: detected from the tables]')

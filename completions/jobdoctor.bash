@@ -1090,13 +1090,17 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__show)
-            opts="-q -v -o -h -V --older --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --json --color --quiet --verbose --output --help --version"
+            opts="-q -v -o -h -V --older --payload --db --target --preset --schema --table --option --password-file --network-files --config --no-config --timeout --json --color --quiet --verbose --output --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --older)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --payload)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -430,6 +430,7 @@ set edit:completion:arg-completer[jobdoctor] = {|@words|
         }
         &'jobdoctor;show'= {
             cand --older 'Treat a claim as stuck if its newest sign of life is older than this [default: the queue library''s own threshold]'
+            cand --payload 'Show the payload too, at most so many bytes of it [default without =: 4096]'
             cand --db 'Use this database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file''s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]'
             cand --target 'Use this target of the config file [env: JOBDOCTOR_TARGET]'
             cand --preset 'Use this preset or mapping [default: detected from the tables]'

@@ -380,6 +380,7 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand reclaim" -s V -l ver
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand schema" -s h -l help -d 'Print help'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand schema" -s V -l version -d 'Print version'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l older -d 'Treat a claim as stuck if its newest sign of life is older than this [default: the queue library\'s own threshold]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l payload -d 'Show the payload too, at most so many bytes of it [default without =: 4096]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l db -d 'Use this database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l target -d 'Use this target of the config file [env: JOBDOCTOR_TARGET]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand show" -l preset -d 'Use this preset or mapping [default: detected from the tables]' -r

@@ -4,21 +4,49 @@ use super::OpsError;
 use super::losses::explain;
 use super::selection::Selection;
 use super::session::Snapshot;
-use crate::output::{Job, RuleCheck, Show, ShownJob, Would};
+use crate::model::Engine;
+use crate::output::{Job, Request, RuleCheck, Show, ShownJob, Would};
 use crate::policy::{Draft, Policy, SkipReason, Skipped, VerdictKind, draft, judge};
+use crate::preset::{Expr, Piece, Template};
 use crate::store::Found;
 
-/// Explains jobs one by one: the evidence, the checks, and what reclaim would do.
+/// The most bytes of a last error.
+const LAST_ERROR: usize = 4096;
+
+/// Explains jobs one by one: the evidence, the checks, and what reclaim would do. `payload` is the most bytes of a payload to
+/// read; without it none is read.
 ///
 /// # Errors
-/// When the store cannot be read.
-pub fn show(snapshot: &mut Snapshot, ids: &[String], policy: &Policy) -> Result<Show, OpsError> {
+/// When the store cannot be read, or the queue does not tell the payload that is asked for.
+pub fn show(
+    snapshot: &mut Snapshot,
+    ids: &[String],
+    policy: &Policy,
+    payload: Option<usize>,
+) -> Result<Show, OpsError> {
     Selection::default().check(&snapshot.spec, policy)?;
-    let found = snapshot.find(ids)?;
+    let claim = &snapshot.spec.claim;
+    if payload.is_some() && claim.payload.is_none() {
+        return Err(OpsError::unsupported(&snapshot.spec, Request::Payload));
+    }
+    // Read as further evidence, after the preset's own.
+    let texts = [(&claim.last_error, Some(LAST_ERROR)), (&claim.payload, payload)];
+    let wanted = texts.map(|(expr, most)| expr.clone().zip(most));
+    let reads: Vec<Expr> =
+        wanted.iter().flatten().flat_map(|(expr, most)| excerpt(snapshot.spec.engine, expr, *most)).collect();
+    let limits = wanted.map(|wanted| wanted.map(|(_, most)| most));
+    let own = snapshot.spec.show.len();
+    snapshot.spec.show.extend(reads.into_iter().map(|expr| (String::new(), expr)));
+    let found = snapshot.find(ids);
+    snapshot.spec.show.truncate(own);
+    let found = found?;
     let mut jobs = Vec::new();
     for id in ids {
         jobs.extend(
-            found.iter().filter(|found| found.names.contains(id)).map(|found| explained(snapshot, found, policy)),
+            found
+                .iter()
+                .filter(|found| found.names.contains(id))
+                .map(|found| explained(snapshot, found, policy, limits)),
         );
     }
     let not_found = Selection { ids: ids.to_vec(), ..Selection::default() }.without_job(&found);
@@ -31,7 +59,31 @@ pub fn show(snapshot: &mut Snapshot, ids: &[String], policy: &Policy) -> Result<
     })
 }
 
-fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy) -> ShownJob {
+/// The beginning of a text, of at least so many bytes if it has them, and the bytes of the whole.
+fn excerpt(engine: Engine, expr: &Expr, most: usize) -> [Expr; 2] {
+    let schema = if engine == Engine::Postgres { "pg_catalog." } else { "" };
+    let of = |before: &str, after: &str| {
+        let value = match expr {
+            Expr::Column(column) => vec![Piece::Column(column.clone())],
+            Expr::Sql(Template(pieces)) => pieces.clone(),
+        };
+        let (before, after) = (format!("{schema}{before}(CAST(("), format!(") AS text){after})"));
+        Expr::Sql(Template([vec![Piece::Text(before)], value, vec![Piece::Text(after)]].concat()))
+    };
+    [of("substr", &format!(", 1, {most}")), of("octet_length", "")]
+}
+
+/// The text that was read, cut to that many bytes, and how many bytes are left out.
+fn cut(read: &[Option<String>], most: usize) -> (Option<String>, u64) {
+    let [Some(text), bytes] = read else { return (None, 0) };
+    let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
+    let text = text.get(..end).unwrap_or_default().to_owned();
+    let bytes = bytes.as_ref().and_then(|bytes| bytes.parse::<u64>().ok()).unwrap_or_default();
+    let left_out = bytes.saturating_sub(text.len() as u64);
+    (Some(text), left_out)
+}
+
+fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Option<usize>; 2]) -> ShownJob {
     let (spec, claim) = (&snapshot.spec, &found.claim);
     let judgement = judge(spec, claim, policy, snapshot.now());
     let draft = if found.in_flight { draft(spec, claim, &judgement, policy) } else { not_in_flight(&claim.state) };
@@ -51,7 +103,13 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy) -> ShownJob {
         job.reasons = Vec::new();
         job.liveness = None;
     }
+    let (extra, mut texts) = claim.extra.split_at_checked(spec.show.len()).unwrap_or_default();
     let names = spec.show.iter().map(|(name, _)| name.clone());
+    let [last_error, payload] = limits.map(|limit| {
+        let (read, rest) = texts.split_at_checked(2).filter(|_| limit.is_some())?;
+        texts = rest;
+        Some(cut(read, limit?))
+    });
     ShownJob {
         job,
         in_flight: found.in_flight,
@@ -68,7 +126,11 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy) -> ShownJob {
             Draft::Step(_) => None,
             Draft::Skipped(why) => Some(why.clone()),
         },
-        extra: names.zip(claim.extra.iter().cloned()).collect(),
+        extra: names.zip(extra.iter().cloned()).collect(),
+        last_error_left_out_bytes: last_error.as_ref().map(|(_, left_out)| *left_out),
+        last_error: last_error.and_then(|(text, _)| text),
+        payload_left_out_bytes: payload.as_ref().map(|(_, left_out)| *left_out),
+        payload: payload.and_then(|(text, _)| text),
     }
 }
 

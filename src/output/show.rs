@@ -1,4 +1,4 @@
-use super::format::{Cell, Facts, Screen, Table, Tone};
+use super::format::{Cell, Facts, Screen, Table, Tone, count};
 use super::{Job, Target, columns};
 use crate::model::Timestamp;
 use crate::policy::{Skipped, VerdictKind};
@@ -36,6 +36,14 @@ pub struct ShownJob {
     pub would: Option<Would>,
     /// Why `reclaim` would skip it.
     pub skipped: Option<Skipped>,
+    /// The error of its last run that failed, cut after 4 KiB; null if there is none, or the preset does not know it.
+    pub last_error: Option<String>,
+    /// The bytes of it that are left out; null where the preset does not know the last error.
+    pub last_error_left_out_bytes: Option<u64>,
+    /// What the job works on, as text; null unless --payload asks for it.
+    pub payload: Option<String>,
+    /// The bytes of it that are left out; null unless --payload asks for it.
+    pub payload_left_out_bytes: Option<u64>,
     /// Further evidence that the preset shows.
     pub extra: Vec<(String, Option<String>)>,
 }
@@ -99,6 +107,12 @@ fn one(shown: &ShownJob, screen: &Screen) -> io::Result<String> {
     for (name, value) in &shown.extra {
         facts.add(name.as_str(), columns::text(value.as_deref()));
     }
+    if let (Some(error), Some(left_out)) = (&shown.last_error, shown.last_error_left_out_bytes) {
+        facts.add("last error", excerpt(error, left_out));
+    }
+    if let Some(left_out) = shown.payload_left_out_bytes {
+        facts.add("payload", shown.payload.as_ref().map_or_else(|| "-".into(), |text| excerpt(text, left_out)));
+    }
     facts.add("reclaim", would(shown));
     let mut text = facts.render(screen);
     if !shown.checks.is_empty() {
@@ -106,6 +120,14 @@ fn one(shown: &ShownJob, screen: &Screen) -> io::Result<String> {
         text.push_str(&checks(shown)?.render(screen));
     }
     Ok(text)
+}
+
+/// A text of a job's, and how much of it is missing. What a terminal would act on becomes visible where facts are rendered.
+fn excerpt(text: &str, left_out: u64) -> Cell {
+    match left_out {
+        0 => text.into(),
+        bytes => format!("{text} ... ({} left out)", count(bytes, "byte", "bytes")).into(),
+    }
 }
 
 fn verdict(verdict: VerdictKind, in_flight: bool) -> Cell {

@@ -44,6 +44,8 @@ pub enum Request {
     },
     /// Patterns for what the table does not tell.
     Pattern(Field),
+    /// Payloads, of which the preset does not say where they are or which this role may not read.
+    Payload,
     /// Groups by what the table does not tell.
     GroupBy(Field),
     /// Claims in a state that is not in flight.
@@ -131,6 +133,9 @@ impl fmt::Display for Unsupported {
                 let field = field.name();
                 write!(f, "--{field}: preset {preset} does not tell {field}s, so no job would ever be meant")
             }
+            Request::Payload => {
+                write!(f, "--payload: preset {preset} does not tell payloads, or this role may not read them")
+            }
             Request::GroupBy(field) => {
                 let field = field.name();
                 write!(f, "--by {field}: preset {preset} does not tell {field}s")
@@ -169,6 +174,9 @@ impl Unsupported {
             Request::WholeHostName { .. } => "name the owners with --owner instead; `jobdoctor owners` lists them",
             Request::Hosts { has_owners: true } => "select by --owner instead; `jobdoctor owners` lists them",
             Request::Hosts { has_owners: false } => "this table does not say who holds a job at all",
+            Request::Payload => {
+                "a mapping names the column: `payload` in [claim]; a role needs SELECT on it: see docs/rights.md"
+            }
             Request::GroupBy(_) => {
                 return format!("`jobdoctor presets show {}` says what is known of a job", self.preset);
             }

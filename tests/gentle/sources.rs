@@ -160,7 +160,7 @@ fn somebody_else_counts() {
     let plan = ops::plan(&mut counting, &Selection::default(), &policy).unwrap();
     let named = Selection { ids: vec!["2".to_owned()], ..Selection::default() };
     let plan_of_one = ops::plan(&mut counting, &named, &policy).unwrap();
-    let shown = serde_json::to_value(ops::show(&mut counting, &["2".to_owned()], &policy).unwrap()).unwrap();
+    let shown = serde_json::to_value(ops::show(&mut counting, &["2".to_owned()], &policy, None).unwrap()).unwrap();
     assert_eq!((&shown["jobs"][0]["stalls"], &shown["jobs"][0]["would"]["action"]), (&2.into(), &"fail".into()));
     drop(counting);
     assert_eq!(plan_of_one.len(), 1);
@@ -177,6 +177,7 @@ fn a_column_comes_before_everybody_else() {
     catalog.add(Preset::parse("the test's", "home", &text).unwrap()).unwrap();
     let store = store(&doctor.path("home.db").display().to_string());
     let mut look = look(&*store, &catalog, "home").counting_stalls(Box::new(|_: &Claim| 99));
-    let shown = serde_json::to_value(ops::show(&mut look, &["1".to_owned()], &Policy::default()).unwrap()).unwrap();
+    let shown =
+        serde_json::to_value(ops::show(&mut look, &["1".to_owned()], &Policy::default(), None).unwrap()).unwrap();
     assert_eq!(shown["jobs"][0]["stalls"], 0);
 }

@@ -11,6 +11,7 @@ pub(crate) mod rights;
 mod row_security;
 mod search_path;
 pub(crate) mod tables;
+mod texts;
 mod triggers;
 mod twin;
 mod undo;

@@ -19,6 +19,10 @@ pub struct Args {
     ids: Vec<String>,
     #[command(flatten)]
     older: OlderArgs,
+    /// Show the payload too, at most so many bytes of it [default without =: 4096]
+    #[arg(long, value_name = "BYTES", num_args = 0..=1, require_equals = true, default_missing_value = "4096")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    payload: Option<u32>,
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
@@ -28,7 +32,8 @@ pub struct Args {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let (settings, mut snapshot) = context.snapshot(&args.store, "show")?;
     let policy = settings.policy(args.older.older);
-    let document = ops::show(&mut snapshot, &args.ids, &policy)?;
+    let payload = args.payload.map(|bytes| bytes as usize);
+    let document = ops::show(&mut snapshot, &args.ids, &policy, payload)?;
     let missing = missing(&document.target.table, &document.not_found);
     if let Some(error) = missing.as_ref().filter(|_| document.jobs.is_empty()) {
         return Err(error.clone());

@@ -98,7 +98,13 @@ fn in_flight(document: &Document) -> Vec<PresetFact> {
     };
     let keys = claim.key.iter().map(|key| code(&document.column_text(key))).collect::<Vec<_>>().join(" and ");
     let mut facts = vec![fact("a claim is", is_claim), fact("a job is known by", keys)];
-    let columns = [("its queue", &claim.queue), ("its kind", &claim.kind), ("claimed at", &claim.claimed_at)];
+    let columns = [
+        ("its queue", &claim.queue),
+        ("its kind", &claim.kind),
+        ("claimed at", &claim.claimed_at),
+        ("its payload", &claim.payload),
+        ("its last error", &claim.last_error),
+    ];
     let shown =
         |(label, written): (&str, &Option<Written>)| Some(fact(label, code(&document.column_text(written.as_ref()?))));
     facts.extend(columns.into_iter().filter_map(shown));

@@ -29,6 +29,10 @@ pub struct ClaimSpec {
     pub kind: Option<Expr>,
     /// When it was claimed.
     pub claimed_at: Option<TimeColumn>,
+    /// What the job works on; read only if it is asked for.
+    pub payload: Option<Expr>,
+    /// The error of its last run that failed; read for named jobs.
+    pub last_error: Option<Expr>,
     /// Columns other than its signs of life that change while a job is worked on; a snapshot file compares them.
     pub progress: Vec<Expr>,
     /// Everything that must be unchanged: the preset's own columns and all that a verdict reads.

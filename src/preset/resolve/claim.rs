@@ -46,6 +46,8 @@ impl Binder<'_> {
             queue: self.optional_expr(&claim.queue)?,
             kind: self.optional_expr(&claim.kind)?,
             claimed_at: self.optional_time(&claim.claimed_at, &self.lock)?,
+            payload: self.displayed(&claim.payload)?,
+            last_error: self.displayed(&claim.last_error)?,
             progress: {
                 let columns = claim.progress.iter().map(|written| self.expr(written, &self.lock));
                 columns.filter_map(Result::transpose).collect::<Result<_, _>>()?
@@ -53,6 +55,19 @@ impl Binder<'_> {
             precondition: Vec::new(),
             guard: claim.guard.as_ref().map(|guard| self.lock_sql(guard)).transpose()?,
         })
+    }
+
+    /// A value that is only displayed: `None` where this role may not read it, so that nothing fails for its sake.
+    fn displayed(&self, written: &Option<Written>) -> Result<Option<Expr>, SpecError> {
+        let expr = self.optional_expr(written)?;
+        let (alias, name) = match &expr {
+            Some(Expr::Column(column)) => (&column.alias, Some(&column.name)),
+            // An expression may read any column of the claim's row.
+            _ => (&self.lock, None),
+        };
+        let columns = self.aliases.get(alias).copied().flatten().into_iter().flat_map(|table| &table.columns);
+        let is_readable = columns.filter(|column| name.is_none_or(|name| *name == column.name)).all(|c| c.readable);
+        Ok(expr.filter(|_| is_readable))
     }
 
     /// Refuses a type that cannot hold a state in flight: no comparison with such a state is valid.

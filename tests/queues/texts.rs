@@ -1,0 +1,60 @@
+//! Payloads and last errors, on every version of every queue's tables.
+
+use super::rights::orphan;
+use super::tables::all;
+use crate::support::cli::Doctor;
+use serde_json::Value;
+
+/// What makes `boom` the last error of every job; `None` where the tables keep none of a job in flight.
+fn fails(queue: &str, version: &str) -> Option<&'static str> {
+    Some(match (queue, version) {
+        ("delayed-job", _) => "UPDATE delayed_jobs SET last_error = 'boom'",
+        ("good-job", _) => "UPDATE good_jobs SET error = 'boom'",
+        ("graphile-worker", "0.15") => "UPDATE graphile_worker.jobs SET last_error = 'boom'",
+        ("graphile-worker", _) => "UPDATE graphile_worker._private_jobs SET last_error = 'boom'",
+        ("oban", version) if version.starts_with("elixir") => {
+            r#"UPDATE oban_jobs SET errors = ARRAY['{"error": "old"}', '{"error": "boom"}']::jsonb[]"#
+        }
+        ("oban", _) => r#"UPDATE oban_jobs SET errors = '[{"error": "old"}, {"error": "boom"}]'"#,
+        ("river", _) => r#"UPDATE river_job SET errors = ARRAY['{"error": "old"}', '{"error": "boom"}']::jsonb[]"#,
+        ("pg-boss", _) => r#"UPDATE pgboss.job SET output = '{"message": "boom"}'"#,
+        ("que", _) => "UPDATE que_jobs SET last_error_message = 'boom', last_error_backtrace = ''",
+        _ => return None,
+    })
+}
+
+#[test]
+fn every_queue_shows_its_payload_and_its_last_error() {
+    let mut shown_at_all = 0;
+    for tables in all() {
+        let (queue, place) = (tables.queue.as_str(), format!("{} {}", tables.queue, tables.version));
+        let database = tables.made();
+        if orphan(&tables, &database).is_err() {
+            continue;
+        }
+        let (doctor, url) = (Doctor::new(), database.url());
+        let id = if queue == "que" {
+            let row = database.client().query_one("SELECT min(id)::text FROM que_jobs", &[]).unwrap();
+            row.get::<_, String>(0)
+        } else {
+            let listed = doctor.run(&["stale", "--json", "--older", "1s", "--db", &url]).exits(0).json();
+            listed["jobs"][0]["id"].as_str().unwrap_or_else(|| panic!("{place}: {listed:#}")).to_owned()
+        };
+        let job = |more: &[&str]| {
+            let shown = doctor.run(&[&["show", &id, "--json", "--older", "1s", "--db", &url], more].concat());
+            assert_eq!(shown.code, 0, "{place}: {shown:#?}");
+            shown.json()["jobs"][0].clone()
+        };
+        let error = fails(queue, &tables.version);
+        assert_eq!((&job(&[])["payload"], &job(&[])["last_error"]), (&Value::Null, &Value::Null), "{place}");
+        database.client().batch_execute(error.unwrap_or_default()).unwrap();
+        let (plain, asked) = (job(&[]), job(&["--payload"]));
+        assert_eq!((&plain["payload"], &asked["payload_left_out_bytes"]), (&Value::Null, &0.into()), "{place}");
+        assert!(asked["payload"].is_string() || queue == "pgqueuer" || queue == "pg-boss", "{place}: {asked:#}");
+        let says = plain["last_error"].as_str().unwrap_or_default();
+        assert_eq!(says.contains("boom"), error.is_some(), "{place}: {plain:#}");
+        assert!(!says.contains("old"), "{place}: {plain:#}");
+        shown_at_all += 1;
+    }
+    assert!(shown_at_all >= 15, "{shown_at_all}");
+}
