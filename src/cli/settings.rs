@@ -35,6 +35,8 @@ pub struct Settings {
     pub target: Target,
     /// The config file that was read, and what named it.
     pub(super) config: Option<(PathBuf, &'static str)>,
+    /// Where a config file is looked for that nothing names.
+    pub(super) config_places: Vec<PathBuf>,
     /// The names of all targets.
     targets: Vec<String>,
     pub(super) args: StoreArgs,
@@ -108,6 +110,7 @@ impl Settings {
             address,
             targets,
             config: path,
+            config_places: config_places(environment),
             args: args.clone(),
             password_file,
             target_origin,
@@ -272,9 +275,14 @@ fn config_path(args: &StoreArgs, environment: &Environment) -> Option<(PathBuf, 
     if let Some(path) = environment.get("JOBDOCTOR_CONFIG") {
         return Some((PathBuf::from(path), "JOBDOCTOR_CONFIG"));
     }
+    let mut places = config_places(environment).into_iter();
+    places.find(|path| !matches!(path.try_exists(), Ok(false))).map(|path| (path, "default"))
+}
+
+/// The default places of the config file, in order.
+fn config_places(environment: &Environment) -> Vec<PathBuf> {
     let home = environment.get("HOME").map(|home| Path::new(home).join(".config"));
     let user = environment.get("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute()).or(home);
-    let defaults =
-        [user.map(|path| path.join("jobdoctor/config.toml")), Some(PathBuf::from("/etc/jobdoctor/config.toml"))];
-    defaults.into_iter().flatten().find(|path| !matches!(path.try_exists(), Ok(false))).map(|path| (path, "default"))
+    let user = user.map(|path| path.join("jobdoctor/config.toml"));
+    user.into_iter().chain([PathBuf::from("/etc/jobdoctor/config.toml")]).collect()
 }

@@ -20,7 +20,7 @@ impl Settings {
         let config_origin = match config {
             Some((_, origin)) => (*origin).to_owned(),
             None if args.no_config => "--no-config".to_owned(),
-            None => "default".to_owned(),
+            None => format!("default: no file at {}", self.config_places()),
         };
         vec![
             setting("config", config.map(|(file, _)| path(file)), config_origin),
@@ -34,12 +34,12 @@ impl Settings {
             self.timeout(),
             self.one("network_files", "--network-files", yes(args.network_files), &yes(target.network_files)),
             self.one("foreign_keys", "", None, &target.foreign_keys.map(|enforced| enforced.to_string())),
-            self.one("older", "", None, &target.older.map(duration)),
+            or(self.one("older", "", None, &target.older.map(duration)), "the queue library's own threshold"),
             self.one("max_runtime", "", None, &target.max_runtime.map(duration)),
             self.one("confirm_after", "", None, &target.confirm_after.map(duration)),
             self.one("rules", "", None, &self.rules()),
             self.one("read_only", "", None, &yes(target.read_only)),
-            self.one("brake", "", None, &target.brake.map(|brake| brake.to_string())),
+            or(self.one("brake", "", None, &target.brake.map(|brake| brake.to_string())), "true"),
             self.one("max_jobs", "", None, &number(target.max_jobs)),
             self.one("delay", "", None, &target.delay.map(duration)),
             self.one("jitter", "", None, &target.jitter.map(duration)),
@@ -92,8 +92,7 @@ impl Settings {
 
     fn journal(&self) -> EnvSetting {
         let word = |keep: Keep| KEEP.iter().find(|(_, known)| *known == keep).map(|(word, _)| (*word).to_owned());
-        let journal = self.one("journal", "", None, &self.target.journal.and_then(word));
-        EnvSetting { value: journal.value.or_else(|| Some("on".to_owned())), ..journal }
+        or(self.one("journal", "", None, &self.target.journal.and_then(word)), "on")
     }
 
     fn state(&self) -> EnvSetting {
@@ -104,8 +103,7 @@ impl Settings {
     fn timeout(&self) -> EnvSetting {
         let timeout =
             self.one("timeout", "--timeout", self.args.timeout.map(duration), &self.target.timeout.map(duration));
-        let default = || format!("{} to read, {} to apply", duration(READING), duration(APPLYING));
-        EnvSetting { value: timeout.value.or_else(|| Some(default())), ..timeout }
+        or(timeout, &format!("{} to read, {} to apply", duration(READING), duration(APPLYING)))
     }
 
     /// A setting of a flag, or else of the target.
@@ -123,6 +121,17 @@ impl Settings {
             Some((file, _)) => format!("target {target} of {}", file.display()),
             None => format!("target {target}"),
         }
+    }
+
+    /// Where a config file is looked for that nothing names.
+    pub fn config_places(&self) -> String {
+        let places: Vec<String> = self.config_places.iter().map(|place| place.display().to_string()).collect();
+        places.join(", ")
+    }
+
+    /// True if a config file was looked for, and none is there.
+    pub fn has_no_config(&self) -> bool {
+        self.config.is_none() && !self.args.no_config
     }
 
     /// What names the database.
@@ -156,6 +165,11 @@ fn yes(is_set: bool) -> Option<String> {
 
 fn duration(duration: Duration) -> String {
     humantime::format_duration(duration).to_string()
+}
+
+/// The setting with what is in force where nothing sets it.
+fn or(setting: EnvSetting, default: &str) -> EnvSetting {
+    EnvSetting { value: setting.value.or_else(|| Some(default.to_owned())), ..setting }
 }
 
 fn setting(name: &str, value: Option<String>, origin: String) -> EnvSetting {

@@ -29,6 +29,7 @@ fn pair(value: &str, origin: &str) -> (String, String) {
 fn of_an_address() {
     let doctor = Doctor::new()
         .env("JOBDOCTOR_STATE_DIR", "/state")
+        .env("XDG_CONFIG_HOME", "/home/ops/.config")
         .env("PGUSER", "ops")
         .env("PGPORT", "5433")
         .env("PGPASSWORD", "c4n4ry");
@@ -50,7 +51,21 @@ fn of_a_file() {
     assert_eq!((&document["engine"], &document["database"]), (&"sqlite".into(), &"queue.db".into()));
     assert_eq!(setting(&document, "preset"), pair("lease", "--preset"));
     assert_eq!(setting(&document, "timeout"), pair("1m 30s", "--timeout"));
-    assert_eq!(setting(&document, "older"), pair("-", "default"));
+    assert_eq!(setting(&document, "older"), pair("the queue library's own threshold", "default"));
+}
+
+/// What is in force where nothing is set, and where a config file was looked for.
+#[test]
+fn of_what_nothing_sets() {
+    let doctor = Doctor::new();
+    assert_eq!(setting(&shown(&doctor, &[]), "brake"), pair("true", "default"));
+    let user = doctor.home(".config/jobdoctor/config.toml");
+    let tried = format!("default: no file at {}, /etc/jobdoctor/config.toml", user.display());
+    assert_eq!(setting(&shown(&doctor, &[]), "config"), pair("-", &tried));
+    assert_eq!(setting(&shown(&doctor, &["--no-config"]), "config"), pair("-", "--no-config"));
+    fs::write(doctor.path("c.toml"), "[target.app]\ndb = \"a.db\"\nbrake = false\n").unwrap();
+    let document = shown(&doctor, &["--config", "c.toml"]);
+    assert_eq!(setting(&document, "brake"), pair("false", "target app of c.toml"));
 }
 
 #[test]

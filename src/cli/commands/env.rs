@@ -25,6 +25,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let document = document(&settings)?;
     context.ui.print_page(args.output.format(), &document, |screen| Ok(document.table()?.render(screen)))?;
     document.warnings.iter().for_each(|warning| context.ui.warn(warning));
+    if settings.has_no_config() {
+        context.ui.note(&format!("no config file was read: there is none at {}", settings.config_places()));
+    }
     if document.database.is_none() {
         context.ui.hint("no database is named: --db, JOBDOCTOR_DB, a target in the config file, DATABASE_URL, PGHOST");
     }
