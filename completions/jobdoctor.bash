@@ -1199,7 +1199,7 @@ _jobdoctor() {
                     return 0
                     ;;
                 --by)
-                    COMPREPLY=($(compgen -W "host owner kind queue" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "host owner kind queue state" -- "${cur}"))
                     return 0
                     ;;
                 --watch)

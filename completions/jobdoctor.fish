@@ -414,7 +414,8 @@ complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l id -d 'Sel
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l by -d 'Count the jobs by this and list one row a group, most stuck jobs first; --limit is the number of groups' -r -f -a "host\t'The owner\'s host'
 owner\t'The owner'
 kind\t'The kind of work'
-queue\t'The queue'"
+queue\t'The queue'
+state\t'The state'"
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l watch -d 'Take a snapshot again and again, with this pause in between: redraws a terminal, with + for new jobs and - for those that are gone; with -o jsonl one line for each. Each snapshot has its own time limit [default: 10s]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l alive-from -d 'Read the live owners from a list, one a line: hosts, host:pid, exact ids, or the output of `kubectl get pods -o name`; - is standard input. Every other owner was dead when the list was made. Reads every claim in flight' -r -F
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand stale" -l snapshot-file -d 'Compare with the snapshot in this file, then save the new one there: claims unchanged since are dead, changed ones alive, whatever their timestamps say. Reads every claim in flight' -r -F
