@@ -98,7 +98,9 @@ impl From<StoreError> for CliError {
 
 impl From<SpecError> for CliError {
     fn from(error: SpecError) -> Self {
-        let hints = error.remedy.map(|r| remedy(r).to_owned()).into_iter().collect();
+        let file =
+            error.at.built_in().map(|preset| format!("`jobdoctor presets show {preset} --toml` prints that file"));
+        let hints = error.remedy.map(|r| remedy(r).to_owned()).into_iter().chain(file).collect();
         CliError { exit: Exit::Config, message: error.to_string(), hints }
     }
 }

@@ -41,6 +41,11 @@ impl WrittenAt {
         WrittenAt { document: document.to_owned(), key: key.to_owned(), line: Some(line) }
     }
 
+    /// The built-in preset whose lines are cited: its file is in the program alone.
+    pub fn built_in(&self) -> Option<&str> {
+        self.line.and_then(|_| self.document.strip_prefix("preset "))
+    }
+
     /// An error about what stands there.
     pub fn error(&self, message: impl Into<String>) -> SpecError {
         SpecError { at: self.clone(), message: message.into(), missing_table: None, remedy: None }
@@ -56,11 +61,7 @@ impl fmt::Display for WrittenAt {
         if !self.key.is_empty() {
             write!(f, ", key `{}`", self.key)?;
         }
-        // The file of a built-in preset is in the program alone.
-        match (self.document.strip_prefix("preset "), self.line) {
-            (Some(preset), Some(_)) => write!(f, " (`jobdoctor presets show {preset} --toml` prints it)"),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 }
 

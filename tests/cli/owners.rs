@@ -93,7 +93,7 @@ fn an_owner_that_has_used_most_of_its_lease_is_late() {
     };
     doctor.sql(
         "queue.db",
-        "UPDATE jobs SET heartbeat_at = unixepoch() - 900, lease_expires_at = unixepoch() + 100 WHERE id = 6",
+        "UPDATE jobs SET heartbeat_at = unixepoch() - 5400, lease_expires_at = unixepoch() + 100 WHERE id = 6",
     );
     assert_eq!(status(), ("late".to_owned(), 1.into()));
     assert_snapshot!(doctor.run(&["owners", "--db", "queue.db"]).whole());
@@ -105,7 +105,7 @@ fn an_owner_that_has_used_most_of_its_lease_is_late() {
     // One fresh claim is life.
     doctor.sql(
         "queue.db",
-        "UPDATE jobs SET heartbeat_at = unixepoch() - 900, lease_expires_at = unixepoch() + 100 WHERE id = 6;
+        "UPDATE jobs SET heartbeat_at = unixepoch() - 5400, lease_expires_at = unixepoch() + 100 WHERE id = 6;
         INSERT INTO jobs (id, status, owner_id, claimed_at, heartbeat_at, lease_expires_at)
         SELECT 21, 'RUNNING', 'web1:4211', unixepoch() - 5, unixepoch() - 5, unixepoch() + 995",
     );

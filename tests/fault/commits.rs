@@ -19,7 +19,7 @@ fn cut(ground: &Ground, batch: usize, is_answered: bool, comes_back: bool) -> (R
         if is_cut.load(Ordering::SeqCst) {
             return if comes_back { Order::Pass } else { Order::Cut };
         }
-        let is_commit = flight.statement() == "COMMIT" && flight.is_answered == is_answered;
+        let is_commit = flight.statement().ends_with("COMMIT") && flight.is_answered == is_answered;
         if is_commit && commits.fetch_add(1, Ordering::SeqCst) == batch {
             is_cut.store(true, Ordering::SeqCst);
             return Order::Cut;

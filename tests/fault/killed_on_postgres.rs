@@ -13,6 +13,8 @@ use std::collections::BTreeSet;
 const OF_A_LOOK: usize = 9;
 /// How a batch begins.
 const BEGIN: &str = "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED;";
+/// How it ends, in one message.
+const COMMIT: &str = "SELECT; COMMIT";
 /// Of the batches as many as it takes for one to come after another.
 const KINDS: usize = 2;
 
@@ -33,7 +35,7 @@ fn killed(ground: &Ground, number: usize, at: At, mutant: bool) -> Result<Vec<bo
             return if at == At::Half { Order::CutInHalf } else { Order::Cut };
         }
         match flight.statement().as_str() {
-            "COMMIT" if mutant => Order::Instead("SELECT 1".to_owned()),
+            COMMIT if mutant => Order::Instead("SELECT 1".to_owned()),
             statement if mutant && statement.starts_with(BEGIN) => Order::Instead(statement.replacen(BEGIN, "", 1)),
             _ => Order::Pass,
         }
@@ -65,7 +67,7 @@ fn at_every_flight() {
         // To the server an answer that nobody hears is as good as the end ahead of the next flight; for the commit it is tried
         // both ways.
         let ends: &[At] =
-            if statement == "COMMIT" { &[At::Ahead, At::Half, At::Answered] } else { &[At::Half, At::Answered] };
+            if statement == COMMIT { &[At::Ahead, At::Half, At::Answered] } else { &[At::Half, At::Answered] };
         for at in ends {
             let place = format!("{at:?} of flight {number}, {statement}");
             let standing = killed(&ground, number, *at, false).unwrap_or_else(|error| panic!("{place}: {error}"));
@@ -85,7 +87,7 @@ fn at_every_flight() {
     });
     through.run(&SWEEP).exits(0);
     assert_eq!(Vec::from_iter(seen), [vec![false, false], vec![true, false], vec![true, true]]);
-    assert!(flights.iter().filter(|flight| *flight == "COMMIT").count() >= KINDS, "{flights:#?}");
+    assert!(flights.iter().filter(|flight| *flight == COMMIT).count() >= KINDS, "{flights:#?}");
     figures::add(kills, "faults survived");
 }
 
@@ -95,7 +97,7 @@ fn at_every_flight() {
 fn without_its_transaction_a_batch_is_torn() {
     let ground = Ground::of(Shop::on_postgres(), KINDS);
     let (flights, begin) = flights(&ground);
-    let commit = flights.iter().skip(begin).position(|flight| flight == "COMMIT").expect("a commit") + begin;
+    let commit = flights.iter().skip(begin).position(|flight| flight == COMMIT).expect("a commit") + begin;
     let ends: Vec<_> = (begin..=commit).map(|number| killed(&ground, number, At::Answered, true)).collect();
     assert!(ends.iter().any(Result::is_ok), "not at every flight: {ends:#?}");
     assert!(

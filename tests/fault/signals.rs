@@ -62,7 +62,8 @@ fn at_any_commit_of_a_server() {
     through.run(&SWEEP).exits(0);
     let flights = through.flights();
     let mut ends = Vec::new();
-    let moments = flights.iter().enumerate().filter(|(_, flight)| *flight == "COMMIT" || flight.starts_with("BEGIN"));
+    let moments =
+        flights.iter().enumerate().filter(|(_, flight)| flight.ends_with("COMMIT") || flight.starts_with("BEGIN"));
     for (n, (number, flight)) in moments.enumerate() {
         ground.again();
         let signal = SIGNALS[n % SIGNALS.len()];

@@ -174,7 +174,7 @@ fn env_shows_them() {
     )
     .unwrap();
     let shown = place.run(&["env", "--config", "config.toml"]).exits(0).stdout;
-    let lines: Vec<&str> = shown.lines().filter(|l| l.contains("threshold") || l.contains("max_runtime")).collect();
+    let lines: Vec<&str> = shown.lines().filter(|l| l.starts_with("threshold") || l.contains("max_runtime")).collect();
     assert_snapshot!(lines.join("\n"), @r"
     max_runtime    1day                                                       target shop of config.toml
     threshold 1    queue mail*, kind Send*, older 1m 30s, max_runtime 1h 30m  target shop of config.toml

@@ -86,8 +86,9 @@ fn work<S: WriteSession>(
     recorder: &mut dyn Recorder,
 ) -> Result<Work, Failure> {
     let mut results = evidence_rows(session, spec, batch)?;
-    let recorded = spec.recorded(batch.action).filter(|_| recorder.keeps());
+    let recorded = spec.recorded(batch.action);
     let before = verify(session, spec, action, batch, recorded.as_deref(), &mut results)?;
+    let recorded = recorded.filter(|_| recorder.keeps());
     read_again(session, spec, batch, &mut results)?;
     let all: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
     refuse_shared_keys(session, spec, &all, &mut results)?;
