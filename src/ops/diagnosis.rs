@@ -4,10 +4,11 @@ use super::OpsError;
 use super::scan::{detail_for_listing, judged};
 use super::selection::Selection;
 use super::session::Snapshot;
-use crate::model::Step;
+use crate::model::{Key, Step};
 use crate::output::{Diagnosis, Spool};
 use crate::policy::{self, Diagnoses, Policy};
 use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 
 /// The most diagnoses in a document; a table shows ten.
@@ -55,12 +56,15 @@ pub(super) fn diagnosed_again(
     if steps.is_empty() {
         return Ok(Diagnosed::default());
     }
-    let planned: HashSet<String> = steps.iter().map(|step| Ok(step?.key.exact())).collect::<io::Result<_>>()?;
+    let hasher = RandomState::new();
+    // Hashes, because there may be a million; two equal ones would only count a job more.
+    let hash = |key: &Key| hasher.hash_one(key.exact());
+    let planned: HashSet<u64> = steps.iter().map(|step| Ok(hash(&step?.key))).collect::<io::Result<_>>()?;
     let spec = snapshot.spec.clone();
     let mut found = Diagnoses::new(&spec);
     let detail = detail_for_listing(policy);
     judged(snapshot, &Selection::default(), policy, detail, &mut |_, claim, judgement, _| {
-        found.add(claim, &judgement, planned.contains(&claim.key.exact()));
+        found.add(claim, &judgement, planned.contains(&hash(&claim.key)));
         Ok(())
     })?;
     diagnosed(snapshot, found)

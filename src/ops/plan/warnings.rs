@@ -73,7 +73,7 @@ fn late_in_short(fencing: Fencing) -> Option<&'static str> {
         Fencing::Fenced => None,
         Fencing::ByState => Some("a worker that comes back late is stopped by the job's state alone"),
         Fencing::ById => Some("a worker that comes back late overwrites what happened meanwhile"),
-        Fencing::Unknown => Some("it is not known what a worker that comes back late does to the job"),
+        Fencing::Unknown => Some("no fencing declared: a worker that wakes up late may overwrite this job"),
     }
 }
 
