@@ -158,7 +158,8 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
         let not_found = selection.without_job(&found);
         let found = found.into_iter().map(|found| (found.claim, found.in_flight)).collect();
         named(snapshot, selection, policy, &mut drafts, found, &|_, draft| draft)?;
-        return finish(snapshot, selection, policy, drafts, None, not_found);
+        let plan = finish(snapshot, selection, policy, drafts, None, not_found)?;
+        return Ok(Plan { in_flight: snapshot.reader.in_flight(&snapshot.spec)?, ..plan });
     }
     let mut gauge = Gauge::default();
     let spec = snapshot.spec.clone();
@@ -176,6 +177,9 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
             0 => diagnosed(snapshot, found)?,
             _ => diagnosed_again(snapshot, policy, &plan.claims.steps)?,
         };
+        plan.in_flight = plan.diagnosed.in_flight;
+    } else {
+        plan.in_flight = snapshot.reader.in_flight(&snapshot.spec)?;
     }
     Ok(plan)
 }
@@ -199,10 +203,11 @@ pub fn plan_again(snapshot: &mut Snapshot, name: &str, saved: &SavedPlan, policy
     let not_found = keys.iter().filter(|key| !known.contains(&key.exact())).map(Key::to_string).collect();
     let then = saved::ByKey::of(saved);
     named(snapshot, &selection, policy, &mut drafts, found, &|key, draft| then.compared(key, draft))?;
-    finish(snapshot, &selection, policy, drafts, None, not_found)
+    let plan = finish(snapshot, &selection, policy, drafts, None, not_found)?;
+    Ok(Plan { in_flight: snapshot.reader.in_flight(&snapshot.spec)?, ..plan })
 }
 
-/// Sorts the drafts, measures for the brake and collects the warnings.
+/// Sorts the drafts, measures for the brake and collects the warnings. What is in flight in all is still to be counted.
 fn finish(
     snapshot: &mut Snapshot,
     selection: &Selection,
@@ -211,7 +216,6 @@ fn finish(
     gauge: Option<Gauge>,
     not_found: Vec<String>,
 ) -> Result<Plan, OpsError> {
-    let in_flight = snapshot.reader.in_flight(&snapshot.spec)?;
     let Drafts { mut steps, mut jobs, mut skipped, sources, thresholds_used, troubled, mut tally } = drafts;
     steps.sort();
     jobs.sort();
@@ -242,7 +246,7 @@ fn finish(
         target: snapshot.target.clone(),
         filter: selection.filter(policy),
         skipped,
-        in_flight,
+        in_flight: 0,
         beyond_limit: beyond_limit as u64,
         not_found,
         digest,
