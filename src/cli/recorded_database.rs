@@ -55,7 +55,7 @@ fn is_at(target: &RunTarget, label: &str) -> bool {
     is_same_database(target, label, file.map(|path| path.display().to_string()).as_deref())
 }
 
-/// The address that a journal records, as `--db` takes it, and whether nobody between could answer instead of the database.
+/// The address that a journal records, as `--db` takes it, and whether it is local, so that no other server can answer.
 fn address(target: &RunTarget) -> (String, bool) {
     let RunTarget { engine, database, identity, .. } = target;
     let label = database.rsplit_once('@').and_then(|(user, place)| Some((user, place.rsplit_once('/')?)));

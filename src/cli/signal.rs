@@ -26,7 +26,7 @@ impl Caught {
     }
 }
 
-/// Begins to watch for signals. A batch in hand delays the end: `report` is told of its signal and the jobs in it.
+/// Begins to watch for signals. A batch in hand delays the end: `report` gets the signal and the number of its jobs.
 pub fn watch(interrupt: Interrupt, report: impl Fn(i32, usize) + Clone + Send + 'static) -> Caught {
     let caught = Caught::default();
     let seen = caught.clone();
