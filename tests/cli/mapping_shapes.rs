@@ -277,7 +277,7 @@ fn a_time_inside_json() {
 
 /// A numeric without a scale may have a fraction, and then says nothing.
 #[test]
-fn numbers_of_any_scale() {
+fn numbers_of_any_scale_on_postgres() {
     let shop = Shop::on_postgres();
     shop.sql(
         "CREATE TABLE q (id integer PRIMARY KEY, status text, pinged numeric, tries numeric);

@@ -73,7 +73,7 @@ fn a_name_with_a_dot() {
 }
 
 #[test]
-fn owners_in_another_schema_than_the_jobs() {
+fn owners_in_another_schema_than_the_jobs_on_postgres() {
     let shop = Shop::on_postgres();
     shop.sql("CREATE SCHEMA app; CREATE SCHEMA ops");
     set_up(&shop, "app.tasks");

@@ -79,7 +79,7 @@ fn on_both(test: impl Fn(&Doctor, &str)) {
 }
 
 #[test]
-fn a_payload_is_shown_when_asked_for_and_does_nothing_to_a_terminal() {
+fn a_payload_does_nothing_to_a_terminal_on_sqlite_or_postgres() {
     on_both(|doctor, url| {
         let plain = doctor.run(&["show", "1", "--db", url]).exits(0).stdout;
         // The mutant that reads payloads without the flag.
@@ -117,7 +117,7 @@ fn a_payload_that_the_table_does_not_have() {
 
 /// What this role may not read is not shown, and does not keep it from the rest.
 #[test]
-fn a_role_that_may_not_read_payloads() {
+fn a_role_that_may_not_read_payloads_on_postgres() {
     let (doctor, database) = (Doctor::new(), fresh());
     hostile(&doctor, &database.url(), &|sql| database.client().batch_execute(sql).unwrap());
     let role = format!("reader_{}", database.name());
