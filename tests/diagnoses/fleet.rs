@@ -76,13 +76,14 @@ impl Queue {
         }
     }
 
-    /// The lines that stand above the table, with clocks taken out.
+    /// The lines that stand above the table, with clocks taken out. Each is one line here: where a long one breaks depends on whether its clocks
+    /// say the day, which depends on the time of day.
     #[track_caller]
     pub fn diagnoses(&self, more: &[&str]) -> String {
         let ran = self.doctor.run(&[&["stale", "--db", &self.url, "--summary"], more].concat()).exits(0);
         let whole = ran.whole();
         let text = whole.strip_prefix("[stdout]\n").unwrap_or_default();
-        text.split("[stderr]").next().unwrap_or_default().to_owned()
+        text.split("[stderr]").next().unwrap_or_default().replace("\n    ", " ")
     }
 }
 

@@ -20,7 +20,8 @@ fn what_happened_to_the_jobs_of_the_plan() {
         queue.put(&incident());
         for command in ["reclaim", "sweep"] {
             assert_eq!(jobs(queue, &[command]), [312, 18]);
-            let table = queue.doctor.run(&[command, "--db", &queue.url, "-o", "table"]).exits(0).stdout;
+            let table =
+                queue.doctor.run(&[command, "--db", &queue.url, "-o", "table"]).exits(0).stdout.replace("\n    ", " ");
             let first = table.lines().next().unwrap();
             assert!(first.starts_with("host host-7 vanished 2h 10m ago, "), "{table}");
             assert!(
