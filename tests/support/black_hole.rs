@@ -7,8 +7,8 @@ use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
 /// See the module.
@@ -22,6 +22,8 @@ struct State {
     swallows: AtomicBool,
     /// So many pieces of what clients send may still pass.
     pieces: AtomicUsize,
+    /// The connections to the server.
+    servers: Mutex<Vec<UnixStream>>,
 }
 
 const SOCKET: &str = ".s.PGSQL.5432";
@@ -35,11 +37,16 @@ impl BlackHole {
         for path in [directory.path().to_owned(), directory.path().join(SOCKET)] {
             fs::set_permissions(path, fs::Permissions::from_mode(0o777)).expect("let others in");
         }
-        let state = Arc::new(State { swallows: AtomicBool::new(false), pieces: AtomicUsize::new(pieces) });
+        let state = Arc::new(State {
+            swallows: AtomicBool::new(false),
+            pieces: AtomicUsize::new(pieces),
+            servers: Mutex::default(),
+        });
         let (server, shared) = (server.join(SOCKET), Arc::clone(&state));
         std::thread::spawn(move || {
             for client in listener.incoming() {
                 let (Ok(client), Ok(server)) = (client, UnixStream::connect(&server)) else { continue };
+                shared.servers.lock().expect("the connections").push(server.try_clone().expect("the socket again"));
                 join(client, server, &shared);
             }
         });
@@ -54,6 +61,13 @@ impl BlackHole {
     /// From now on.
     pub fn swallow(&self) {
         self.state.swallows.store(true, Ordering::SeqCst);
+    }
+
+    /// The server finds out that nobody is there, as TCP's keep-alive tells it.
+    pub fn gives_up(&self) {
+        for server in &*self.state.servers.lock().expect("the connections") {
+            let _ = server.shutdown(Shutdown::Both);
+        }
     }
 
     /// How many pieces of what clients send have passed.

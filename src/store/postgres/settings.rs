@@ -10,6 +10,14 @@ use std::time::Duration;
 
 /// The server ends a write transaction that is idle for this long.
 const IDLE_IN_TRANSACTION: &str = "5s";
+/// Over TCP, a server asks a client that is silent for 10 s whether it is still there, and gives it up after 25 s. Without that,
+/// a network that vanishes in the middle of a batch would leave its row locks for as long as the system's keep-alive: two hours.
+const TCP: [(&str, &str); 4] = [
+    ("tcp_keepalives_idle", "10"),
+    ("tcp_keepalives_interval", "5"),
+    ("tcp_keepalives_count", "3"),
+    ("tcp_user_timeout", "25000"),
+];
 /// The search path of jobdoctor's own statements, which qualify every name and every function.
 pub(super) const PATH: &str = "pg_catalog, pg_temp";
 /// A database without an encoding holds any bytes. Asked for UTF-8, it would fail at the first byte that is not. The role's
@@ -53,8 +61,9 @@ impl PostgresSession {
             ("idle_in_transaction_session_timeout", if schema.is_some() { IDLE_IN_TRANSACTION } else { &left }),
             ("search_path", PATH),
         ];
-        let settings =
-            settings.map(|(name, value)| format!("pg_catalog.set_config('{name}', '{value}', true)")).join(", ");
+        let set = |(name, value)| format!("pg_catalog.set_config('{name}', '{value}', true)");
+        let settings: Vec<String> = settings.into_iter().chain(TCP).map(set).collect();
+        let settings = settings.join(", ");
         let now = epoch_micros("pg_catalog.now()");
         (self.in_transaction, self.transaction_id) = (true, None);
         let mut answers = self.answers(&format!(
