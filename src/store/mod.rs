@@ -29,7 +29,9 @@ pub use conninfo::{
 pub use error::{StoreError, StoreErrorKind};
 pub use limits::{BatchInHand, Interrupt, Limits};
 pub use port::{Caution, LedgerReader, Reader, Store, Writer};
-pub use query::{Cutoffs, Detail, FinishedRun, Found, RowCount, Standby, Wanted, WantedRuns, in_flight_by_owner};
+pub use query::{
+    Cutoffs, Detail, FinishedRun, Found, RowCount, ServerVersion, Standby, Wanted, WantedRuns, in_flight_by_owner,
+};
 pub use rehearsal::{Refusal, RefusedOf};
 pub use sql::{
     CLAIMS_TRIED, Dialect, Postgres as PostgresDialect, Sqlite as SqliteDialect, Statement, ledger_schema, statements,

@@ -1,6 +1,6 @@
 //! The port: what a database must offer to be read and written.
 
-use super::query::{Detail, FinishedRun, Found, RowCount, Standby, Wanted, WantedRuns};
+use super::query::{Detail, FinishedRun, Found, RowCount, ServerVersion, Standby, Wanted, WantedRuns};
 use super::{Limits, Recorder, Refusal, StoreError, SweepLock};
 use crate::model::{
     Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, Remedy, RestoreBatch, RowImage,
@@ -67,6 +67,9 @@ pub trait Reader: LedgerReader {
 
     /// The name of the server that answered, if there were several to choose from.
     fn label(&self) -> Option<&str>;
+
+    /// What answered; `None` if there is no server.
+    fn server_version(&self) -> Option<&ServerVersion>;
 
     /// Set if this is a standby, to which nothing can be written.
     fn standby(&self) -> Option<Standby>;

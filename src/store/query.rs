@@ -89,6 +89,17 @@ pub struct Standby {
     pub lag: Option<Duration>,
 }
 
+/// The program that answered, if there is a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerVersion {
+    /// Its name and version: `PostgreSQL 15.18`.
+    pub name: String,
+    /// False for a program that only speaks Postgres' protocol: nothing is written there.
+    pub is_postgres: bool,
+    /// True if the tests run on this version.
+    pub is_tested: bool,
+}
+
 /// A job looked up by id.
 #[derive(Debug, Clone)]
 pub struct Found {

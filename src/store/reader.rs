@@ -1,7 +1,7 @@
 //! The reader for both engines: runs the statements of `sql` in a session and turns rows into claims.
 
 use super::batch::{images, last_sweep};
-use super::query::{Detail, FinishedRun, Found, RowCount, Standby, Wanted, WantedRuns};
+use super::query::{Detail, FinishedRun, Found, RowCount, ServerVersion, Standby, Wanted, WantedRuns};
 use super::rehearsal::rehearse;
 use super::session::{ReadSession, query_count};
 use super::sql::{self, Statement};
@@ -32,6 +32,10 @@ impl<S: ReadSession> Reader for SqlReader<S> {
 
     fn label(&self) -> Option<&str> {
         self.label.as_deref()
+    }
+
+    fn server_version(&self) -> Option<&ServerVersion> {
+        self.session.server_version()
     }
 
     fn standby(&self) -> Option<Standby> {

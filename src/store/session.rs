@@ -2,7 +2,7 @@
 
 use super::rehearsal::Trial;
 use super::sql::{Dialect, Statement};
-use super::{StoreError, StoreErrorKind};
+use super::{ServerVersion, StoreError, StoreErrorKind};
 use crate::model::{Cell, Timestamp};
 use crate::preset::{ActionSpec, LiveSchema, QueueSpec};
 use std::ops::ControlFlow;
@@ -52,6 +52,9 @@ pub(super) trait Session {
 pub(super) trait ReadSession: Session {
     /// Runs a statement and hands over its rows as they come, without keeping them, until `each` breaks off.
     fn stream(&mut self, statement: &Statement, each: Each<'_>) -> Result<(), StoreError>;
+
+    /// Implements [`Reader::server_version`](super::Reader::server_version).
+    fn server_version(&self) -> Option<&ServerVersion>;
 
     /// Implements [`Reader::up_since`](super::Reader::up_since).
     fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError>;

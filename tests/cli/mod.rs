@@ -25,6 +25,7 @@ mod odd_columns;
 mod owners;
 mod pipes;
 mod postgres;
+mod postgres_impostors;
 mod presets;
 mod reclaim;
 mod refused;

@@ -103,11 +103,15 @@ fn told(world: &mut World, practice: &Practice, history: &History) -> String {
     text
 }
 
+/// A number that whoever runs the tests sets.
+#[expect(clippy::disallowed_methods, reason = "it is between whoever runs the tests and this one")]
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().map(|number| number.parse().unwrap_or_else(|_| panic!("{variable} is a number")))
+}
+
 /// The seed that somebody wants to see, if there is one: then it alone is played.
 fn wanted() -> Option<u64> {
-    #[expect(clippy::disallowed_methods, reason = "it is between whoever runs the tests and this one")]
-    let seed = std::env::var("JOBDOCTOR_HISTORY_SEED").ok()?;
-    Some(seed.parse().expect("JOBDOCTOR_HISTORY_SEED is a number"))
+    number("JOBDOCTOR_HISTORY_SEED")
 }
 
 fn run(place: Place, count: u64, figure: &str) {
@@ -128,7 +132,7 @@ fn on_sqlite_with_a_rollback_journal() {
 
 #[test]
 fn on_postgres() {
-    run(POSTGRES, 1_000, "histories on Postgres");
+    run(POSTGRES, number("JOBDOCTOR_HISTORIES").unwrap_or(1_000), "histories on Postgres");
 }
 
 #[test]

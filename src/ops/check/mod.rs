@@ -43,6 +43,7 @@ pub fn check(
     for (id, why) in unfit {
         findings.add(Severity::Error, id, why.clone(), None);
     }
+    server(&mut findings, snapshot);
     if snapshot.target.standby.is_some() {
         let fix = "name its primary, or several hosts and target_session_attrs=read-write".to_owned();
         let detail = "this is a standby: it can be listed, and nothing can be applied".to_owned();
@@ -179,6 +180,25 @@ impl Counted {
         let begun = Instant::now();
         let claims = snapshot.reader.in_flight(&snapshot.spec)?;
         Ok(Counted { claims, took: begun.elapsed() })
+    }
+}
+
+/// Reports which server answered.
+fn server(findings: &mut Findings, snapshot: &Snapshot) {
+    match snapshot.reader.server_version() {
+        None => {}
+        Some(server) if server.is_tested => {
+            findings.ok("server", format!("{} answered, a version that jobdoctor is tested on", server.name));
+        }
+        Some(server) if server.is_postgres => {
+            let detail = format!("{} answered, and jobdoctor is tested on Postgres 13 to 18", server.name);
+            findings.add(Severity::Warning, "server", detail, None);
+        }
+        Some(server) => {
+            let detail =
+                format!("{} answered, which is not Postgres: it can be listed, and nothing is applied", server.name);
+            findings.add(Severity::Error, "server", detail, None);
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod connection_thread;
 mod error;
 mod lost_commit;
 mod rehearsal;
+mod server_version;
 mod session;
 mod settings;
 mod snapshot;

@@ -5,13 +5,14 @@ use super::connect::{Connected, connect};
 use super::connection_thread::{ConnectionThread, NoAnswer, for_at_most};
 use super::error::store_error;
 use super::lost_commit::is_an_answer;
+use super::server_version::may_be_written;
 use super::value::{Bound, Raw};
 use crate::model::{Cell, Timestamp};
 use crate::preset::ident::quoted;
 use crate::store::conninfo::PostgresAddress;
 use crate::store::session::{Commit, Each, Session, WriteSession};
 use crate::store::sql::{Dialect, Postgres, Statement};
-use crate::store::{Limits, StoreError, StoreErrorKind};
+use crate::store::{Limits, ServerVersion, StoreError, StoreErrorKind};
 use ::postgres::fallible_iterator::FallibleIterator as _;
 use ::postgres::types::{ToSql, Type};
 use ::postgres::{Client, Error, Row, SimpleQueryMessage, SimpleQueryRow};
@@ -37,6 +38,8 @@ pub(super) struct PostgresSession {
     pub(super) must_reconnect: bool,
     /// Cluster and timeline of the server; `None` before a writer asks, or if its role may not.
     pub(super) timeline: Option<String>,
+    /// What answered, from the first transaction on.
+    pub(super) server_version: Option<ServerVersion>,
     /// When the server of a snapshot started.
     pub(super) up_since: Option<Timestamp>,
     /// Whether the role may ask for the identity of the cluster.
@@ -80,6 +83,7 @@ impl PostgresSession {
             is_reader: false,
             must_reconnect: false,
             timeline: None,
+            server_version: None,
             up_since: None,
             may_ask_for_cluster: false,
             identity: None,
@@ -304,10 +308,11 @@ impl Session for PostgresSession {
         self.remember_timeline();
         // A deferred constraint would refuse the whole batch at its commit, without naming the row.
         let begun = self.begin_with("ISOLATION LEVEL READ COMMITTED", Some(schema), "SET CONSTRAINTS ALL IMMEDIATE");
+        let begun = begun.and_then(|(now, _)| self.server_version.iter().try_for_each(may_be_written).map(|()| now));
         if begun.is_err() {
             self.rollback();
         }
-        begun.map(|(now, _)| now)
+        begun
     }
 
     fn begin_acting(&mut self, again: bool) -> Result<(), StoreError> {

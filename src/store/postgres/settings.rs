@@ -1,5 +1,6 @@
 //! The settings of a transaction, made inside it and for it alone: poolers keep no session state.
 
+use super::server_version::server_version;
 use super::session::{Answer, PostgresSession};
 use crate::model::{Cell, Timestamp};
 use crate::preset::ident::quoted;
@@ -71,13 +72,14 @@ impl PostgresSession {
              SELECT pg_catalog.current_setting('search_path'); \
              SELECT pg_catalog.unnest(pg_catalog.current_schemas(false)); \
              SELECT {ENCODING}, {settings}; \
-             SELECT {now}, pg_catalog.pg_backend_pid(), pg_catalog.now()::text; \
+             SELECT {now}, pg_catalog.pg_backend_pid(), pg_catalog.now()::text, pg_catalog.version(); \
              {further}"
         ))?;
         let further = answers.split_off(answers.len().min(4));
         let first = |answer: usize, n: usize| answers.get(answer)?.first()?.get(n)?.to_text();
         self.own_path = first(0, 0).unwrap_or_default();
         self.visible = answers.get(1).into_iter().flatten().filter_map(|row| row.first()?.to_text()).collect();
+        self.server_version = first(3, 3).as_deref().map(server_version);
         self.path_of_queue = self.path_of(schema.unwrap_or_default());
         let (now, process, began) = (first(3, 0).as_deref().and_then(instant), first(3, 1), first(3, 2));
         match (now, process, began) {

@@ -8,7 +8,7 @@ use crate::preset::{ActionSpec, LiveSchema, QueueSpec};
 use crate::store::rehearsal::Trial;
 use crate::store::session::{Each, ReadSession};
 use crate::store::sql::Statement;
-use crate::store::{Standby, StoreError, StoreErrorKind};
+use crate::store::{ServerVersion, Standby, StoreError, StoreErrorKind};
 use std::time::Duration;
 
 /// What a snapshot asks of the server: whether it is a standby; when the last transaction that it replayed was committed;
@@ -55,6 +55,10 @@ impl PostgresSession {
 }
 
 impl ReadSession for PostgresSession {
+    fn server_version(&self) -> Option<&ServerVersion> {
+        self.server_version.as_ref()
+    }
+
     fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError> {
         Ok(self.up_since)
     }

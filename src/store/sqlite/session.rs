@@ -10,7 +10,7 @@ use crate::preset::{ActionSpec, LiveSchema, QueueSpec};
 use crate::store::rehearsal::Trial;
 use crate::store::session::{Commit, Each, ReadSession, Session, WriteSession, query_count};
 use crate::store::sql::{Dialect, Sqlite, Statement};
-use crate::store::{Limits, StoreError, StoreErrorKind};
+use crate::store::{Limits, ServerVersion, StoreError, StoreErrorKind};
 use rusqlite::Connection;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -171,6 +171,10 @@ impl ReadSession for SqliteSession {
     fn stream(&mut self, statement: &Statement, each: Each<'_>) -> Result<(), StoreError> {
         let mut prepared = self.connection.prepare(&statement.sql).map_err(|error| self.error(error))?;
         value::each_row(&mut prepared, &statement.params, each).map_err(|error| self.error(error))
+    }
+
+    fn server_version(&self) -> Option<&ServerVersion> {
+        None
     }
 
     fn up_since(&mut self) -> Result<Option<Timestamp>, StoreError> {

@@ -4,7 +4,8 @@ use super::row::{Joined, joined};
 use jobdoctor::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Timestamp};
 use jobdoctor::preset::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
 use jobdoctor::store::{
-    Detail, FinishedRun, Found, LedgerReader, Reader, Refusal, RowCount, Standby, StoreError, Wanted, WantedRuns,
+    Detail, FinishedRun, Found, LedgerReader, Reader, Refusal, RowCount, ServerVersion, Standby, StoreError, Wanted,
+    WantedRuns,
 };
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -43,6 +44,10 @@ impl Reader for MemoryReader {
     }
 
     fn label(&self) -> Option<&str> {
+        None
+    }
+
+    fn server_version(&self) -> Option<&ServerVersion> {
         None
     }
 
