@@ -16,6 +16,7 @@ mod monitor;
 mod next_command;
 mod plan_file;
 mod progress;
+mod prompt;
 mod recorded_database;
 mod rules;
 mod secret;

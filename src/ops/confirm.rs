@@ -94,7 +94,7 @@ fn second_snapshot(
     }
 }
 
-fn sleep(limits: &Limits, span: Duration) -> Result<(), OpsError> {
+pub(super) fn sleep(limits: &Limits, span: Duration) -> Result<(), OpsError> {
     let until = Instant::now() + span;
     loop {
         if limits.interrupt.is_raised() {

@@ -1,6 +1,7 @@
 //! Use cases: each takes a snapshot, a selection and a policy, and returns a document. They never print, read no environment and
 //! know no command line.
 
+mod adopt;
 mod apply;
 mod batches;
 mod caveats;
@@ -39,6 +40,7 @@ mod thresholds;
 mod too_long;
 mod undo;
 
+pub use adopt::{Adoption, Answers, DryRun, Watched, adopt, prove, watch};
 pub use batches::Finished;
 pub use caveats::caveats;
 pub use check::{Checked, check};

@@ -4,6 +4,7 @@
 //! Rules for all of them: ids are texts; times are RFC 3339 in UTC and end in `_at` (or are `store_time`); durations are
 //! numbers of seconds and end in `_seconds`; what is not known is `null` and never absent; within v1 fields are only added.
 
+mod adopt;
 pub mod advice;
 mod brake;
 mod check;
@@ -41,6 +42,7 @@ mod unsupported;
 mod verified;
 mod watch;
 
+pub use adopt::{Adopt, DraftKey, Grade, Proof, Question, Tried, mapping_table, mapping_toml};
 pub use brake::{Brake, Refusal};
 pub use check::{Check, CheckFinding, Severity};
 pub use diagnosis::{Diagnosis, diagnoses};

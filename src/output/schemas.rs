@@ -1,12 +1,13 @@
 use super::presets::{PresetPage, Presets};
 use super::{
-    Check, Env, ErrorDocument, Health, History, HistoryOne, Init, LogLine, Owners, Reclaim, SavedPlan, Show, Stale,
+    Adopt, Check, Env, ErrorDocument, Health, History, HistoryOne, Init, LogLine, Owners, Reclaim, SavedPlan, Show, Stale,
     Stats, StatsRuntimes, Targets, Undo, WatchLine,
 };
 use schemars::{Schema, schema_for};
 
 /// The documents with a schema, by their names for `jobdoctor schema`.
-pub const NAMES: [&str; 21] = [
+pub const NAMES: [&str; 22] = [
+    "adopt",
     "check",
     "env",
     "error",
@@ -33,6 +34,7 @@ pub const NAMES: [&str; 21] = [
 /// The JSON Schema of a document.
 pub fn schema(name: &str) -> Option<Schema> {
     let mut schema = match name {
+        "adopt" => schema_for!(Adopt),
         "check" => schema_for!(Check),
         "env" => schema_for!(Env),
         "error" => schema_for!(ErrorDocument),

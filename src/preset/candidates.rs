@@ -66,7 +66,7 @@ pub fn candidates(columns: &[Vec<String>]) -> Vec<String> {
 }
 
 /// The words of a name, in lower case: `lockedAt` and `locked_at` have two.
-fn words(name: &str) -> Vec<String> {
+pub fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;
     for c in name.chars() {

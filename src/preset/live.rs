@@ -111,7 +111,7 @@ impl LiveSchema {
     }
 
     /// The table that a written name means. A schema that it names counts more than `within`.
-    pub(super) fn table_meant(&self, within: Option<&str>, written: &str) -> Option<&LiveTable> {
+    pub fn table_meant(&self, within: Option<&str>, written: &str) -> Option<&LiveTable> {
         let meanings = meanings(written).into_iter();
         meanings.filter_map(|(schema, name)| self.table(schema.as_deref().or(within), &name)).next()
     }

@@ -22,7 +22,7 @@ mod table_name;
 mod template;
 mod variant;
 
-pub use candidates::{candidates, columns_of_tables};
+pub use candidates::{candidates, columns_of_tables, words};
 pub(crate) use catalog::Shape;
 pub use catalog::{Catalog, Preset};
 pub use detect::{detect, detect_prefixed};
@@ -37,6 +37,6 @@ pub use probe::Ask;
 pub use queue::*;
 pub use resolve::{Place, ResolveError, Waits, resolve, resolve_waiting};
 pub use statement_tables::Touch;
-pub use table_name::all_tables_sql;
+pub use table_name::{all_tables_sql, meanings};
 pub use template::{Marker, Piece, Template, TemplateError, is_name};
 pub(crate) use variant::{Probe, Variant};

@@ -6,7 +6,7 @@ use crate::model::Engine;
 /// What a written name may mean, the likeliest first: the schema, if it names one, and the table.
 ///
 /// The catalog's own spelling comes before what SQL would make of it, which folds a bare name to lower case.
-pub(super) fn meanings(written: &str) -> Vec<(Option<String>, String)> {
+pub fn meanings(written: &str) -> Vec<(Option<String>, String)> {
     let mut meanings = vec![(None, written.to_owned())];
     let parts = parts(written);
     for folded in [false, true] {

@@ -90,6 +90,9 @@ pub trait Reader: LedgerReader {
     /// The rows that a query of the catalog gives, as texts; NULL is an empty one.
     fn texts(&mut self, sql: &str) -> Result<Vec<Vec<String>>, StoreError>;
 
+    /// The rows that a query gives within this time, as they are stored. The snapshot goes on after one that fails.
+    fn sample(&mut self, sql: &str, time: Duration) -> Result<Vec<Vec<Cell>>, StoreError>;
+
     /// The number that a query of the preset gives; NULL, no row and any other value count as 0.
     fn number(&mut self, spec: &QueueSpec, sql: &Template) -> Result<u64, StoreError>;
 

@@ -62,6 +62,13 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         Ok(rows.iter().map(|row| row.iter().map(text).collect()).collect())
     }
 
+    fn sample(&mut self, sql: &str, time: Duration) -> Result<Vec<Vec<Cell>>, StoreError> {
+        self.session.begin_short(time)?;
+        let rows = self.session.query(&Statement::plain(sql));
+        self.session.end_short()?;
+        rows
+    }
+
     fn number(&mut self, spec: &QueueSpec, sql: &Template) -> Result<u64, StoreError> {
         let rows = self.session.query(&sql::question(spec, self.session.dialect(), sql))?;
         Ok(match rows.first().and_then(|row| row.first()) {

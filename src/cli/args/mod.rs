@@ -1,6 +1,7 @@
 //! Options that several commands share; the doc comments of the fields are the help texts.
 
 mod act;
+mod adopt;
 mod alerts;
 mod claims;
 mod duration;
@@ -9,6 +10,7 @@ mod store;
 mod unattended;
 
 pub use act::{ActArgs, FastArgs, PlanArgs, ReasonArgs};
+pub use adopt::{AdoptArgs, toml_or_json};
 pub use alerts::AlertArgs;
 pub use claims::{ClaimArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, SelectArgs};
 pub use duration::{parse_between_snapshots, parse_up_to_1d, parse_up_to_1h, parse_up_to_7d};

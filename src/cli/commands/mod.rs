@@ -1,5 +1,6 @@
 //! One file a command: its arguments with their help, one call into `ops`, one document of `output`.
 
+mod adopt;
 mod check;
 mod completions;
 mod demo;
@@ -65,6 +66,12 @@ Exit codes:
 /// The commands.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
+    /// Draft the mapping of a home-made table from its rows
+    ///
+    /// Reads the catalog and bounded samples, and says of each key whether the data shows it, it is likely by name and type, or
+    /// it had to be asked. Never guesses which rows are in flight, what shows life, a zone, or what a missing owner means: with
+    /// such a question open it ends with 78 and prints the command line that settles it. Then shows what is stuck through the draft.
+    Adopt(adopt::Args),
     /// Check whether jobdoctor can do its work here: preset, rights, indexes, encodings
     Check(check::Args),
     /// Print a shell's completion script
@@ -158,6 +165,7 @@ impl Request for Command {
 
     fn run_alone(&self, context: &Context) -> Result<Exit, CliError> {
         match self {
+            Command::Adopt(args) => adopt::run(args, context),
             Command::Check(args) => check::run(args, context),
             Command::Completions(args) => completions::run(args, context),
             Command::Demo(args) => demo::run(args, context),
@@ -185,6 +193,7 @@ impl Command {
     /// The output options and the format; commands that print one kind of text have none.
     pub fn tone(&self) -> (ToneArgs, Format) {
         match self {
+            Command::Adopt(args) => (args.output.tone.clone(), args.output.format()),
             Command::Check(args) => (args.output.tone.clone(), args.output.format()),
             Command::Demo(args) => (args.tone.clone(), Format::Table),
             Command::Env(args) => (args.output.tone.clone(), args.output.format()),

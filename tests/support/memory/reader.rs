@@ -72,6 +72,10 @@ impl Reader for MemoryReader {
         Ok(Vec::new())
     }
 
+    fn sample(&mut self, sql: &str, _: Duration) -> Result<Vec<Vec<Cell>>, StoreError> {
+        panic!("the memory store speaks no SQL: {sql}")
+    }
+
     fn number(&mut self, _: &QueueSpec, sql: &Template) -> Result<u64, StoreError> {
         panic!("the memory store speaks no SQL: {sql:?}")
     }

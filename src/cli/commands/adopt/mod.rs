@@ -1,0 +1,184 @@
+mod config_file;
+
+use crate::cli::args::{AdoptArgs, OutputArgs, StoreArgs, toml_or_json};
+use crate::cli::context::Context;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::next_command::{quoted, shell_word};
+use crate::cli::prompt;
+use crate::cli::settings::{READING, Settings};
+use crate::model::age;
+use crate::ops::{self, Adoption, Answers, DryRun};
+use crate::output::format::{Format, count, json};
+use crate::output::{Adopt, Proof, Question, Severity};
+use std::time::Duration;
+
+/// `jobdoctor adopt`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(mut_arg("output", toml_or_json))]
+#[command(mut_arg("preset", |arg| arg.hide(true)), mut_arg("options", |arg| arg.hide(true)))]
+#[command(after_help = "\
+Examples:
+  jobdoctor adopt order_queue --db queue.db
+  jobdoctor adopt order_queue --db queue.db --watch 10s
+  jobdoctor adopt order_queue --db queue.db --answer states.in_flight=working \\
+    --answer 'claim.liveness=heartbeat pinged 2m' --write")]
+pub struct Args {
+    #[command(flatten)]
+    adopt: AdoptArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    if args.store.preset.is_some() || args.store.table.is_some() || !args.store.options.is_empty() {
+        return Err(CliError::new(Exit::Usage, "adopt drafts a mapping of its own: --preset, --table and --option say nothing here")
+            .hint("jobdoctor adopt TABLE --name NAME"));
+    }
+    let settings = Settings::resolve(&args.store, &context.environment)?;
+    let database = settings.database()?;
+    context.report_setup(&database);
+    let store = database.store()?;
+    let AdoptArgs { table, name, watch, .. } = &args.adopt;
+    // What is watched and what a person ponders has no part in the time for reading.
+    let limits = || settings.limits("adopt", READING + watch.unwrap_or_default(), &context.interrupt, false);
+    let schema = settings.place.schema.as_deref();
+    let mut given = args.adopt.answers.clone();
+    let watched = match watch {
+        Some(span) => Some(ops::watch(store.as_ref(), &limits(), schema, table, &Answers::new(&given)?, *span)?),
+        None => None,
+    };
+    let is_asked = prompt::can_ask() && !context.ui.is_for_machines();
+    let mut left_open: Vec<String> = Vec::new();
+    let mut draft = loop {
+        let answers = Answers::new(&given)?;
+        let (limits, watched) = (limits(), watched.as_ref());
+        let adoption = Adoption { store: store.as_ref(), limits: &limits, schema, table, name: name.as_deref(), answers: &answers, watched };
+        let draft = match ops::adopt(&adoption) {
+            // A person who mistypes is asked again.
+            Err(error @ ops::OpsError::Usage { .. }) if given.len() > args.adopt.answers.len() => {
+                context.ui.side_error(&error.to_string());
+                given.pop();
+                continue;
+            }
+            draft => draft?,
+        };
+        let open = draft.questions.iter().find(|question| is_asked && !left_open.contains(&question.key));
+        let Some(question) = open else { break draft };
+        ask(context, question);
+        match prompt::read_line(&context.interrupt)?.filter(|answer| !answer.is_empty()) {
+            Some(answer) => given.push((question.key.clone(), answer)),
+            None => left_open.push(question.key.clone()),
+        }
+    };
+    let mut misfit = None;
+    if draft.complete {
+        let writing = settings.limits("adopt", READING, &context.interrupt, true);
+        let read_only = settings.target_name.as_deref().filter(|_| settings.target.read_only);
+        let dry_run = args.adopt.dry_run.map(|_| DryRun { limits: &writing, read_only });
+        match ops::prove(store.as_ref(), &limits(), &draft, dry_run.as_ref()) {
+            Ok(proof) => draft.proof = Some(proof),
+            Err(error) => misfit = Some(CliError::from(error)),
+        }
+        if args.adopt.write && misfit.is_none() {
+            draft.written = Some(config_file::add(&settings, &draft)?.display().to_string());
+        }
+    }
+    context.ui.report(|out| match args.output.format() {
+        Format::Json => json(&draft, out),
+        _ => out.write_all(draft.toml.as_bytes()),
+    })?;
+    for note in &draft.notes {
+        context.ui.note(note);
+    }
+    if let Some(error) = misfit {
+        return Ok(context.ui.error_after_report(&error));
+    }
+    if !draft.complete {
+        return Ok(context.ui.error_after_report(&open(context, &draft, is_asked, &given[args.adopt.answers.len()..])));
+    }
+    if let Some(proof) = &draft.proof {
+        report(context, proof);
+    }
+    if given.len() > args.adopt.answers.len() {
+        context.ui.hint(&format!("the same without questions: {}", command_line(context, &given[args.adopt.answers.len()..])));
+    }
+    let next = context.on_same_queue(&["check"], &["--preset", &quoted(&draft.name)]);
+    match &draft.written {
+        Some(path) => context.ui.hint(&format!("added to {path}; next: {next}")),
+        None => context.ui.hint("add it to the config file with --write, or by hand"),
+    }
+    Ok(Exit::Done)
+}
+
+/// Asks a person.
+fn ask(context: &Context, question: &Question) {
+    context.ui.note(&format!("{}: {}", question.key, question.question));
+    question.seen.iter().for_each(|seen| context.ui.note(&format!("  {}", crate::output::format::inert(seen))));
+    let form = if question.is_proposal { "proposed" } else { "for example" };
+    context.ui.hint(&format!("  {form}: {} (type the answer; nothing leaves it open)", crate::output::format::inert(&question.form)));
+}
+
+/// The error that questions are open, with the command line that settles them.
+fn open(context: &Context, draft: &Adopt, was_asked: bool, given: &[(String, String)]) -> CliError {
+    if !was_asked {
+        for question in &draft.questions {
+            context.ui.note(&format!("{}: {}", question.key, question.question));
+            question.seen.iter().for_each(|seen| context.ui.note(&format!("  {}", crate::output::format::inert(seen))));
+        }
+    }
+    let keys: Vec<&str> = draft.questions.iter().map(|question| question.key.as_str()).collect();
+    let message = match &draft.no_queue {
+        Some(why) => format!("table {} does not look like a queue: {why}", draft.table),
+        None => {
+            let questions = count(keys.len() as u64, "question is open", "questions are open");
+            format!("the draft is not complete, {questions}: {}", keys.join(", "))
+        }
+    };
+    let missing = draft.questions.iter().map(|question| (question.key.clone(), question.form.clone()));
+    let answers: Vec<(String, String)> = given.iter().cloned().chain(missing).collect();
+    let unproposed: Vec<&str> =
+        draft.questions.iter().filter(|question| !question.is_proposal).map(|question| question.key.as_str()).collect();
+    let mut error = CliError::new(Exit::Config, crate::output::format::inert(&message))
+        .hint(format!("check each proposal, then: {}", command_line(context, &answers)));
+    if !unproposed.is_empty() {
+        error = error.hint(format!("nothing is proposed for {}: replace what stands there", unproposed.join(", ")));
+    }
+    error
+}
+
+/// The command line that was typed, with these answers.
+fn command_line(context: &Context, answers: &[(String, String)]) -> String {
+    let words = context.words().iter().map(|word| shell_word(word));
+    let answers = answers.iter().flat_map(|(key, answer)| ["--answer".to_owned(), quoted(&format!("{key}={answer}"))]);
+    std::iter::once("jobdoctor".to_owned()).chain(words).chain(answers).collect::<Vec<_>>().join(" ")
+}
+
+/// What was seen through the draft, on stderr.
+fn report(context: &Context, proof: &Proof) {
+    let unknown = if proof.unknown > 0 { format!(", {} unknown", proof.unknown) } else { String::new() };
+    context.ui.note(&format!("{} in flight: {} alive, {} stuck{unknown}", proof.in_flight, proof.alive, proof.stuck));
+    for job in &proof.jobs {
+        let silence = job.silence_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).ok());
+        let silence = silence.map_or_else(String::new, |silence| format!(", silent for {}", age(silence)));
+        let owner = job.owner.as_ref().map_or_else(String::new, |owner| format!(", owner {owner}"));
+        context.ui.note(&format!("  stuck: {}, {}{owner}{silence}", job.id, job.state));
+    }
+    for finding in &proof.findings {
+        match finding.severity {
+            Severity::Error => context.ui.side_error(&finding.detail),
+            _ => context.ui.warn(&finding.detail),
+        }
+        finding.fix.iter().for_each(|fix| context.ui.hint(&format!("  {fix}")));
+    }
+    for tried in &proof.tried {
+        let id = tried.id.as_ref().map_or_else(String::new, |id| format!(" {id}"));
+        context.ui.note(&format!("{}{id}: {}", tried.action, tried.detail));
+    }
+    context.ui.note(match proof.fit {
+        true => "check: jobdoctor can work with this draft",
+        false => "check: jobdoctor cannot do all of its work with this draft",
+    });
+}

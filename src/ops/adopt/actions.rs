@@ -1,0 +1,150 @@
+//! What a requeue and a failure write: they make a row look like those that wait, or that have failed.
+
+use super::draft::{Draft, Facts, counted, is_unset};
+use super::liveness::{claimed_at, source};
+use super::owner::{OwnerId, owner_id};
+use super::roles::{Class, Meaning, Role};
+use super::sample::Rows;
+use super::states::Shape;
+use super::table::SubjectColumn;
+use crate::model::{Cell, Engine};
+use crate::output::Grade;
+use crate::preset::ident::literal;
+use toml_edit::{Array, InlineTable, Value};
+
+/// What an action writes besides the state.
+#[derive(Debug, Default)]
+struct Writes {
+    clear: Vec<String>,
+    stamp: Vec<String>,
+    set: Vec<(String, Value)>,
+}
+
+/// Drafts the actions; the columns that they stamp.
+pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) -> (bool, Vec<String>) {
+    let answers = facts.answers;
+    let (waiting, failed) = (facts.rows(Meaning::Waiting), facts.rows(Meaning::Failed));
+    let mut requeue = as_in(facts, &waiting);
+    if waiting.rows.is_empty() {
+        requeue.clear = by_name(facts);
+    }
+    let to = match &facts.shape {
+        Shape::Where { .. } => Some("waiting".to_owned()),
+        Shape::Column { .. } => state(facts, Meaning::Waiting),
+    };
+    let shown = |rows: &Rows, what: &str| match rows.rows.is_empty() {
+        true => (Grade::Likely, "by name and type: no such row was read".to_owned()),
+        false => (Grade::Shown, format!("so in {}, and not in flight", counted(rows, what))),
+    };
+    if let Some(to) = to {
+        let grade = if matches!(facts.shape, Shape::Column { .. }) { Grade::Likely } else { Grade::Shown };
+        draft.key(answers, &["action", "requeue", "to"], to, grade, "where a job waits");
+        write(facts, draft, "requeue", requeue, shown(&waiting, "that wait"));
+    }
+    let mut fail = as_in(facts, &failed);
+    let ended: Vec<&SubjectColumn> = facts.subject.of_role(Role::Ended(true)).collect();
+    let to = match &facts.shape {
+        Shape::Column { .. } => state(facts, Meaning::Failed),
+        Shape::Where { .. } => {
+            for column in &ended {
+                let is_known = fail.stamp.contains(&column.name) || fail.set.iter().any(|(name, _)| *name == column.name);
+                match column.class {
+                    _ if is_known => {}
+                    Class::Boolean => fail.set.push((column.name.clone(), "true".into())),
+                    _ => fail.stamp.push(column.name.clone()),
+                }
+            }
+            (!ended.is_empty()).then(|| "failed".to_owned())
+        }
+    };
+    let Some(to) = to else { return (false, Vec::new()) };
+    let stamped = fail.stamp.clone();
+    draft.key(answers, &["action", "fail", "to"], to, Grade::Likely, "where a failed job goes");
+    if let Some(column) = facts.subject.of_role(Role::LastError).find(|column| column.class == Class::Text) {
+        fail.clear.retain(|name| *name != column.name);
+        fail.set.retain(|(name, _)| *name != column.name);
+        fail.set.push((column.name.clone(), ":reason".into()));
+    }
+    write(facts, draft, "fail", fail, shown(&failed, "that failed"));
+    (true, stamped)
+}
+
+fn write(facts: &Facts<'_>, draft: &mut Draft, action: &str, writes: Writes, (grade, reason): (Grade, String)) {
+    for (key, columns) in [("clear", writes.clear), ("stamp", writes.stamp)] {
+        let path = ["action", action, key];
+        if !columns.is_empty() || facts.answers.get(&path.join(".")).is_some() {
+            draft.key(facts.answers, &path, columns.into_iter().collect::<Array>(), grade, reason.as_str());
+        }
+    }
+    if !writes.set.is_empty() {
+        draft.key(facts.answers, &["action", action, "set"], writes.set.into_iter().collect::<InlineTable>(), grade, reason);
+    }
+}
+
+/// What makes a row in flight look like these: NULL where all of them are, and the value that stands for none.
+fn as_in(facts: &Facts<'_>, rows: &Rows) -> Writes {
+    let in_flight = facts.rows(Meaning::InFlight);
+    let mut writes = Writes::default();
+    let key = facts.subject.key().unwrap_or_default();
+    let state = match &facts.shape {
+        Shape::Column { name, .. } => Some(name),
+        Shape::Where { .. } => None,
+    };
+    let is_open = |column: &&SubjectColumn| {
+        !key.contains(&column.name)
+            && Some(&column.name) != state
+            && !matches!(column.role, Some(Role::Attempts | Role::MaxAttempts | Role::Payload | Role::Kind | Role::Queue))
+    };
+    let owner = owner_id(facts.subject, facts.answers, &facts.rows(Meaning::Waiting), &in_flight);
+    for column in facts.subject.columns.iter().filter(is_open) {
+        let name = &column.name;
+        let sets = in_flight.values(name).any(|cell| !cell.is_null());
+        if rows.is_null(name) && sets {
+            writes.clear.push(name.clone());
+        } else if matches!(column.role, Some(Role::Ended(_))) && column.class != Class::Boolean && in_flight.is_null(name) && rows.is_set(name) {
+            writes.stamp.push(name.clone());
+        } else if let Some(agreed) = rows.agreed(name).filter(|agreed| !agreed.is_null()) {
+            let differs = !in_flight.rows.is_empty() && in_flight.values(name).all(|cell| cell != agreed);
+            let is_owner = owner == Some(OwnerId::Column(name.clone()));
+            let is_sign = is_owner || matches!(column.role, Some(Role::Claimed | Role::Heartbeat | Role::Lease | Role::Owner));
+            let stands_for_none = is_sign && is_unset(agreed);
+            if differs && (column.class == Class::Boolean || stands_for_none) {
+                writes.set.push((name.clone(), stored(facts.engine, column, agreed).into()));
+            }
+        }
+    }
+    writes
+}
+
+/// A stored value as an expression.
+fn stored(engine: Engine, column: &SubjectColumn, cell: &Cell) -> String {
+    match (cell, column.class, engine) {
+        (Cell::Integer(truth), Class::Boolean, Engine::Postgres) => (*truth != 0).to_string(),
+        (Cell::Integer(number), ..) => number.to_string(),
+        (other, ..) => literal(&other.to_string()),
+    }
+}
+
+/// The columns of a claim by their names, for a table without a row that waits.
+fn by_name(facts: &Facts<'_>) -> Vec<String> {
+    let owner = match owner_id(facts.subject, facts.answers, &Rows::default(), &facts.rows(Meaning::InFlight)) {
+        Some(OwnerId::Column(column) | OwnerId::Json(column, _)) => Some(column),
+        None => None,
+    };
+    let claimed = claimed_at(facts).map(|(column, ..)| column);
+    let sign = source(facts).and_then(|source| source.column);
+    let mut columns: Vec<String> = [owner, claimed, sign].into_iter().flatten().collect();
+    columns.sort();
+    columns.dedup();
+    columns.retain(|column| !facts.subject.live.not_null.contains(column) && facts.subject.column(column).is_some());
+    columns
+}
+
+/// The state to move a job to: of several the one with most rows.
+fn state(facts: &Facts<'_>, meaning: Meaning) -> Option<String> {
+    let Shape::Column { states, .. } = &facts.shape else { return None };
+    let of = states.iter().filter(|state| state.meaning == Some(meaning));
+    // Of equals the first one.
+    let most = of.rev().max_by_key(|state| state.rows.rows.len())?;
+    Some(most.label.clone().unwrap_or_else(|| most.text()))
+}

@@ -1,0 +1,100 @@
+//! The draft under way: keys with their grades, and open questions.
+
+use super::answers::{self, Answers};
+use super::sample::Rows;
+use super::states::{Shape, StateSeen};
+use super::table::Subject;
+use super::roles::Meaning;
+use crate::model::{Cell, Engine, Timestamp};
+use crate::output::{DraftKey, Grade, Question};
+use crate::preset::ident::quoted;
+use crate::preset::is_name;
+use toml_edit::Value;
+
+/// All that a draft is made from: values that were read, and answers. No question of the draft reads the database.
+pub(super) struct Facts<'a> {
+    pub(super) engine: Engine,
+    pub(super) now: Timestamp,
+    pub(super) subject: &'a Subject,
+    pub(super) answers: &'a Answers,
+    pub(super) shape: Shape,
+    /// The newest and the oldest rows, and all others that were read.
+    pub(super) all: Rows,
+    pub(super) owners: Option<super::owner::OwnersTable>,
+    pub(super) watched: Option<&'a super::watch::Watched>,
+}
+
+impl Facts<'_> {
+    /// The rows of states with that meaning; where the operator has not said which are in flight, of those that are proposed.
+    pub(super) fn rows(&self, meaning: Meaning) -> Rows {
+        match &self.shape {
+            Shape::Column { states, .. } => {
+                let of = states.iter().filter(|state| state.meaning == Some(meaning));
+                of.fold(Rows::default(), |rows, state: &StateSeen| rows.and(&state.rows))
+            }
+            Shape::Where { groups, .. } => groups.get(&meaning).cloned().unwrap_or_default(),
+        }
+    }
+}
+
+/// The keys and questions so far.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub(super) keys: Vec<DraftKey>,
+    pub(super) questions: Vec<Question>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Draft {
+    /// Adds a key, unless the operator left it out or has answered it otherwise.
+    pub(super) fn key(&mut self, answers: &Answers, path: &[&str], value: impl Into<Value>, grade: Grade, reason: impl Into<String>) {
+        let dotted = path.join(".");
+        match answers.get(&dotted) {
+            Some("none") => {}
+            Some(answer) => self.keys.push(DraftKey::new(path, answers::value(&dotted, answer), Grade::Asked, ANSWERED)),
+            None => self.keys.push(DraftKey::new(path, value, grade, reason)),
+        }
+    }
+
+    /// Adds a key with a value made from the answer.
+    pub(super) fn answered(&mut self, path: &[&str], value: impl Into<Value>) {
+        self.keys.push(DraftKey::new(path, value, Grade::Asked, ANSWERED));
+    }
+
+    /// Asks. A proposal has to be confirmed; without one, `form` says how an answer looks.
+    pub(super) fn ask(&mut self, key: &str, question: impl Into<String>, seen: Vec<String>, form: impl Into<String>, is_proposal: bool) {
+        let (question, form) = (question.into(), form.into());
+        self.questions.push(Question { key: key.to_owned(), question, seen, form, is_proposal });
+    }
+
+    /// True if the key is in the draft.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.keys.iter().any(|known| known.key == key)
+    }
+}
+
+/// The reason of a key that the operator has settled.
+pub(super) const ANSWERED: &str = "as answered";
+
+/// A column of the jobs' table in an expression.
+pub(super) fn of_job(column: &str) -> String {
+    format!("j.{}", bare(column))
+}
+
+/// A column's name in an expression: quoted unless it is plain on both engines.
+pub(super) fn bare(column: &str) -> String {
+    if is_name(column) && column == column.to_lowercase() && column.is_ascii() { column.to_owned() } else { quoted(column) }
+}
+
+/// True for what stands for no value: NULL, an empty text, zero or false.
+pub(super) fn is_unset(cell: &Cell) -> bool {
+    cell.is_null() || *cell == Cell::Integer(0) || *cell == Cell::Text(String::new())
+}
+
+/// A count with its noun, and what it counts.
+pub(super) fn counted(rows: &Rows, what: &str) -> String {
+    match rows.rows.len() {
+        1 => format!("the 1 row {what} that was read"),
+        rows => format!("all {rows} rows {what} that were read"),
+    }
+}

@@ -1,0 +1,291 @@
+//! Who holds a job, and where its heartbeat may be that is not on the job's own row.
+
+use super::answers::Answers;
+use super::draft::{Draft, Facts, bare, counted, of_job};
+use super::roles::{Class, Meaning, Role, class, role};
+use super::sample::{Rows, Sampler};
+use super::table::{Subject, SubjectColumn, table_sql, word};
+use crate::model::{Cell, Engine};
+use crate::ops::OpsError;
+use crate::output::Grade;
+use crate::preset::ident::{literal, quoted};
+use crate::preset::{LiveTable, words};
+use toml_edit::InlineTable;
+
+/// A table with a heartbeat for each owner.
+#[derive(Debug, Clone)]
+pub(super) struct OwnersTable {
+    /// What the mapping calls it.
+    pub(super) written: String,
+    pub(super) sql: String,
+    /// Its column that is the owner's name in the jobs' table.
+    pub(super) matched: String,
+    /// False for a log, in which an owner has many rows.
+    pub(super) is_unique: bool,
+    pub(super) heartbeat: SubjectColumn,
+    pub(super) started: Option<String>,
+    pub(super) host: Option<String>,
+    /// The newest values of the heartbeat.
+    pub(super) values: Vec<Cell>,
+    pub(super) is_foreign: bool,
+}
+
+/// How the owner is told.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum OwnerId {
+    /// A column.
+    Column(String),
+    /// Keys of the JSON in a column.
+    Json(String, Vec<String>),
+}
+
+/// Words in the names of tables that list workers.
+const OF_OWNERS: [&str; 8] = ["worker", "runner", "heartbeat", "beat", "node", "process", "instance", "agent"];
+/// Keys of a JSON object that name its owner, the best first.
+const JSON_KEYS: [&str; 5] = ["worker", "owner", "worker_id", "id", "host"];
+
+/// The column or the keys that tell the owner: as answered, by name, or by what the rows in flight hold.
+pub(super) fn owner_id(subject: &Subject, answers: &Answers, waiting: &Rows, in_flight: &Rows) -> Option<OwnerId> {
+    if let Some(answer) = answers.get("owner.id") {
+        return (answer != "none").then(|| OwnerId::Column(answer.to_owned()));
+    }
+    let keys = |column: &SubjectColumn| json_keys(in_flight, &column.name).map(|keys| OwnerId::Json(column.name.clone(), keys));
+    for column in subject.of_role(Role::Owner) {
+        let is_json = column.class == Class::Json;
+        match keys(column) {
+            Some(json) => return Some(json),
+            None if !is_json => return Some(OwnerId::Column(column.name.clone())),
+            None => {}
+        }
+    }
+    let key = subject.key().unwrap_or_default();
+    let follows_claims = |column: &&SubjectColumn| {
+        !key.contains(&column.name) && waiting.is_null(&column.name) && in_flight.is_set(&column.name)
+    };
+    let json = subject.columns.iter().filter(follows_claims).find_map(keys);
+    let by_rows = || {
+        let plain = subject.columns.iter().filter(|column| {
+            column.role.is_none() && column.labels.is_none() && matches!(column.class, Class::Text | Class::Other)
+        });
+        // Of an owner that holds two jobs the value comes twice; a note of its own for each job is no owner.
+        let mut plain = plain.filter(follows_claims).filter(|column| {
+            let mut seen: Vec<&Cell> = Vec::new();
+            in_flight.values(&column.name).any(|value| {
+                let again = seen.contains(&value);
+                seen.push(value);
+                again
+            })
+        });
+        plain.next().map(|column| OwnerId::Column(column.name.clone()))
+    };
+    let host = || subject.of_role(Role::Host).next().map(|column| OwnerId::Column(column.name.clone()));
+    json.or_else(by_rows).or_else(host)
+}
+
+/// The keys that name an owner, if the values are JSON objects that have some.
+fn json_keys(rows: &Rows, column: &str) -> Option<Vec<String>> {
+    let text = rows.values(column).find_map(|cell| cell.to_text().filter(|text| text.starts_with('{')))?;
+    let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).ok()?;
+    let found = JSON_KEYS.iter().find(|key| object.contains_key(**key))?;
+    let process = (*found == "host" && object.contains_key("pid")).then_some("pid");
+    Some([Some(*found), process].into_iter().flatten().map(str::to_owned).collect())
+}
+
+/// The expression of an owner in JSON.
+fn json_sql(engine: Engine, column: &SubjectColumn, keys: &[String]) -> String {
+    let name = of_job(&column.name);
+    let value = match (engine, column.class) {
+        (Engine::Postgres, Class::Json) => name.clone(),
+        (Engine::Postgres, _) => format!("{name}::jsonb"),
+        (Engine::Sqlite, _) => name.clone(),
+    };
+    let parts: Vec<String> = keys.iter().map(|key| format!("({value} ->> {})", literal(key))).collect();
+    let sql = parts.join(" || ':' || ");
+    match engine {
+        // A value that is no JSON would fail the listing.
+        Engine::Sqlite => format!("CASE WHEN json_valid({name}) THEN {sql} END"),
+        Engine::Postgres => sql,
+    }
+}
+
+/// Looks for a table with the heartbeats of these owners: the one that a foreign key leads to, or one that has their names.
+///
+/// # Errors
+/// When the catalog cannot be read.
+pub(super) fn find_table(
+    sampler: &mut Sampler<'_>,
+    id: Option<&OwnerId>,
+    in_flight: &Rows,
+) -> Result<Option<OwnersTable>, OpsError> {
+    let Some(OwnerId::Column(id)) = id else { return Ok(None) };
+    let (engine, subject) = (sampler.engine, sampler.subject);
+    if let Some(foreign) = subject.foreign.iter().find(|foreign| foreign.column == *id) {
+        let live = sampler.reader.live_schema(std::slice::from_ref(&foreign.table))?;
+        let schema = (engine == Engine::Postgres).then_some(foreign.schema.as_str());
+        let Some(table) = live.table(schema, &foreign.table).cloned() else { return Ok(None) };
+        return owners_table(sampler, &table, &foreign.to, true);
+    }
+    let names: Vec<(String, String)> = sampler
+        .reader
+        .texts(&tables_like(engine, id))?
+        .into_iter()
+        .filter_map(|row| Some((row.first()?.clone(), row.get(1)?.clone())))
+        .filter(|(schema, name)| *name != subject.live.name || (engine == Engine::Postgres && *schema != subject.live.schema))
+        .collect();
+    let tables: Vec<String> = names.iter().map(|(_, name)| name.clone()).collect();
+    let live = sampler.reader.live_schema(&tables)?;
+    let held: Vec<String> = in_flight.values(id).filter(|cell| !cell.is_null()).take(20).map(|cell| literal(&cell.to_string())).collect();
+    if held.is_empty() {
+        return Ok(None);
+    }
+    for (schema, name) in &names {
+        let schema = (engine == Engine::Postgres).then_some(schema.as_str());
+        let Some(table) = live.table(schema, name).cloned() else { continue };
+        let sql = table_sql(engine, &table.schema, &table.name);
+        for column in table.columns.iter().filter(|column| column.readable && (column.name == *id || is_name_of_owner(&column.name))) {
+            let ask = format!("SELECT 1 FROM {sql} WHERE {} IN ({}) LIMIT 1", quoted(&column.name), held.join(", "));
+            // Types that cannot be compared are no match.
+            let is_match = sampler.query(&ask).is_ok_and(|rows| !rows.is_empty());
+            if let (true, Some(found)) = (is_match, owners_table(sampler, &table, &column.name, false)?) {
+                return Ok(Some(found));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn is_name_of_owner(name: &str) -> bool {
+    let words = words(name);
+    words.iter().any(|word| ["id", "name", "worker", "runner", "owner", "host", "hostname"].contains(&word.as_str()))
+}
+
+fn owners_table(sampler: &mut Sampler<'_>, table: &LiveTable, matched: &str, is_foreign: bool) -> Result<Option<OwnersTable>, OpsError> {
+    let columns: Vec<SubjectColumn> = table
+        .columns
+        .iter()
+        .filter(|column| column.readable)
+        .map(|column| {
+            let class = class(&column.type_name);
+            let (name, type_name) = (column.name.clone(), column.type_name.clone());
+            SubjectColumn { role: role(&name, class, false), name, type_name, class, labels: None, comment: None }
+        })
+        .collect();
+    let of = |role: Role| columns.iter().find(|column| column.role == Some(role));
+    let Some(heartbeat) = of(Role::Heartbeat).or_else(|| of(Role::Updated)).cloned() else { return Ok(None) };
+    let began = |column: &&SubjectColumn| words(&column.name).iter().any(|word| word == "started" || word == "booted");
+    let started = columns.iter().find(|column| began(column) && column.class == Class::Time);
+    let sql = table_sql(sampler.engine, &table.schema, &table.name);
+    let read = format!(
+        "SELECT b FROM (SELECT {0} AS b FROM {sql} LIMIT 100000) AS some WHERE b IS NOT NULL ORDER BY b DESC LIMIT 50",
+        quoted(&heartbeat.name)
+    );
+    let values = sampler.query(&read)?.into_iter().flatten().collect();
+    let subject = sampler.subject;
+    let elsewhere = sampler.engine == Engine::Postgres && table.schema != subject.live.schema;
+    let written = if elsewhere { format!("{}.{}", word(&table.schema), word(&table.name)) } else { table.name.clone() };
+    Ok(Some(OwnersTable {
+        written,
+        sql,
+        matched: matched.to_owned(),
+        is_unique: table.is_unique(&[matched]),
+        started: started.map(|column| column.name.clone()),
+        host: of(Role::Host).map(|column| column.name.clone()),
+        heartbeat,
+        values,
+        is_foreign,
+    }))
+}
+
+/// The query for tables that may list owners: by their name, or because they have a column of that name.
+fn tables_like(engine: Engine, column: &str) -> String {
+    let column = literal(column);
+    let like = |name: &str| OF_OWNERS.map(|word| format!("lower({name}) LIKE '%{word}%'")).join(" OR ");
+    match engine {
+        Engine::Postgres => format!(
+            "SELECT DISTINCT n.nspname::text, c.relname::text FROM pg_catalog.pg_class AS c \
+             JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace \
+             JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 \
+             WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname NOT IN ('pg_catalog', 'information_schema') \
+             AND n.nspname NOT LIKE 'pg_t%' AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') \
+             AND (a.attname = {column} OR {}) ORDER BY 1, 2 LIMIT 20",
+            like("c.relname::text")
+        ),
+        Engine::Sqlite => format!(
+            "SELECT DISTINCT 'main', t.name FROM main.sqlite_schema AS t JOIN pragma_table_xinfo(t.name, 'main') AS c \
+             WHERE t.type = 'table' AND t.sql NOT LIKE 'CREATE VIRTUAL%' AND (c.name = {column} OR {}) ORDER BY t.name LIMIT 20",
+            like("t.name")
+        ),
+    }
+}
+
+/// Drafts the owner.
+pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft, by_owner: bool) {
+    let (waiting, in_flight) = (facts.rows(Meaning::Waiting), facts.rows(Meaning::InFlight));
+    let answers = facts.answers;
+    let Some(id) = owner_id(facts.subject, answers, &waiting, &in_flight) else { return };
+    let column = match &id {
+        OwnerId::Column(column) | OwnerId::Json(column, _) => column.clone(),
+    };
+    let is_shown = waiting.is_null(&column) && in_flight.is_set(&column);
+    let (grade, reason) = match is_shown {
+        true => (Grade::Shown, format!("NULL in {}, set in {}", counted(&waiting, "that wait"), counted(&in_flight, "in flight"))),
+        false => (Grade::Likely, "by name and type".to_owned()),
+    };
+    match (&id, facts.subject.column(&column)) {
+        (OwnerId::Json(_, keys), Some(live)) => {
+            draft.key(answers, &["owner", "id"], json_sql(facts.engine, live, keys), grade, reason);
+            if keys.first().is_some_and(|key| key == "host") {
+                let host = json_sql(facts.engine, live, &["host".to_owned()]);
+                draft.key(answers, &["owner", "host"], host, Grade::Likely, "by the key's name");
+            }
+        }
+        _ => draft.key(answers, &["owner", "id"], column.as_str(), grade, reason),
+    }
+    let host = facts.owners.as_ref().and_then(|owners| owners.host.as_ref()).map(|host| format!("o.{}", bare(host)));
+    let host = host.or_else(|| host_in(facts.engine, &column, &in_flight));
+    if let (Some(host), OwnerId::Column(_)) = (host, &id) {
+        draft.key(answers, &["owner", "host"], host, Grade::Likely, "owners begin with the name of their host");
+    }
+    let Some(owners) = &facts.owners else { return };
+    if answers.get("claim.liveness").is_some() && !by_owner {
+        draft.keys.retain(|key| key.key != "owner.host" || !key.value.as_str().is_some_and(|host| host.starts_with("o.")));
+        return;
+    }
+    let how = if owners.is_foreign { "a foreign key leads there" } else { "it has the owners' names" };
+    draft.key(answers, &["owner", "table"], owners.written.as_str(), Grade::Likely, how);
+    let pairs: InlineTable = [(owners.matched.as_str(), column.as_str())].into_iter().collect();
+    draft.key(answers, &["owner", "match"], pairs, Grade::Likely, how);
+    draft.key(answers, &["owner", "heartbeat"], owners.heartbeat.name.as_str(), Grade::Likely, "by name and type");
+    if let Some(started) = &owners.started {
+        draft.key(answers, &["owner", "started"], started.as_str(), Grade::Likely, "by name and type");
+    }
+    if !owners.is_unique {
+        draft.key(answers, &["owner", "rows"], "newest", Grade::Likely, "no unique index: an owner may have many rows");
+    }
+    for key in ["missing", "unset"] {
+        let dotted = format!("owner.{key}");
+        match answers.get(&dotted) {
+            Some(answer) => draft.answered(&["owner", key], answer),
+            None if key == "missing" => {
+                let question = format!("what does it mean if table {} has no row for an owner: dead, next (ask the next source) or unknown?", owners.written);
+                let seen = vec!["a worker that is new, quiet or cleaned up may have none and still work".to_owned()];
+                draft.ask(&dotted, question, seen, "unknown", true);
+            }
+            None => {}
+        }
+    }
+}
+
+/// The host in owners such as `web1:4211`, if all have one of these separators.
+fn host_in(engine: Engine, column: &str, rows: &Rows) -> Option<String> {
+    let texts: Vec<String> = rows.values(column).filter_map(Cell::to_text).collect();
+    let is_host = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '.');
+    let by = [":", "#", "@"].into_iter().find(|by| {
+        !texts.is_empty() && texts.iter().all(|text| text.split_once(by).is_some_and(|(host, rest)| is_host(host) && !rest.is_empty()))
+    })?;
+    let name = of_job(column);
+    Some(match engine {
+        Engine::Postgres => format!("split_part({name}, '{by}', 1)"),
+        Engine::Sqlite => format!("substr({name}, 1, instr({name}, '{by}') - 1)"),
+    })
+}

@@ -1,0 +1,244 @@
+//! What a column probably keeps, by its name and type. Rows outrank it; it says where to look and what to propose.
+
+use crate::preset::words;
+
+/// What values of a type can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    /// A timestamp of the database.
+    Time,
+    /// A whole or real number, which may be a time.
+    Number,
+    Text,
+    Boolean,
+    Json,
+    /// A uuid, a blob and whatever else.
+    Other,
+}
+
+/// What a column probably keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Role {
+    State,
+    Claimed,
+    Heartbeat,
+    Lease,
+    /// When the job ended, badly if `true`; or the flag that it did.
+    Ended(bool),
+    /// A time that says nothing about a claim: of its creation, of its next run, of the last change.
+    OtherTime,
+    Updated,
+    Owner,
+    Host,
+    Attempts,
+    MaxAttempts,
+    Queue,
+    Kind,
+    Payload,
+    LastError,
+    Token,
+}
+
+/// Words by role, the role that counts first coming first.
+const ROLES: [(Role, &[&str]); 15] = [
+    (Role::Token, &["token", "version"]),
+    (Role::Heartbeat, &["heartbeat", "beat", "beats", "pinged", "ping", "pulse", "pulsed", "alive", "seen", "keepalive"]),
+    (Role::Lease, &["until", "expires", "expiry", "expire", "lease", "leased", "visible", "invisible"]),
+    (Role::Ended(true), &["failed", "dead", "died", "errored", "buried", "bounced", "rejected"]),
+    (
+        Role::Ended(false),
+        &[
+            "finished", "completed", "done", "ended", "delivered", "processed", "succeeded", "cancelled", "canceled",
+            "closed", "sent", "stopped", "finish", "end",
+        ],
+    ),
+    (Role::OtherTime, &["created", "queued", "enqueued", "inserted", "added", "submitted", "scheduled", "due", "available"]),
+    (Role::Updated, &["updated", "modified", "changed", "touched"]),
+    (
+        Role::Claimed,
+        &[
+            "started", "start", "claimed", "locked", "picked", "reserved", "taken", "began", "begun", "acquired",
+            "dequeued", "received", "popped", "running",
+        ],
+    ),
+    (Role::State, &["state", "status", "phase", "stage", "step"]),
+    (Role::Owner, &OWNER),
+    (Role::Host, &["host", "hostname", "machine"]),
+    (Role::Queue, &["queue", "channel", "lane", "topic", "tube"]),
+    (Role::LastError, &["error", "err", "exception", "traceback", "failure"]),
+    (Role::Payload, &["payload", "args", "arguments", "params", "parameters", "data", "body", "input"]),
+    (Role::Kind, &["kind", "type", "task", "class", "handler", "pipeline"]),
+];
+const OWNER: [&str; 12] = [
+    "worker", "owner", "holder", "runner", "node", "agent", "taker", "consumer", "processor", "instance", "executor", "by",
+];
+const TRIES: [&str; 7] = ["attempts", "attempt", "retries", "retry", "tries", "try", "failures"];
+const MOST: [&str; 4] = ["max", "maximum", "limit", "allowed"];
+/// Words with which an attempts counter counts down.
+const LEFT: [&str; 3] = ["left", "remaining", "remain"];
+
+/// What values of that type can be, as the catalog spells it.
+pub(super) fn class(type_name: &str) -> Class {
+    let name = type_name.to_lowercase();
+    let begins = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
+    if begins(&["timestamp"]) && (name.contains("zone") || name.starts_with("timestamp(")) {
+        return Class::Time;
+    }
+    if begins(&["bool"]) {
+        return Class::Boolean;
+    }
+    if begins(&["json"]) {
+        return Class::Json;
+    }
+    if name.contains("int") || begins(&["numeric", "decimal", "real", "double", "float"]) {
+        return Class::Number;
+    }
+    // SQLite keeps text in columns that are declared as times.
+    if name.contains("char") || name.contains("text") || begins(&["datetime", "timestamp", "date"]) || name.is_empty() {
+        return Class::Text;
+    }
+    Class::Other
+}
+
+/// What a column probably keeps; `is_enum` for a type with labels.
+pub(super) fn role(name: &str, class: Class, is_enum: bool) -> Option<Role> {
+    let words = words(name);
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    if has(&TRIES) && class == Class::Number {
+        return Some(if has(&MOST) { Role::MaxAttempts } else { Role::Attempts });
+    }
+    let is_by = words.last().is_some_and(|word| word == "by");
+    let by_a_person = is_by && has(&["created", "updated", "requested", "modified", "submitted", "cancelled", "added"]);
+    let fits = |role: Role| match role {
+        Role::Claimed | Role::Ended(_) => !is_by && !is_enum && matches!(class, Class::Time | Class::Number | Class::Text | Class::Boolean),
+        Role::Heartbeat | Role::Lease | Role::OtherTime | Role::Updated => {
+            !is_by && matches!(class, Class::Time | Class::Number | Class::Text)
+        }
+        Role::State => is_enum || matches!(class, Class::Text | Class::Number | Class::Boolean),
+        Role::Owner => !by_a_person && !is_enum && !matches!(class, Class::Time | Class::Boolean),
+        Role::Host | Role::Queue | Role::Kind => is_enum || matches!(class, Class::Text | Class::Number),
+        Role::LastError => matches!(class, Class::Text | Class::Json),
+        Role::Payload => matches!(class, Class::Text | Class::Json | Class::Other),
+        Role::Token | Role::Attempts | Role::MaxAttempts => true,
+    };
+    // `locked_by` names an owner although its first word is that of a time.
+    if is_by && fits(Role::Owner) {
+        return Some(Role::Owner);
+    }
+    ROLES.iter().find(|(role, known)| has(known) && fits(*role)).map(|(role, _)| *role)
+}
+
+/// Whether an attempts counter of that name holds what is left.
+pub(super) fn counts_down(name: &str) -> bool {
+    words(name).iter().any(|word| LEFT.contains(&word.as_str()))
+}
+
+/// What a state of that name probably means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Meaning {
+    Waiting,
+    InFlight,
+    Done,
+    Failed,
+    Cancelled,
+    Ignored,
+}
+
+const MEANINGS: [(Meaning, &[&str]); 5] = [
+    (
+        Meaning::Waiting,
+        &[
+            "new", "queued", "pending", "ready", "waiting", "available", "enqueued", "scheduled", "todo", "created", "open",
+            "idle", "retry", "retrying", "delayed", "submitted", "unprocessed", "free",
+        ],
+    ),
+    (
+        Meaning::InFlight,
+        &[
+            "running", "active", "started", "claimed", "locked", "busy", "picked", "leased", "reserved", "inflight",
+            "progress", "assigned", "taken", "acquired", "dequeued",
+        ],
+    ),
+    (
+        Meaning::Done,
+        &[
+            "done", "finished", "completed", "complete", "succeeded", "success", "successful", "ok", "processed", "paid",
+            "sent", "delivered", "closed", "resolved", "published", "shipped",
+        ],
+    ),
+    (
+        Meaning::Failed,
+        &[
+            "failed", "fail", "failure", "error", "errored", "dead", "discarded", "crashed", "bounced", "declined",
+            "rejected", "exhausted", "timeout", "timedout", "buried",
+        ],
+    ),
+    (Meaning::Cancelled, &["cancelled", "canceled", "aborted", "revoked", "skipped", "obsolete"]),
+];
+
+impl Meaning {
+    pub(super) const ALL: [Meaning; 6] = [
+        Meaning::Waiting, Meaning::InFlight, Meaning::Done, Meaning::Failed, Meaning::Cancelled, Meaning::Ignored,
+    ];
+
+    /// Its key in `[states]`.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Meaning::Waiting => "waiting",
+            Meaning::InFlight => "in_flight",
+            Meaning::Done => "done",
+            Meaning::Failed => "failed",
+            Meaning::Cancelled => "cancelled",
+            Meaning::Ignored => "ignored",
+        }
+    }
+
+    /// What a state of that name probably means: by its last word, or what its verb says is going on.
+    pub(super) fn of(state: &str) -> Option<Meaning> {
+        // `COMPLETED` is one word, not nine.
+        let name = if state.chars().any(char::is_lowercase) { state.to_owned() } else { state.to_lowercase() };
+        let words = words(&name);
+        let last = words.iter().rev().find(|word| !word.is_empty())?;
+        let known = MEANINGS.iter().find(|(_, known)| known.contains(&last.as_str())).map(|(meaning, _)| *meaning);
+        known.or_else(|| (last.len() > 4 && last.ends_with("ing")).then_some(Meaning::InFlight))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_types_tell_roles() {
+        let cases = [
+            ("locked_by", "text", Some(Role::Owner)),
+            ("lockedAt", "bigint", Some(Role::Claimed)),
+            ("Taken Until", "integer", Some(Role::Lease)),
+            ("created_by", "text", None),
+            ("No. of Tries", "integer", Some(Role::Attempts)),
+            ("max_attempts", "smallint", Some(Role::MaxAttempts)),
+            ("failed_at", "timestamp with time zone", Some(Role::Ended(true))),
+            ("failure", "text", Some(Role::LastError)),
+            ("is_done", "boolean", Some(Role::Ended(false))),
+            ("updated_at", "timestamp without time zone", Some(Role::Updated)),
+            ("statement", "text", None),
+        ];
+        for (name, type_name, expected) in cases {
+            assert_eq!(role(name, class(type_name), false), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn states_are_told_by_their_last_word() {
+        let cases = [
+            ("in progress", Some(Meaning::InFlight)),
+            ("COMPLETED", Some(Meaning::Done)),
+            ("encoding", Some(Meaning::InFlight)),
+            ("to-be-checked", None),
+            ("2", None),
+        ];
+        for (state, expected) in cases {
+            assert_eq!(Meaning::of(state), expected, "{state}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Bounded samples of a table's rows, sorted by what their state means.
+
+use super::table::Subject;
+use crate::model::{Cell, Engine};
+use crate::ops::OpsError;
+use crate::preset::ident::{literal, quoted};
+use crate::store::{Reader, StoreError, StoreErrorKind};
+use std::time::Duration;
+
+/// The most rows of one sample.
+const ROWS: usize = 500;
+/// The most different states that are read.
+const STATES: usize = 40;
+/// The most bytes of a text that are read: enough for a time, an owner or the keys of a JSON object.
+const BYTES: usize = 2000;
+/// How long one sample may take; one that takes longer is done without.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Rows of a table, each with the values of these columns.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rows {
+    pub(super) columns: Vec<String>,
+    pub(super) rows: Vec<Vec<Cell>>,
+}
+
+impl Rows {
+    /// The values of a column.
+    pub(super) fn values(&self, column: &str) -> impl Iterator<Item = &Cell> {
+        let at = self.columns.iter().position(|name| name == column);
+        self.rows.iter().filter_map(move |row| row.get(at?))
+    }
+
+    /// True if there are rows and the column is NULL in all of them.
+    pub(super) fn is_null(&self, column: &str) -> bool {
+        !self.rows.is_empty() && self.values(column).all(Cell::is_null)
+    }
+
+    /// True if there are rows and the column is NULL in none of them.
+    pub(super) fn is_set(&self, column: &str) -> bool {
+        !self.rows.is_empty() && !self.values(column).any(Cell::is_null)
+    }
+
+    /// The value that all rows agree on, if there are rows and they do.
+    pub(super) fn agreed(&self, column: &str) -> Option<&Cell> {
+        let first = self.values(column).next()?;
+        self.values(column).all(|value| value == first).then_some(first)
+    }
+
+    /// These rows and those.
+    pub(super) fn and(&self, other: &Rows) -> Rows {
+        let columns = if self.columns.is_empty() { other.columns.clone() } else { self.columns.clone() };
+        Rows { columns, rows: self.rows.iter().chain(&other.rows).cloned().collect() }
+    }
+}
+
+/// A reader of samples of one table.
+pub(super) struct Sampler<'a> {
+    pub(super) reader: &'a mut dyn Reader,
+    pub(super) engine: Engine,
+    pub(super) subject: &'a Subject,
+    /// Samples that took too long, as sentences.
+    pub(super) notes: Vec<String>,
+}
+
+impl Sampler<'_> {
+    /// The newest and the oldest rows by the key; where there is no key, any.
+    pub(super) fn ends(&mut self) -> Result<Rows, OpsError> {
+        let key = self.subject.key().unwrap_or_default();
+        if key.is_empty() {
+            return self.rows("true", "");
+        }
+        let order = |direction: &str| {
+            let columns: Vec<String> = key.iter().map(|column| format!("j.{} {direction}", quoted(column))).collect();
+            format!(" ORDER BY {}", columns.join(", "))
+        };
+        Ok(self.rows("true", &order("DESC"))?.and(&self.rows("true", &order("ASC"))?))
+    }
+
+    /// Rows that meet a condition, in which the table is `j`; none if finding them takes too long.
+    pub(super) fn rows(&mut self, condition: &str, order: &str) -> Result<Rows, OpsError> {
+        let columns: Vec<String> = self.subject.columns.iter().map(|column| column.name.clone()).collect();
+        let list: Vec<String> = self.subject.columns.iter().map(|column| self.read(&column.name, &column.type_name)).collect();
+        let list = if list.is_empty() { "1".to_owned() } else { list.join(", ") };
+        let table = &self.subject.sql;
+        let sql = format!("SELECT {list} FROM {table} AS j WHERE {condition}{order} LIMIT {ROWS}");
+        Ok(Rows { columns, rows: self.query(&sql)? })
+    }
+
+    /// The rows of a query, none if it takes too long.
+    pub(super) fn query(&mut self, sql: &str) -> Result<Vec<Vec<Cell>>, StoreError> {
+        match self.reader.sample(sql, PATIENCE) {
+            Err(error) if error.kind == StoreErrorKind::TimedOut => {
+                let note = format!("a sample of table {} took longer than 2 s and was left out", self.subject.live.name);
+                if !self.notes.contains(&note) {
+                    self.notes.push(note);
+                }
+                Ok(Vec::new())
+            }
+            rows => rows,
+        }
+    }
+
+    /// The stored values of a column with few of them: by steps over an index if one begins with the column, by the
+    /// statistics of Postgres, or from the rows that were read.
+    pub(super) fn distinct(&mut self, column: &str, labels: Option<&[String]>, ends: &Rows) -> Result<Vec<Cell>, OpsError> {
+        if let Some(labels) = labels {
+            return Ok(labels.iter().map(|label| Cell::Text(label.clone())).collect());
+        }
+        let leads = self.subject.live.indexes.iter().any(|index| {
+            index.condition.is_none() && index.columns.first().is_some_and(|first| first == column)
+        });
+        let (table, name) = (&self.subject.sql, quoted(column));
+        let sql = if leads {
+            format!(
+                "WITH RECURSIVE step(v) AS (SELECT min({name}) FROM {table} UNION ALL SELECT (SELECT min(t.{name}) FROM {table} AS t \
+                 WHERE t.{name} > step.v) FROM step WHERE step.v IS NOT NULL) SELECT v FROM step WHERE v IS NOT NULL LIMIT {}",
+                STATES + 1
+            )
+        } else {
+            // The newest of many rows, in any order that costs no sorting.
+            format!("SELECT DISTINCT v FROM (SELECT {name} AS v FROM {table} LIMIT 100000) AS some WHERE v IS NOT NULL LIMIT {}", STATES + 1)
+        };
+        let mut values: Vec<Cell> = self.query(&sql)?.into_iter().flatten().collect();
+        if self.engine == Engine::Postgres && !leads {
+            let live = &self.subject.live;
+            let common = format!(
+                "SELECT unnest(most_common_vals::text::text[]) FROM pg_catalog.pg_stats WHERE schemaname = {} AND tablename = {} \
+                 AND attname = {}",
+                literal(&live.schema), literal(&live.name), literal(column)
+            );
+            let is_number = matches!(values.first(), Some(Cell::Integer(_)));
+            for cell in self.query(&common)?.into_iter().flatten() {
+                let text = cell.to_string();
+                values.push(match text.parse() {
+                    Ok(number) if is_number => Cell::Integer(number),
+                    _ if matches!(values.first(), Some(Cell::Integer(_))) => continue,
+                    _ => cell,
+                });
+            }
+        }
+        values.extend(ends.values(column).filter(|value| !value.is_null()).cloned());
+        let mut distinct: Vec<Cell> = Vec::new();
+        for value in values {
+            if !distinct.contains(&value) && distinct.len() <= STATES {
+                distinct.push(value);
+            }
+        }
+        Ok(distinct)
+    }
+
+    /// A column as it is read: long texts cut, and types that have no cell as text.
+    fn read(&self, name: &str, type_name: &str) -> String {
+        let column = format!("j.{}", quoted(name));
+        match self.engine {
+            Engine::Sqlite => format!(
+                "CASE typeof({column}) WHEN 'text' THEN substr({column}, 1, {BYTES}) WHEN 'blob' THEN substr({column}, 1, 64) \
+                 ELSE {column} END"
+            ),
+            Engine::Postgres => {
+                let raw = ["smallint", "integer", "bigint", "boolean", "real", "double", "numeric", "timestamp"];
+                match type_name {
+                    plain if raw.iter().any(|raw| plain.starts_with(raw)) && !plain.ends_with("[]") => column,
+                    "bytea" => format!("pg_catalog.substr({column}, 1, 64)"),
+                    _ => format!("pg_catalog.left({column}::text, {BYTES})"),
+                }
+            }
+        }
+    }
+}
+
+/// The rows of a state that were among others.
+pub(super) fn with_value(rows: &Rows, column: &str, value: &Cell) -> Rows {
+    let at = rows.columns.iter().position(|name| name == column);
+    let is_it = |row: &&Vec<Cell>| at.and_then(|at| row.get(at)).is_some_and(|cell| cell == value);
+    Rows { columns: rows.columns.clone(), rows: rows.rows.iter().filter(is_it).cloned().collect() }
+}

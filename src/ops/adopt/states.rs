@@ -1,0 +1,328 @@
+//! Which rows wait, are in flight and have ended: by a state column, or by the columns that tell it together.
+
+use super::answers::Answers;
+use super::draft::{Draft, Facts, counted, is_unset, of_job};
+use super::roles::{Class, Meaning, Role};
+use super::sample::{Rows, Sampler, with_value};
+use super::table::{Subject, SubjectColumn, table_sql};
+use crate::model::{Cell, Engine};
+use crate::ops::OpsError;
+use crate::output::Grade;
+use crate::preset::ident::{literal, quoted};
+use std::collections::BTreeMap;
+use toml_edit::{Array, InlineTable, Value};
+
+/// What tells the state of a row.
+pub(super) enum Shape {
+    /// One column.
+    Column { name: String, states: Vec<StateSeen> },
+    /// Several columns: the condition for a row in flight, and rows by what they mean.
+    Where { condition: String, groups: BTreeMap<Meaning, Rows> },
+}
+
+/// A stored state with its rows.
+#[derive(Debug, Clone)]
+pub(super) struct StateSeen {
+    pub(super) value: Cell,
+    /// Its name in the lookup table.
+    pub(super) label: Option<String>,
+    pub(super) is_truth: bool,
+    pub(super) rows: Rows,
+    pub(super) meaning: Option<Meaning>,
+    pub(super) grade: Grade,
+    pub(super) why: String,
+}
+
+impl StateSeen {
+    /// The value as people write it.
+    pub(super) fn text(&self) -> String {
+        match (&self.value, self.is_truth) {
+            (Cell::Integer(truth), true) => (*truth != 0).to_string(),
+            (value, _) => value.to_string(),
+        }
+    }
+
+    fn value(&self) -> Value {
+        match (&self.value, self.is_truth) {
+            (Cell::Integer(truth), true) => (*truth != 0).into(),
+            (Cell::Integer(number), false) => (*number).into(),
+            (value, _) => value.to_string().into(),
+        }
+    }
+}
+
+/// The state column: the one that is answered, or the likeliest by name and type.
+pub(super) fn state_column<'s>(subject: &'s Subject, answers: &Answers) -> Option<&'s SubjectColumn> {
+    match answers.get("claim.state") {
+        Some("none") => return None,
+        Some(answer) => return subject.column(answer),
+        None if answers.get("claim.where").is_some() => return None,
+        None => {}
+    }
+    let of_state = || subject.of_role(Role::State);
+    let named = of_state().find(|column| column.labels.is_some()).or_else(|| of_state().find(|column| column.class != Class::Boolean));
+    let by_type = || subject.columns.iter().find(|column| column.labels.is_some() && column.role.is_none());
+    // One flag may be the whole state; several flags, or a flag and an end, are told together.
+    let flags = || subject.columns.iter().filter(|column| column.class == Class::Boolean);
+    let ends = || subject.columns.iter().any(|column| matches!(column.role, Some(Role::Ended(_))));
+    let flag = || flags().find(|column| matches!(column.role, Some(Role::Claimed | Role::State))).filter(|_| flags().count() == 1 && !ends());
+    named.or_else(by_type).or_else(flag)
+}
+
+/// Reads the states and their rows.
+///
+/// # Errors
+/// When the table cannot be read, or the answered condition is refused.
+pub(super) fn shape(sampler: &mut Sampler<'_>, answers: &Answers, ends: &Rows) -> Result<Shape, OpsError> {
+    let subject = sampler.subject;
+    if let Some(column) = state_column(subject, answers) {
+        let states = states(sampler, column, ends)?;
+        return Ok(Shape::Column { name: column.name.clone(), states: with_meanings(subject, answers, states) });
+    }
+    let condition = answers.get("claim.where").map_or_else(|| proposal(subject, sampler.engine), str::to_owned);
+    let mut groups = BTreeMap::new();
+    if condition.is_empty() {
+        return Ok(Shape::Where { condition, groups });
+    }
+    groups.insert(Meaning::InFlight, sampler.rows(&format!("({condition})"), "")?);
+    let over: Vec<String> = ended(subject).map(|column| set_sql(column, sampler.engine)).collect();
+    let over = if over.is_empty() { String::new() } else { format!(" AND NOT ({})", over.join(" OR ")) };
+    let is_not = if sampler.engine == Engine::Postgres { "false" } else { "0" };
+    groups.insert(Meaning::Waiting, sampler.rows(&format!("NOT coalesce(({condition}), {is_not}){over}"), "")?);
+    for column in ended(subject) {
+        let meaning = if column.role == Some(Role::Ended(true)) { Meaning::Failed } else { Meaning::Done };
+        let rows = sampler.rows(&set_sql(column, sampler.engine), "")?;
+        let known = groups.entry(meaning).or_default();
+        *known = known.and(&rows);
+    }
+    Ok(Shape::Where { condition, groups })
+}
+
+fn ended(subject: &Subject) -> impl Iterator<Item = &SubjectColumn> {
+    subject.columns.iter().filter(|column| matches!(column.role, Some(Role::Ended(_))))
+}
+
+/// The condition that a column holds a value.
+fn set_sql(column: &SubjectColumn, engine: Engine) -> String {
+    let name = of_job(&column.name);
+    match (column.class, engine) {
+        (Class::Boolean, Engine::Postgres) => format!("coalesce({name}, false)"),
+        (Class::Boolean, Engine::Sqlite) => format!("coalesce({name}, 0)"),
+        _ => format!("{name} IS NOT NULL"),
+    }
+}
+
+/// The condition that would make a row a claim, by names: begun and not ended.
+fn proposal(subject: &Subject, engine: Engine) -> String {
+    let begun = |column: &&SubjectColumn| column.role == Some(Role::Claimed);
+    let flag = subject.columns.iter().find(|column| begun(column) && column.class == Class::Boolean);
+    let by = |role: Role| subject.of_role(role).next();
+    let Some(begin) = flag.or_else(|| subject.columns.iter().find(begun)).or_else(|| by(Role::Owner)).or_else(|| by(Role::Lease))
+    else {
+        return String::new();
+    };
+    let is_set = |column: &SubjectColumn| match column.class {
+        Class::Boolean => of_job(&column.name),
+        _ => set_sql(column, engine),
+    };
+    let not = |column: &SubjectColumn| match column.class {
+        Class::Boolean => format!("NOT {}", of_job(&column.name)),
+        _ => format!("{} IS NULL", of_job(&column.name)),
+    };
+    std::iter::once(is_set(begin)).chain(ended(subject).map(not)).collect::<Vec<_>>().join(" AND ")
+}
+
+fn states(sampler: &mut Sampler<'_>, column: &SubjectColumn, ends: &Rows) -> Result<Vec<StateSeen>, OpsError> {
+    let labels = lookup(sampler, column)?;
+    let values = sampler.distinct(&column.name, column.labels.as_deref(), ends)?;
+    let is_truth = column.class == Class::Boolean;
+    let mut states = Vec::new();
+    for value in values {
+        let stored = match (&value, is_truth && sampler.engine == Engine::Postgres) {
+            (Cell::Integer(truth), true) => (*truth != 0).to_string(),
+            (Cell::Integer(number), false) => number.to_string(),
+            (value, _) => literal(&value.to_string()),
+        };
+        let mut rows = sampler.rows(&format!("j.{} = {stored}", quoted(&column.name)), "")?;
+        if rows.rows.is_empty() {
+            rows = with_value(ends, &column.name, &value);
+        }
+        let label = labels.iter().find(|(stored, _)| *stored == value.to_string()).map(|(_, label)| label.clone());
+        let (meaning, grade, why) = (None, Grade::Likely, String::new());
+        states.push(StateSeen { value, label, is_truth, rows, meaning, grade, why });
+    }
+    Ok(states)
+}
+
+/// The names of a number's meanings in the table that it refers to.
+fn lookup(sampler: &mut Sampler<'_>, column: &SubjectColumn) -> Result<Vec<(String, String)>, OpsError> {
+    let Some(foreign) = sampler.subject.foreign.iter().find(|foreign| foreign.column == column.name) else { return Ok(Vec::new()) };
+    let live = sampler.reader.live_schema(std::slice::from_ref(&foreign.table))?;
+    let schema = (sampler.engine == Engine::Postgres).then_some(foreign.schema.as_str());
+    let Some(table) = live.table(schema, &foreign.table) else { return Ok(Vec::new()) };
+    let is_label = |class| class == Class::Text;
+    let Some(label) = table.columns.iter().find(|column| column.name != foreign.to && is_label(super::roles::class(&column.type_name)))
+    else {
+        return Ok(Vec::new());
+    };
+    let sql = format!(
+        "SELECT {}, {} FROM {} LIMIT 100",
+        quoted(&foreign.to), quoted(&label.name), table_sql(sampler.engine, &table.schema, &table.name)
+    );
+    let rows = sampler.query(&sql)?;
+    Ok(rows.iter().filter_map(|row| Some((row.first()?.to_string(), row.get(1)?.to_text()?))).collect())
+}
+
+/// Gives each state its meaning: as answered, by its name, or by what its rows hold.
+fn with_meanings(subject: &Subject, answers: &Answers, mut states: Vec<StateSeen>) -> Vec<StateSeen> {
+    let signs: Vec<&str> = signs(subject).collect();
+    let is_idle = |state: &StateSeen| {
+        !state.rows.rows.is_empty() && signs.iter().all(|column| state.rows.values(column).all(is_unset))
+    };
+    let some_hold = states.iter().any(|state| !state.rows.rows.is_empty() && !is_idle(state)) && !signs.is_empty();
+    let over: Vec<&str> = ended(subject).map(|column| column.name.as_str()).collect();
+    for state in &mut states {
+        let text = state.text();
+        let answered = Meaning::ALL.into_iter().find(|meaning| {
+            answers.list(&format!("states.{}", meaning.key())).is_some_and(|list| {
+                list.iter().any(|one| *one == text || state.label.as_deref() == Some(*one))
+            })
+        });
+        let name = state.label.as_deref().unwrap_or(&text);
+        let named = Meaning::of(name);
+        // What is answered is all that is meant: a proposal has no place beside it.
+        let named = named.filter(|meaning| answers.get(&format!("states.{}", meaning.key())).is_none());
+        let has_ended = over.iter().any(|column| state.rows.values(column).any(|cell| !is_unset(cell)));
+        let idle = some_hold && is_idle(state) && !has_ended;
+        (state.meaning, state.grade, state.why) = match (answered, named) {
+            (Some(meaning), _) => (Some(meaning), Grade::Asked, "as answered".to_owned()),
+            (None, Some(Meaning::Waiting)) if idle => {
+                (Some(Meaning::Waiting), Grade::Shown, format!("no claim in {}", counted(&state.rows, "of it")))
+            }
+            (None, Some(meaning)) => (Some(meaning), Grade::Likely, format!("by the name `{name}`")),
+            (None, None) if idle && answers.get("states.waiting").is_none() => {
+                (Some(Meaning::Waiting), Grade::Shown, format!("no claim in {}", counted(&state.rows, "of it")))
+            }
+            (None, None) => (None, Grade::Likely, String::new()),
+        };
+    }
+    // Without a word for it, what holds a claim that has not ended is proposed as in flight: asked, never taken.
+    let is_meant = |states: &[StateSeen]| states.iter().any(|state| state.meaning == Some(Meaning::InFlight));
+    if !is_meant(&states) && answers.get("states.in_flight").is_none() {
+        let unclaimed = |state: &&mut StateSeen| {
+            state.meaning.is_none()
+                && !state.rows.rows.is_empty()
+                && signs.iter().any(|column| state.rows.is_set(column))
+                && over.iter().all(|column| state.rows.values(column).all(is_unset))
+        };
+        for state in states.iter_mut().filter(unclaimed) {
+            state.meaning = Some(Meaning::InFlight);
+        }
+    }
+    states
+}
+
+/// The columns that a claim sets.
+fn signs(subject: &Subject) -> impl Iterator<Item = &str> {
+    let is_sign = |column: &&SubjectColumn| {
+        matches!(column.role, Some(Role::Claimed | Role::Heartbeat | Role::Lease | Role::Owner)) && column.class != Class::Boolean
+    };
+    subject.columns.iter().filter(is_sign).map(|column| column.name.as_str())
+}
+
+/// Drafts what tells the state.
+pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) {
+    let answers = facts.answers;
+    let (name, states) = match &facts.shape {
+        Shape::Column { name, states } => (name, states),
+        Shape::Where { condition, .. } => {
+            draft.key(answers, &["claim", "state"], "'running'", Grade::Likely, "the name of what `where` finds");
+            match answers.get("claim.where") {
+                Some(_) => draft.key(answers, &["claim", "where"], condition.as_str(), Grade::Asked, ""),
+                None => {
+                    let form = if condition.is_empty() { "j.COLUMN IS NOT NULL" } else { condition };
+                    draft.ask("claim.where", "which rows are in flight? there is no state column", Vec::new(), form, !condition.is_empty());
+                }
+            }
+            return;
+        }
+    };
+    let column = facts.subject.column(name);
+    let values = states.len();
+    let reason = format!("by name and type, with {values} different values");
+    draft.key(answers, &["claim", "state"], name.as_str(), Grade::Likely, reason);
+    let watched = facts.watched.and_then(|watched| watched.states(facts.subject, states));
+    for meaning in Meaning::ALL {
+        let of: Vec<&StateSeen> = states.iter().filter(|state| state.meaning == Some(meaning)).collect();
+        let path = ["states", meaning.key()];
+        let key = path.join(".");
+        if meaning == Meaning::InFlight && answers.get(&key).is_none() {
+            match &watched {
+                Some(seen) => draft.keys.push(crate::output::DraftKey::new(
+                    &path, list(states.iter().filter(|state| seen.contains(&state.text()))), Grade::Shown,
+                    "a heartbeat changed on rows of it while it was watched",
+                )),
+                None => {
+                    let form = of.iter().map(|state| state.text()).collect::<Vec<_>>().join(",");
+                    let comment = column.and_then(|column| column.comment.clone()).map(|comment| format!("comment: {comment}"));
+                    let seen = states.iter().map(described).chain(comment).collect();
+                    let form_is = !form.is_empty();
+                    let form = if form_is { form } else { "STATE,STATE".to_owned() };
+                    draft.ask(&key, format!("in which states of `{name}` does a worker hold the job?"), seen, form, form_is);
+                }
+            }
+            continue;
+        }
+        if let Some(said) = answers.list(&key) {
+            let unknown = said.iter().filter(|one| !of.iter().any(|state| state.text() == **one || state.label.as_deref() == Some(**one)));
+            let is_number = states.iter().any(|state| matches!(state.value, Cell::Integer(_)));
+            let others: Vec<Value> = unknown.map(|one| match one.parse::<i64>() {
+                Ok(number) if is_number => number.into(),
+                _ => (*one).into(),
+            }).collect();
+            if !of.is_empty() || !others.is_empty() {
+                let mut value = list(of.into_iter());
+                if let Some(list) = value.as_array_mut() {
+                    others.into_iter().for_each(|other| list.push(other));
+                }
+                draft.answered(&path, value);
+            }
+        } else if let Some(first) = of.first() {
+            let grade = if of.iter().all(|state| state.grade == Grade::Shown) { Grade::Shown } else { Grade::Likely };
+            draft.keys.push(crate::output::DraftKey::new(&path, list(of.iter().copied()), grade, first.why.clone()));
+        } else if meaning == Meaning::Waiting && answers.get("actions") != Some("none") {
+            let seen = states.iter().map(described).collect();
+            draft.ask(&key, format!("in which states of `{name}` does a job wait?"), seen, "STATE", false);
+        }
+    }
+    let rest: Vec<&StateSeen> = states.iter().filter(|state| state.meaning.is_none()).collect();
+    if !rest.is_empty() {
+        let form = rest.iter().map(|state| state.text()).collect::<Vec<_>>().join(",");
+        let seen = rest.iter().map(|state| described(state)).collect();
+        draft.ask(
+            "states.ignored",
+            "what do these states mean? name them under waiting, done, failed or cancelled, or as no matter of the queue",
+            seen, form, true,
+        );
+    }
+}
+
+fn described(state: &StateSeen) -> String {
+    let label = state.label.as_ref().map_or_else(String::new, |label| format!(" ({label})"));
+    let rows = match state.rows.rows.len() {
+        500.. => "500 rows or more".to_owned(),
+        1 => "1 row".to_owned(),
+        rows => format!("{rows} rows"),
+    };
+    format!("{}{label}: {rows}", state.text())
+}
+
+/// States as a list, or as a table where a lookup table names them.
+fn list<'s>(states: impl Iterator<Item = &'s StateSeen>) -> Value {
+    let states: Vec<&StateSeen> = states.collect();
+    if states.iter().any(|state| state.label.is_some()) {
+        let named = states.iter().map(|state| (state.label.clone().unwrap_or_else(|| state.text()), state.value()));
+        return named.collect::<InlineTable>().into();
+    }
+    states.iter().map(|state| state.value()).collect::<Array>().into()
+}

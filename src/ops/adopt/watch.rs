@@ -1,0 +1,158 @@
+//! What changes on rows in flight between two snapshots: a heartbeat beats every name.
+
+use super::answers::Answers;
+use super::draft::is_unset;
+use super::roles::{Class, Meaning, Role};
+use super::sample::{Rows, Sampler};
+use super::states::{Shape, StateSeen, shape};
+use super::table::Subject;
+use super::times::{Spelling, spelling};
+use crate::model::{Cell, Reading, Timestamp};
+use crate::ops::OpsError;
+use crate::ops::confirm::sleep;
+use crate::preset::encoding::{Encoding, Encodings};
+use crate::store::{Limits, Store};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The shortest silence that is drafted for a heartbeat that was seen.
+const SILENCE: Duration = Duration::from_secs(120);
+/// How many of the longest observed steps of a heartbeat make a silence.
+const STEPS: u32 = 10;
+
+/// Times that went forward on a row that stayed in its state.
+#[derive(Debug, Clone, Default)]
+pub struct Watched {
+    changes: Vec<Change>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Change {
+    column: String,
+    /// The row's state; `None` for a row that waits, where columns tell it together.
+    state: String,
+    is_waiting: bool,
+    /// How far the time went forward.
+    step: Duration,
+}
+
+/// One look at the rows, by state and key.
+struct Look {
+    subject: Subject,
+    now: Timestamp,
+    rows: BTreeMap<String, (String, bool, Vec<Cell>)>,
+    all: Rows,
+}
+
+/// Takes two snapshots of the table, so far apart, and compares the rows of both.
+///
+/// # Errors
+/// When the table cannot be read, the time limit runs out, or a signal ends the wait.
+pub fn watch(
+    store: &dyn Store,
+    limits: &Limits,
+    schema: Option<&str>,
+    table: &str,
+    answers: &Answers,
+    apart: Duration,
+) -> Result<Watched, OpsError> {
+    let first = look(store, limits, schema, table, answers)?;
+    sleep(limits, apart)?;
+    let second = look(store, limits, schema, table, answers)?;
+    let mut changes = Vec::new();
+    for (at, column) in first.subject.columns.iter().enumerate() {
+        if matches!(column.class, Class::Boolean | Class::Json) || matches!(column.role, Some(Role::Attempts)) {
+            continue;
+        }
+        let spelled = spelling(&column.type_name, column.class, second.all.values(&column.name), second.now, false);
+        let (Spelling::Known(how, _) | Spelling::NoZone(how, _)) = spelled else { continue };
+        let Ok(encoding) = Encoding::parse(&how) else { continue };
+        let encodings = Encodings::new(encoding, Vec::new());
+        for (key, (state, is_waiting, row)) in &second.rows {
+            let Some((before, _, old)) = first.rows.get(key).filter(|(before, ..)| before == state) else { continue };
+            let read = |row: &Vec<Cell>| row.get(at).map(|cell| encodings.decode(cell));
+            if let (Some(Reading::At(old)), Some(Reading::At(new))) = (read(old), read(row))
+                && new.micros() > old.micros()
+            {
+                let step = new.since(old);
+                changes.push(Change { column: column.name.clone(), state: before.clone(), is_waiting: *is_waiting, step });
+            }
+        }
+    }
+    Ok(Watched { changes })
+}
+
+fn look(
+    store: &dyn Store,
+    limits: &Limits,
+    schema: Option<&str>,
+    table: &str,
+    answers: &Answers,
+) -> Result<Look, OpsError> {
+    let mut reader = store.reader(limits)?;
+    let subject = Subject::find(reader.as_mut(), store.engine(), schema, table)?;
+    let now = reader.now();
+    let mut sampler = Sampler { reader: reader.as_mut(), engine: store.engine(), subject: &subject, notes: Vec::new() };
+    let ends = sampler.ends()?;
+    let shape = shape(&mut sampler, answers, &ends)?;
+    let groups: Vec<(String, bool, Rows)> = match shape {
+        Shape::Column { states, .. } => {
+            let group = |state: StateSeen| (state.text(), state.meaning == Some(Meaning::Waiting), state.rows);
+            states.into_iter().map(group).collect()
+        }
+        Shape::Where { groups, .. } => {
+            let group = |(meaning, rows): (Meaning, Rows)| (meaning.key().to_owned(), meaning == Meaning::Waiting, rows);
+            groups.into_iter().map(group).collect()
+        }
+    };
+    let key = subject.key().unwrap_or_default();
+    let (mut rows, mut all) = (BTreeMap::new(), Rows::default());
+    for (state, is_waiting, group) in groups {
+        all = all.and(&group);
+        let at: Vec<usize> = key.iter().filter_map(|name| group.columns.iter().position(|column| column == name)).collect();
+        for row in group.rows.into_iter().filter(|_| !at.is_empty()) {
+            let id: Vec<String> = at.iter().filter_map(|at| row.get(*at)).map(Cell::to_string).collect();
+            rows.insert(id.join("\u{0}"), (state.clone(), is_waiting, row));
+        }
+    }
+    Ok(Look { subject, now, rows, all })
+}
+
+impl Watched {
+    /// The changes of the column that shows life: one that never changes while a job waits, and no `updated_at` if another does.
+    fn beats(&self, subject: &Subject) -> Vec<&Change> {
+        let is_updated = |change: &Change| subject.column(&change.column).is_some_and(|column| column.role == Some(Role::Updated));
+        let beats = |change: &&Change| {
+            !self.changes.iter().any(|other| other.column == change.column && other.is_waiting)
+        };
+        let mut beating: Vec<&Change> = self.changes.iter().filter(beats).collect();
+        if beating.iter().any(|change| !is_updated(change)) {
+            beating.retain(|change| !is_updated(change));
+        }
+        let first = beating.first().map(|change| change.column.clone());
+        beating.retain(|change| Some(&change.column) == first.as_ref());
+        beating
+    }
+
+    /// The heartbeat's column, a silence that is a multiple of its longest step, and what was seen.
+    pub(super) fn heartbeat(&self, subject: &Subject) -> Option<(String, String, String)> {
+        let beats = self.beats(subject);
+        let longest = beats.iter().map(|change| change.step).max()?;
+        let silence = (longest * STEPS).max(SILENCE);
+        let reason = format!(
+            "it went forward on {} while it was watched, at most {} s at a time",
+            crate::output::format::count(beats.len() as u64, "row", "rows"),
+            longest.as_secs_f64().ceil()
+        );
+        Some((beats.first()?.column.clone(), format!("{}s", silence.as_secs()), reason))
+    }
+
+    /// The states in which the heartbeat changed, if no other state is proposed as in flight.
+    pub(super) fn states(&self, subject: &Subject, states: &[StateSeen]) -> Option<Vec<String>> {
+        let seen: Vec<String> = self.beats(subject).iter().map(|change| change.state.clone()).collect();
+        let is_other = |state: &StateSeen| state.meaning == Some(Meaning::InFlight) && !seen.contains(&state.text());
+        let holds_rows = |state: &&StateSeen| state.rows.rows.iter().any(|row| row.iter().any(|cell| !is_unset(cell)));
+        let others = states.iter().filter(holds_rows).any(is_other);
+        (!seen.is_empty() && !others).then_some(seen)
+    }
+}

@@ -1,0 +1,192 @@
+//! A drafted mapping: its keys with the grade of each, the questions that are open, and what was seen through it.
+
+use super::format::inert;
+use super::{CheckFinding, Job};
+use crate::model::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use toml_edit::{DocumentMut, Item, Table, Value};
+
+/// `jobdoctor.adopt/v1`: the mapping that `adopt` drafts for a table.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Adopt {
+    /// `jobdoctor.adopt/v1`.
+    pub schema: &'static str,
+    /// The store's own time of the sample.
+    #[schemars(with = "String")]
+    pub store_time: Timestamp,
+    /// `postgres` or `sqlite`.
+    pub engine: String,
+    /// The database, without its secrets.
+    pub database: String,
+    /// The table, as the mapping names it.
+    pub table: String,
+    /// The mapping's name.
+    pub name: String,
+    /// True if no question is open.
+    pub complete: bool,
+    /// The mapping, as it stands in a config file.
+    pub toml: String,
+    /// Its keys.
+    pub keys: Vec<DraftKey>,
+    /// What only the operator can settle; their keys are left out.
+    pub questions: Vec<Question>,
+    /// Why the table is no queue, if it does not look like one.
+    pub no_queue: Option<String>,
+    /// What could not be read or found, and what was seen beside the keys.
+    pub notes: Vec<String>,
+    /// What is seen through the draft; null while a question is open.
+    pub proof: Option<Proof>,
+    /// The config file to which the draft was added.
+    pub written: Option<String>,
+}
+
+/// How a key of a draft is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Grade {
+    /// The rows or the catalog show it.
+    Shown,
+    /// Likely, by name and type.
+    Likely,
+    /// The operator was asked, and answered.
+    Asked,
+}
+
+/// One key of a drafted mapping.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct DraftKey {
+    /// Its dotted path below the mapping.
+    pub key: String,
+    #[serde(skip)]
+    path: Vec<String>,
+    /// Its value.
+    #[serde(serialize_with = "as_json")]
+    #[schemars(with = "serde_json::Value")]
+    pub value: Value,
+    /// How it is known.
+    pub grade: Grade,
+    /// Why, in words.
+    pub reason: String,
+}
+
+/// Something that only the operator can settle.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Question {
+    /// The key to answer.
+    pub key: String,
+    /// What is asked.
+    pub question: String,
+    /// What was seen of it.
+    pub seen: Vec<String>,
+    /// The form of an answer, or a proposal that has to be confirmed.
+    pub form: String,
+    /// True if `form` is a proposal, and could be given as it is.
+    pub is_proposal: bool,
+}
+
+/// What is seen through a draft.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Proof {
+    /// True if `check` finds that jobdoctor can list and reclaim here.
+    pub fit: bool,
+    /// Claims in flight.
+    pub in_flight: u64,
+    /// Those that show life.
+    pub alive: u64,
+    /// Those that are stuck.
+    pub stuck: u64,
+    /// Those that cannot be judged.
+    pub unknown: u64,
+    /// Some of the stuck ones, longest silent first.
+    pub jobs: Vec<Job>,
+    /// What `check` finds wrong or costly.
+    pub findings: Vec<CheckFinding>,
+    /// Each action tried on one real row and rolled back, with --dry-run=server.
+    pub tried: Vec<Tried>,
+}
+
+/// An action that was tried on a row, and rolled back.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Tried {
+    /// The action.
+    pub action: String,
+    /// The job; null if none was there to try it on.
+    pub id: Option<String>,
+    /// True if the row left flight as it should; null if the action was not tried.
+    pub ok: Option<bool>,
+    /// What came of it.
+    pub detail: String,
+}
+
+impl Grade {
+    /// The word in comments.
+    pub fn name(self) -> &'static str {
+        match self {
+            Grade::Shown => "shown",
+            Grade::Likely => "likely",
+            Grade::Asked => "asked",
+        }
+    }
+}
+
+impl DraftKey {
+    /// A key by its path.
+    pub fn new(path: &[&str], value: impl Into<Value>, grade: Grade, reason: impl Into<String>) -> DraftKey {
+        let path: Vec<String> = path.iter().map(|part| (*part).to_owned()).collect();
+        DraftKey { key: path.join("."), path, value: value.into(), grade, reason: reason.into() }
+    }
+}
+
+/// The TOML of a mapping, each key with its grade and reason in a comment, under a head of comment lines.
+pub fn mapping_toml(name: &str, head: &[String], keys: &[DraftKey]) -> String {
+    let mut document = DocumentMut::new();
+    document.insert("mapping", Item::Table(implicit()));
+    if let Some(mapping) = document.get_mut("mapping").and_then(Item::as_table_mut) {
+        mapping.insert(name, Item::Table(mapping_table(keys)));
+    }
+    let head: String = head.iter().map(|line| format!("# {}\n", inert(line))).collect();
+    format!("{head}\n{}", document.to_string().trim_start())
+}
+
+/// The table of a mapping, each key with its grade and reason in a comment.
+pub fn mapping_table(keys: &[DraftKey]) -> Table {
+    let mut mapping = implicit();
+    for key in keys {
+        let Some((last, parents)) = key.path.split_last() else { continue };
+        let mut table = &mut mapping;
+        for parent in parents {
+            let entry = table.entry(parent).or_insert_with(|| Item::Table(implicit()));
+            let Some(inner) = entry.as_table_mut() else { return mapping };
+            table = inner;
+        }
+        let mut value = key.value.clone();
+        // A comment ends with its line, so that nothing from the database may break it.
+        value.decor_mut().set_suffix(format!("  # {}: {}", key.grade.name(), inert(&key.reason)));
+        table.insert(last, Item::Value(value));
+    }
+    mapping
+}
+
+/// A table whose header is written only if it has keys of its own.
+fn implicit() -> Table {
+    let mut table = Table::new();
+    table.set_implicit(true);
+    table
+}
+
+fn as_json<S: serde::Serializer>(value: &Value, serializer: S) -> Result<S::Ok, S::Error> {
+    json(value).serialize(serializer)
+}
+
+fn json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::String(text) => text.value().as_str().into(),
+        Value::Integer(number) => (*number.value()).into(),
+        Value::Float(number) => (*number.value()).into(),
+        Value::Boolean(truth) => (*truth.value()).into(),
+        Value::Datetime(time) => time.value().to_string().into(),
+        Value::Array(values) => values.iter().map(json).collect(),
+        Value::InlineTable(table) => table.iter().map(|(key, value)| (key.to_owned(), json(value))).collect(),
+    }
+}
