@@ -5,7 +5,8 @@ use super::{CheckFinding, Job};
 use crate::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
-use toml_edit::{DocumentMut, Item, Table, Value};
+use std::borrow::Cow;
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Key, Table, Value};
 
 /// `jobdoctor.adopt/v1`: the mapping that `adopt` drafts for a table.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -143,29 +144,61 @@ pub fn mapping_toml(name: &str, head: &[String], keys: &[DraftKey]) -> String {
     let mut document = DocumentMut::new();
     document.insert("mapping", Item::Table(implicit()));
     if let Some(mapping) = document.get_mut("mapping").and_then(Item::as_table_mut) {
-        mapping.insert(name, Item::Table(mapping_table(keys)));
+        mapping.insert_formatted(&inert_key(name), Item::Table(mapping_table(keys)));
     }
     let head: String = head.iter().map(|line| format!("# {}\n", inert(line))).collect();
     format!("{head}\n{}", document.to_string().trim_start())
 }
 
-/// The table of a mapping, each key with its grade and reason in a comment.
-pub fn mapping_table(keys: &[DraftKey]) -> Table {
-    let mut mapping = implicit();
+fn mapping_table(keys: &[DraftKey]) -> Table {
+    let mut mapping = Table::new();
     for key in keys {
         let Some((last, parents)) = key.path.split_last() else { continue };
         let mut table = &mut mapping;
         for parent in parents {
-            let entry = table.entry(parent).or_insert_with(|| Item::Table(implicit()));
+            let entry = table.entry_format(&inert_key(parent)).or_insert_with(|| Item::Table(implicit()));
             let Some(inner) = entry.as_table_mut() else { return mapping };
             table = inner;
         }
-        let mut value = key.value.clone();
+        let mut value = inert_value(&key.value);
         // A comment ends with its line, so that nothing from the database may break it.
         value.decor_mut().set_suffix(format!("  # {}: {}", key.grade.name(), inert(&key.reason)));
-        table.insert(last, Item::Value(value));
+        table.insert_formatted(&inert_key(last), Item::Value(value));
     }
     mapping
+}
+
+/// A value whose texts hold nothing that a terminal would act on: such characters are escaped, where toml_edit may write them raw.
+fn inert_value(value: &Value) -> Value {
+    match value {
+        Value::String(text) => escaped(text.value()).and_then(|text| text.parse().ok()).unwrap_or_else(|| value.clone()),
+        Value::Array(values) => values.iter().map(inert_value).collect::<Array>().into(),
+        Value::InlineTable(table) => {
+            let mut inert = InlineTable::new();
+            for (key, value) in table.iter() {
+                inert.insert_formatted(&inert_key(key), inert_value(value));
+            }
+            inert.into()
+        }
+        other => other.clone(),
+    }
+}
+
+fn inert_key(key: &str) -> Key {
+    escaped(key).and_then(|key| key.parse().ok()).unwrap_or_else(|| Key::new(key))
+}
+
+/// A basic string of TOML, for a text that a terminal would act on.
+fn escaped(text: &str) -> Option<String> {
+    if matches!(inert(text), Cow::Borrowed(_)) {
+        return None;
+    }
+    let escape = |c: char| match c {
+        '"' | '\\' => format!("\\{c}"),
+        c if matches!(inert(c.encode_utf8(&mut [0; 4])), Cow::Borrowed(_)) => c.to_string(),
+        c => format!("\\U{:08x}", u32::from(c)),
+    };
+    Some(format!("\"{}\"", text.chars().map(escape).collect::<String>()))
 }
 
 /// A table whose header is written only if it has keys of its own.

@@ -42,7 +42,7 @@ mod unsupported;
 mod verified;
 mod watch;
 
-pub use adopt::{Adopt, DraftKey, Grade, Proof, Question, Tried, mapping_table, mapping_toml};
+pub use adopt::{Adopt, DraftKey, Grade, Proof, Question, Tried, mapping_toml};
 pub use brake::{Brake, Refusal};
 pub use check::{Check, CheckFinding, Severity};
 pub use diagnosis::{Diagnosis, diagnoses};

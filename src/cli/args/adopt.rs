@@ -10,7 +10,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Args)]
 pub struct AdoptArgs {
     /// The table, perhaps with its schema: app.jobs
-    #[arg(value_name = "TABLE", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(id = "adopted", value_name = "TABLE", value_parser = NonEmptyStringValueParser::new())]
     pub table: String,
     /// Call the mapping so [default: the table's name]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]

@@ -47,11 +47,6 @@ impl Answers {
         self.0.get(key).map(String::as_str)
     }
 
-    /// True if the operator wants the key left out.
-    pub(super) fn leaves_out(&self, key: &str) -> bool {
-        self.get(key) == Some("none")
-    }
-
     /// The answer as a list.
     pub(super) fn list(&self, key: &str) -> Option<Vec<&str>> {
         self.get(key).map(|text| if text == "none" { Vec::new() } else { text.split(',').map(str::trim).collect() })

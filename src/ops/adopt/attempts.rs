@@ -26,7 +26,7 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft, can_fail: bool) {
             Some(most) => draft.key(answers, &["attempts", "max"], most, Grade::Likely, "the most that any row has left"),
             None => draft.ask("attempts.max", "with how many attempts does a job begin?", Vec::new(), "5", false),
         },
-        None => draft.notes.push("no column has the most attempts of a job: --answer attempts.max=5, or a job is requeued for ever".to_owned()),
+        None => draft.notes.push("no column has the most attempts that a job may have: without attempts.max a job is requeued for ever".to_owned()),
     }
     let least = |rows: &Rows| extreme(rows, &column, down);
     match (least(&waiting), least(&in_flight)) {

@@ -66,11 +66,6 @@ impl Draft {
         let (question, form) = (question.into(), form.into());
         self.questions.push(Question { key: key.to_owned(), question, seen, form, is_proposal });
     }
-
-    /// True if the key is in the draft.
-    pub(super) fn has(&self, key: &str) -> bool {
-        self.keys.iter().any(|known| known.key == key)
-    }
 }
 
 /// The reason of a key that the operator has settled.

@@ -86,7 +86,7 @@ pub fn adopt(adoption: &Adoption<'_>) -> Result<Adopt, OpsError> {
     keys.sort_by_key(|key| section(&key.key));
     let name = adoption.name.map_or_else(|| name_of(&subject.live.name), str::to_owned);
     if no_queue.is_some() {
-        questions.retain(|question| question.key == "actions");
+        questions.retain(|question| ["actions", "states.in_flight", "claim.where"].contains(&question.key.as_str()));
     }
     let head = head(&subject, engine.name(), &database, now, questions.iter().map(|question| question.key.as_str()));
     Ok(Adopt {
@@ -124,7 +124,7 @@ fn write(facts: &Facts<'_>, draft: &mut Draft, no_queue: Option<&str>) {
         None => draft.ask("claim.key", "which columns tell its rows apart? it has no unique key", Vec::new(), "id", false),
     }
     if let Some(why) = no_queue {
-        let question = format!("table {} does not look like a queue ({why}); list it all the same, without actions?", subject.written);
+        let question = format!("table {} looks like no queue ({why}); list it all the same, without actions?", subject.written);
         draft.ask("actions", question, Vec::new(), "none", true);
     }
     states::draft(facts, draft);

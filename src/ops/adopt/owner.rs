@@ -17,7 +17,6 @@ use toml_edit::InlineTable;
 pub(super) struct OwnersTable {
     /// What the mapping calls it.
     pub(super) written: String,
-    pub(super) sql: String,
     /// Its column that is the owner's name in the jobs' table.
     pub(super) matched: String,
     /// False for a log, in which an owner has many rows.
@@ -65,7 +64,9 @@ pub(super) fn owner_id(subject: &Subject, answers: &Answers, waiting: &Rows, in_
     let json = subject.columns.iter().filter(follows_claims).find_map(keys);
     let by_rows = || {
         let plain = subject.columns.iter().filter(|column| {
-            column.role.is_none() && column.labels.is_none() && matches!(column.class, Class::Text | Class::Other)
+            let is_foreign = subject.foreign.iter().any(|foreign| foreign.column == column.name);
+            let is_name = is_foreign || matches!(column.class, Class::Text | Class::Other);
+            column.role.is_none() && column.labels.is_none() && is_name
         });
         // Of an owner that holds two jobs the value comes twice; a note of its own for each job is no owner.
         let mut plain = plain.filter(follows_claims).filter(|column| {
@@ -176,7 +177,7 @@ fn owners_table(sampler: &mut Sampler<'_>, table: &LiveTable, matched: &str, is_
     let started = columns.iter().find(|column| began(column) && column.class == Class::Time);
     let sql = table_sql(sampler.engine, &table.schema, &table.name);
     let read = format!(
-        "SELECT b FROM (SELECT {0} AS b FROM {sql} LIMIT 100000) AS some WHERE b IS NOT NULL ORDER BY b DESC LIMIT 50",
+        "SELECT b FROM (SELECT {0} AS b FROM {sql} LIMIT 100000) AS sampled WHERE b IS NOT NULL ORDER BY b DESC LIMIT 50",
         quoted(&heartbeat.name)
     );
     let values = sampler.query(&read)?.into_iter().flatten().collect();
@@ -185,7 +186,6 @@ fn owners_table(sampler: &mut Sampler<'_>, table: &LiveTable, matched: &str, is_
     let written = if elsewhere { format!("{}.{}", word(&table.schema), word(&table.name)) } else { table.name.clone() };
     Ok(Some(OwnersTable {
         written,
-        sql,
         matched: matched.to_owned(),
         is_unique: table.is_unique(&[matched]),
         started: started.map(|column| column.name.clone()),

@@ -107,12 +107,13 @@ pub(super) fn role(name: &str, class: Class, is_enum: bool) -> Option<Role> {
     if has(&TRIES) && class == Class::Number {
         return Some(if has(&MOST) { Role::MaxAttempts } else { Role::Attempts });
     }
+    let is_id = words.last().is_some_and(|word| word == "id");
     let is_by = words.last().is_some_and(|word| word == "by");
     let by_a_person = is_by && has(&["created", "updated", "requested", "modified", "submitted", "cancelled", "added"]);
     let fits = |role: Role| match role {
-        Role::Claimed | Role::Ended(_) => !is_by && !is_enum && matches!(class, Class::Time | Class::Number | Class::Text | Class::Boolean),
+        Role::Claimed | Role::Ended(_) => !is_by && !is_id && !is_enum && matches!(class, Class::Time | Class::Number | Class::Text | Class::Boolean),
         Role::Heartbeat | Role::Lease | Role::OtherTime | Role::Updated => {
-            !is_by && matches!(class, Class::Time | Class::Number | Class::Text)
+            !is_by && !is_id && matches!(class, Class::Time | Class::Number | Class::Text)
         }
         Role::State => is_enum || matches!(class, Class::Text | Class::Number | Class::Boolean),
         Role::Owner => !by_a_person && !is_enum && !matches!(class, Class::Time | Class::Boolean),

@@ -118,7 +118,7 @@ impl Sampler<'_> {
             )
         } else {
             // The newest of many rows, in any order that costs no sorting.
-            format!("SELECT DISTINCT v FROM (SELECT {name} AS v FROM {table} LIMIT 100000) AS some WHERE v IS NOT NULL LIMIT {}", STATES + 1)
+            format!("SELECT DISTINCT v FROM (SELECT {name} AS v FROM {table} LIMIT 100000) AS sampled WHERE v IS NOT NULL LIMIT {}", STATES + 1)
         };
         let mut values: Vec<Cell> = self.query(&sql)?.into_iter().flatten().collect();
         if self.engine == Engine::Postgres && !leads {

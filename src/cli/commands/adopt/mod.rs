@@ -131,7 +131,7 @@ fn open(context: &Context, draft: &Adopt, was_asked: bool, given: &[(String, Str
     }
     let keys: Vec<&str> = draft.questions.iter().map(|question| question.key.as_str()).collect();
     let message = match &draft.no_queue {
-        Some(why) => format!("table {} does not look like a queue: {why}", draft.table),
+        Some(why) => format!("table {} is no queue: {why}", draft.table),
         None => {
             let questions = count(keys.len() as u64, "question is open", "questions are open");
             format!("the draft is not complete, {questions}: {}", keys.join(", "))
