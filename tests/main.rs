@@ -8,6 +8,7 @@
     reason = "a test that cannot go on has failed; its helpers stand outside of test functions"
 )]
 
+mod adopt;
 mod bad_input;
 mod brake;
 mod cli;

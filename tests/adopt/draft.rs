@@ -1,0 +1,90 @@
+//! What one run of `adopt` has said: the draft, the grades beside its keys, and the questions that are open.
+
+use crate::support::cli::Ran;
+use crate::support::shop::Shop;
+use std::collections::BTreeSet;
+use std::fs;
+
+/// The draft of a mapping that is called `m`.
+pub struct Draft {
+    pub ran: Ran,
+    document: toml::Table,
+}
+
+impl Draft {
+    /// Runs `adopt` on a table with these answers and flags.
+    pub fn of(shop: &Shop, table: &str, answers: &[String], more: &[&str]) -> Draft {
+        Draft::told(shop.run(&words(table, answers, more)))
+    }
+
+    /// A run that has ended. Its report is TOML, whatever came of it.
+    pub fn told(ran: Ran) -> Draft {
+        let document = ran.stdout.parse().unwrap_or_else(|error| panic!("{error}: {ran:#?}"));
+        Draft { ran, document }
+    }
+
+    /// The keys whose answers are missing from the command line that stderr proposes.
+    pub fn asked(&self) -> BTreeSet<String> {
+        let missing = self.ran.stderr.split("--answer ").skip(1).filter_map(|rest| rest.split_once('='));
+        missing.map(|(key, _)| key.trim_matches(['\'', '"']).to_owned()).collect()
+    }
+
+    /// The value of a dotted key, a list joined by commas.
+    pub fn value(&self, key: &str) -> Option<String> {
+        let mapping = self.document.get("mapping")?.get("m")?;
+        let text = |value: &toml::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        match key.split('.').try_fold(mapping, |at, part| at.get(part))? {
+            toml::Value::Array(list) => Some(list.iter().map(text).collect::<Vec<_>>().join(",")),
+            value => Some(text(value)),
+        }
+    }
+
+    /// The first word of the comment beside a dotted key.
+    pub fn grade(&self, key: &str) -> Option<&str> {
+        let mut section = "";
+        for line in self.ran.stdout.lines() {
+            if let Some(header) = line.strip_prefix("[mapping.m").and_then(|rest| rest.strip_suffix(']')) {
+                section = header.trim_start_matches('.');
+            }
+            let Some((name, value)) = line.split_once('=') else { continue };
+            let name = name.trim().trim_matches('"');
+            if key == format!("{section}.{name}").trim_start_matches('.') {
+                return value.rsplit_once("# ")?.1.split([' ', ':', ',']).next();
+            }
+        }
+        None
+    }
+
+    /// Puts it into a config file, where it is the only mapping.
+    pub fn saved<'s>(&self, shop: &'s Shop) -> Mapping<'s> {
+        let config = shop.doctor.path("m.toml");
+        fs::write(&config, &self.ran.stdout).unwrap();
+        Mapping { shop, config: config.display().to_string() }
+    }
+}
+
+/// The command line of `adopt`.
+pub fn words<'a>(table: &'a str, answers: &'a [String], more: &[&'a str]) -> Vec<&'a str> {
+    let mut words = vec!["adopt", table, "--name", "m"];
+    words.extend(answers.iter().flat_map(|answer| ["--answer", answer.as_str()]));
+    words.extend(more);
+    words
+}
+
+/// A draft in force.
+pub struct Mapping<'s> {
+    shop: &'s Shop,
+    config: String,
+}
+
+impl Mapping<'_> {
+    /// Runs a command on the table through the mapping.
+    pub fn run(&self, words: &[&str]) -> Ran {
+        self.shop.run(&[words, &["--config", &self.config, "--preset", "m"]].concat())
+    }
+
+    /// The ids of the stuck jobs.
+    pub fn stuck(&self) -> BTreeSet<String> {
+        self.run(&["stale", "-o", "name"]).exits(0).stdout.lines().map(str::to_owned).collect()
+    }
+}

@@ -1,0 +1,98 @@
+//! Tables that are not there, that are empty, that are views, and tables that are no queue.
+
+use super::draft::Draft;
+use crate::support::shop::{Shop, on_both};
+use std::collections::BTreeSet;
+
+fn asked(draft: &Draft) -> Vec<String> {
+    draft.asked().into_iter().collect()
+}
+
+fn time(shop: &Shop) -> &'static str {
+    if shop.is_postgres() { "timestamptz" } else { "integer" }
+}
+
+fn print_queue(shop: &Shop) {
+    let time = time(shop);
+    shop.sql(&format!(
+        "CREATE TABLE print_queue (id integer PRIMARY KEY, status text NOT NULL, worker text, started {time}, tries integer NOT NULL DEFAULT 0)"
+    ));
+}
+
+#[test]
+fn a_table_that_is_not_there_is_named_with_its_nearest() {
+    on_both(|shop| {
+        print_queue(shop);
+        let ran = shop.run(&["adopt", "print_quue"]).exits(66);
+        assert_eq!(ran.stdout, "");
+        assert!(ran.stderr.contains("print_quue") && ran.stderr.contains("print_queue"), "{ran:#?}");
+        let machine = shop.run(&["adopt", "print_quue", "-o", "json"]).exits(66);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&machine.stderr).unwrap()["schema"], "jobdoctor.error/v1");
+    });
+}
+
+/// Without rows nothing is shown: everything that rows would tell is asked.
+#[test]
+fn an_empty_table_asks_for_what_rows_would_tell() {
+    on_both(|shop| {
+        print_queue(shop);
+        let draft = Draft::of(shop, "print_queue", &[], &[]);
+        assert_eq!(draft.ran.code, 78, "{:#?}", draft.ran);
+        let asked = draft.asked();
+        for key in ["states.in_flight", "states.waiting", "claim.liveness", "attempts.counted"] {
+            assert!(asked.contains(key), "{key} in {asked:?}: {:#?}", draft.ran);
+        }
+        let shown = asked.iter().find(|key| draft.value(key).is_some());
+        assert_eq!(shown, None, "{}", draft.ran.stdout);
+    });
+}
+
+/// A view has no key of its own, and whether it can be written nobody says.
+#[test]
+fn a_view_asks_for_its_key() {
+    on_both(|shop| {
+        print_queue(shop);
+        shop.sql(
+            "INSERT INTO print_queue (id, status, worker) VALUES (1, 'running', 'w1'), (2, 'waiting', NULL);
+             CREATE VIEW open_prints AS SELECT * FROM print_queue WHERE status <> 'done'",
+        );
+        let draft = Draft::of(shop, "open_prints", &[], &[]);
+        assert_eq!((draft.ran.code, draft.value("claim.key")), (78, None), "{:#?}", draft.ran);
+        assert!(draft.asked().contains("claim.key"), "{:#?}", draft.ran);
+    });
+}
+
+/// Orders that other tables refer to, and subscriptions that have a status: neither is worked on by anybody.
+#[test]
+fn a_table_that_is_no_queue_is_called_so() {
+    on_both(|shop| {
+        let time = time(shop);
+        shop.sql(&format!(
+            "CREATE TABLE orders (id integer PRIMARY KEY, customer text NOT NULL, status text NOT NULL, total_cents integer NOT NULL, ordered_at {time});
+             CREATE TABLE order_lines (order_id integer NOT NULL REFERENCES orders (id), sku text NOT NULL, quantity integer NOT NULL);
+             CREATE TABLE refunds (id integer PRIMARY KEY, order_id integer NOT NULL REFERENCES orders (id), cents integer);
+             INSERT INTO orders VALUES (1, 'a', 'open', 100, {{ago 900}}), (2, 'b', 'shipped', 200, {{ago 800}}), (3, 'c', 'processing', 9, {{ago 70}});
+             INSERT INTO order_lines VALUES (1, 'x', 1), (2, 'y', 2);
+             CREATE TABLE subscriptions (account text PRIMARY KEY, plan text NOT NULL, status text NOT NULL, renews_on {time});
+             INSERT INTO subscriptions VALUES ('a', 'pro', 'active', {{ago -9000}}), ('b', 'free', 'cancelled', NULL), ('c', 'pro', 'pending', {{ago -99}})"
+        ));
+        for (table, in_flight) in
+            [("orders", "states.in_flight=processing"), ("subscriptions", "states.in_flight=active")]
+        {
+            let draft = Draft::of(shop, table, &[], &[]);
+            assert_eq!(
+                (draft.ran.code, asked(&draft)),
+                (78, vec!["actions".into(), "states.in_flight".into()]),
+                "{:#?}",
+                draft.ran
+            );
+            assert!(draft.ran.stderr.contains("no queue"), "{:#?}", draft.ran);
+            // To list its rows is all that is offered.
+            let answers = ["actions=none".to_owned(), in_flight.to_owned()];
+            let listing = Draft::of(shop, table, &answers, &[]);
+            let open: BTreeSet<String> = listing.asked().into_iter().filter(|key| key != "states.ignored").collect();
+            assert_eq!(open, BTreeSet::new(), "{:#?}", listing.ran);
+            assert_eq!(listing.value("action"), None, "{}", listing.ran.stdout);
+        }
+    });
+}
