@@ -35,7 +35,9 @@ pub struct Fixture {
     pub wrong: Vec<String>,
     /// What living workers write, again and again.
     pub beats: Option<String>,
-    /// What `--watch` makes of it.
+    /// What others write to rows in flight, whether their workers live or not: no look at it answers a question.
+    pub noise: Option<String>,
+    /// What `--watch` makes of the beats.
     pub watched: Option<Watched>,
     /// Jobs in flight whose worker lives.
     pub alive: Vec<String>,

@@ -96,3 +96,32 @@ fn a_table_that_is_no_queue_is_called_so() {
         }
     });
 }
+
+/// A lease ends an unknown while ahead: six hours from now in Chicago read as now in UTC, and then every living worker's lease has ended.
+#[test]
+fn the_zone_of_a_lease_is_asked_even_if_it_ends_near_now_on_postgres() {
+    let shop = Shop::on_postgres();
+    shop.sql(
+        "CREATE TABLE night_shift (id integer PRIMARY KEY, status text NOT NULL, worker text, leased_until timestamp);
+         INSERT INTO night_shift SELECT n, 'running', 'w' || n % 2, (now() AT TIME ZONE 'UTC') + n * interval '20 s' FROM generate_series(1, 6) AS n;
+         INSERT INTO night_shift SELECT n, 'queued' FROM generate_series(7, 12) AS n",
+    );
+    let draft = Draft::of(&shop, "night_shift", &["claim.liveness=lease leased_until".to_owned()], &[]);
+    assert_eq!(asked(&draft), ["states.in_flight", "time.leased_until"], "{:#?}", draft.ran);
+    assert_eq!(draft.value("time"), None, "{}", draft.ran.stdout);
+}
+
+/// Jobs that are held back wait as well, but no worker takes them: a job of a dead worker goes where it came from.
+#[test]
+fn a_job_never_goes_to_a_state_in_which_jobs_are_held_back() {
+    on_both(|shop| {
+        print_queue(shop);
+        shop.sql(
+            "INSERT INTO print_queue (id, status, worker, started) VALUES (1, 'running', 'w1', {ago 9000}), (2, 'running', 'w2', {ago 3});
+             INSERT INTO print_queue (id, status) VALUES (3, 'on_hold'), (4, 'on_hold'), (5, 'on_hold'), (6, 'queued'), (7, 'on_hold')",
+        );
+        let answers = ["states.in_flight=running".to_owned(), "claim.liveness=age started 30m".to_owned()];
+        let draft = Draft::of(shop, "print_queue", &answers, &[]);
+        assert_eq!(draft.value("action.requeue.to"), Some("queued".to_owned()), "{}", draft.ran.stdout);
+    });
+}

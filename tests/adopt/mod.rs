@@ -7,6 +7,7 @@ mod misfits;
 mod nightly;
 mod play;
 mod rights;
+mod terminal;
 mod written;
 
 #[test]

@@ -1,7 +1,7 @@
 //! Plays one fixture from the first question to the worker that claims the jobs again.
 
 use super::draft::{Draft, words};
-use super::fixture::{Fixture, Watched};
+use super::fixture::Fixture;
 use crate::support::shop::Shop;
 use std::collections::BTreeSet;
 use std::thread;
@@ -49,12 +49,21 @@ fn play(fixture: &Fixture) {
     let proof = [format!("{in_flight} in flight"), format!("{} stuck", fixture.stuck.len())];
     assert!(proof.iter().all(|part| complete.ran.stderr.contains(part)), "{proof:?} in {}", complete.ran.stderr);
 
-    if let (Some(beats), Some(watched)) = (&fixture.beats, &fixture.watched) {
-        watch(fixture, &shop, beats, watched);
-    }
     if !fixture.wrong.is_empty() {
         let kills = draft(&wrongly(fixture), &[]).saved(&shop).stuck();
         assert!(!kills.is_subset(&set(&fixture.stuck)), "this trap harms nobody: {kills:?}");
+    }
+    if let Some(noise) = &fixture.noise {
+        let draft = watch(fixture, &shop, noise);
+        assert_eq!((draft.asked(), draft.value("claim.liveness")), (set(&fixture.asked), None), "{:#?}", draft.ran);
+    }
+    if let (Some(beats), Some(watched)) = (&fixture.beats, &fixture.watched) {
+        let draft = watch(fixture, &shop, beats);
+        assert_eq!(draft.asked(), set(&watched.asked), "{:#?}", draft.ran);
+        assert_eq!(draft.grade("claim.liveness"), Some("shown"), "{}", draft.ran.stdout);
+        let liveness = draft.value("claim.liveness").unwrap_or_default();
+        assert!(liveness.contains(&format!("\"{}\"", watched.heartbeat)), "{liveness}");
+        assert_eq!(draft.saved(&shop).stuck(), set(&fixture.stuck), "{}", draft.ran.stdout);
     }
 
     let before = fixture.rows(&shop);
@@ -65,19 +74,14 @@ fn play(fixture: &Fixture) {
     assert_eq!(claimable, set(&fixture.claimable), "what the worker would claim");
 }
 
-/// While workers beat, the column in which they do is the sign of life, and its rows are in flight.
-fn watch(fixture: &Fixture, shop: &Shop, beats: &str, watched: &Watched) {
+/// The draft after a look at rows to which this is written all the while.
+fn watch(fixture: &Fixture, shop: &Shop, writes: &str) -> Draft {
     let mut running = shop.doctor.start(&shop.with_db(&words(&fixture.table, &[], &["--watch", "2s"])));
     while !running.has_ended() {
-        shop.sql(beats);
+        shop.sql(writes);
         thread::sleep(Duration::from_millis(500));
     }
-    let draft = Draft::told(running.wait());
-    assert_eq!(draft.asked(), set(&watched.asked), "{:#?}", draft.ran);
-    assert_eq!(draft.grade("claim.liveness"), Some("shown"), "{}", draft.ran.stdout);
-    let liveness = draft.value("claim.liveness").unwrap_or_default();
-    assert!(liveness.contains(&format!("\"{}\"", watched.heartbeat)), "{liveness}");
-    assert_eq!(draft.saved(shop).stuck(), set(&fixture.stuck), "{}", draft.ran.stdout);
+    Draft::told(running.wait())
 }
 
 /// The answers with the wrong ones in place of theirs.

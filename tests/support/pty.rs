@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Stdio};
@@ -60,6 +60,11 @@ impl OnTerminal {
         });
         drop(command);
         OnTerminal { child, main, side: Some(side), seen, reads: Some(reads) }
+    }
+
+    /// Types a line.
+    pub fn types(&self, line: &str) {
+        File::from(self.main.try_clone().unwrap()).write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
     /// Makes the terminal another size.
