@@ -33,7 +33,9 @@ pub(super) fn read_line(interrupt: &Interrupt) -> Result<Option<String>, CliErro
         match receiver.recv_timeout(NOTICE) {
             Ok(Ok((0, _))) => return Ok(None),
             Ok(Ok((_, line))) => return Ok(Some(line.trim().to_owned())),
-            Ok(Err(error)) => return Err(CliError::new(Exit::NoInput, format!("the terminal cannot be read: {error}"))),
+            Ok(Err(error)) => {
+                return Err(CliError::new(Exit::NoInput, format!("the terminal cannot be read: {error}")));
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(None),
         }

@@ -15,8 +15,11 @@ pub enum Remedy {
     ApplyInstead,
     /// Wait for the sweep lock.
     WaitForSweepLock,
-    /// Name a preset, or describe the table in a mapping.
-    NameOrMap,
+    /// Name a preset, or draft a mapping of the table.
+    NameOrMap {
+        /// True if the error names the preset that the tables resemble most.
+        has_nearest: bool,
+    },
     /// Make a new ledger.
     MakeLedger,
 }

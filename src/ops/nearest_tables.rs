@@ -4,14 +4,14 @@ use crate::model::{Engine, Remedy};
 use crate::preset::{Place, SpecError, all_tables_sql, candidates, columns_of_tables, did_you_mean};
 use crate::store::{Reader, StoreError};
 
-/// Names the tables that look like a queue in the error that none was recognised, unless a table was named.
+/// Names the tables that look like a queue in the error that none was recognised, unless a table or the nearest preset is named.
 pub(super) fn with_candidates(
     mut error: SpecError,
     reader: &mut dyn Reader,
     engine: Engine,
     place: &Place,
 ) -> SpecError {
-    if error.remedy == Some(Remedy::NameOrMap) && place.table.is_none() {
+    if error.remedy == Some(Remedy::NameOrMap { has_nearest: false }) && place.table.is_none() {
         // The error is worth more than these names, so that a query which fails changes nothing.
         let columns = reader.texts(&columns_of_tables(engine)).unwrap_or_default();
         let tables = candidates(&columns);

@@ -171,7 +171,9 @@ fn mapping_table(keys: &[DraftKey]) -> Table {
 /// A value whose texts hold nothing that a terminal would act on: such characters are escaped, where toml_edit may write them raw.
 fn inert_value(value: &Value) -> Value {
     match value {
-        Value::String(text) => escaped(text.value()).and_then(|text| text.parse().ok()).unwrap_or_else(|| value.clone()),
+        Value::String(text) => {
+            escaped(text.value()).and_then(|text| text.parse().ok()).unwrap_or_else(|| value.clone())
+        }
         Value::Array(values) => values.iter().map(inert_value).collect::<Array>().into(),
         Value::InlineTable(table) => {
             let mut inert = InlineTable::new();

@@ -15,7 +15,7 @@ pub const SAY_THRESHOLD: &str = "say it with --older, or with `older` of the tar
 pub const RESTART_ALL: &str = "stop every worker and use `jobdoctor sweep --restart --all-owners`";
 /// For a mapping without a sign of life and without a claim time.
 pub const NAME_CLAIM_TIME: &str = "name the column that says when a job was claimed in the mapping's [claim]: claimed_at = \"...\", and \
-                                   liveness, see `jobdoctor help mapping`; without one, stop every worker and use \
+                                   liveness, which `jobdoctor adopt TABLE` proposes; without one, stop every worker and use \
                                    `jobdoctor sweep --restart --all-owners`";
 /// For a view that SQLite cannot write to.
 pub const NAME_TABLE: &str = "name the table behind the view with --table";

@@ -13,9 +13,9 @@ pub fn remedy(remedy: Remedy) -> &'static str {
         Remedy::Write => "or run `jobdoctor reclaim --apply`",
         Remedy::ApplyInstead => "let jobdoctor do it: --apply instead of --emit-sql",
         Remedy::WaitForSweepLock => "or let this one wait with --lock-wait 30s",
-        Remedy::NameOrMap => {
-            "name a preset with --preset (`jobdoctor presets` lists them); or describe your own table in a mapping \
-             (`jobdoctor help mapping`, docs/mapping.md) and name that"
+        Remedy::NameOrMap { .. } => {
+            "draft a mapping of your own table with `jobdoctor adopt TABLE` (`jobdoctor help mapping`); or name a preset with \
+             --preset (`jobdoctor presets` lists them)"
         }
         Remedy::MakeLedger => "then make the ledger anew with `jobdoctor init --ledger`",
     }

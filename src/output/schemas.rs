@@ -1,7 +1,7 @@
 use super::presets::{PresetPage, Presets};
 use super::{
-    Adopt, Check, Env, ErrorDocument, Health, History, HistoryOne, Init, LogLine, Owners, Reclaim, SavedPlan, Show, Stale,
-    Stats, StatsRuntimes, Targets, Undo, WatchLine,
+    Adopt, Check, Env, ErrorDocument, Health, History, HistoryOne, Init, LogLine, Owners, Reclaim, SavedPlan, Show,
+    Stale, Stats, StatsRuntimes, Targets, Undo, WatchLine,
 };
 use schemars::{Schema, schema_for};
 

@@ -23,8 +23,9 @@ pub fn detect<'a>(catalog: &'a Catalog, live: &LiveSchema, place: &Place) -> Res
             if let Some(why) = missing(catalog, live, place).or_else(|| on_another_engine(catalog, live, place)) {
                 return Err(SpecError::whole("detection", why));
             }
-            let mut error = SpecError::whole("detection", unrecognised(catalog, live, place));
-            error.remedy = Some(Remedy::NameOrMap);
+            let (why, has_nearest) = unrecognised(catalog, live, place);
+            let mut error = SpecError::whole("detection", why);
+            error.remedy = Some(Remedy::NameOrMap { has_nearest });
             Err(error)
         }
         several => {
@@ -247,10 +248,12 @@ fn lacking(wanted: &Detect, table: &LiveTable) -> Vec<String> {
 const DIFFERENCES: usize = 2;
 
 /// How the tables differ from those of the preset that they resemble most.
-fn unrecognised(catalog: &Catalog, live: &LiveSchema, place: &Place) -> String {
+fn unrecognised(catalog: &Catalog, live: &LiveSchema, place: &Place) -> (String, bool) {
     let known = catalog.iter().filter(|preset| preset.knows(live.engine));
     let nearest = known.filter_map(|preset| Some((preset, differences(preset, live, place)?)));
-    let why = match nearest.min_by_key(|(_, (_, distance))| *distance) {
+    let nearest = nearest.min_by_key(|(_, (_, distance))| *distance);
+    let has_nearest = nearest.is_some();
+    let why = match nearest {
         Some((preset, (differences, _))) => {
             let mut named = String::new();
             let mut last = "";
@@ -273,7 +276,7 @@ fn unrecognised(catalog: &Catalog, live: &LiveSchema, place: &Place) -> String {
             format!("tables of interest here: {}", seen.into_iter().collect::<Vec<_>>().join(", "))
         }
     };
-    format!("no known queue was recognised; {why}")
+    (format!("no known queue was recognised; {why}"), has_nearest)
 }
 
 /// What keeps tables that have a preset's names from being its, such as another version: what differs, with the column that is

@@ -8,25 +8,29 @@ use std::fs;
 /// The draft of a mapping that is called `m`.
 pub struct Draft {
     pub ran: Ran,
+    /// The keys that were answered, which the proposed command line repeats.
+    answered: BTreeSet<String>,
     document: toml::Table,
 }
 
 impl Draft {
     /// Runs `adopt` on a table with these answers and flags.
     pub fn of(shop: &Shop, table: &str, answers: &[String], more: &[&str]) -> Draft {
-        Draft::told(shop.run(&words(table, answers, more)))
+        let answered = answers.iter().filter_map(|answer| Some(answer.split_once('=')?.0.to_owned())).collect();
+        Draft { answered, ..Draft::told(shop.run(&words(table, answers, more))) }
     }
 
     /// A run that has ended. Its report is TOML, whatever came of it.
     pub fn told(ran: Ran) -> Draft {
         let document = ran.stdout.parse().unwrap_or_else(|error| panic!("{error}: {ran:#?}"));
-        Draft { ran, document }
+        Draft { ran, answered: BTreeSet::new(), document }
     }
 
     /// The keys whose answers are missing from the command line that stderr proposes.
     pub fn asked(&self) -> BTreeSet<String> {
         let missing = self.ran.stderr.split("--answer ").skip(1).filter_map(|rest| rest.split_once('='));
-        missing.map(|(key, _)| key.trim_matches(['\'', '"']).to_owned()).collect()
+        let keys = missing.map(|(key, _)| key.trim_matches(['\'', '"']).to_owned());
+        keys.filter(|key| !self.answered.contains(key)).collect()
     }
 
     /// The value of a dotted key, a list joined by commas.

@@ -58,13 +58,13 @@ macro_rules! commands {
     };
 }
 
-commands! { check completions demo env generate health help history init man owners presets reclaim schema show stale stats sweep undo }
+commands! { adopt check completions demo env generate health help history init man owners presets reclaim schema show stale stats sweep undo }
 
 #[test]
 fn examples_fit_their_lines() {
     for command in [
-        "", "check", "demo", "health", "history", "init", "owners", "presets", "reclaim", "schema", "show", "stale",
-        "stats", "sweep", "undo",
+        "", "adopt", "check", "demo", "health", "history", "init", "owners", "presets", "reclaim", "schema", "show",
+        "stale", "stats", "sweep", "undo",
     ] {
         let arguments: Vec<&str> = [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
         // A plugin's help is no check, so to a monitoring system nothing is known.

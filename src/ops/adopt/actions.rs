@@ -30,7 +30,7 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) -> (bool, Vec<String>)
     }
     let to = match &facts.shape {
         Shape::Where { .. } => Some("waiting".to_owned()),
-        Shape::Column { .. } => state(facts, Meaning::Waiting),
+        Shape::Column { .. } => states(facts, Meaning::Waiting).into_iter().next(),
     };
     let shown = |rows: &Rows, what: &str| match rows.rows.is_empty() {
         true => (Grade::Likely, "by name and type: no such row was read".to_owned()),
@@ -44,10 +44,11 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) -> (bool, Vec<String>)
     let mut fail = as_in(facts, &failed);
     let ended: Vec<&SubjectColumn> = facts.subject.of_role(Role::Ended(true)).collect();
     let to = match &facts.shape {
-        Shape::Column { .. } => state(facts, Meaning::Failed),
+        Shape::Column { .. } => states(facts, Meaning::Failed).into_iter().next(),
         Shape::Where { .. } => {
             for column in &ended {
-                let is_known = fail.stamp.contains(&column.name) || fail.set.iter().any(|(name, _)| *name == column.name);
+                let is_known =
+                    fail.stamp.contains(&column.name) || fail.set.iter().any(|(name, _)| *name == column.name);
                 match column.class {
                     _ if is_known => {}
                     Class::Boolean => fail.set.push((column.name.clone(), "true".into())),
@@ -77,7 +78,13 @@ fn write(facts: &Facts<'_>, draft: &mut Draft, action: &str, writes: Writes, (gr
         }
     }
     if !writes.set.is_empty() {
-        draft.key(facts.answers, &["action", action, "set"], writes.set.into_iter().collect::<InlineTable>(), grade, reason);
+        draft.key(
+            facts.answers,
+            &["action", action, "set"],
+            writes.set.into_iter().collect::<InlineTable>(),
+            grade,
+            reason,
+        );
     }
 }
 
@@ -93,7 +100,10 @@ fn as_in(facts: &Facts<'_>, rows: &Rows) -> Writes {
     let is_open = |column: &&SubjectColumn| {
         !key.contains(&column.name)
             && Some(&column.name) != state
-            && !matches!(column.role, Some(Role::Attempts | Role::MaxAttempts | Role::Payload | Role::Kind | Role::Queue))
+            && !matches!(
+                column.role,
+                Some(Role::Attempts | Role::MaxAttempts | Role::Payload | Role::Kind | Role::Queue)
+            )
     };
     let owner = owner_id(facts.subject, facts.answers, &facts.rows(Meaning::Waiting), &in_flight);
     for column in facts.subject.columns.iter().filter(is_open) {
@@ -101,12 +111,17 @@ fn as_in(facts: &Facts<'_>, rows: &Rows) -> Writes {
         let sets = in_flight.values(name).any(|cell| !cell.is_null());
         if rows.is_null(name) && sets {
             writes.clear.push(name.clone());
-        } else if matches!(column.role, Some(Role::Ended(_))) && column.class != Class::Boolean && in_flight.is_null(name) && rows.is_set(name) {
+        } else if matches!(column.role, Some(Role::Ended(_)))
+            && column.class != Class::Boolean
+            && in_flight.is_null(name)
+            && rows.is_set(name)
+        {
             writes.stamp.push(name.clone());
         } else if let Some(agreed) = rows.agreed(name).filter(|agreed| !agreed.is_null()) {
             let differs = !in_flight.rows.is_empty() && in_flight.values(name).all(|cell| cell != agreed);
             let is_owner = owner == Some(OwnerId::Column(name.clone()));
-            let is_sign = is_owner || matches!(column.role, Some(Role::Claimed | Role::Heartbeat | Role::Lease | Role::Owner));
+            let is_sign =
+                is_owner || matches!(column.role, Some(Role::Claimed | Role::Heartbeat | Role::Lease | Role::Owner));
             let stands_for_none = is_sign && is_unset(agreed);
             if differs && (column.class == Class::Boolean || stands_for_none) {
                 writes.set.push((name.clone(), stored(facts.engine, column, agreed).into()));
@@ -140,11 +155,11 @@ fn by_name(facts: &Facts<'_>) -> Vec<String> {
     columns
 }
 
-/// The state to move a job to: of several the one with most rows.
-fn state(facts: &Facts<'_>, meaning: Meaning) -> Option<String> {
-    let Shape::Column { states, .. } = &facts.shape else { return None };
-    let of = states.iter().filter(|state| state.meaning == Some(meaning));
-    // Of equals the first one.
-    let most = of.rev().max_by_key(|state| state.rows.rows.len())?;
-    Some(most.label.clone().unwrap_or_else(|| most.text()))
+/// The states of that meaning, by the names that the mapping gives them: those that are named for it first, then by their rows.
+fn states(facts: &Facts<'_>, meaning: Meaning) -> Vec<String> {
+    let Shape::Column { states, .. } = &facts.shape else { return Vec::new() };
+    let mut of: Vec<_> = states.iter().filter(|state| state.meaning == Some(meaning)).collect();
+    let name = |state: &&super::states::StateSeen| state.label.clone().unwrap_or_else(|| state.text());
+    of.sort_by_key(|state| (Meaning::of(&name(state)) != Some(meaning), std::cmp::Reverse(state.rows.rows.len())));
+    of.iter().map(name).collect()
 }

@@ -23,10 +23,15 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft, can_fail: bool) {
         Some(most) => draft.key(answers, &["attempts", "max"], most.name.as_str(), Grade::Likely, "by name and type"),
         None if answers.get("attempts.max").is_some() => draft.key(answers, &["attempts", "max"], 0, Grade::Asked, ""),
         None if down => match extreme(&waiting.and(&in_flight), &column, down) {
-            Some(most) => draft.key(answers, &["attempts", "max"], most, Grade::Likely, "the most that any row has left"),
+            Some(most) => {
+                draft.key(answers, &["attempts", "max"], most, Grade::Likely, "the most that any row has left")
+            }
             None => draft.ask("attempts.max", "with how many attempts does a job begin?", Vec::new(), "5", false),
         },
-        None => draft.notes.push("no column has the most attempts that a job may have: without attempts.max a job is requeued for ever".to_owned()),
+        None => draft.notes.push(
+            "no column has the most attempts that a job may have: without attempts.max a job is requeued for ever"
+                .to_owned(),
+        ),
     }
     let least = |rows: &Rows| extreme(rows, &column, down);
     match (least(&waiting), least(&in_flight)) {
@@ -36,17 +41,27 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft, can_fail: bool) {
             draft.key(answers, &["attempts", "counted"], "at claim", Grade::Shown, reason);
         }
         (Some(waits), Some(_)) => {
-            let reason = format!("a job that was never tried has {waits} while it waits, and one in flight no more than that");
+            let reason =
+                format!("a job that was never tried has {waits} while it waits, and one in flight no more than that");
             draft.key(answers, &["attempts", "counted"], "on error", Grade::Likely, reason);
         }
-        _ if answers.get("attempts.counted").is_some() => draft.key(answers, &["attempts", "counted"], "", Grade::Asked, ""),
+        _ if answers.get("attempts.counted").is_some() => {
+            draft.key(answers, &["attempts", "counted"], "", Grade::Asked, "")
+        }
         _ => {
-            let question = format!("when does `{column}` count a run: at claim, on error, at end, at next claim or at reclaim?");
+            let question =
+                format!("when does `{column}` count a run: at claim, on error, at end, at next claim or at reclaim?");
             draft.ask("attempts.counted", question, Vec::new(), "at claim", false);
         }
     }
     if !can_fail {
-        draft.key(answers, &["attempts", "exhausted"], "leave", Grade::Likely, "no state or column for a job that failed was found");
+        draft.key(
+            answers,
+            &["attempts", "exhausted"],
+            "leave",
+            Grade::Likely,
+            "no state or column for a job that failed was found",
+        );
     }
 }
 

@@ -1,10 +1,10 @@
 //! The draft under way: keys with their grades, and open questions.
 
 use super::answers::{self, Answers};
+use super::roles::Meaning;
 use super::sample::Rows;
 use super::states::{Shape, StateSeen};
 use super::table::Subject;
-use super::roles::Meaning;
 use crate::model::{Cell, Engine, Timestamp};
 use crate::output::{DraftKey, Grade, Question};
 use crate::preset::ident::quoted;
@@ -47,11 +47,20 @@ pub(super) struct Draft {
 
 impl Draft {
     /// Adds a key, unless the operator left it out or has answered it otherwise.
-    pub(super) fn key(&mut self, answers: &Answers, path: &[&str], value: impl Into<Value>, grade: Grade, reason: impl Into<String>) {
+    pub(super) fn key(
+        &mut self,
+        answers: &Answers,
+        path: &[&str],
+        value: impl Into<Value>,
+        grade: Grade,
+        reason: impl Into<String>,
+    ) {
         let dotted = path.join(".");
         match answers.get(&dotted) {
             Some("none") => {}
-            Some(answer) => self.keys.push(DraftKey::new(path, answers::value(&dotted, answer), Grade::Asked, ANSWERED)),
+            Some(answer) => {
+                self.keys.push(DraftKey::new(path, answers::value(&dotted, answer), Grade::Asked, ANSWERED))
+            }
             None => self.keys.push(DraftKey::new(path, value, grade, reason)),
         }
     }
@@ -62,7 +71,14 @@ impl Draft {
     }
 
     /// Asks. A proposal has to be confirmed; without one, `form` says how an answer looks.
-    pub(super) fn ask(&mut self, key: &str, question: impl Into<String>, seen: Vec<String>, form: impl Into<String>, is_proposal: bool) {
+    pub(super) fn ask(
+        &mut self,
+        key: &str,
+        question: impl Into<String>,
+        seen: Vec<String>,
+        form: impl Into<String>,
+        is_proposal: bool,
+    ) {
         let (question, form) = (question.into(), form.into());
         self.questions.push(Question { key: key.to_owned(), question, seen, form, is_proposal });
     }
@@ -78,7 +94,11 @@ pub(super) fn of_job(column: &str) -> String {
 
 /// A column's name in an expression: quoted unless it is plain on both engines.
 pub(super) fn bare(column: &str) -> String {
-    if is_name(column) && column == column.to_lowercase() && column.is_ascii() { column.to_owned() } else { quoted(column) }
+    if is_name(column) && column == column.to_lowercase() && column.is_ascii() {
+        column.to_owned()
+    } else {
+        quoted(column)
+    }
 }
 
 /// True for what stands for no value: NULL, an empty text, zero or false.

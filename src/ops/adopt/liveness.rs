@@ -72,7 +72,11 @@ pub(super) fn claimed_at(facts: &Facts<'_>) -> Option<(String, Grade, String)> {
 /// The source to propose, the best first: a heartbeat or a lease on the row, the owner's heartbeat, the age of the claim.
 fn proposal(facts: &Facts<'_>) -> Option<Source> {
     let of = |role| facts.subject.of_role(role).find(|column: &&SubjectColumn| column.class != Class::Boolean);
-    let source = |by, column: Option<String>, silence: Option<&str>| Source { by, column, silent_after: silence.map(str::to_owned) };
+    let source = |by, column: Option<String>, silence: Option<&str>| Source {
+        by,
+        column,
+        silent_after: silence.map(str::to_owned),
+    };
     let heartbeat = of(Role::Heartbeat).map(|column| source("heartbeat", Some(column.name.clone()), Some("5m")));
     let lease = || of(Role::Lease).map(|column| source("lease", Some(column.name.clone()), None));
     let owner = || facts.owners.as_ref().map(|_| source("owner", None, Some("5m")));
@@ -89,7 +93,7 @@ pub(super) fn source(facts: &Facts<'_>) -> Option<Source> {
 }
 
 fn watched(facts: &Facts<'_>) -> Option<(Source, String)> {
-    let (column, silence, reason) = facts.watched?.heartbeat(facts.subject)?;
+    let (column, silence, reason) = facts.watched?.heartbeat(facts.subject, &facts.rows(Meaning::Waiting))?;
     Some((Source { by: "heartbeat", column: Some(column), silent_after: Some(silence) }, reason))
 }
 
@@ -122,17 +126,21 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) {
 /// The newest value of each column that may be a sign of life.
 fn seen(facts: &Facts<'_>) -> Vec<String> {
     let signs = facts.subject.columns.iter().filter(|column| {
-        matches!(column.role, Some(Role::Heartbeat | Role::Lease | Role::Claimed | Role::Updated)) && column.class != Class::Boolean
+        matches!(column.role, Some(Role::Heartbeat | Role::Lease | Role::Claimed | Role::Updated))
+            && column.class != Class::Boolean
     });
-    let owners = facts.owners.as_ref().map(|owners| format!("owners' table {}: {}", owners.written, owners.heartbeat.name));
-    signs.map(|column| column.name.clone()).chain(owners).collect()
+    let owners =
+        facts.owners.as_ref().map(|owners| format!("owners' table {}: {}", owners.written, owners.heartbeat.name));
+    let watched = facts.watched.into_iter().flat_map(|watched| watched.others());
+    signs.map(|column| column.name.clone()).chain(owners).chain(watched).collect()
 }
 
 /// Drafts how the times in use are spelled, and asks for the zones that no value shows.
 pub(super) fn times(facts: &Facts<'_>, draft: &mut Draft, stamped: &[String]) {
     let source = source(facts);
     let claimed = claimed_at(facts).map(|(column, ..)| column);
-    let claimed = facts.answers.get("claim.claimed_at").map(str::to_owned).filter(|answer| answer != "none").or(claimed);
+    let claimed =
+        facts.answers.get("claim.claimed_at").map(str::to_owned).filter(|answer| answer != "none").or(claimed);
     let of_source = source.as_ref().and_then(|source| source.column.clone());
     let mut columns: Vec<String> = of_source.into_iter().chain(claimed).collect();
     columns.dedup();
@@ -164,7 +172,9 @@ pub(super) fn times(facts: &Facts<'_>, draft: &mut Draft, stamped: &[String]) {
             }
             (None, Spelling::None) => {
                 open = true;
-                let question = format!("how is the time in `{name}` spelled? no value of it shows: native, epoch s, epoch ms, text ...");
+                let question = format!(
+                    "how is the time in `{name}` spelled? no value of it shows: native, epoch s, epoch ms, text ..."
+                );
                 draft.ask(&key, question, Vec::new(), "epoch s", false);
             }
         }
@@ -181,8 +191,10 @@ pub(super) fn times(facts: &Facts<'_>, draft: &mut Draft, stamped: &[String]) {
         }
     }
     if !open && known.iter().all(|(_, how, ..)| *how == first) {
-        let grade = known.iter().map(|(_, _, grade, _)| *grade).find(|grade| *grade != Grade::Likely).unwrap_or(Grade::Likely);
-        let why: Vec<String> = known.iter().filter(|(_, _, of, _)| *of == grade).map(|(name, .., why)| format!("{name}: {why}")).collect();
+        let grade =
+            known.iter().map(|(_, _, grade, _)| *grade).find(|grade| *grade != Grade::Likely).unwrap_or(Grade::Likely);
+        let why: Vec<String> =
+            known.iter().filter(|(_, _, of, _)| *of == grade).map(|(name, .., why)| format!("{name}: {why}")).collect();
         draft.keys.push(DraftKey::new(&["time", "default"], first, grade, why.join("; ")));
         return;
     }
@@ -203,7 +215,8 @@ mod tests {
 
     #[test]
     fn answers_are_read_with_columns_of_several_words() {
-        let column = |answer: &str| Source::parse(answer).map(|source| (source.column.unwrap_or_default(), source.silent_after));
+        let column =
+            |answer: &str| Source::parse(answer).map(|source| (source.column.unwrap_or_default(), source.silent_after));
         assert_eq!(column("lease Taken Until"), Some(("Taken Until".into(), None)));
         assert_eq!(column("heartbeat last beat 90s"), Some(("last beat".into(), Some("90s".into()))));
         assert_eq!(column("owner 2m"), Some((String::new(), Some("2m".into()))));

@@ -64,7 +64,8 @@ pub fn adopt(adoption: &Adoption<'_>) -> Result<Adopt, OpsError> {
     let mut sampler = Sampler { reader: reader.as_mut(), engine, subject: &subject, notes: Vec::new() };
     let ends = sampler.ends()?;
     let shape = states::shape(&mut sampler, answers, &ends)?;
-    let mut facts = Facts { engine, now, subject: &subject, answers, shape, all: ends, owners: None, watched: adoption.watched };
+    let mut facts =
+        Facts { engine, now, subject: &subject, answers, shape, all: ends, owners: None, watched: adoption.watched };
     for meaning in Meaning::ALL {
         facts.all = facts.all.and(&facts.rows(meaning));
     }
@@ -121,17 +122,22 @@ fn write(facts: &Facts<'_>, draft: &mut Draft, no_queue: Option<&str>) {
             draft.key(answers, &["claim", "key"], value, Grade::Shown, reason);
         }
         None if answers.get("claim.key").is_some() => draft.key(answers, &["claim", "key"], "", Grade::Asked, ""),
-        None => draft.ask("claim.key", "which columns tell its rows apart? it has no unique key", Vec::new(), "id", false),
+        None => {
+            draft.ask("claim.key", "which columns tell its rows apart? it has no unique key", Vec::new(), "id", false)
+        }
     }
     if let Some(why) = no_queue {
-        let question = format!("table {} looks like no queue ({why}); list it all the same, without actions?", subject.written);
+        let question =
+            format!("table {} looks like no queue ({why}); list it all the same, without actions?", subject.written);
         draft.ask("actions", question, Vec::new(), "none", true);
     }
     states::draft(facts, draft);
     liveness::draft(facts, draft);
     let by_owner = answers.get("claim.liveness").and_then(Source::parse).is_some_and(|source| source.is_owner());
     owner::draft(facts, draft, by_owner);
-    for (role, key) in [(Role::Queue, "queue"), (Role::Kind, "kind"), (Role::Payload, "payload"), (Role::LastError, "last_error")] {
+    for (role, key) in
+        [(Role::Queue, "queue"), (Role::Kind, "kind"), (Role::Payload, "payload"), (Role::LastError, "last_error")]
+    {
         let is_taken = |column: &&SubjectColumn| !draft.keys.iter().any(|key| key.value.as_str() == Some(&column.name));
         if let Some(column) = subject.of_role(role).find(is_taken) {
             draft.key(answers, &["claim", key], column.name.as_str(), Grade::Likely, "by name and type");
@@ -148,7 +154,9 @@ fn write(facts: &Facts<'_>, draft: &mut Draft, no_queue: Option<&str>) {
     liveness::times(facts, draft, &stamped);
     let unreadable = subject.unreadable();
     if !unreadable.is_empty() {
-        draft.notes.push(format!("this role may not read the columns {}: nothing is known of them", unreadable.join(", ")));
+        draft
+            .notes
+            .push(format!("this role may not read the columns {}: nothing is known of them", unreadable.join(", ")));
     }
     if subject.live.is_view {
         draft.notes.push(format!("{} is a view: adopt its table if actions are to be taken", subject.written));
@@ -182,7 +190,11 @@ fn answers_fit(subject: &Subject, answers: &Answers) -> Result<(), OpsError> {
     let must_be_there = |key: &str, column: &str| match subject.live.column(column) {
         Some(_) => Ok(()),
         None => {
-            let message = format!("--answer {key}: table {} has no column `{column}`{}", subject.written, did_you_mean(column, names()));
+            let message = format!(
+                "--answer {key}: table {} has no column `{column}`{}",
+                subject.written,
+                did_you_mean(column, names())
+            );
             Err(OpsError::usage(message, "name a column as the catalog has it, without quotes"))
         }
     };
@@ -197,7 +209,10 @@ fn answers_fit(subject: &Subject, answers: &Answers) -> Result<(), OpsError> {
                 source.column.iter().try_for_each(|column| must_be_there(key, column))?;
             }
             "actions" => {
-                return Err(OpsError::usage("--answer actions: can only be none", "actions=none drafts for listing only"));
+                return Err(OpsError::usage(
+                    "--answer actions: can only be none",
+                    "actions=none drafts for listing only",
+                ));
             }
             _ => {}
         }
@@ -213,7 +228,8 @@ fn section(key: &str) -> usize {
 
 /// A name for the mapping from the table's: bare in TOML.
 fn name_of(table: &str) -> String {
-    let words: Vec<String> = words(table).into_iter().map(|word| word.chars().filter(char::is_ascii_alphanumeric).collect()).collect();
+    let words: Vec<String> =
+        words(table).into_iter().map(|word| word.chars().filter(char::is_ascii_alphanumeric).collect()).collect();
     let words: Vec<String> = words.into_iter().filter(|word: &String| !word.is_empty()).collect();
     if words.is_empty() { "queue".to_owned() } else { words.join("_") }
 }

@@ -48,7 +48,9 @@ pub(super) fn owner_id(subject: &Subject, answers: &Answers, waiting: &Rows, in_
     if let Some(answer) = answers.get("owner.id") {
         return (answer != "none").then(|| OwnerId::Column(answer.to_owned()));
     }
-    let keys = |column: &SubjectColumn| json_keys(in_flight, &column.name).map(|keys| OwnerId::Json(column.name.clone(), keys));
+    let keys = |column: &SubjectColumn| {
+        json_keys(in_flight, &column.name).map(|keys| OwnerId::Json(column.name.clone(), keys))
+    };
     for column in subject.of_role(Role::Owner) {
         let is_json = column.class == Class::Json;
         match keys(column) {
@@ -131,11 +133,14 @@ pub(super) fn find_table(
         .texts(&tables_like(engine, id))?
         .into_iter()
         .filter_map(|row| Some((row.first()?.clone(), row.get(1)?.clone())))
-        .filter(|(schema, name)| *name != subject.live.name || (engine == Engine::Postgres && *schema != subject.live.schema))
+        .filter(|(schema, name)| {
+            *name != subject.live.name || (engine == Engine::Postgres && *schema != subject.live.schema)
+        })
         .collect();
     let tables: Vec<String> = names.iter().map(|(_, name)| name.clone()).collect();
     let live = sampler.reader.live_schema(&tables)?;
-    let held: Vec<String> = in_flight.values(id).filter(|cell| !cell.is_null()).take(20).map(|cell| literal(&cell.to_string())).collect();
+    let held: Vec<String> =
+        in_flight.values(id).filter(|cell| !cell.is_null()).take(20).map(|cell| literal(&cell.to_string())).collect();
     if held.is_empty() {
         return Ok(None);
     }
@@ -143,7 +148,11 @@ pub(super) fn find_table(
         let schema = (engine == Engine::Postgres).then_some(schema.as_str());
         let Some(table) = live.table(schema, name).cloned() else { continue };
         let sql = table_sql(engine, &table.schema, &table.name);
-        for column in table.columns.iter().filter(|column| column.readable && (column.name == *id || is_name_of_owner(&column.name))) {
+        for column in table
+            .columns
+            .iter()
+            .filter(|column| column.readable && (column.name == *id || is_name_of_owner(&column.name)))
+        {
             let ask = format!("SELECT 1 FROM {sql} WHERE {} IN ({}) LIMIT 1", quoted(&column.name), held.join(", "));
             // Types that cannot be compared are no match.
             let is_match = sampler.query(&ask).is_ok_and(|rows| !rows.is_empty());
@@ -160,7 +169,12 @@ fn is_name_of_owner(name: &str) -> bool {
     words.iter().any(|word| ["id", "name", "worker", "runner", "owner", "host", "hostname"].contains(&word.as_str()))
 }
 
-fn owners_table(sampler: &mut Sampler<'_>, table: &LiveTable, matched: &str, is_foreign: bool) -> Result<Option<OwnersTable>, OpsError> {
+fn owners_table(
+    sampler: &mut Sampler<'_>,
+    table: &LiveTable,
+    matched: &str,
+    is_foreign: bool,
+) -> Result<Option<OwnersTable>, OpsError> {
     let columns: Vec<SubjectColumn> = table
         .columns
         .iter()
@@ -228,7 +242,10 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft, by_owner: bool) {
     };
     let is_shown = waiting.is_null(&column) && in_flight.is_set(&column);
     let (grade, reason) = match is_shown {
-        true => (Grade::Shown, format!("NULL in {}, set in {}", counted(&waiting, "that wait"), counted(&in_flight, "in flight"))),
+        true => (
+            Grade::Shown,
+            format!("NULL in {}, set in {}", counted(&waiting, "that wait"), counted(&in_flight, "in flight")),
+        ),
         false => (Grade::Likely, "by name and type".to_owned()),
     };
     match (&id, facts.subject.column(&column)) {
@@ -248,7 +265,9 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft, by_owner: bool) {
     }
     let Some(owners) = &facts.owners else { return };
     if answers.get("claim.liveness").is_some() && !by_owner {
-        draft.keys.retain(|key| key.key != "owner.host" || !key.value.as_str().is_some_and(|host| host.starts_with("o.")));
+        draft
+            .keys
+            .retain(|key| key.key != "owner.host" || !key.value.as_str().is_some_and(|host| host.starts_with("o.")));
         return;
     }
     let how = if owners.is_foreign { "a foreign key leads there" } else { "it has the owners' names" };
@@ -267,7 +286,10 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft, by_owner: bool) {
         match answers.get(&dotted) {
             Some(answer) => draft.answered(&["owner", key], answer),
             None if key == "missing" => {
-                let question = format!("what does it mean if table {} has no row for an owner: dead, next (ask the next source) or unknown?", owners.written);
+                let question = format!(
+                    "what does it mean if table {} has no row for an owner: dead, next (ask the next source) or unknown?",
+                    owners.written
+                );
                 let seen = vec!["a worker that is new, quiet or cleaned up may have none and still work".to_owned()];
                 draft.ask(&dotted, question, seen, "unknown", true);
             }
@@ -279,9 +301,13 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft, by_owner: bool) {
 /// The host in owners such as `web1:4211`, if all have one of these separators.
 fn host_in(engine: Engine, column: &str, rows: &Rows) -> Option<String> {
     let texts: Vec<String> = rows.values(column).filter_map(Cell::to_text).collect();
-    let is_host = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '.');
+    let is_host =
+        |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '.');
     let by = [":", "#", "@"].into_iter().find(|by| {
-        !texts.is_empty() && texts.iter().all(|text| text.split_once(by).is_some_and(|(host, rest)| is_host(host) && !rest.is_empty()))
+        !texts.is_empty()
+            && texts
+                .iter()
+                .all(|text| text.split_once(by).is_some_and(|(host, rest)| is_host(host) && !rest.is_empty()))
     })?;
     let name = of_job(column);
     Some(match engine {

@@ -42,7 +42,8 @@ pub fn prove(
     let mut catalog = Catalog::default();
     catalog.add(Preset::of(DOCUMENT, &draft.name, mapping)?)?;
     let place = Place::default();
-    let session = |limits| Session { store, catalog: &catalog, preset: Some(&draft.name), place: &place, limits, target: None };
+    let session =
+        |limits| Session { store, catalog: &catalog, preset: Some(&draft.name), place: &place, limits, target: None };
     let mut snapshot = session(limits).snapshot()?;
     let policy = Policy::default();
     let found = stale(&mut snapshot, &Selection::default(), &policy, Some(SHOWN))?;
@@ -117,7 +118,9 @@ fn tried_on_one(
         let step = step?;
         tried.ok = step.outcome.map(|outcome| outcome == Outcome::Moved);
         tried.detail = match (step.outcome, step.error) {
-            (Some(Outcome::Moved), _) => format!("it would be {} and no longer in flight; rolled back", step.state_after),
+            (Some(Outcome::Moved), _) => {
+                format!("it would be {} and no longer in flight; rolled back", step.state_after)
+            }
             (_, Some(error)) => error.message,
             (Some(outcome), None) => outcome.name().to_owned(),
             (None, None) => "not tried".to_owned(),

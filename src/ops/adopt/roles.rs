@@ -42,17 +42,35 @@ pub(super) enum Role {
 /// Words by role, the role that counts first coming first.
 const ROLES: [(Role, &[&str]); 15] = [
     (Role::Token, &["token", "version"]),
-    (Role::Heartbeat, &["heartbeat", "beat", "beats", "pinged", "ping", "pulse", "pulsed", "alive", "seen", "keepalive"]),
+    (
+        Role::Heartbeat,
+        &["heartbeat", "beat", "beats", "pinged", "ping", "pulse", "pulsed", "alive", "seen", "keepalive"],
+    ),
     (Role::Lease, &["until", "expires", "expiry", "expire", "lease", "leased", "visible", "invisible"]),
     (Role::Ended(true), &["failed", "dead", "died", "errored", "buried", "bounced", "rejected"]),
     (
         Role::Ended(false),
         &[
-            "finished", "completed", "done", "ended", "delivered", "processed", "succeeded", "cancelled", "canceled",
-            "closed", "sent", "stopped", "finish", "end",
+            "finished",
+            "completed",
+            "done",
+            "ended",
+            "delivered",
+            "processed",
+            "succeeded",
+            "cancelled",
+            "canceled",
+            "closed",
+            "sent",
+            "stopped",
+            "finish",
+            "end",
         ],
     ),
-    (Role::OtherTime, &["created", "queued", "enqueued", "inserted", "added", "submitted", "scheduled", "due", "available"]),
+    (
+        Role::OtherTime,
+        &["created", "queued", "enqueued", "inserted", "added", "submitted", "scheduled", "due", "available"],
+    ),
     (Role::Updated, &["updated", "modified", "changed", "touched"]),
     (
         Role::Claimed,
@@ -70,7 +88,18 @@ const ROLES: [(Role, &[&str]); 15] = [
     (Role::Kind, &["kind", "type", "task", "class", "handler", "pipeline"]),
 ];
 const OWNER: [&str; 12] = [
-    "worker", "owner", "holder", "runner", "node", "agent", "taker", "consumer", "processor", "instance", "executor", "by",
+    "worker",
+    "owner",
+    "holder",
+    "runner",
+    "node",
+    "agent",
+    "taker",
+    "consumer",
+    "processor",
+    "instance",
+    "executor",
+    "by",
 ];
 const TRIES: [&str; 7] = ["attempts", "attempt", "retries", "retry", "tries", "try", "failures"];
 const MOST: [&str; 4] = ["max", "maximum", "limit", "allowed"];
@@ -111,7 +140,9 @@ pub(super) fn role(name: &str, class: Class, is_enum: bool) -> Option<Role> {
     let is_by = words.last().is_some_and(|word| word == "by");
     let by_a_person = is_by && has(&["created", "updated", "requested", "modified", "submitted", "cancelled", "added"]);
     let fits = |role: Role| match role {
-        Role::Claimed | Role::Ended(_) => !is_by && !is_id && !is_enum && matches!(class, Class::Time | Class::Number | Class::Text | Class::Boolean),
+        Role::Claimed | Role::Ended(_) => {
+            !is_by && !is_id && !is_enum && matches!(class, Class::Time | Class::Number | Class::Text | Class::Boolean)
+        }
         Role::Heartbeat | Role::Lease | Role::OtherTime | Role::Updated => {
             !is_by && !is_id && matches!(class, Class::Time | Class::Number | Class::Text)
         }
@@ -149,8 +180,24 @@ const MEANINGS: [(Meaning, &[&str]); 5] = [
     (
         Meaning::Waiting,
         &[
-            "new", "queued", "pending", "ready", "waiting", "available", "enqueued", "scheduled", "todo", "created", "open",
-            "idle", "retry", "retrying", "delayed", "submitted", "unprocessed", "free",
+            "new",
+            "queued",
+            "pending",
+            "ready",
+            "waiting",
+            "available",
+            "enqueued",
+            "scheduled",
+            "todo",
+            "created",
+            "open",
+            "idle",
+            "retry",
+            "retrying",
+            "delayed",
+            "submitted",
+            "unprocessed",
+            "free",
         ],
     ),
     (
@@ -163,24 +210,50 @@ const MEANINGS: [(Meaning, &[&str]); 5] = [
     (
         Meaning::Done,
         &[
-            "done", "finished", "completed", "complete", "succeeded", "success", "successful", "ok", "processed", "paid",
-            "sent", "delivered", "closed", "resolved", "published", "shipped",
+            "done",
+            "finished",
+            "completed",
+            "complete",
+            "succeeded",
+            "success",
+            "successful",
+            "ok",
+            "processed",
+            "paid",
+            "sent",
+            "delivered",
+            "closed",
+            "resolved",
+            "published",
+            "shipped",
         ],
     ),
     (
         Meaning::Failed,
         &[
-            "failed", "fail", "failure", "error", "errored", "dead", "discarded", "crashed", "bounced", "declined",
-            "rejected", "exhausted", "timeout", "timedout", "buried",
+            "failed",
+            "fail",
+            "failure",
+            "error",
+            "errored",
+            "dead",
+            "discarded",
+            "crashed",
+            "bounced",
+            "declined",
+            "rejected",
+            "exhausted",
+            "timeout",
+            "timedout",
+            "buried",
         ],
     ),
     (Meaning::Cancelled, &["cancelled", "canceled", "aborted", "revoked", "skipped", "obsolete"]),
 ];
 
 impl Meaning {
-    pub(super) const ALL: [Meaning; 6] = [
-        Meaning::Waiting, Meaning::InFlight, Meaning::Done, Meaning::Failed, Meaning::Cancelled, Meaning::Ignored,
-    ];
+    pub(super) const ALL: [Meaning; 6] =
+        [Meaning::Waiting, Meaning::InFlight, Meaning::Done, Meaning::Failed, Meaning::Cancelled, Meaning::Ignored];
 
     /// Its key in `[states]`.
     pub(super) fn key(self) -> &'static str {

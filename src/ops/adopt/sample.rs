@@ -79,7 +79,8 @@ impl Sampler<'_> {
     /// Rows that meet a condition, in which the table is `j`; none if finding them takes too long.
     pub(super) fn rows(&mut self, condition: &str, order: &str) -> Result<Rows, OpsError> {
         let columns: Vec<String> = self.subject.columns.iter().map(|column| column.name.clone()).collect();
-        let list: Vec<String> = self.subject.columns.iter().map(|column| self.read(&column.name, &column.type_name)).collect();
+        let list: Vec<String> =
+            self.subject.columns.iter().map(|column| self.read(&column.name, &column.type_name)).collect();
         let list = if list.is_empty() { "1".to_owned() } else { list.join(", ") };
         let table = &self.subject.sql;
         let sql = format!("SELECT {list} FROM {table} AS j WHERE {condition}{order} LIMIT {ROWS}");
@@ -90,7 +91,8 @@ impl Sampler<'_> {
     pub(super) fn query(&mut self, sql: &str) -> Result<Vec<Vec<Cell>>, StoreError> {
         match self.reader.sample(sql, PATIENCE) {
             Err(error) if error.kind == StoreErrorKind::TimedOut => {
-                let note = format!("a sample of table {} took longer than 2 s and was left out", self.subject.live.name);
+                let note =
+                    format!("a sample of table {} took longer than 2 s and was left out", self.subject.live.name);
                 if !self.notes.contains(&note) {
                     self.notes.push(note);
                 }
@@ -102,13 +104,21 @@ impl Sampler<'_> {
 
     /// The stored values of a column with few of them: by steps over an index if one begins with the column, by the
     /// statistics of Postgres, or from the rows that were read.
-    pub(super) fn distinct(&mut self, column: &str, labels: Option<&[String]>, ends: &Rows) -> Result<Vec<Cell>, OpsError> {
+    pub(super) fn distinct(
+        &mut self,
+        column: &str,
+        labels: Option<&[String]>,
+        ends: &Rows,
+    ) -> Result<Vec<Cell>, OpsError> {
         if let Some(labels) = labels {
             return Ok(labels.iter().map(|label| Cell::Text(label.clone())).collect());
         }
-        let leads = self.subject.live.indexes.iter().any(|index| {
-            index.condition.is_none() && index.columns.first().is_some_and(|first| first == column)
-        });
+        let leads = self
+            .subject
+            .live
+            .indexes
+            .iter()
+            .any(|index| index.condition.is_none() && index.columns.first().is_some_and(|first| first == column));
         let (table, name) = (&self.subject.sql, quoted(column));
         let sql = if leads {
             format!(
@@ -118,7 +128,10 @@ impl Sampler<'_> {
             )
         } else {
             // The newest of many rows, in any order that costs no sorting.
-            format!("SELECT DISTINCT v FROM (SELECT {name} AS v FROM {table} LIMIT 100000) AS sampled WHERE v IS NOT NULL LIMIT {}", STATES + 1)
+            format!(
+                "SELECT DISTINCT v FROM (SELECT {name} AS v FROM {table} LIMIT 100000) AS sampled WHERE v IS NOT NULL LIMIT {}",
+                STATES + 1
+            )
         };
         let mut values: Vec<Cell> = self.query(&sql)?.into_iter().flatten().collect();
         if self.engine == Engine::Postgres && !leads {
@@ -126,7 +139,9 @@ impl Sampler<'_> {
             let common = format!(
                 "SELECT unnest(most_common_vals::text::text[]) FROM pg_catalog.pg_stats WHERE schemaname = {} AND tablename = {} \
                  AND attname = {}",
-                literal(&live.schema), literal(&live.name), literal(column)
+                literal(&live.schema),
+                literal(&live.name),
+                literal(column)
             );
             let is_number = matches!(values.first(), Some(Cell::Integer(_)));
             for cell in self.query(&common)?.into_iter().flatten() {

@@ -60,12 +60,18 @@ pub(super) fn state_column<'s>(subject: &'s Subject, answers: &Answers) -> Optio
         None => {}
     }
     let of_state = || subject.of_role(Role::State);
-    let named = of_state().find(|column| column.labels.is_some()).or_else(|| of_state().find(|column| column.class != Class::Boolean));
+    let named = of_state()
+        .find(|column| column.labels.is_some())
+        .or_else(|| of_state().find(|column| column.class != Class::Boolean));
     let by_type = || subject.columns.iter().find(|column| column.labels.is_some() && column.role.is_none());
     // One flag may be the whole state; several flags, or a flag and an end, are told together.
     let flags = || subject.columns.iter().filter(|column| column.class == Class::Boolean);
     let ends = || subject.columns.iter().any(|column| matches!(column.role, Some(Role::Ended(_))));
-    let flag = || flags().find(|column| matches!(column.role, Some(Role::Claimed | Role::State))).filter(|_| flags().count() == 1 && !ends());
+    let flag = || {
+        flags()
+            .find(|column| matches!(column.role, Some(Role::Claimed | Role::State)))
+            .filter(|_| flags().count() == 1 && !ends())
+    };
     named.or_else(by_type).or_else(flag)
 }
 
@@ -117,7 +123,8 @@ fn proposal(subject: &Subject, engine: Engine) -> String {
     let begun = |column: &&SubjectColumn| column.role == Some(Role::Claimed);
     let flag = subject.columns.iter().find(|column| begun(column) && column.class == Class::Boolean);
     let by = |role: Role| subject.of_role(role).next();
-    let Some(begin) = flag.or_else(|| subject.columns.iter().find(begun)).or_else(|| by(Role::Owner)).or_else(|| by(Role::Lease))
+    let Some(begin) =
+        flag.or_else(|| subject.columns.iter().find(begun)).or_else(|| by(Role::Owner)).or_else(|| by(Role::Lease))
     else {
         return String::new();
     };
@@ -156,18 +163,25 @@ fn states(sampler: &mut Sampler<'_>, column: &SubjectColumn, ends: &Rows) -> Res
 
 /// The names of a number's meanings in the table that it refers to.
 fn lookup(sampler: &mut Sampler<'_>, column: &SubjectColumn) -> Result<Vec<(String, String)>, OpsError> {
-    let Some(foreign) = sampler.subject.foreign.iter().find(|foreign| foreign.column == column.name) else { return Ok(Vec::new()) };
+    let Some(foreign) = sampler.subject.foreign.iter().find(|foreign| foreign.column == column.name) else {
+        return Ok(Vec::new());
+    };
     let live = sampler.reader.live_schema(std::slice::from_ref(&foreign.table))?;
     let schema = (sampler.engine == Engine::Postgres).then_some(foreign.schema.as_str());
     let Some(table) = live.table(schema, &foreign.table) else { return Ok(Vec::new()) };
     let is_label = |class| class == Class::Text;
-    let Some(label) = table.columns.iter().find(|column| column.name != foreign.to && is_label(super::roles::class(&column.type_name)))
+    let Some(label) = table
+        .columns
+        .iter()
+        .find(|column| column.name != foreign.to && is_label(super::roles::class(&column.type_name)))
     else {
         return Ok(Vec::new());
     };
     let sql = format!(
         "SELECT {}, {} FROM {} LIMIT 100",
-        quoted(&foreign.to), quoted(&label.name), table_sql(sampler.engine, &table.schema, &table.name)
+        quoted(&foreign.to),
+        quoted(&label.name),
+        table_sql(sampler.engine, &table.schema, &table.name)
     );
     let rows = sampler.query(&sql)?;
     Ok(rows.iter().filter_map(|row| Some((row.first()?.to_string(), row.get(1)?.to_text()?))).collect())
@@ -180,13 +194,16 @@ fn with_meanings(subject: &Subject, answers: &Answers, mut states: Vec<StateSeen
         !state.rows.rows.is_empty() && signs.iter().all(|column| state.rows.values(column).all(is_unset))
     };
     let some_hold = states.iter().any(|state| !state.rows.rows.is_empty() && !is_idle(state)) && !signs.is_empty();
+    let has_word = states
+        .iter()
+        .any(|state| Meaning::of(state.label.as_deref().unwrap_or(&state.text())) == Some(Meaning::Waiting));
     let over: Vec<&str> = ended(subject).map(|column| column.name.as_str()).collect();
     for state in &mut states {
         let text = state.text();
         let answered = Meaning::ALL.into_iter().find(|meaning| {
-            answers.list(&format!("states.{}", meaning.key())).is_some_and(|list| {
-                list.iter().any(|one| *one == text || state.label.as_deref() == Some(*one))
-            })
+            answers
+                .list(&format!("states.{}", meaning.key()))
+                .is_some_and(|list| list.iter().any(|one| *one == text || state.label.as_deref() == Some(*one)))
         });
         let name = state.label.as_deref().unwrap_or(&text);
         let named = Meaning::of(name);
@@ -200,7 +217,8 @@ fn with_meanings(subject: &Subject, answers: &Answers, mut states: Vec<StateSeen
                 (Some(Meaning::Waiting), Grade::Shown, format!("no claim in {}", counted(&state.rows, "of it")))
             }
             (None, Some(meaning)) => (Some(meaning), Grade::Likely, format!("by the name `{name}`")),
-            (None, None) if idle && answers.get("states.waiting").is_none() => {
+            // Where a word says which wait, others without a claim may be held back, or be of no matter.
+            (None, None) if idle && !has_word && answers.get("states.waiting").is_none() => {
                 (Some(Meaning::Waiting), Grade::Shown, format!("no claim in {}", counted(&state.rows, "of it")))
             }
             (None, None) => (None, Grade::Likely, String::new()),
@@ -225,7 +243,8 @@ fn with_meanings(subject: &Subject, answers: &Answers, mut states: Vec<StateSeen
 /// The columns that a claim sets.
 fn signs(subject: &Subject) -> impl Iterator<Item = &str> {
     let is_sign = |column: &&SubjectColumn| {
-        matches!(column.role, Some(Role::Claimed | Role::Heartbeat | Role::Lease | Role::Owner)) && column.class != Class::Boolean
+        matches!(column.role, Some(Role::Claimed | Role::Heartbeat | Role::Lease | Role::Owner))
+            && column.class != Class::Boolean
     };
     subject.columns.iter().filter(is_sign).map(|column| column.name.as_str())
 }
@@ -241,7 +260,13 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) {
                 Some(_) => draft.key(answers, &["claim", "where"], condition.as_str(), Grade::Asked, ""),
                 None => {
                     let form = if condition.is_empty() { "j.COLUMN IS NOT NULL" } else { condition };
-                    draft.ask("claim.where", "which rows are in flight? there is no state column", Vec::new(), form, !condition.is_empty());
+                    draft.ask(
+                        "claim.where",
+                        "which rows are in flight? there is no state column",
+                        Vec::new(),
+                        form,
+                        !condition.is_empty(),
+                    );
                 }
             }
             return;
@@ -251,7 +276,8 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) {
     let values = states.len();
     let reason = format!("by name and type, with {values} different values");
     draft.key(answers, &["claim", "state"], name.as_str(), Grade::Likely, reason);
-    let watched = facts.watched.and_then(|watched| watched.states(facts.subject, states));
+    let watched =
+        facts.watched.and_then(|watched| watched.states(facts.subject, &facts.rows(Meaning::Waiting), states));
     for meaning in Meaning::ALL {
         let of: Vec<&StateSeen> = states.iter().filter(|state| state.meaning == Some(meaning)).collect();
         let path = ["states", meaning.key()];
@@ -259,27 +285,40 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) {
         if meaning == Meaning::InFlight && answers.get(&key).is_none() {
             match &watched {
                 Some(seen) => draft.keys.push(crate::output::DraftKey::new(
-                    &path, list(states.iter().filter(|state| seen.contains(&state.text()))), Grade::Shown,
+                    &path,
+                    list(states.iter().filter(|state| seen.contains(&state.text()))),
+                    Grade::Shown,
                     "a heartbeat changed on rows of it while it was watched",
                 )),
                 None => {
                     let form = of.iter().map(|state| state.text()).collect::<Vec<_>>().join(",");
-                    let comment = column.and_then(|column| column.comment.clone()).map(|comment| format!("comment: {comment}"));
+                    let comment =
+                        column.and_then(|column| column.comment.clone()).map(|comment| format!("comment: {comment}"));
                     let seen = states.iter().map(described).chain(comment).collect();
                     let form_is = !form.is_empty();
                     let form = if form_is { form } else { "STATE,STATE".to_owned() };
-                    draft.ask(&key, format!("in which states of `{name}` does a worker hold the job?"), seen, form, form_is);
+                    draft.ask(
+                        &key,
+                        format!("in which states of `{name}` does a worker hold the job?"),
+                        seen,
+                        form,
+                        form_is,
+                    );
                 }
             }
             continue;
         }
         if let Some(said) = answers.list(&key) {
-            let unknown = said.iter().filter(|one| !of.iter().any(|state| state.text() == **one || state.label.as_deref() == Some(**one)));
+            let unknown = said
+                .iter()
+                .filter(|one| !of.iter().any(|state| state.text() == **one || state.label.as_deref() == Some(**one)));
             let is_number = states.iter().any(|state| matches!(state.value, Cell::Integer(_)));
-            let others: Vec<Value> = unknown.map(|one| match one.parse::<i64>() {
-                Ok(number) if is_number => number.into(),
-                _ => (*one).into(),
-            }).collect();
+            let others: Vec<Value> = unknown
+                .map(|one| match one.parse::<i64>() {
+                    Ok(number) if is_number => number.into(),
+                    _ => (*one).into(),
+                })
+                .collect();
             if !of.is_empty() || !others.is_empty() {
                 let mut value = list(of.into_iter());
                 if let Some(list) = value.as_array_mut() {

@@ -7,9 +7,8 @@ use std::time::Duration;
 
 /// How far behind the database's now the newest value may be to show that a column without a zone is in UTC.
 const NEAR: Duration = Duration::from_secs(300);
-/// How far ahead of it: clocks differ. A lease ends in the future.
+/// How far ahead of it: clocks differ.
 const AHEAD: Duration = Duration::from_secs(60);
-const LEASE_AHEAD: Duration = Duration::from_secs(1800);
 
 /// What the values of a time column say about their spelling.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +21,7 @@ pub(super) enum Spelling {
     None,
 }
 
-/// How these values of a column are spelled; a `lease` may lie ahead.
+/// How these values of a column are spelled. A lease ends an unknown while ahead, so that its values never show a zone.
 pub(super) fn spelling<'c>(
     type_name: &str,
     class: Class,
@@ -37,7 +36,11 @@ pub(super) fn spelling<'c>(
     let is_none = |cell: &Cell| cell.is_null() || *cell == Cell::Integer(0) || *cell == Cell::Text(String::new());
     let values: Vec<&Cell> = values.filter(|cell| !is_none(cell)).collect();
     if values.is_empty() {
-        return if class == Class::Time { Spelling::NoZone("native utc".to_owned(), Vec::new()) } else { Spelling::None };
+        return if class == Class::Time {
+            Spelling::NoZone("native utc".to_owned(), Vec::new())
+        } else {
+            Spelling::None
+        };
     }
     let fitting = candidates(&values).into_iter().find_map(|name| {
         let encodings = Encodings::new(Encoding::parse(&name).ok()?, Vec::new());
@@ -46,8 +49,7 @@ pub(super) fn spelling<'c>(
     let Some(((at, raw), name)) = fitting else { return Spelling::None };
     let is_certain = ["epoch", "text"].iter().any(|kind| name.starts_with(kind))
         && (name.starts_with("epoch") || name.ends_with('Z') || name.ends_with(":00") || name.ends_with("+HH:MM"));
-    let ahead = if is_lease { LEASE_AHEAD } else { AHEAD };
-    let is_near = at.seconds_since(now).abs() <= 1.0 || (now.since(at) <= NEAR && at.since(now) <= ahead);
+    let is_near = !is_lease && now.since(at) <= NEAR && at.since(now) <= AHEAD;
     let seen = format!("its newest value {raw} is {} the database's now", apart(at, now));
     match (is_certain, is_near) {
         (true, _) => Spelling::Known(name, format!("{seen}, and no other reading fits all {}", values.len())),
@@ -95,7 +97,11 @@ fn newest(encodings: &Encodings, values: &[&Cell], now: Timestamp) -> Option<(Ti
 
 fn apart(at: Timestamp, now: Timestamp) -> String {
     let span = |span: Duration| crate::model::age(Duration::from_secs(span.as_secs()));
-    if at.micros() > now.micros() { format!("{} ahead of", span(at.since(now))) } else { format!("{} before", span(now.since(at))) }
+    if at.micros() > now.micros() {
+        format!("{} ahead of", span(at.since(now)))
+    } else {
+        format!("{} before", span(now.since(at)))
+    }
 }
 
 #[cfg(test)]

@@ -75,7 +75,12 @@ pub fn watch(
                 && new.micros() > old.micros()
             {
                 let step = new.since(old);
-                changes.push(Change { column: column.name.clone(), state: before.clone(), is_waiting: *is_waiting, step });
+                changes.push(Change {
+                    column: column.name.clone(),
+                    state: before.clone(),
+                    is_waiting: *is_waiting,
+                    step,
+                });
             }
         }
     }
@@ -101,7 +106,8 @@ fn look(
             states.into_iter().map(group).collect()
         }
         Shape::Where { groups, .. } => {
-            let group = |(meaning, rows): (Meaning, Rows)| (meaning.key().to_owned(), meaning == Meaning::Waiting, rows);
+            let group =
+                |(meaning, rows): (Meaning, Rows)| (meaning.key().to_owned(), meaning == Meaning::Waiting, rows);
             groups.into_iter().map(group).collect()
         }
     };
@@ -109,7 +115,8 @@ fn look(
     let (mut rows, mut all) = (BTreeMap::new(), Rows::default());
     for (state, is_waiting, group) in groups {
         all = all.and(&group);
-        let at: Vec<usize> = key.iter().filter_map(|name| group.columns.iter().position(|column| column == name)).collect();
+        let at: Vec<usize> =
+            key.iter().filter_map(|name| group.columns.iter().position(|column| column == name)).collect();
         for row in group.rows.into_iter().filter(|_| !at.is_empty()) {
             let id: Vec<String> = at.iter().filter_map(|at| row.get(*at)).map(Cell::to_string).collect();
             rows.insert(id.join("\u{0}"), (state.clone(), is_waiting, row));
@@ -119,24 +126,38 @@ fn look(
 }
 
 impl Watched {
-    /// The changes of the column that shows life: one that never changes while a job waits, and no `updated_at` if another does.
-    fn beats(&self, subject: &Subject) -> Vec<&Change> {
-        let is_updated = |change: &Change| subject.column(&change.column).is_some_and(|column| column.role == Some(Role::Updated));
+    /// The changes of the column that shows life: one that a claim alone sets. What is set while a job waits, such as an
+    /// `updated_at`, is written by others than its worker.
+    fn beats(&self, subject: &Subject, waiting: &Rows) -> Vec<&Change> {
+        let is_of_claims = |name: &str| waiting.values(name).next().is_some() && waiting.values(name).all(is_unset);
         let beats = |change: &&Change| {
-            !self.changes.iter().any(|other| other.column == change.column && other.is_waiting)
+            subject.column(&change.column).is_some_and(|column| column.role != Some(Role::Updated))
+                && is_of_claims(&change.column)
+                && !self.changes.iter().any(|other| other.column == change.column && other.is_waiting)
         };
         let mut beating: Vec<&Change> = self.changes.iter().filter(beats).collect();
-        if beating.iter().any(|change| !is_updated(change)) {
-            beating.retain(|change| !is_updated(change));
-        }
-        let first = beating.first().map(|change| change.column.clone());
+        let named = |change: &&Change| {
+            subject.column(&change.column).is_some_and(|column| column.role == Some(Role::Heartbeat))
+        };
+        let first =
+            beating.iter().copied().find(named).or(beating.first().copied()).map(|change| change.column.clone());
         beating.retain(|change| Some(&change.column) == first.as_ref());
         beating
     }
 
+    /// The columns that went forward and prove nothing, for the question about life.
+    pub(super) fn others(&self) -> Vec<String> {
+        let mut columns: Vec<&str> = self.changes.iter().map(|change| change.column.as_str()).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let of =
+            |column: &&str| format!("{column} went forward while it was watched, and is set while a job waits too");
+        columns.iter().map(of).collect()
+    }
+
     /// The heartbeat's column, a silence that is a multiple of its longest step, and what was seen.
-    pub(super) fn heartbeat(&self, subject: &Subject) -> Option<(String, String, String)> {
-        let beats = self.beats(subject);
+    pub(super) fn heartbeat(&self, subject: &Subject, waiting: &Rows) -> Option<(String, String, String)> {
+        let beats = self.beats(subject, waiting);
         let longest = beats.iter().map(|change| change.step).max()?;
         let silence = (longest * STEPS).max(SILENCE);
         let reason = format!(
@@ -148,11 +169,10 @@ impl Watched {
     }
 
     /// The states in which the heartbeat changed, if no other state is proposed as in flight.
-    pub(super) fn states(&self, subject: &Subject, states: &[StateSeen]) -> Option<Vec<String>> {
-        let seen: Vec<String> = self.beats(subject).iter().map(|change| change.state.clone()).collect();
+    pub(super) fn states(&self, subject: &Subject, waiting: &Rows, states: &[StateSeen]) -> Option<Vec<String>> {
+        let seen: Vec<String> = self.beats(subject, waiting).iter().map(|change| change.state.clone()).collect();
         let is_other = |state: &StateSeen| state.meaning == Some(Meaning::InFlight) && !seen.contains(&state.text());
-        let holds_rows = |state: &&StateSeen| state.rows.rows.iter().any(|row| row.iter().any(|cell| !is_unset(cell)));
-        let others = states.iter().filter(holds_rows).any(is_other);
+        let others = states.iter().any(is_other);
         (!seen.is_empty() && !others).then_some(seen)
     }
 }

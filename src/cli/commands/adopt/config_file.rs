@@ -34,7 +34,13 @@ pub(super) fn add(settings: &Settings, draft: &Adopt) -> Result<PathBuf, CliErro
         let message = format!("{} has a mapping `{}` already; nothing was written", what(), draft.name);
         return Err(CliError::new(Exit::Config, message).hint("name this one with --name, or remove the other"));
     }
-    let gap = if text.is_empty() || text.ends_with("\n\n") { "" } else if text.ends_with('\n') { "\n" } else { "\n\n" };
+    let gap = if text.is_empty() || text.ends_with("\n\n") {
+        ""
+    } else if text.ends_with('\n') {
+        "\n"
+    } else {
+        "\n\n"
+    };
     let added = format!("{text}{gap}{}", draft.toml);
     let read = Config::parse(&what(), &added)?;
     if let Some((_, error)) = read.broken.into_iter().find(|(name, _)| *name == draft.name) {

@@ -34,8 +34,11 @@ pub struct Args {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     if args.store.preset.is_some() || args.store.table.is_some() || !args.store.options.is_empty() {
-        return Err(CliError::new(Exit::Usage, "adopt drafts a mapping of its own: --preset, --table and --option say nothing here")
-            .hint("jobdoctor adopt TABLE --name NAME"));
+        return Err(CliError::new(
+            Exit::Usage,
+            "adopt drafts a mapping of its own: --preset, --table and --option say nothing here",
+        )
+        .hint("jobdoctor adopt TABLE --name NAME"));
     }
     let settings = Settings::resolve(&args.store, &context.environment)?;
     let database = settings.database()?;
@@ -55,7 +58,15 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let mut draft = loop {
         let answers = Answers::new(&given)?;
         let (limits, watched) = (limits(), watched.as_ref());
-        let adoption = Adoption { store: store.as_ref(), limits: &limits, schema, table, name: name.as_deref(), answers: &answers, watched };
+        let adoption = Adoption {
+            store: store.as_ref(),
+            limits: &limits,
+            schema,
+            table,
+            name: name.as_deref(),
+            answers: &answers,
+            watched,
+        };
         let draft = match ops::adopt(&adoption) {
             // A person who mistypes is asked again.
             Err(error @ ops::OpsError::Usage { .. }) if given.len() > args.adopt.answers.len() => {
@@ -103,7 +114,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         report(context, proof);
     }
     if given.len() > args.adopt.answers.len() {
-        context.ui.hint(&format!("the same without questions: {}", command_line(context, &given[args.adopt.answers.len()..])));
+        context.ui.hint(&format!(
+            "the same without questions: {}",
+            command_line(context, &given[args.adopt.answers.len()..])
+        ));
     }
     let next = context.on_same_queue(&["check"], &["--preset", &quoted(&draft.name)]);
     match &draft.written {
@@ -118,7 +132,10 @@ fn ask(context: &Context, question: &Question) {
     context.ui.note(&format!("{}: {}", question.key, question.question));
     question.seen.iter().for_each(|seen| context.ui.note(&format!("  {}", crate::output::format::inert(seen))));
     let form = if question.is_proposal { "proposed" } else { "for example" };
-    context.ui.hint(&format!("  {form}: {} (type the answer; nothing leaves it open)", crate::output::format::inert(&question.form)));
+    context.ui.hint(&format!(
+        "  {form}: {} (type the answer; nothing leaves it open)",
+        crate::output::format::inert(&question.form)
+    ));
 }
 
 /// The error that questions are open, with the command line that settles them.
