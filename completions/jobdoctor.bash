@@ -16,6 +16,9 @@ _jobdoctor() {
             ",$1")
                 cmd="jobdoctor"
                 ;;
+            jobdoctor,adopt)
+                cmd="jobdoctor__subcmd__adopt"
+                ;;
             jobdoctor,check)
                 cmd="jobdoctor__subcmd__check"
                 ;;
@@ -92,12 +95,90 @@ _jobdoctor() {
 
     case "${cmd}" in
         jobdoctor)
-            opts="-h -V --help --version check completions demo env generate health help history init man owners presets reclaim schema show stale stats sweep undo"
+            opts="-h -V --help --version adopt check completions demo env generate health help history init man owners presets reclaim schema show stale stats sweep undo"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        jobdoctor__subcmd__adopt)
+            opts="-q -v -o -h -V --name --answer --watch --dry-run --write --db --target --schema --table --password-file --network-files --config --no-config --timeout --json --color --quiet --verbose --output --preset --option --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --answer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --watch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dry-run)
+                    COMPREPLY=($(compgen -W "server" -- "${cur}"))
+                    return 0
+                    ;;
+                --db)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --target)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --table)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "toml json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "toml json" -- "${cur}"))
+                    return 0
+                    ;;
+                --preset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1076,7 +1157,7 @@ _jobdoctor() {
             return 0
             ;;
         jobdoctor__subcmd__schema)
-            opts="-h -V --help --version check env error health history history-run init log owners plan presets presets-show reclaim show stale stale-watch stats stats-runtimes sweep targets undo"
+            opts="-h -V --help --version adopt check env error health history history-run init log owners plan presets presets-show reclaim show stale stale-watch stats stats-runtimes sweep targets undo"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -26,6 +26,7 @@ end
 
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -s V -l version -d 'Print version'
+complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "adopt" -d 'Draft the mapping of a home-made table from its rows'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "check" -d 'Check whether jobdoctor can do its work here: preset, rights, indexes, encodings'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "completions" -d 'Print a shell\'s completion script'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "demo" -d 'Create a demonstration database with stuck jobs and walk through it'
@@ -45,6 +46,32 @@ complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "stale" -d 'List
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "stats" -d 'Count jobs by queue and state, or show run times'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "sweep" -d 'Reclaim for automation: from cron, or with --restart before workers start'
 complete -c jobdoctor -n "__fish_jobdoctor_needs_command" -f -a "undo" -d 'Revert a run; plans only, unless --apply. Jobs changed since are skipped'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -l name -d 'Call the mapping so [default: the table\'s name]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -l answer -d 'Settle a key of the mapping, such as states.in_flight=working or claim.liveness=\'heartbeat pinged 2m\'; none leaves it out (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -l watch -d 'Watch the rows for this long: a time that goes forward on rows in flight is the heartbeat' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -l dry-run -d 'Let the database try each action on one stuck job, in a transaction that is rolled back: server' -r -f -a "server\t'The database carries it out and rolls back'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -l db -d 'Use this database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -l target -d 'Use this target of the config file [env: JOBDOCTOR_TARGET]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -l schema -d 'Find the queue\'s tables in this schema (Postgres)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -l table -d 'Use this table of jobs [default: the preset\'s]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -l password-file -d 'Read the password from the first line of this file; it overrides every other password [env: JOBDOCTOR_PASSWORD_FILE]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -l config -d 'Read this config file [env: JOBDOCTOR_CONFIG] [default: $XDG_CONFIG_HOME/jobdoctor/config.toml, then /etc/jobdoctor/config.toml]' -r -F
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -l timeout -d 'Give up after this long [default: 30s for reading, 10m for applying]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -l color -d 'Use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -s o -l output -d 'Write the report in this format [default: table]' -r -f -a "toml\t'The mapping as it stands in a config file'
+json\t'One JSON document'"
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -l preset -d 'Use this preset or mapping [default: detected from the tables]' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -l option -d 'Set an option of the preset; `presets show NAME` lists them (can be repeated)' -r
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -l write -d 'Add the draft to the config file, if no question is open'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -l network-files -d 'Write to a SQLite file on a network file system, although locks are unreliable there'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -l no-config -d 'Read no config file'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -l json -d 'Short for --output json'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -s q -l quiet -d 'Print no hints, summaries or warnings; errors and the report stay'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -s v -l verbose -d 'Print what was detected about the database, and warnings about its setup'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand adopt" -s V -l version -d 'Print version'
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l db -d 'Use this database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env: JOBDOCTOR_DB, then the config file\'s target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l target -d 'Use this target of the config file [env: JOBDOCTOR_TARGET]' -r
 complete -c jobdoctor -n "__fish_jobdoctor_using_subcommand check" -l preset -d 'Use this preset or mapping [default: detected from the tables]' -r

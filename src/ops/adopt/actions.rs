@@ -66,7 +66,11 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) -> (bool, Vec<String>)
         fail.set.retain(|(name, _)| *name != column.name);
         fail.set.push((column.name.clone(), ":reason".into()));
     }
-    write(facts, draft, "fail", fail, shown(&failed, "that failed"));
+    let (grade, reason) = match fail.clear.is_empty() && fail.stamp.is_empty() && fail.set.len() < 2 {
+        true => (Grade::Likely, "by name and type".to_owned()),
+        false => shown(&failed, "that failed"),
+    };
+    write(facts, draft, "fail", fail, (grade, reason));
     (true, stamped)
 }
 

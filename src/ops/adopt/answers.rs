@@ -103,5 +103,6 @@ pub(super) fn value(key: &str, answer: &str) -> Value {
     if LISTS.contains(&key) {
         return answer.split(',').map(str::trim).collect::<Array>().into();
     }
-    answer.parse::<i64>().map_or_else(|_| answer.into(), Value::from)
+    let number = if key == "attempts.max" { answer.parse::<i64>().ok() } else { None };
+    number.map_or_else(|| answer.into(), Value::from)
 }

@@ -25,6 +25,17 @@ pub(super) struct Facts<'a> {
 }
 
 impl Facts<'_> {
+    /// Takes the states in which a heartbeat was seen for those in flight, unless the operator says which are.
+    pub(super) fn see_states(&mut self) {
+        let waiting = self.rows(Meaning::Waiting);
+        let (Some(watched), Shape::Column { states, .. }) = (self.watched, &mut self.shape) else { return };
+        let seen =
+            watched.states(self.subject, &waiting, states).filter(|_| self.answers.get("states.in_flight").is_none());
+        for state in states.iter_mut().filter(|state| seen.as_ref().is_some_and(|seen| seen.contains(&state.text()))) {
+            state.meaning = Some(Meaning::InFlight);
+        }
+    }
+
     /// The rows of states with that meaning; where the operator has not said which are in flight, of those that are proposed.
     pub(super) fn rows(&self, meaning: Meaning) -> Rows {
         match &self.shape {
@@ -106,10 +117,16 @@ pub(super) fn is_unset(cell: &Cell) -> bool {
     cell.is_null() || *cell == Cell::Integer(0) || *cell == Cell::Text(String::new())
 }
 
-/// A count with its noun, and what it counts.
+/// The rows that were sampled, counted, for reasons.
 pub(super) fn counted(rows: &Rows, what: &str) -> String {
     match rows.rows.len() {
-        1 => format!("the 1 row {what} that was read"),
-        rows => format!("all {rows} rows {what} that were read"),
+        1 => format!("the one sampled row {what}"),
+        rows => format!("all {rows} sampled rows {what}"),
     }
+}
+
+/// A column with its first values, for a question.
+pub(super) fn sampled(column: &str, rows: &Rows) -> String {
+    let values: Vec<String> = rows.values(column).take(3).map(Cell::to_string).collect();
+    if values.is_empty() { column.to_owned() } else { format!("{column}: {}", values.join(", ")) }
 }

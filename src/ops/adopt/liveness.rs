@@ -1,6 +1,6 @@
 //! What shows the life of a claim, when it was claimed, and how those times are spelled.
 
-use super::draft::{Draft, Facts, counted};
+use super::draft::{Draft, Facts, counted, sampled};
 use super::owner::OwnersTable;
 use super::roles::{Class, Meaning, Role};
 use super::table::SubjectColumn;
@@ -123,8 +123,9 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) {
     }
 }
 
-/// The newest value of each column that may be a sign of life.
+/// The columns that may be a sign of life, with some values of rows in flight.
 fn seen(facts: &Facts<'_>) -> Vec<String> {
+    let in_flight = facts.rows(Meaning::InFlight);
     let signs = facts.subject.columns.iter().filter(|column| {
         matches!(column.role, Some(Role::Heartbeat | Role::Lease | Role::Claimed | Role::Updated))
             && column.class != Class::Boolean
@@ -132,7 +133,7 @@ fn seen(facts: &Facts<'_>) -> Vec<String> {
     let owners =
         facts.owners.as_ref().map(|owners| format!("owners' table {}: {}", owners.written, owners.heartbeat.name));
     let watched = facts.watched.into_iter().flat_map(|watched| watched.others());
-    signs.map(|column| column.name.clone()).chain(owners).chain(watched).collect()
+    signs.map(|column| sampled(&column.name, &in_flight)).chain(owners).chain(watched).collect()
 }
 
 /// Drafts how the times in use are spelled, and asks for the zones that no value shows.

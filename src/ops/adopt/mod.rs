@@ -61,25 +61,31 @@ pub fn adopt(adoption: &Adoption<'_>) -> Result<Adopt, OpsError> {
     let database = reader.label().unwrap_or(store.label()).to_owned();
     let subject = Subject::find(reader.as_mut(), engine, adoption.schema, adoption.table)?;
     answers_fit(&subject, answers)?;
-    let mut sampler = Sampler { reader: reader.as_mut(), engine, subject: &subject, notes: Vec::new() };
+    let mut sampler = Sampler::new(reader.as_mut(), engine, &subject);
     let ends = sampler.ends()?;
     let shape = states::shape(&mut sampler, answers, &ends)?;
     let mut facts =
         Facts { engine, now, subject: &subject, answers, shape, all: ends, owners: None, watched: adoption.watched };
+    facts.see_states();
     for meaning in Meaning::ALL {
         facts.all = facts.all.and(&facts.rows(meaning));
     }
     let (waiting, in_flight) = (facts.rows(Meaning::Waiting), facts.rows(Meaning::InFlight));
     let owner = owner::owner_id(&subject, answers, &waiting, &in_flight);
     facts.owners = owner::find_table(&mut sampler, owner.as_ref(), &in_flight)?;
-    let notes = std::mem::take(&mut sampler.notes);
+    let notes = sampler.note.take().into_iter().collect();
     let mut draft = Draft { notes, ..Draft::default() };
     let no_queue = no_queue(&facts, &waiting, &in_flight).filter(|_| answers.get("actions") != Some("none"));
     write(&facts, &mut draft, no_queue.as_deref());
     let Draft { mut keys, mut questions, notes, .. } = draft;
     for (key, answer) in answers.iter().filter(|(key, answer)| *answer != "none" && *key != "actions") {
-        let is_there = keys.iter().any(|known| known.key == key);
-        if !is_there && !key.starts_with("time.") {
+        if let Some(column) = key.strip_prefix("time.") {
+            let of_owners =
+                facts.owners.as_ref().is_some_and(|owners| column.trim_start_matches("o.") == owners.heartbeat.name);
+            if column != "default" && !of_owners {
+                must_be_there(&subject, key, column)?;
+            }
+        } else if !keys.iter().any(|known| known.key == key) {
             let path: Vec<&str> = key.split('.').collect();
             keys.push(DraftKey::new(&path, answers::value(key, answer), Grade::Asked, draft::ANSWERED));
         }
@@ -186,27 +192,15 @@ fn no_queue(facts: &Facts<'_>, waiting: &Rows, in_flight: &Rows) -> Option<Strin
 
 /// Refuses answers that name columns which are not there, or have no meaning.
 fn answers_fit(subject: &Subject, answers: &Answers) -> Result<(), OpsError> {
-    let names = || subject.live.columns.iter().map(|column| column.name.as_str());
-    let must_be_there = |key: &str, column: &str| match subject.live.column(column) {
-        Some(_) => Ok(()),
-        None => {
-            let message = format!(
-                "--answer {key}: table {} has no column `{column}`{}",
-                subject.written,
-                did_you_mean(column, names())
-            );
-            Err(OpsError::usage(message, "name a column as the catalog has it, without quotes"))
-        }
-    };
     for (key, answer) in answers.iter().filter(|(_, answer)| *answer != "none") {
         match key {
-            "claim.state" | "claim.claimed_at" | "attempts.column" => must_be_there(key, answer)?,
+            "claim.state" | "claim.claimed_at" | "attempts.column" => must_be_there(subject, key, answer)?,
             "claim.liveness" => {
                 let source = Source::parse(answer).ok_or_else(|| {
                     let message = format!("--answer claim.liveness: `{answer}` is no source of life");
                     OpsError::usage(message, "say heartbeat COLUMN 2m, lease COLUMN, age COLUMN 30m, owner 2m, or none")
                 })?;
-                source.column.iter().try_for_each(|column| must_be_there(key, column))?;
+                source.column.iter().try_for_each(|column| must_be_there(subject, key, column))?;
             }
             "actions" => {
                 return Err(OpsError::usage(
@@ -218,6 +212,15 @@ fn answers_fit(subject: &Subject, answers: &Answers) -> Result<(), OpsError> {
         }
     }
     Ok(())
+}
+
+fn must_be_there(subject: &Subject, key: &str, column: &str) -> Result<(), OpsError> {
+    if subject.live.column(column).is_some() {
+        return Ok(());
+    }
+    let hint = did_you_mean(column, subject.live.columns.iter().map(|column| column.name.as_str()));
+    let message = format!("--answer {key}: table {} has no column `{column}`{hint}", subject.written);
+    Err(OpsError::usage(message, "name a column as the catalog has it, without quotes"))
 }
 
 /// Where a key stands in the draft.

@@ -57,6 +57,9 @@ pub fn prove(
     drop(snapshot);
     let mut tried = Vec::new();
     if let Some(dry_run) = dry_run {
+        if dry_run.read_only.is_none() {
+            store.recover(dry_run.limits)?;
+        }
         for action in actions {
             tried.push(tried_on_one(&session(limits), dry_run, action, jobs.first())?);
         }

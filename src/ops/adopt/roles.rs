@@ -40,77 +40,45 @@ pub(super) enum Role {
 }
 
 /// Words by role, the role that counts first coming first.
-const ROLES: [(Role, &[&str]); 15] = [
-    (Role::Token, &["token", "version"]),
-    (
-        Role::Heartbeat,
-        &["heartbeat", "beat", "beats", "pinged", "ping", "pulse", "pulsed", "alive", "seen", "keepalive"],
-    ),
-    (Role::Lease, &["until", "expires", "expiry", "expire", "lease", "leased", "visible", "invisible"]),
-    (Role::Ended(true), &["failed", "dead", "died", "errored", "buried", "bounced", "rejected"]),
+const ROLES: [(Role, &str); 15] = [
+    (Role::Token, "token version"),
+    (Role::Heartbeat, "heartbeat beat beats pinged ping pulse pulsed alive seen keepalive"),
+    (Role::Lease, "until expires expiry expire lease leased visible invisible"),
+    (Role::Ended(true), "failed dead died errored buried bounced rejected"),
     (
         Role::Ended(false),
-        &[
-            "finished",
-            "completed",
-            "done",
-            "ended",
-            "delivered",
-            "processed",
-            "succeeded",
-            "cancelled",
-            "canceled",
-            "closed",
-            "sent",
-            "stopped",
-            "finish",
-            "end",
-        ],
+        "finished completed done ended delivered processed succeeded cancelled canceled closed sent stopped finish end",
     ),
-    (
-        Role::OtherTime,
-        &["created", "queued", "enqueued", "inserted", "added", "submitted", "scheduled", "due", "available"],
-    ),
-    (Role::Updated, &["updated", "modified", "changed", "touched"]),
+    (Role::OtherTime, "created queued enqueued inserted added submitted scheduled due available"),
+    (Role::Updated, "updated modified changed touched"),
     (
         Role::Claimed,
-        &[
-            "started", "start", "claimed", "locked", "picked", "reserved", "taken", "began", "begun", "acquired",
-            "dequeued", "received", "popped", "running",
-        ],
+        "started start claimed locked picked reserved taken began begun acquired dequeued received popped running",
     ),
-    (Role::State, &["state", "status", "phase", "stage", "step"]),
-    (Role::Owner, &OWNER),
-    (Role::Host, &["host", "hostname", "machine"]),
-    (Role::Queue, &["queue", "channel", "lane", "topic", "tube"]),
-    (Role::LastError, &["error", "err", "exception", "traceback", "failure"]),
-    (Role::Payload, &["payload", "args", "arguments", "params", "parameters", "data", "body", "input"]),
-    (Role::Kind, &["kind", "type", "task", "class", "handler", "pipeline"]),
+    (Role::State, "state status phase stage step"),
+    (Role::Owner, OWNER),
+    (Role::Host, "host hostname machine"),
+    (Role::Queue, "queue channel lane topic tube"),
+    (Role::LastError, "error err exception traceback failure"),
+    (Role::Payload, "payload args arguments params parameters data body input"),
+    (Role::Kind, "kind type task class handler pipeline"),
 ];
-const OWNER: [&str; 12] = [
-    "worker",
-    "owner",
-    "holder",
-    "runner",
-    "node",
-    "agent",
-    "taker",
-    "consumer",
-    "processor",
-    "instance",
-    "executor",
-    "by",
-];
-const TRIES: [&str; 7] = ["attempts", "attempt", "retries", "retry", "tries", "try", "failures"];
-const MOST: [&str; 4] = ["max", "maximum", "limit", "allowed"];
+const OWNER: &str = "worker owner holder runner node agent taker consumer processor instance executor by";
+const TRIES: &str = "attempts attempt retries retry tries try failures";
+const MOST: &str = "max maximum limit allowed";
 /// Words with which an attempts counter counts down.
-const LEFT: [&str; 3] = ["left", "remaining", "remain"];
+const LEFT: &str = "left remaining remain";
+
+/// Whether a word is one of these, between blanks.
+fn is_among(word: &str, known: &str) -> bool {
+    known.split(' ').any(|known| known == word)
+}
 
 /// What values of that type can be, as the catalog spells it.
 pub(super) fn class(type_name: &str) -> Class {
     let name = type_name.to_lowercase();
     let begins = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
-    if begins(&["timestamp"]) && (name.contains("zone") || name.starts_with("timestamp(")) {
+    if begins(&["timestamp"]) && name.contains("zone") {
         return Class::Time;
     }
     if begins(&["bool"]) {
@@ -119,7 +87,8 @@ pub(super) fn class(type_name: &str) -> Class {
     if begins(&["json"]) {
         return Class::Json;
     }
-    if name.contains("int") || begins(&["numeric", "decimal", "real", "double", "float"]) {
+    let is_integer = name.contains("int") && !begins(&["interval", "point"]);
+    if is_integer || begins(&["numeric", "decimal", "real", "double", "float"]) {
         return Class::Number;
     }
     // SQLite keeps text in columns that are declared as times.
@@ -132,13 +101,13 @@ pub(super) fn class(type_name: &str) -> Class {
 /// What a column probably keeps; `is_enum` for a type with labels.
 pub(super) fn role(name: &str, class: Class, is_enum: bool) -> Option<Role> {
     let words = words(name);
-    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-    if has(&TRIES) && class == Class::Number {
-        return Some(if has(&MOST) { Role::MaxAttempts } else { Role::Attempts });
+    let has = |known: &str| words.iter().any(|word| is_among(word, known));
+    if has(TRIES) && class == Class::Number {
+        return Some(if has(MOST) { Role::MaxAttempts } else { Role::Attempts });
     }
     let is_id = words.last().is_some_and(|word| word == "id");
     let is_by = words.last().is_some_and(|word| word == "by");
-    let by_a_person = is_by && has(&["created", "updated", "requested", "modified", "submitted", "cancelled", "added"]);
+    let by_a_person = is_by && has("created updated requested modified submitted cancelled added");
     let fits = |role: Role| match role {
         Role::Claimed | Role::Ended(_) => {
             !is_by && !is_id && !is_enum && matches!(class, Class::Time | Class::Number | Class::Text | Class::Boolean)
@@ -162,7 +131,7 @@ pub(super) fn role(name: &str, class: Class, is_enum: bool) -> Option<Role> {
 
 /// Whether an attempts counter of that name holds what is left.
 pub(super) fn counts_down(name: &str) -> bool {
-    words(name).iter().any(|word| LEFT.contains(&word.as_str()))
+    words(name).iter().any(|word| is_among(word, LEFT))
 }
 
 /// What a state of that name probably means.
@@ -176,79 +145,24 @@ pub(super) enum Meaning {
     Ignored,
 }
 
-const MEANINGS: [(Meaning, &[&str]); 5] = [
+const MEANINGS: [(Meaning, &str); 5] = [
     (
         Meaning::Waiting,
-        &[
-            "new",
-            "queued",
-            "pending",
-            "ready",
-            "waiting",
-            "available",
-            "enqueued",
-            "scheduled",
-            "todo",
-            "created",
-            "open",
-            "idle",
-            "retry",
-            "retrying",
-            "delayed",
-            "submitted",
-            "unprocessed",
-            "free",
-        ],
+        "new queued pending ready waiting available enqueued scheduled todo created open idle retry retrying delayed submitted unprocessed free",
     ),
     (
         Meaning::InFlight,
-        &[
-            "running", "active", "started", "claimed", "locked", "busy", "picked", "leased", "reserved", "inflight",
-            "progress", "assigned", "taken", "acquired", "dequeued",
-        ],
+        "running active started claimed locked busy picked leased reserved inflight progress assigned taken acquired dequeued",
     ),
     (
         Meaning::Done,
-        &[
-            "done",
-            "finished",
-            "completed",
-            "complete",
-            "succeeded",
-            "success",
-            "successful",
-            "ok",
-            "processed",
-            "paid",
-            "sent",
-            "delivered",
-            "closed",
-            "resolved",
-            "published",
-            "shipped",
-        ],
+        "done finished completed complete succeeded success successful ok processed paid sent delivered closed resolved published shipped",
     ),
     (
         Meaning::Failed,
-        &[
-            "failed",
-            "fail",
-            "failure",
-            "error",
-            "errored",
-            "dead",
-            "discarded",
-            "crashed",
-            "bounced",
-            "declined",
-            "rejected",
-            "exhausted",
-            "timeout",
-            "timedout",
-            "buried",
-        ],
+        "failed fail failure error errored dead discarded crashed bounced declined rejected exhausted timeout timedout buried",
     ),
-    (Meaning::Cancelled, &["cancelled", "canceled", "aborted", "revoked", "skipped", "obsolete"]),
+    (Meaning::Cancelled, "cancelled canceled aborted revoked skipped obsolete"),
 ];
 
 impl Meaning {
@@ -273,7 +187,7 @@ impl Meaning {
         let name = if state.chars().any(char::is_lowercase) { state.to_owned() } else { state.to_lowercase() };
         let words = words(&name);
         let last = words.iter().rev().find(|word| !word.is_empty())?;
-        let known = MEANINGS.iter().find(|(_, known)| known.contains(&last.as_str())).map(|(meaning, _)| *meaning);
+        let known = MEANINGS.iter().find(|(_, known)| is_among(last, known)).map(|(meaning, _)| *meaning);
         known.or_else(|| (last.len() > 4 && last.ends_with("ing")).then_some(Meaning::InFlight))
     }
 }

@@ -5,7 +5,7 @@ use crate::model::{Cell, Engine};
 use crate::ops::OpsError;
 use crate::preset::ident::{literal, quoted};
 use crate::store::{Reader, StoreError, StoreErrorKind};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The most rows of one sample.
 const ROWS: usize = 500;
@@ -13,8 +13,9 @@ const ROWS: usize = 500;
 const STATES: usize = 40;
 /// The most bytes of a text that are read: enough for a time, an owner or the keys of a JSON object.
 const BYTES: usize = 2000;
-/// How long one sample may take; one that takes longer is done without.
+/// How long one sample may take, and all of them together; what takes longer is done without.
 const PATIENCE: Duration = Duration::from_secs(2);
+const WHOLE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Rows of a table, each with the values of these columns.
 #[derive(Debug, Clone, Default)]
@@ -58,15 +59,21 @@ pub(super) struct Sampler<'a> {
     pub(super) reader: &'a mut dyn Reader,
     pub(super) engine: Engine,
     pub(super) subject: &'a Subject,
-    /// Samples that took too long, as sentences.
-    pub(super) notes: Vec<String>,
+    /// What took too long, in a sentence.
+    pub(super) note: Option<String>,
+    until: Instant,
 }
 
-impl Sampler<'_> {
+impl<'a> Sampler<'a> {
+    /// A reader of samples of that table.
+    pub(super) fn new(reader: &'a mut dyn Reader, engine: Engine, subject: &'a Subject) -> Sampler<'a> {
+        Sampler { reader, engine, subject, note: None, until: Instant::now() + WHOLE_PATIENCE }
+    }
+
     /// The newest and the oldest rows by the key; where there is no key, any.
     pub(super) fn ends(&mut self) -> Result<Rows, OpsError> {
         let key = self.subject.key().unwrap_or_default();
-        if key.is_empty() {
+        if key.is_empty() || key.iter().any(|column| self.subject.column(column).is_none()) {
             return self.rows("true", "");
         }
         let order = |direction: &str| {
@@ -89,16 +96,17 @@ impl Sampler<'_> {
 
     /// The rows of a query, none if it takes too long.
     pub(super) fn query(&mut self, sql: &str) -> Result<Vec<Vec<Cell>>, StoreError> {
-        match self.reader.sample(sql, PATIENCE) {
-            Err(error) if error.kind == StoreErrorKind::TimedOut => {
-                let note =
-                    format!("a sample of table {} took longer than 2 s and was left out", self.subject.live.name);
-                if !self.notes.contains(&note) {
-                    self.notes.push(note);
-                }
+        let left = self.until.saturating_duration_since(Instant::now()).min(PATIENCE);
+        let rows = if left.is_zero() { None } else { Some(self.reader.sample(sql, left)) };
+        match rows {
+            Some(Err(error)) if error.kind != StoreErrorKind::TimedOut => Err(error),
+            Some(Ok(rows)) => Ok(rows),
+            None | Some(Err(_)) => {
+                let name = &self.subject.live.name;
+                self.note =
+                    Some(format!("some samples of table {name} took too long: less is shown than its rows would show"));
                 Ok(Vec::new())
             }
-            rows => rows,
         }
     }
 

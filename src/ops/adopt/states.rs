@@ -1,7 +1,7 @@
 //! Which rows wait, are in flight and have ended: by a state column, or by the columns that tell it together.
 
 use super::answers::Answers;
-use super::draft::{Draft, Facts, counted, is_unset, of_job};
+use super::draft::{Draft, Facts, counted, is_unset, of_job, sampled};
 use super::roles::{Class, Meaning, Role};
 use super::sample::{Rows, Sampler, with_value};
 use super::table::{Subject, SubjectColumn, table_sql};
@@ -259,11 +259,16 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) {
             match answers.get("claim.where") {
                 Some(_) => draft.key(answers, &["claim", "where"], condition.as_str(), Grade::Asked, ""),
                 None => {
+                    let tells = |column: &&SubjectColumn| {
+                        matches!(column.role, Some(Role::Claimed | Role::Ended(_) | Role::Lease | Role::Owner))
+                    };
+                    let columns = facts.subject.columns.iter().filter(tells);
+                    let seen = columns.map(|column| sampled(&column.name, &facts.all)).collect();
                     let form = if condition.is_empty() { "j.COLUMN IS NOT NULL" } else { condition };
                     draft.ask(
                         "claim.where",
                         "which rows are in flight? there is no state column",
-                        Vec::new(),
+                        seen,
                         form,
                         !condition.is_empty(),
                     );

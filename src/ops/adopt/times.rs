@@ -52,7 +52,7 @@ pub(super) fn spelling<'c>(
     let is_near = !is_lease && now.since(at) <= NEAR && at.since(now) <= AHEAD;
     let seen = format!("its newest value {raw} is {} the database's now", apart(at, now));
     match (is_certain, is_near) {
-        (true, _) => Spelling::Known(name, format!("{seen}, and no other reading fits all {}", values.len())),
+        (true, _) => Spelling::Known(name, format!("{seen}, and no other reading fits its values")),
         (false, true) => Spelling::Known(name, format!("{seen} in UTC")),
         (false, false) => Spelling::NoZone(name, vec![format!("{seen} if it is in UTC ({now})")]),
     }

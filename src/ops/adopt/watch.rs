@@ -97,7 +97,7 @@ fn look(
     let mut reader = store.reader(limits)?;
     let subject = Subject::find(reader.as_mut(), store.engine(), schema, table)?;
     let now = reader.now();
-    let mut sampler = Sampler { reader: reader.as_mut(), engine: store.engine(), subject: &subject, notes: Vec::new() };
+    let mut sampler = Sampler::new(reader.as_mut(), store.engine(), &subject);
     let ends = sampler.ends()?;
     let shape = shape(&mut sampler, answers, &ends)?;
     let groups: Vec<(String, bool, Rows)> = match shape {

@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         Some(span) => Some(ops::watch(store.as_ref(), &limits(), schema, table, &Answers::new(&given)?, *span)?),
         None => None,
     };
-    let is_asked = prompt::can_ask() && !context.ui.is_for_machines();
+    let is_asked = prompt::can_ask() && !context.ui.is_for_machines() && !args.output.tone.quiet;
     let mut left_open: Vec<String> = Vec::new();
     let mut draft = loop {
         let answers = Answers::new(&given)?;
