@@ -74,7 +74,7 @@ impl Answers {
             if !KEYS.contains(&key.as_str()) && !key.starts_with("time.") {
                 let hint = did_you_mean(key, KEYS.into_iter());
                 return Err(OpsError::usage(
-                    format!("--answer {key}: adopt has no such question{hint}"),
+                    format!("`{key}` is no key that can be answered{hint}"),
                     "the keys are those of a mapping: jobdoctor help mapping",
                 ));
             }

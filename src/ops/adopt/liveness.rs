@@ -4,7 +4,7 @@ use super::draft::{Draft, Facts, counted, sampled};
 use super::owner::OwnersTable;
 use super::roles::{Class, Meaning, Role};
 use super::table::SubjectColumn;
-use super::times::{Spelling, spelling};
+use super::times::{Spelling, newest_in, spelling};
 use crate::model::parse_duration;
 use crate::output::{DraftKey, Grade};
 use toml_edit::{Array, InlineTable, Value};
@@ -66,7 +66,15 @@ pub(super) fn claimed_at(facts: &Facts<'_>) -> Option<(String, Grade, String)> {
         let reason = format!("NULL in {}, set in {}", counted(&waiting, "that wait"), counted(&in_flight, "in flight"));
         return Some((column.name.clone(), Grade::Shown, reason));
     }
-    named().next().map(|column| (column.name.clone(), Grade::Likely, "by name and type".to_owned()))
+    let by_name = named().next().map(|column| (column.name.clone(), Grade::Likely, "by name and type".to_owned()));
+    // Without a name for it, the earliest of the times that a claim sets; one that lies ahead is a lease.
+    let nameless = facts.subject.columns.iter().filter(|column| column.role.is_none() && is_shown(column));
+    let newest = nameless.filter_map(|column| Some((newest_in(in_flight.values(&column.name), facts.now)?, column)));
+    let past = newest.filter(|(at, _)| at.micros() <= facts.now.micros());
+    let earliest = past.min_by_key(|(at, _)| at.micros());
+    let by_rows = earliest
+        .map(|(_, column)| (column.name.clone(), Grade::Likely, "the earliest time that a claim sets".to_owned()));
+    by_name.or(by_rows)
 }
 
 /// The source to propose, the best first: a heartbeat or a lease on the row, the owner's heartbeat, the age of the claim.
@@ -126,9 +134,11 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) {
 /// The columns that may be a sign of life, with some values of rows in flight.
 fn seen(facts: &Facts<'_>) -> Vec<String> {
     let in_flight = facts.rows(Meaning::InFlight);
-    let signs = facts.subject.columns.iter().filter(|column| {
-        matches!(column.role, Some(Role::Heartbeat | Role::Lease | Role::Claimed | Role::Updated))
-            && column.class != Class::Boolean
+    let waiting = facts.rows(Meaning::Waiting);
+    let signs = facts.subject.columns.iter().filter(|column| match column.role {
+        Some(Role::Heartbeat | Role::Lease | Role::Claimed | Role::Updated) => column.class != Class::Boolean,
+        None => waiting.is_null(&column.name) && newest_in(in_flight.values(&column.name), facts.now).is_some(),
+        Some(_) => false,
     });
     let owners =
         facts.owners.as_ref().map(|owners| format!("owners' table {}: {}", owners.written, owners.heartbeat.name));

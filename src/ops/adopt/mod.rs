@@ -25,8 +25,9 @@ use crate::preset::{did_you_mean, words};
 use crate::store::{Limits, Store};
 use draft::{Draft, Facts};
 use liveness::Source;
+use owner::OwnerId;
 use roles::{Meaning, Role};
-use sample::{Rows, Sampler};
+use sample::Sampler;
 use states::Shape;
 use table::{Subject, SubjectColumn};
 use toml_edit::Array;
@@ -75,7 +76,8 @@ pub fn adopt(adoption: &Adoption<'_>) -> Result<Adopt, OpsError> {
     facts.owners = owner::find_table(&mut sampler, owner.as_ref(), &in_flight)?;
     let notes = sampler.note.take().into_iter().collect();
     let mut draft = Draft { notes, ..Draft::default() };
-    let no_queue = no_queue(&facts, &waiting, &in_flight).filter(|_| answers.get("actions") != Some("none"));
+    let is_held = matches!(&owner, Some(OwnerId::Column(id) | OwnerId::Json(id, _)) if waiting.is_null(id) && in_flight.is_set(id));
+    let no_queue = no_queue(&facts, is_held).filter(|_| answers.get("actions") != Some("none"));
     write(&facts, &mut draft, no_queue.as_deref());
     let Draft { mut keys, mut questions, notes, .. } = draft;
     for (key, answer) in answers.iter().filter(|(key, answer)| *answer != "none" && *key != "actions") {
@@ -170,13 +172,13 @@ fn write(facts: &Facts<'_>, draft: &mut Draft, no_queue: Option<&str>) {
 }
 
 /// Why the table is no queue, if nothing in it is kept of a claim.
-fn no_queue(facts: &Facts<'_>, waiting: &Rows, in_flight: &Rows) -> Option<String> {
+fn no_queue(facts: &Facts<'_>, is_held: bool) -> Option<String> {
     let subject = facts.subject;
     let has = |role: Role| subject.of_role(role).next().is_some();
-    let owner = |column: &SubjectColumn| waiting.is_null(&column.name) && in_flight.is_set(&column.name);
-    let is_held = subject.of_role(Role::Owner).any(owner) || facts.answers.get("owner.id").is_some();
+    let said = ["owner.id", "claim.claimed_at", "claim.liveness", "attempts.column"];
+    let is_said = said.iter().any(|key| facts.answers.get(key).is_some_and(|answer| answer != "none"));
     let is_claimed = has(Role::Claimed);
-    if has(Role::Attempts) || has(Role::Heartbeat) || has(Role::Lease) || is_held || facts.owners.is_some() {
+    if has(Role::Attempts) || has(Role::Heartbeat) || has(Role::Lease) || is_held || is_said || facts.owners.is_some() {
         return None;
     }
     let referred = &subject.referred_from;
@@ -197,14 +199,14 @@ fn answers_fit(subject: &Subject, answers: &Answers) -> Result<(), OpsError> {
             "claim.state" | "claim.claimed_at" | "attempts.column" => must_be_there(subject, key, answer)?,
             "claim.liveness" => {
                 let source = Source::parse(answer).ok_or_else(|| {
-                    let message = format!("--answer claim.liveness: `{answer}` is no source of life");
+                    let message = format!("the answer to claim.liveness: `{answer}` is no source of life");
                     OpsError::usage(message, "say heartbeat COLUMN 2m, lease COLUMN, age COLUMN 30m, owner 2m, or none")
                 })?;
                 source.column.iter().try_for_each(|column| must_be_there(subject, key, column))?;
             }
             "actions" => {
                 return Err(OpsError::usage(
-                    "--answer actions: can only be none",
+                    "the answer to actions can only be none",
                     "actions=none drafts for listing only",
                 ));
             }
@@ -219,7 +221,7 @@ fn must_be_there(subject: &Subject, key: &str, column: &str) -> Result<(), OpsEr
         return Ok(());
     }
     let hint = did_you_mean(column, subject.live.columns.iter().map(|column| column.name.as_str()));
-    let message = format!("--answer {key}: table {} has no column `{column}`{hint}", subject.written);
+    let message = format!("the answer to {key}: table {} has no column `{column}`{hint}", subject.written);
     Err(OpsError::usage(message, "name a column as the catalog has it, without quotes"))
 }
 

@@ -189,7 +189,7 @@ fn lookup(sampler: &mut Sampler<'_>, column: &SubjectColumn) -> Result<Vec<(Stri
 
 /// Gives each state its meaning: as answered, by its name, or by what its rows hold.
 fn with_meanings(subject: &Subject, answers: &Answers, mut states: Vec<StateSeen>) -> Vec<StateSeen> {
-    let signs: Vec<&str> = signs(subject).collect();
+    let signs = signs(subject, answers, &states);
     let is_idle = |state: &StateSeen| {
         !state.rows.rows.is_empty() && signs.iter().all(|column| state.rows.values(column).all(is_unset))
     };
@@ -240,13 +240,26 @@ fn with_meanings(subject: &Subject, answers: &Answers, mut states: Vec<StateSeen
     states
 }
 
-/// The columns that a claim sets.
-fn signs(subject: &Subject) -> impl Iterator<Item = &str> {
-    let is_sign = |column: &&SubjectColumn| {
-        matches!(column.role, Some(Role::Claimed | Role::Heartbeat | Role::Lease | Role::Owner))
-            && column.class != Class::Boolean
+/// The columns that a claim sets: as answered and by their names, or else those that are NULL in all rows of one state and set in
+/// all of another.
+fn signs<'s>(subject: &'s Subject, answers: &Answers, states: &[StateSeen]) -> Vec<&'s str> {
+    let said = |column: &&SubjectColumn| {
+        ["owner.id", "claim.claimed_at"].iter().any(|key| answers.get(key) == Some(&column.name))
     };
-    subject.columns.iter().filter(is_sign).map(|column| column.name.as_str())
+    let is_sign = |column: &&SubjectColumn| {
+        let named = matches!(column.role, Some(Role::Claimed | Role::Heartbeat | Role::Lease | Role::Owner));
+        (named && column.class != Class::Boolean) || said(column)
+    };
+    let named: Vec<&str> = subject.columns.iter().filter(is_sign).map(|column| column.name.as_str()).collect();
+    if !named.is_empty() {
+        return named;
+    }
+    let plain = subject.columns.iter().filter(|column| column.role.is_none());
+    let differs = |column: &&SubjectColumn| {
+        let some = |is: fn(&Rows, &str) -> bool| states.iter().any(|state| is(&state.rows, &column.name));
+        some(Rows::is_null) && some(Rows::is_set)
+    };
+    plain.filter(differs).map(|column| column.name.as_str()).collect()
 }
 
 /// Drafts what tells the state.

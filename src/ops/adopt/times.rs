@@ -58,6 +58,15 @@ pub(super) fn spelling<'c>(
     }
 }
 
+/// The newest instant in a column, if its values are times.
+pub(super) fn newest_in<'c>(values: impl Iterator<Item = &'c Cell>, now: Timestamp) -> Option<Timestamp> {
+    let values: Vec<&Cell> = values.filter(|cell| !cell.is_null()).collect();
+    let mut names = candidates(&values);
+    names.push("native utc".to_owned());
+    let read = |name: &String| newest(&Encodings::new(Encoding::parse(name).ok()?, Vec::new()), &values, now);
+    names.iter().find_map(read).map(|(at, _)| at)
+}
+
 /// The spellings to try, the strictest first: of those that read all values the first one counts.
 fn candidates(values: &[&Cell]) -> Vec<String> {
     let all = |is: fn(&Cell) -> bool| values.iter().all(|cell| is(cell));

@@ -21,8 +21,7 @@ use std::time::Duration;
 Examples:
   jobdoctor adopt order_queue --db queue.db
   jobdoctor adopt order_queue --db queue.db --watch 10s
-  jobdoctor adopt order_queue --db queue.db --answer states.in_flight=working \\
-    --answer 'claim.liveness=heartbeat pinged 2m' --write")]
+  jobdoctor adopt order_queue --db queue.db --answer states.in_flight=working")]
 pub struct Args {
     #[command(flatten)]
     adopt: AdoptArgs,
