@@ -72,7 +72,7 @@ impl Answers {
     pub fn new(given: &[(String, String)]) -> Result<Answers, OpsError> {
         for (key, _) in given {
             if !KEYS.contains(&key.as_str()) && !key.starts_with("time.") {
-                let hint = did_you_mean(key, KEYS.into_iter());
+                let hint = did_you_mean(key, KEYS);
                 return Err(OpsError::usage(
                     format!("`{key}` is no key that can be answered{hint}"),
                     "the keys are those of a mapping: jobdoctor help mapping",

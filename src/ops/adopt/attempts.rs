@@ -24,7 +24,7 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft, can_fail: bool) {
         None if answers.get("attempts.max").is_some() => draft.key(answers, &["attempts", "max"], 0, Grade::Asked, ""),
         None if down => match extreme(&waiting.and(&in_flight), &column, down) {
             Some(most) => {
-                draft.key(answers, &["attempts", "max"], most, Grade::Likely, "the most that any row has left")
+                draft.key(answers, &["attempts", "max"], most, Grade::Likely, "the most that any row has left");
             }
             None => draft.ask("attempts.max", "with how many attempts does a job begin?", Vec::new(), "5", false),
         },
@@ -46,7 +46,7 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft, can_fail: bool) {
             draft.key(answers, &["attempts", "counted"], "on error", Grade::Likely, reason);
         }
         _ if answers.get("attempts.counted").is_some() => {
-            draft.key(answers, &["attempts", "counted"], "", Grade::Asked, "")
+            draft.key(answers, &["attempts", "counted"], "", Grade::Asked, "");
         }
         _ => {
             let question =

@@ -70,7 +70,7 @@ impl Draft {
         match answers.get(&dotted) {
             Some("none") => {}
             Some(answer) => {
-                self.keys.push(DraftKey::new(path, answers::value(&dotted, answer), Grade::Asked, ANSWERED))
+                self.keys.push(DraftKey::new(path, answers::value(&dotted, answer), Grade::Asked, ANSWERED));
             }
             None => self.keys.push(DraftKey::new(path, value, grade, reason)),
         }

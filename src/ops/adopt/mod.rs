@@ -131,7 +131,7 @@ fn write(facts: &Facts<'_>, draft: &mut Draft, no_queue: Option<&str>) {
         }
         None if answers.get("claim.key").is_some() => draft.key(answers, &["claim", "key"], "", Grade::Asked, ""),
         None => {
-            draft.ask("claim.key", "which columns tell its rows apart? it has no unique key", Vec::new(), "id", false)
+            draft.ask("claim.key", "which columns tell its rows apart? it has no unique key", Vec::new(), "id", false);
         }
     }
     if let Some(why) = no_queue {

@@ -257,7 +257,9 @@ fn signs<'s>(subject: &'s Subject, answers: &Answers, states: &[StateSeen]) -> V
     let plain = subject.columns.iter().filter(|column| column.role.is_none());
     let differs = |column: &&SubjectColumn| {
         let some = |is: fn(&Rows, &str) -> bool| states.iter().any(|state| is(&state.rows, &column.name));
-        some(Rows::is_null) && some(Rows::is_set)
+        // An error of an earlier run is NULL in some rows of a state and set in others; a claim's columns are not.
+        let is_mixed = |rows: &Rows| !(rows.rows.is_empty() || rows.is_null(&column.name) || rows.is_set(&column.name));
+        some(Rows::is_null) && some(Rows::is_set) && !states.iter().any(|state| is_mixed(&state.rows))
     };
     plain.filter(differs).map(|column| column.name.as_str()).collect()
 }
