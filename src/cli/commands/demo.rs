@@ -60,10 +60,11 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         writeln!(out, "$ jobdoctor stale --db {file}\n{}", stale.table(&screen, Format::Table)?)?;
         writeln!(out, "$ jobdoctor show 5 --db {file}\n{}", show(&shown, &screen)?)?;
         writeln!(out, "$ jobdoctor reclaim --db {file}\n{}", plan.document.table(&screen, Format::Table)?)?;
-        writeln!(out, "Nothing was written to the queue. Go on with:\n")?;
+        writeln!(out, "Nothing was written to the queue. Its living workers hold leases for 30 days. Go on with:\n")?;
         writeln!(out, "  jobdoctor owners --db {file}             who is alive and who is dead")?;
         writeln!(out, "  jobdoctor reclaim --db {file} --apply    carry the plan out")?;
-        writeln!(out, "  jobdoctor stale --db {file} -o json      the list for scripts")
+        writeln!(out, "  jobdoctor stale --db {file} -o json      the list for scripts")?;
+        writeln!(out, "  rm {file}                                remove it")
     })?;
     Ok(Exit::Done)
 }
