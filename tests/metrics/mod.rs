@@ -1,5 +1,6 @@
 //! Metrics: `stats -o prometheus`, and the file that node_exporter reads.
 
+mod dashboard;
 mod file;
 mod former;
 mod printed;
