@@ -12,6 +12,7 @@ mod adopt;
 mod bad_input;
 mod brake;
 mod cli;
+mod completion;
 mod conformance;
 mod cron;
 mod diagnoses;

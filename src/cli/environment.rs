@@ -9,10 +9,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The variables, and what each is for. Those of libpq mean what they mean there.
-pub const VARIABLES: [(&str, &str); 52] = [
+pub const VARIABLES: [(&str, &str); 53] = [
     ("CLICOLOR", "0 turns colour off"),
     ("CLICOLOR_FORCE", "anything but 0 turns colour on, even where nothing is a terminal"),
     ("COLUMNS", "the width to lay tables out for"),
+    ("COMPLETE", "a shell, such as bash: prints its completion script, or what the words after -- can be completed to"),
     ("DATABASE_URL", "the database, where neither --db, JOBDOCTOR_DB nor the config file names one"),
     ("HOME", "where .config, .local/state, .pgpass, .pg_service.conf and .postgresql are"),
     ("JOBDOCTOR_CONFIG", "the config file, unless --config names one"),

@@ -7,7 +7,7 @@ use crate::policy::State;
 pub enum Exit {
     /// 0: success; says nothing about whether jobs are stuck.
     Done,
-    /// 1: stuck or unknown claims exist; only with `--exit-code`.
+    /// 1: stuck or unknown claims exist; only with `--exit-code` or `--wait`.
     Found,
     /// 2: the command line makes no sense.
     Usage,
@@ -58,7 +58,7 @@ impl Exit {
     pub fn meaning(self) -> &'static str {
         match self {
             Exit::Done => "success; says nothing about whether jobs are stuck",
-            Exit::Found => "stuck or unknown claims exist; only with --exit-code",
+            Exit::Found => "stuck or unknown claims exist; only with --exit-code or --wait",
             Exit::Usage => "the command line makes no sense",
             Exit::Partial => {
                 "some planned jobs are still as they were: locked, refused, not_tried; where jobs were named (--id, \

@@ -6,16 +6,8 @@ use crate::preset::{Catalog, SpecError};
 use ::roff::{Roff, bold, roman};
 use clap::Command;
 use clap::builder::{Resettable, StyledStr};
-use clap_complete::Shell;
 use clap_mangen::Man;
 use std::io::{self, Write};
-
-/// The completion script of a shell.
-pub fn completions(shell: Shell, mut program: clap::Command) -> Vec<u8> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut program, "jobdoctor", &mut script);
-    script
-}
 
 /// The manual pages: file name and roff text.
 ///

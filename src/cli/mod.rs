@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod completion;
 mod config;
 mod context;
 mod database;
@@ -12,6 +13,7 @@ mod exit;
 mod generated;
 mod help;
 mod input;
+mod leading_options;
 mod monitor;
 mod next_command;
 mod plan_file;
@@ -24,6 +26,7 @@ mod settings;
 mod settings_view;
 mod signal;
 mod streams;
+mod suggestions;
 mod targets;
 mod ui;
 mod usage_error;
@@ -39,6 +42,7 @@ use clap_complete::Shell;
 use commands::plain_command;
 use context::Context;
 use exit::Exit;
+use leading_options::behind_command;
 use monitor::plugin;
 use std::ffi::OsString;
 use std::io;
@@ -50,6 +54,10 @@ use std::process::ExitCode;
 /// printed, the process dies by that signal.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if let Some(exit) = completion::answer(&arguments) {
+        return ExitCode::from(exit.code());
+    }
+    let arguments = behind_command(&plain_command(), arguments);
     let is_plugin = plugin::is_requested(&plain_command(), &arguments);
     let report_defect = if is_plugin { plugin::report_defect } else { ui::Ui::report_defect };
     // A panic is a defect: the program must end with its exit code, print no half document, and show no secret.
@@ -65,7 +73,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn run(arguments: &[OsString], is_plugin: bool) -> Exit {
     let cli = match Cli::parsed(arguments.iter().cloned()) {
         Ok(cli) => cli,
-        Err(error) => return usage_error::report(arguments, is_plugin, &error),
+        Err(error) => return usage_error::report(arguments, is_plugin, error),
     };
     let (tone, format) = cli.command.tone();
     let context = Context::new(&tone, format, plain_command, arguments);
@@ -87,9 +95,9 @@ fn run(arguments: &[OsString], is_plugin: bool) -> Exit {
     }
 }
 
-/// The completion script of a shell.
+/// The completion script of a shell, which asks the program for the values.
 pub fn completions(shell: Shell) -> Vec<u8> {
-    generated::completions(shell, command())
+    completion::script(shell)
 }
 
 /// The manual pages: file name and roff text.

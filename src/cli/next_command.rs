@@ -4,7 +4,7 @@ use super::secret::may_hold_password;
 use clap::{Arg, Command};
 
 /// Options about the output, or about this run alone, which the next command does not repeat.
-const NOT_REPEATED: [&str; 14] = [
+const NOT_REPEATED: [&str; 15] = [
     "apply",
     "color",
     "dry-run",
@@ -18,6 +18,7 @@ const NOT_REPEATED: [&str; 14] = [
     "splay",
     "summary",
     "verbose",
+    "wait",
     "watch",
 ];
 

@@ -265,7 +265,7 @@ fn no_such_target(name: &str, config: &Config, file: Option<&Path>) -> CliError 
 
 /// The config file that counts, and what named it. A named file must exist; the default ones need not. Never a file in the
 /// working directory: a user who can write there could make jobdoctor write to another database.
-fn config_path(args: &StoreArgs, environment: &Environment) -> Option<(PathBuf, &'static str)> {
+pub(super) fn config_path(args: &StoreArgs, environment: &Environment) -> Option<(PathBuf, &'static str)> {
     if args.no_config {
         return None;
     }
@@ -280,7 +280,7 @@ fn config_path(args: &StoreArgs, environment: &Environment) -> Option<(PathBuf, 
 }
 
 /// The default places of the config file, in order.
-fn config_places(environment: &Environment) -> Vec<PathBuf> {
+pub(super) fn config_places(environment: &Environment) -> Vec<PathBuf> {
     let home = environment.get("HOME").map(|home| Path::new(home).join(".config"));
     let user = environment.get("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute()).or(home);
     let user = user.map(|path| path.join("jobdoctor/config.toml"));

@@ -4,6 +4,7 @@ use super::error::CliError;
 use super::exit::Exit;
 use super::monitor::plugin;
 use super::secret::may_be_misplaced_password;
+use super::suggestions::{instead_of, with_tip};
 use super::ui::Ui;
 use crate::output::format::inert;
 use crate::policy::State;
@@ -11,13 +12,18 @@ use std::ffi::OsString;
 use std::io::Write;
 
 /// Prints help and version to stdout, and a mistake to stderr: as a document if the words ask for one.
-pub(super) fn report(arguments: &[OsString], is_plugin: bool, error: &clap::Error) -> Exit {
+pub(super) fn report(arguments: &[OsString], is_plugin: bool, error: clap::Error) -> Exit {
     if !error.use_stderr() {
         // A closed pipe is no reason to fail.
         let _ = error.print();
         // A monitoring system must not read the help of `health` as a check that is ok.
         return if is_plugin { Exit::Health(State::Unknown) } else { Exit::Done };
     }
+    let tip = instead_of(&error);
+    let error = match tip {
+        Some(tip) => with_tip(error, tip),
+        None => error,
+    };
     let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     // A misplaced word may be an address with a password.
     let value = |word: &String| {
@@ -36,7 +42,7 @@ pub(super) fn report(arguments: &[OsString], is_plugin: bool, error: &clap::Erro
         return plugin::refuse(&message(), json);
     }
     if json {
-        Ui::for_machines().error(&CliError::new(Exit::Usage, message()).hint("see --help"));
+        Ui::for_machines().error(&CliError::new(Exit::Usage, message()).hint(tip.unwrap_or("see --help")));
     } else {
         let text = harmless(&hide(error.render().ansi().to_string()), &typed);
         let _ = write!(anstream::stderr(), "{text}");

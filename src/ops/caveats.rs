@@ -61,6 +61,15 @@ fn unmatched_filters(snapshot: &mut Snapshot, selection: &Selection) -> Result<V
     Ok(filters.into_iter().map(say).collect())
 }
 
+/// Hands over this field of every claim in flight that has it, in no promised order and repeatedly.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn names_in_flight(snapshot: &mut Snapshot, field: Field, each: &mut dyn FnMut(&str)) -> Result<(), OpsError> {
+    let mut one = |claim: &Claim| name(claim, field).into_iter().for_each(&mut *each);
+    Ok(snapshot.scan(&Wanted::All, Detail::ForListing, &mut |_, claim| one(&claim))?)
+}
+
 fn name(claim: &Claim, field: Field) -> Option<&str> {
     let owner = claim.owner.as_ref();
     match field {

@@ -42,7 +42,7 @@ mod undo;
 
 pub use adopt::{Adoption, Answers, DryRun, Watched, adopt, prove, watch};
 pub use batches::Finished;
-pub use caveats::caveats;
+pub use caveats::{caveats, names_in_flight};
 pub use check::{Checked, check};
 pub use confirm::confirm;
 pub use demo::demo;

@@ -78,22 +78,27 @@ impl Check {
     /// The findings as lines for people.
     pub fn facts(&self) -> Facts {
         let mut facts = Facts::new();
-        for finding in &self.findings {
-            let (word, tone) = match finding.severity {
-                Severity::Error => ("error", Tone::Bad),
-                Severity::Warning => ("warning", Tone::Warn),
-                Severity::Ok => ("ok", Tone::Plain),
-            };
-            let cost = finding.count_seconds.map(run_time);
-            let cost = cost.map(|time| format!(" (counting the claims took {time})")).unwrap_or_default();
-            facts.add(word, Cell::new(format!("{}: {}{cost}", finding.id, finding.detail), tone));
-            if let Some(fix) = &finding.fix {
-                facts.add("", format!("to fix it: {fix}"));
-            }
-        }
+        findings(&self.findings, &mut facts);
         for unverified in &self.unverified {
             facts.add("unverified", unverified.as_str());
         }
         facts
+    }
+}
+
+/// Adds findings as lines for people.
+pub(super) fn findings(findings: &[CheckFinding], facts: &mut Facts) {
+    for finding in findings {
+        let (word, tone) = match finding.severity {
+            Severity::Error => ("error", Tone::Bad),
+            Severity::Warning => ("warning", Tone::Warn),
+            Severity::Ok => ("ok", Tone::Plain),
+        };
+        let cost = finding.count_seconds.map(run_time);
+        let cost = cost.map(|time| format!(" (counting the claims took {time})")).unwrap_or_default();
+        facts.add(word, Cell::new(format!("{}: {}{cost}", finding.id, finding.detail), tone));
+        if let Some(fix) = &finding.fix {
+            facts.add("", format!("to fix it: {fix}"));
+        }
     }
 }

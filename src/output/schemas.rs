@@ -1,14 +1,15 @@
 use super::presets::{PresetPage, Presets};
 use super::{
-    Adopt, Check, Env, ErrorDocument, Health, History, HistoryOne, Init, LogLine, Owners, Reclaim, SavedPlan, Show,
-    Stale, Stats, StatsRuntimes, Targets, Undo, WatchLine,
+    Adopt, Check, ConfigCheck, Env, ErrorDocument, Health, History, HistoryOne, Init, LogLine, Owners, Reclaim,
+    SavedPlan, Show, Stale, Stats, StatsRuntimes, Targets, Undo, WatchLine,
 };
 use schemars::{Schema, schema_for};
 
 /// The documents with a schema, by their names for `jobdoctor schema`.
-pub const NAMES: [&str; 22] = [
+pub const NAMES: [&str; 23] = [
     "adopt",
     "check",
+    "config-check",
     "env",
     "error",
     "health",
@@ -36,6 +37,7 @@ pub fn schema(name: &str) -> Option<Schema> {
     let mut schema = match name {
         "adopt" => schema_for!(Adopt),
         "check" => schema_for!(Check),
+        "config-check" => schema_for!(ConfigCheck),
         "env" => schema_for!(Env),
         "error" => schema_for!(ErrorDocument),
         "health" => schema_for!(Health),

@@ -7,13 +7,11 @@ const COMMANDS: [&str; 12] =
     ["check", "completions", "demo", "init", "man", "owners", "presets", "reclaim", "schema", "show", "stale", "sweep"];
 
 #[test]
-fn completions_know_every_command() {
+fn completions_ask_the_program() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let ran = Doctor::new().run(&["completions", shell]).exits(0);
         assert_eq!(ran.stderr, "");
-        for word in COMMANDS.iter().chain(&["older", "restart", "max-jobs"]) {
-            assert!(ran.stdout.contains(word), "{shell} lacks {word}");
-        }
+        assert!(ran.stdout.contains("COMPLETE") && ran.stdout.contains("jobdoctor"), "{ran:#?}");
     }
 }
 
@@ -53,7 +51,7 @@ fn a_page_that_is_not_there() {
 fn a_schema_that_is_not_there() {
     assert_snapshot!(fails_plainly(&["schema", "stail"]), @r"
 error: invalid value 'stail' for '<DOCUMENT>'
-  [possible values: adopt, check, env, error, health, history, history-run, init, log, owners, plan, presets, presets-show, reclaim, show, stale, stale-watch, stats, stats-runtimes, sweep, targets, undo]
+  [possible values: adopt, check, config-check, env, error, health, history, history-run, init, log, owners, plan, presets, presets-show, reclaim, show, stale, stale-watch, stats, stats-runtimes, sweep, targets, undo]
 
   tip: a similar value exists: 'stale'
 

@@ -58,7 +58,7 @@ macro_rules! commands {
     };
 }
 
-commands! { adopt check completions demo env generate health help history init man owners presets reclaim schema show stale stats sweep undo }
+commands! { adopt check completions config demo env generate health help history init man owners presets reclaim schema show stale stats sweep undo }
 
 #[test]
 fn examples_fit_their_lines() {

@@ -13,6 +13,7 @@ mod env;
 mod filters;
 mod generated;
 mod guards;
+mod habits;
 mod help;
 mod inert;
 mod init;

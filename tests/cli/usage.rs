@@ -24,7 +24,7 @@ error: unrecognized subcommand 'stail'
 
   tip: some similar subcommands exist: 'stats', 'stale'
 
-Usage: jobdoctor <COMMAND>
+Usage: jobdoctor [OPTIONS] <COMMAND>
 
 For more information, try '--help'.
 ");

@@ -40,9 +40,12 @@ pub fn shown(topic: &str) -> Vec<String> {
     let page = Doctor::new().run(&["man", topic]).exits(0).stdout;
     let page = match topic {
         // The command's own page has that name.
-        "presets" => {
-            let (_, own) =
-                jobdoctor::cli::man_pages().unwrap().into_iter().find(|(name, _)| name.ends_with("presets.7")).unwrap();
+        "config" | "presets" => {
+            let (_, own) = jobdoctor::cli::man_pages()
+                .unwrap()
+                .into_iter()
+                .find(|(name, _)| *name == format!("jobdoctor-{topic}.7"))
+                .unwrap();
             String::from_utf8(own).unwrap()
         }
         _ => page,

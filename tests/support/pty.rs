@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -35,6 +35,15 @@ pub struct OnTerminal {
 impl OnTerminal {
     /// Starts it on one of so many columns and rows.
     pub fn start(doctor: &Doctor, arguments: &[&str], size: (u16, u16), on: On) -> OnTerminal {
+        let mut command = doctor.command(arguments);
+        if !command.get_envs().any(|(name, _)| name == "TERM") {
+            command.env("TERM", "xterm");
+        }
+        OnTerminal::of(command, size, on)
+    }
+
+    /// Starts another program on one.
+    pub fn of(mut command: Command, size: (u16, u16), on: On) -> OnTerminal {
         let main = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&main).unwrap();
         unlockpt(&main).unwrap();
@@ -42,10 +51,6 @@ impl OnTerminal {
         let side = open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
         resize(&main, size);
         let stream = || Stdio::from(side.try_clone().unwrap());
-        let mut command = doctor.command(arguments);
-        if !command.get_envs().any(|(name, _)| name == "TERM") {
-            command.env("TERM", "xterm");
-        }
         command.env_remove("COLUMNS").stdin(stream()).stderr(stream());
         command.stdout(if on == On::Both { stream() } else { Stdio::null() });
         let child = command.spawn().unwrap();
@@ -70,6 +75,11 @@ impl OnTerminal {
     /// Makes the terminal another size.
     pub fn resize(&self, size: (u16, u16)) {
         resize(&self.main, size);
+    }
+
+    /// Types text.
+    pub fn type_in(&self, text: &str) {
+        File::from(self.main.try_clone().unwrap()).write_all(text.as_bytes()).unwrap();
     }
 
     /// Every byte that was written to it so far.

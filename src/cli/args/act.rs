@@ -6,6 +6,7 @@ use crate::cli::secret::masked;
 use crate::model::Action;
 use crate::ops::Mode;
 use crate::policy::Rule;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,9 +26,8 @@ pub struct ActArgs {
     #[arg(short = 'n', long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "plan")]
     #[arg(conflicts_with = "emit_sql", hide_possible_values = true)]
     pub dry_run: Option<DryRun>,
-    /// Do this to every job: requeue, fail, cancel or time_out [default: fail without attempts left, cancel where that was
-    /// requested, otherwise requeue]
-    #[arg(long, value_name = "ACTION", value_parser = parse_action)]
+    /// Do this to every job [default: fail without attempts left, cancel where that was requested, otherwise requeue]
+    #[arg(long, value_name = "ACTION", value_parser = actions())]
     pub to: Option<Action>,
     /// Act on this rule about trouble too, although the worker may be alive: deadline_passed, max_runtime or
     /// no_progress (can be repeated)
@@ -128,10 +128,11 @@ impl PlanArgs {
     }
 }
 
-fn parse_action(text: &str) -> Result<Action, String> {
-    // A job in flight cannot be woken.
-    let mut actions = Action::ALL.into_iter().filter(|action| *action != Action::Wake);
-    actions.find(|action| action.name() == text).ok_or_else(|| "it is requeue, fail, cancel or time_out".to_owned())
+/// The actions on a job in flight, which cannot be woken.
+fn actions() -> impl TypedValueParser<Value = Action> {
+    let actions = || Action::ALL.into_iter().filter(|action| *action != Action::Wake);
+    PossibleValuesParser::new(actions().map(Action::name))
+        .try_map(move |name| actions().find(|action| action.name() == name).ok_or("it is no action"))
 }
 
 fn parse_trouble(text: &str) -> Result<Rule, String> {

@@ -1,8 +1,8 @@
 //! Options that name the database and the queue in it.
 
 use crate::model::parse_duration;
-use clap::Args;
 use clap::builder::{NonEmptyStringValueParser, PathBufValueParser, TypedValueParser};
+use clap::{Args, ValueHint};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,6 +14,7 @@ pub struct StoreArgs {
     /// Use this database: a SQLite path, a postgres:// URL or a libpq string such as "host=db dbname=app" or "service=app" [env:
     /// JOBDOCTOR_DB, then the config file's target, then DATABASE_URL, then PGHOST, PGDATABASE, PGSERVICE]
     #[arg(long, value_name = "URL", value_parser = PathBufValueParser::new().map(PathBuf::into_os_string))]
+    #[arg(value_hint = ValueHint::FilePath)]
     pub db: Option<OsString>,
     /// Use this target of the config file [env: JOBDOCTOR_TARGET]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]

@@ -3,6 +3,7 @@
 mod adopt;
 mod check;
 mod completions;
+mod config;
 mod demo;
 mod env;
 mod generate;
@@ -26,7 +27,8 @@ use super::args::ToneArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
-use super::help::dressed;
+use super::help::{Form, dressed};
+use super::leading_options::with_shared_options;
 use super::targets::{self, Request, Several};
 use crate::output::format::Format;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -76,6 +78,8 @@ pub enum Command {
     Check(check::Args),
     /// Print a shell's completion script
     Completions(completions::Args),
+    /// Print where the config file is, or check it
+    Config(config::Args),
     /// Create a demonstration database with stuck jobs and walk through it
     Demo(demo::Args),
     /// Show every setting in force and where it came from
@@ -124,19 +128,22 @@ impl Cli {
     /// # Errors
     /// When it cannot be parsed; help and version are errors too.
     pub fn parsed(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-        let mut matches = command().try_get_matches_from(words)?;
-        Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command()))
+        let words: Vec<OsString> = words.into_iter().collect();
+        let form = if words.iter().any(|word| word == "-h") { Form::Short } else { Form::Long };
+        let mut command = dressed(plain_command(), form);
+        let mut matches = command.try_get_matches_from_mut(words)?;
+        Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
     }
 }
 
 /// The command line with the examples first in its help, as people and completions see it.
 pub fn command() -> clap::Command {
-    dressed(Cli::command())
+    dressed(plain_command(), Form::Long)
 }
 
 /// The command line with the examples last in its help, for manual pages.
 pub fn plain_command() -> clap::Command {
-    Cli::command()
+    with_shared_options(Cli::command())
 }
 
 /// Runs a command.
@@ -168,6 +175,7 @@ impl Request for Command {
             Command::Adopt(args) => adopt::run(args, context),
             Command::Check(args) => check::run(args, context),
             Command::Completions(args) => completions::run(args, context),
+            Command::Config(args) => config::run(args, context),
             Command::Demo(args) => demo::run(args, context),
             Command::Env(args) => env::run(args, context),
             Command::Generate(args) => generate::run(args, context),
@@ -195,6 +203,7 @@ impl Command {
         match self {
             Command::Adopt(args) => (args.output.tone.clone(), args.output.format()),
             Command::Check(args) => (args.output.tone.clone(), args.output.format()),
+            Command::Config(args) => (args.output().tone.clone(), args.output().format()),
             Command::Demo(args) => (args.tone.clone(), Format::Table),
             Command::Env(args) => (args.output.tone.clone(), args.output.format()),
             Command::Generate(args) => (args.tone().clone(), Format::Table),

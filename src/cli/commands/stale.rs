@@ -1,18 +1,24 @@
 use super::selection::{missing, selection};
-use crate::cli::args::{EvidenceArgs, IdArgs, OlderArgs, OutputArgs, SelectArgs, StoreArgs, TargetsArgs};
+use crate::cli::args::{
+    EvidenceArgs, IdArgs, OlderArgs, OutputArgs, SelectArgs, StoreArgs, TargetsArgs, parse_up_to_1d,
+};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::evidence_files::EvidenceFiles;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
+use crate::cli::signal::sleep;
 use crate::cli::targets::Several;
 use crate::cli::watch::Watch;
 use crate::model::parse_duration;
-use crate::ops;
+use crate::ops::{self, Selection};
 use crate::output::format::{Format, count, grouped};
 use crate::output::{Field, ROWS, Stale};
 use clap::ValueEnum;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// The pause between two snapshots of `--wait`.
+const PAUSE: Duration = Duration::from_secs(2);
 
 /// `jobdoctor stale`.
 #[derive(Debug, Clone, clap::Args)]
@@ -41,6 +47,11 @@ pub struct Args {
     #[arg(long, value_name = "INTERVAL", value_parser = parse_duration, allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["exit_code", "alive_from", "snapshot_file"])]
     watch: Option<Duration>,
+    /// Wait until no claim is stuck or unknown, at most this long, and print the last snapshot; end with 1 if some still are. Takes
+    /// a snapshot every 2s, each with its own time limit
+    #[arg(long, value_name = "DURATION", value_parser = parse_up_to_1d, allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["watch", "alive_from", "snapshot_file"])]
+    wait: Option<Duration>,
     /// End with 1 if stuck or unknown claims are found
     #[arg(long)]
     exit_code: bool,
@@ -86,6 +97,7 @@ impl Args {
     pub(super) fn several(&mut self) -> Several<'_> {
         Several::of("stale", &mut self.store, &mut self.targets)
             .single_only("--watch", self.watch.is_some(), "one picture shows one queue")
+            .single_only("--wait", self.wait.is_some(), "one command waits for one queue")
             .file("--snapshot-file", self.evidence.snapshot_file.as_mut())
             .list("--alive-from", self.evidence.alive_from.as_deref())
     }
@@ -102,25 +114,11 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         return Watch { settings, selection, policy, interval, summary: args.summary, format }.run(context);
     }
     let settings = Settings::resolve(&args.store, &context.environment)?;
-    let evidence = EvidenceFiles::read(&args.evidence, &settings, context, READING)?;
-    let mut snapshot = context.snapshot_with(&settings, "stale")?;
-    let policy = settings.policy(args.older.older);
-    let (policy, wrong_list) = evidence.add_to(&mut snapshot, policy, context, !format.is_machine())?;
-    if let Some(why) = wrong_list {
-        context.ui.warn(&why);
-    }
-    let most = match format {
-        _ if args.summary => Some(0),
-        Format::None => Some(0),
-        Format::Table | Format::Wide => selection.limit.or(Some(ROWS)),
-        _ => None,
-    };
-    let document = match args.by {
-        Some(by) => ops::stale_by(&mut snapshot, &selection, &policy, by.into())?,
-        None => ops::stale(&mut snapshot, &selection, &policy, most)?,
+    let document = match args.wait {
+        Some(wait) => wait_for_none(wait, context, || snapshot(args, &settings, &selection, context))?,
+        None => snapshot(args, &settings, &selection, context)?,
     };
     context.warn_of_caveats(&document.warnings, document.summary.in_flight == 0);
-    drop(snapshot);
     let missing = missing(&document.target.table, &document.not_found);
     if let Some(error) = missing.as_ref().filter(|_| document.not_found.len() == selection.ids.len()) {
         return Err(error.clone());
@@ -136,8 +134,62 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     if let Some(error) = missing {
         return Ok(context.ui.error_after_report(&error));
     }
-    let found = document.summary.stuck + document.summary.unknown > 0;
-    Ok(if args.exit_code && found { Exit::Found } else { Exit::Done })
+    let counts = args.exit_code || args.wait.is_some();
+    Ok(if counts && has_findings(&document) { Exit::Found } else { Exit::Done })
+}
+
+fn has_findings(document: &Stale) -> bool {
+    document.summary.stuck + document.summary.unknown > 0
+}
+
+/// Takes a snapshot and lists what is stuck in it.
+fn snapshot(args: &Args, settings: &Settings, selection: &Selection, context: &Context) -> Result<Stale, CliError> {
+    let format = args.output.format();
+    let evidence = EvidenceFiles::read(&args.evidence, settings, context, READING)?;
+    let mut snapshot = context.snapshot_with(settings, "stale")?;
+    let policy = settings.policy(args.older.older);
+    let (policy, wrong_list) = evidence.add_to(&mut snapshot, policy, context, !format.is_machine())?;
+    if let Some(why) = wrong_list {
+        context.ui.warn(&why);
+    }
+    let most = match format {
+        _ if args.summary => Some(0),
+        Format::None => Some(0),
+        Format::Table | Format::Wide => selection.limit.or(Some(ROWS)),
+        _ => None,
+    };
+    Ok(match args.by {
+        Some(by) => ops::stale_by(&mut snapshot, selection, &policy, by.into())?,
+        None => ops::stale(&mut snapshot, selection, &policy, most)?,
+    })
+}
+
+/// Snapshots until one finds nothing or the time is up; gives the last. A failure after the first is tried again until then, since
+/// a database may be away for a moment.
+fn wait_for_none(
+    time: Duration,
+    context: &Context,
+    mut snapshot: impl FnMut() -> Result<Stale, CliError>,
+) -> Result<Stale, CliError> {
+    let until = Instant::now() + time;
+    let mut last = Ok(snapshot()?);
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let waits_for = match &last {
+            Ok(document) if !has_findings(document) => return last,
+            Ok(Stale { summary, .. }) => format!("{} stuck, {} unknown", summary.stuck, summary.unknown),
+            // The message may quote the database.
+            Err(_) => "the database cannot be read".to_owned(),
+        };
+        if left.is_zero() {
+            return last;
+        }
+        context.ui.redraw(&format!("waiting: {waits_for}"));
+        let slept = sleep(left.min(PAUSE), &context.interrupt);
+        context.ui.redraw("");
+        slept?;
+        last = snapshot();
+    }
 }
 
 /// Refuses `--summary` and `--by` with a format that lists nothing but jobs, and `--summary` with named jobs.

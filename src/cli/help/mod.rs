@@ -4,7 +4,7 @@ mod examples;
 mod markdown;
 mod page;
 
-pub use examples::{Examples, dressed};
+pub use examples::{Examples, Form, dressed};
 pub use page::{Block, Page};
 
 use super::environment::VARIABLES;

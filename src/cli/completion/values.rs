@@ -1,0 +1,193 @@
+//! Where the values of options and arguments come from, and what of it is offered.
+
+use crate::cli::args::StoreArgs;
+use crate::cli::environment::Environment;
+use crate::cli::error::CliError;
+use crate::cli::help::TOPICS;
+use crate::cli::leading_options::behind_command;
+use crate::cli::rules::switchable_rules;
+use crate::cli::settings::Settings;
+use crate::ops::{self, Records, Snapshot, names_in_flight};
+use crate::output::Field;
+use crate::output::format::inert;
+use crate::store::{Interrupt, Limits};
+use clap::{Command, FromArgMatches};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, Instant};
+
+/// How long a shell waits for values: what was found by then is offered.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// The most values that are offered.
+const MOST: usize = 1000;
+/// The newest runs that are offered.
+const RUNS: usize = 50;
+
+/// Where values come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// The config file.
+    Targets,
+    /// The built-in presets and the config file's mappings.
+    Presets,
+    /// The commands and topics of the help.
+    Pages,
+    /// The rules that `--rule` switches on.
+    Rules,
+    /// The claims in flight.
+    Claims(Field),
+    /// The journals of this host and the ledger of the database.
+    Runs,
+}
+
+impl Source {
+    /// The source of an argument, by the name of its command and its id.
+    fn of(command: &str, id: &str) -> Option<Source> {
+        Some(match (command, id) {
+            (_, "target") => Source::Targets,
+            (_, "preset") | ("presets" | "show", "name") => Source::Presets,
+            ("help", "words") | ("man", "name") => Source::Pages,
+            (_, "rule") => Source::Rules,
+            (_, "queue") => Source::Claims(Field::Queue),
+            (_, "kind") => Source::Claims(Field::Kind),
+            (_, "owner") => Source::Claims(Field::Owner),
+            (_, "host") => Source::Claims(Field::Host),
+            (_, "state") => Source::Claims(Field::State),
+            (_, "run") => Source::Runs,
+            _ => return None,
+        })
+    }
+}
+
+/// What the shell asks about: the words of the line.
+struct Line {
+    words: Vec<OsString>,
+    environment: Environment,
+}
+
+/// The command line, with the sources of its values.
+pub(super) fn with_values(program: Command, words: &[OsString], environment: &Environment) -> Command {
+    // An empty word is the one to be completed. No option takes it, and clap would read no further.
+    let some = |word: &OsString| if word.is_empty() { OsString::from("_") } else { word.clone() };
+    let words = behind_command(&program, words.iter().map(some).collect());
+    attach(program, &Arc::new(Line { words, environment: environment.clone() }))
+}
+
+fn attach(command: Command, line: &Arc<Line>) -> Command {
+    let name = command.get_name().to_owned();
+    let command = command.mut_subcommands(|below| attach(below, line));
+    command.mut_args(|arg| match Source::of(&name, arg.get_id().as_str()) {
+        Some(source) => {
+            let line = Arc::clone(line);
+            arg.add(ArgValueCandidates::new(move || candidates(source, &line)))
+        }
+        None => arg,
+    })
+}
+
+/// What the source has within [`PATIENCE`]; nothing where it cannot be read. A thread reads it, so that no slow network, name
+/// server or file keeps the shell waiting.
+fn candidates(source: Source, line: &Arc<Line>) -> Vec<CompletionCandidate> {
+    let until = Instant::now() + PATIENCE;
+    let (send, received) = channel();
+    let line = Arc::clone(line);
+    std::thread::spawn(move || line.send(source, until, &send));
+    let mut names = BTreeSet::new();
+    while let Ok(name) = received.recv_timeout(until.saturating_duration_since(Instant::now())) {
+        if names.len() < MOST && is_offered(&name) {
+            names.insert(name);
+        }
+    }
+    names.into_iter().map(CompletionCandidate::new).collect()
+}
+
+/// False for text that would do something to a terminal, be read as an option, or match other names than itself.
+fn is_offered(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('-') && !name.contains(['*', '?', '[', '{', '\\']) && inert(name) == name
+}
+
+impl Line {
+    /// Sends the values. An error ends them: a shell has no place for a message.
+    fn send(&self, source: Source, until: Instant, send: &Sender<String>) -> Result<(), CliError> {
+        let args = self.store_args();
+        let offer = |name: &str| drop(send.send(name.to_owned()));
+        match source {
+            Source::Targets => {
+                let (targets, _) = Settings::targets(&untargeted(&args), &self.environment)?;
+                targets.iter().for_each(|target| offer(target));
+            }
+            Source::Presets => {
+                let settings = Settings::resolve(&untargeted(&args), &self.environment)?;
+                settings.catalog.iter().for_each(|preset| offer(&preset.name));
+            }
+            Source::Pages => {
+                TOPICS.iter().for_each(|topic| offer(topic.name));
+                crate::cli::command().get_subcommands().for_each(|command| offer(command.get_name()));
+            }
+            Source::Rules => switchable_rules().for_each(|(name, _)| offer(name)),
+            Source::Claims(field) => {
+                names_in_flight(&mut self.snapshot(&args, until)?, field, &mut |name| offer(name))?;
+            }
+            Source::Runs => {
+                let journals = self.environment.journals();
+                let runs = journals.map(|journals| journals.runs()).transpose().unwrap_or_default();
+                runs.iter().flatten().take(RUNS).for_each(|run| offer(run));
+                let mut snapshot = self.snapshot(&args, until)?;
+                let mut ledger = Records { journals: None, snapshot: Some(&mut snapshot) };
+                ops::history(&mut ledger, Some(RUNS), true)?.runs.iter().for_each(|run| offer(&run.run_id));
+            }
+        }
+        Ok(())
+    }
+
+    /// A snapshot of the queue that the line names, by a reader, which cannot write.
+    fn snapshot(&self, args: &StoreArgs, until: Instant) -> Result<Snapshot, CliError> {
+        let settings = Settings::resolve(args, &self.environment)?;
+        let limits = settings.limits("completion", PATIENCE, &Interrupt::default(), false);
+        let limits = Limits { deadline: until, connect: PATIENCE, lock: PATIENCE, ..limits };
+        let store = settings.database()?.store()?;
+        Ok(settings.session(store.as_ref(), &limits).snapshot()?)
+    }
+
+    /// The options of the line that say where the queue is, as far as they can be read.
+    fn store_args(&self) -> StoreArgs {
+        let program = crate::cli::command().ignore_errors(true);
+        let Ok(matches) = program.try_get_matches_from(&self.words) else { return StoreArgs::default() };
+        let mut deepest = &matches;
+        while let Some((_, below)) = deepest.subcommand() {
+            deepest = below;
+        }
+        // A command that opens no database has at most the config file, and asking clap for another option would be a defect.
+        match deepest.try_contains_id("db") {
+            Ok(_) => StoreArgs::from_arg_matches(deepest).unwrap_or_default(),
+            Err(_) => {
+                let config = deepest.try_get_one::<PathBuf>("config").ok().flatten().cloned();
+                StoreArgs { config, ..StoreArgs::default() }
+            }
+        }
+    }
+}
+
+/// The options without a target: the one that is being typed need not exist.
+fn untargeted(args: &StoreArgs) -> StoreArgs {
+    StoreArgs { target: Vec::new(), ..args.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_names_are_not_offered() {
+        for name in ["", "--apply", "a\nb", "\u{1b}[2J", "a\u{202e}b", "mail*", "a\\b"] {
+            assert!(!is_offered(name), "{name:?}");
+        }
+        for name in ["mail", "web2:911", "Billing::Invoice", "high priority", "$(reboot)", "it's"] {
+            assert!(is_offered(name), "{name:?}: the shell quotes it");
+        }
+    }
+}
