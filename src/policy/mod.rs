@@ -6,6 +6,7 @@ mod delay;
 mod diagnosis;
 mod fingerprint;
 mod follow_up;
+mod glob;
 mod host_names;
 mod inconsistencies;
 mod judge;

@@ -1,16 +1,16 @@
 //! Patterns that select claims, and the owners that a restart sweep calls dead.
 
+use super::glob::Glob;
 use super::live_owners::Living;
 use super::unchanged::EarlierSnapshot;
 use crate::model::{Claim, Owner, Timestamp};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::sync::Arc;
 
 /// A list of glob patterns: empty lets everything through, otherwise one must match.
 #[derive(Debug, Clone, Default)]
 pub struct Globs {
     patterns: Vec<String>,
-    set: GlobSet,
+    globs: Vec<Glob>,
 }
 
 /// A pattern that cannot be read.
@@ -24,16 +24,11 @@ impl Globs {
     /// # Errors
     /// When one of them is malformed.
     pub fn new(patterns: &[String]) -> Result<Globs, ScopeError> {
-        let mut set = GlobSetBuilder::new();
-        for pattern in patterns {
-            let glob = GlobBuilder::new(pattern)
-                .literal_separator(false)
-                .build()
-                .map_err(|error| ScopeError(format!("the pattern `{pattern}` cannot be read: {}", error.kind())))?;
-            set.add(glob);
-        }
-        let set = set.build().map_err(|error| ScopeError(error.to_string()))?;
-        Ok(Globs { patterns: patterns.to_vec(), set })
+        let read = |pattern: &String| {
+            Glob::new(pattern).map_err(|kind| ScopeError(format!("the pattern `{pattern}` cannot be read: {kind}")))
+        };
+        let globs = patterns.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Globs { patterns: patterns.to_vec(), globs })
     }
 
     /// The patterns as they were given.
@@ -51,12 +46,16 @@ impl Globs {
     /// judges such a scope.
     pub fn admit_any_name(&self) -> bool {
         const MADE_UP: [&str; 5] = ["x7q", "x7q:1", "x7q@y8r", "x7q-y8r-1", "x7q/y8r.z"];
-        MADE_UP.iter().any(|name| self.set.is_match(name))
+        MADE_UP.iter().any(|name| self.matches(name))
+    }
+
+    fn matches(&self, name: &str) -> bool {
+        self.globs.iter().any(|glob| glob.matches(name))
     }
 
     /// True without patterns, or if the value matches one. A missing value matches no pattern.
     pub fn admits(&self, value: Option<&str>) -> bool {
-        self.patterns.is_empty() || value.is_some_and(|value| self.set.is_match(value))
+        self.patterns.is_empty() || value.is_some_and(|value| self.matches(value))
     }
 }
 

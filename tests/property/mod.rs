@@ -7,6 +7,7 @@ mod duration;
 mod edges;
 mod encoding;
 mod evidence;
+mod globs;
 mod ident;
 mod inert;
 mod instants;

@@ -1,0 +1,38 @@
+//! Patterns select what globset says they select: its matcher is the reference.
+
+use globset::GlobBuilder;
+use jobdoctor::policy::Globs;
+use proptest::prelude::*;
+
+/// `**` is left out: paths give it a meaning that names have not.
+fn reference(pattern: &str) -> Option<globset::GlobMatcher> {
+    let glob = GlobBuilder::new(pattern).literal_separator(false).empty_alternates(true).build();
+    glob.ok().map(|glob| glob.compile_matcher())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+    #[test]
+    fn names_are_matched_as_by_globset(
+        pattern in r"([abc/?!^,*\\-]|\[[!^]?[abc\]-]{1,4}\]|\{[ab*,]{0,4}\}|\{a\{b,c\}[,?]|[\[\]{}]){0,6}",
+        names in prop::collection::vec(r"[abc/!^,\\*-]{0,5}", 1..8),
+    ) {
+        let globs = Globs::new(std::slice::from_ref(&pattern));
+        let reference = reference(&pattern);
+        prop_assert_eq!(globs.is_ok(), reference.is_some(), "{}", pattern);
+        if let (Ok(globs), Some(reference), false) = (globs, reference, pattern.contains("**")) {
+            for name in names {
+                prop_assert_eq!(globs.admits(Some(&name)), reference.is_match(&name), "{} {}", pattern, name);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_paths_and_bytes_would_change() {
+    let matches = |pattern: &str, name| Globs::new(&[pattern.to_owned()]).unwrap().admits(Some(name));
+    assert!(matches("**", "web1") && matches("a**b", "a/b") && matches("w?b", "wéb") && matches("[à-ü]", "é"));
+    // Trying one branch after the other would not end.
+    assert!(!matches(&format!("{}c", "{*,a}*".repeat(40)), &"a".repeat(2000)));
+}
