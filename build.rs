@@ -1,16 +1,29 @@
-//! Writes the list of the built-in presets: every file in `src/preset/presets/`, by name.
+//! Writes the list of the built-in presets, and the version with commit and target that `--version` prints.
 
 #![forbid(unsafe_code)]
 
 use std::error::Error;
 use std::path::Path;
+use std::process::Command;
 use std::{env, fs};
 
 const FOLDER: &str = "src/preset/presets";
 
-#[allow(clippy::disallowed_methods, reason = "cargo tells a build script in the environment where it may write")]
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
+    write_presets()?;
+    let version = format!("{} ({}, {})", variable("CARGO_PKG_VERSION")?, commit()?, variable("TARGET")?);
+    println!("cargo:rustc-env=JOBDOCTOR_VERSION={version}");
+    Ok(())
+}
+
+#[allow(clippy::disallowed_methods, reason = "cargo speaks to a build script through the environment")]
+fn variable(name: &str) -> Result<String, env::VarError> {
+    env::var(name)
+}
+
+/// Every file in the folder, by name.
+fn write_presets() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed={FOLDER}");
     let mut names = Vec::new();
     for entry in fs::read_dir(FOLDER)? {
@@ -25,7 +38,36 @@ fn main() -> Result<(), Box<dyn Error>> {
         format!("    ({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/{FOLDER}/{name}.toml\"))),\n")
     };
     let list: String = names.iter().map(line).collect();
-    let out = env::var("OUT_DIR")?;
+    let out = variable("OUT_DIR")?;
     fs::write(Path::new(&out).join("presets.rs"), format!("&[\n{list}]\n"))?;
     Ok(())
+}
+
+/// What was compiled. Debug builds do not ask git: each commit would compile the crate again.
+fn commit() -> Result<String, env::VarError> {
+    if variable("PROFILE")? != "release" {
+        return Ok("debug build".to_owned());
+    }
+    // `cargo package` writes this file into the crate. Without it, only a repository of this crate's own is asked.
+    let packaged = fs::read_to_string(".cargo_vcs_info.json").ok();
+    let commit = packaged.and_then(|info| info.split('"').find(|word| is_hash(word)).map(|hash| hash[..12].to_owned()));
+    Ok(commit.or_else(described).unwrap_or_else(|| "unknown commit".to_owned()))
+}
+
+fn is_hash(word: &str) -> bool {
+    word.len() == 40 && word.chars().all(|c| c.is_ascii_hexdigit())
+}
+
+/// The commit that is checked out, with `-dirty` where files differ from it.
+fn described() -> Option<String> {
+    if !Path::new(".git").exists() {
+        return None;
+    }
+    for path in [".git/logs/HEAD", "Cargo.toml", "Cargo.lock", "src"] {
+        println!("cargo:rerun-if-changed={path}");
+    }
+    let git =
+        Command::new("git").args(["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]).output().ok()?;
+    let text = String::from_utf8(git.stdout).ok()?;
+    git.status.success().then(|| text.trim().to_owned())
 }

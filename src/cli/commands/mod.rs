@@ -130,7 +130,8 @@ impl Cli {
     pub fn parsed(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
         let words: Vec<OsString> = words.into_iter().collect();
         let form = if words.iter().any(|word| word == "-h") { Form::Short } else { Form::Long };
-        let mut command = dressed(plain_command(), form);
+        // Commit and target are for `--version` alone: manual pages are the same from every build.
+        let mut command = dressed(plain_command(), form).long_version(env!("JOBDOCTOR_VERSION"));
         let mut matches = command.try_get_matches_from_mut(words)?;
         Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
     }
