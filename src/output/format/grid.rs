@@ -54,8 +54,7 @@ impl Grid {
 
     fn lay_out(&self) -> Table {
         let mut table = Table::new();
-        // Widths and colours are decided; comfy-table must not ask the terminal.
-        table.load_style(NOTHING).force_no_tty();
+        table.load_style(NOTHING);
         table.add_rows(self.rows.iter().map(|row| row.iter().map(|cell| &cell.text)));
         for (column, &(width, align)) in zip(table.column_iter_mut(), &self.columns) {
             column.set_padding((0, cells(GAP)));
