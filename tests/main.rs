@@ -34,6 +34,7 @@ mod layering;
 mod libpq;
 mod live;
 mod metrics;
+mod packaging;
 mod permutations;
 mod plans;
 mod pooler;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The pages that are written by hand for whoever runs the program.
-pub(super) const PAGES: [&str; 16] = [
+pub(super) const PAGES: [&str; 17] = [
     "README.md",
     "docs/care.md",
     "docs/config.md",
@@ -12,6 +12,7 @@ pub(super) const PAGES: [&str; 16] = [
     "docs/cron.md",
     "docs/deploy.md",
     "docs/incident.md",
+    "docs/install.md",
     "docs/judging.md",
     "docs/mapping.md",
     "docs/monitoring.md",

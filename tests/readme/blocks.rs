@@ -74,6 +74,8 @@ fn truth(blocks: &[Block]) -> Result<Vec<Option<String>>, String> {
     let words: Vec<&str> = block.words.iter().map(String::as_str).collect();
     match (block.language.as_str(), words.as_slice()) {
         ("sh", ["cargo"]) => block.text.lines().try_for_each(from_source),
+        // Run by packaging/try, on what is released; tests/packaging.rs sees to it that none is left out.
+        ("sh", ["install", _]) => Ok(()),
         ("sh", [_, ..]) => Bench::with(&block.words)?.say(&block.text).map(|_| ()),
         ("text", ["crontab"]) => block.text.lines().try_for_each(cron),
         ("text", ["crontab", "metrics"]) => block.text.lines().try_for_each(metrics),
