@@ -31,6 +31,7 @@ mod targets;
 mod ui;
 mod usage_error;
 mod watch;
+mod wrapping;
 
 pub use commands::{Cli, command};
 pub use config::check as check_config;

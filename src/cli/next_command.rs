@@ -4,7 +4,7 @@ use super::secret::may_hold_password;
 use clap::{Arg, Command};
 
 /// Options about the output, or about this run alone, which the next command does not repeat.
-const NOT_REPEATED: [&str; 15] = [
+const NOT_REPEATED: [&str; 18] = [
     "apply",
     "color",
     "dry-run",
@@ -12,11 +12,14 @@ const NOT_REPEATED: [&str; 15] = [
     "expect",
     "json",
     "log-format",
+    "no-header",
     "output",
     "quiet",
     "report-file",
+    "sort",
     "splay",
     "summary",
+    "time",
     "verbose",
     "wait",
     "watch",

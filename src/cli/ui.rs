@@ -6,8 +6,9 @@ use super::error::CliError;
 use super::exit::Exit;
 use super::secret::masked;
 use super::streams::{Buffered, Streams};
+use super::wrapping::wrapped;
 use crate::model::Timestamp;
-use crate::output::format::{Format, Screen, inert, json};
+use crate::output::format::{Format, Page, Screen, inert, json};
 use crate::output::{self, Document, LogLine, Message};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -26,6 +27,8 @@ pub struct Ui {
     out_is_terminal: bool,
     err_is_terminal: bool,
     err_color: bool,
+    /// Display cells of a line of stderr; `None` where it is no terminal: then nothing is wrapped.
+    err_width: Option<usize>,
     log: LogFormat,
     /// The target's name, where it is one of several.
     target: Option<String>,
@@ -47,7 +50,16 @@ impl Ui {
             quiet: tone.quiet,
             verbose: tone.verbose,
             machine: matches!(format, Format::Json | Format::Jsonl),
-            out: Screen { width, color: wants_color(tone.color, environment, out_tty) },
+            out: Screen {
+                width,
+                color: wants_color(tone.color, environment, out_tty),
+                no_header: tone.rows.no_header,
+                sort: tone.rows.sort.clone(),
+                times: tone.time.times(),
+            },
+            err_width: columns
+                .or_else(|| terminal_size::terminal_size_of(io::stderr()).map(|(w, _)| usize::from(w.0)))
+                .filter(|_| err_tty),
             watched: out_tty || err_tty,
             out_is_terminal: out_tty,
             err_is_terminal: err_tty,
@@ -80,7 +92,7 @@ impl Ui {
 
     /// The screen that tables are laid out for.
     pub fn screen(&self) -> Screen {
-        self.out
+        self.out.clone()
     }
 
     /// True if errors are documents.
@@ -152,7 +164,13 @@ impl Ui {
 
     /// Writes a document to stdout.
     pub fn print<D: Document>(&self, format: Format, document: &D) -> Result<(), CliError> {
-        self.report(|out| output::write(document, format, &self.screen(), self.is_terminal(), out))
+        let mut left_out = None;
+        self.report(|out| {
+            left_out = output::write(document, format, &self.screen(), self.is_terminal(), out)?;
+            Ok(())
+        })?;
+        left_out.into_iter().for_each(|columns| self.note(&columns));
+        Ok(())
     }
 
     /// Writes a document that is no list to stdout: as JSON, or as the text that is laid out for the screen.
@@ -160,26 +178,33 @@ impl Ui {
         &self,
         format: Format,
         document: &D,
-        text: impl FnOnce(&Screen) -> io::Result<String>,
+        page: impl FnOnce(&Screen) -> io::Result<Page>,
     ) -> Result<(), CliError> {
+        let mut left_out = None;
         self.report(|out| match format {
             Format::Json => json(document, out),
             Format::None => Ok(()),
-            _ => out.write_all(text(&self.screen())?.as_bytes()),
-        })
+            _ => {
+                let page = page(&self.screen())?;
+                left_out = page.left_out();
+                write!(out, "{page}")
+            }
+        })?;
+        left_out.into_iter().for_each(|columns| self.note(&columns));
+        Ok(())
     }
 
     /// Writes the command to type next.
     pub fn hint(&self, text: &str) {
         if !self.quiet {
-            self.write("info", AnsiColor::Cyan.on_default(), "", text);
+            self.write("info", Style::new().bold(), "", text);
         }
     }
 
     /// Writes something that an operator should know, in one line.
     pub fn warn(&self, text: &str) {
         if !self.quiet {
-            self.write("warning", AnsiColor::Yellow.on_default().bold(), "warning: ", &inert(text));
+            self.write("warning", AnsiColor::Magenta.on_default().bold(), "warning: ", &inert(text));
         }
     }
 
@@ -228,17 +253,14 @@ impl Ui {
         }
         self.write("error", AnsiColor::Red.on_default().bold(), "error: ", &error.message);
         for hint in &error.hints {
-            self.write("info", AnsiColor::Cyan.on_default(), "hint: ", hint);
+            self.write("info", Style::new().bold(), "hint: ", hint);
         }
     }
 
     fn line(&self, level: &'static str, text: &str) -> LogLine {
-        #[expect(clippy::disallowed_methods, reason = "the time of a log line; no job is judged by it")]
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok();
-        let micros = now.and_then(|now| i64::try_from(now.as_micros()).ok());
         LogLine {
             schema: "jobdoctor.log/v1",
-            time: micros.and_then(Timestamp::from_micros),
+            time: host_time(),
             level,
             message: masked(text),
             target: self.target.clone(),
@@ -261,13 +283,18 @@ impl Ui {
         }
         // Line breaks come from jobdoctor; other control characters do not.
         let text = masked(text);
-        let text: Vec<_> = text.lines().map(inert).collect();
+        let text: Vec<_> = text.lines().map(|line| self.wrapped(label, &inert(line))).collect();
         let text = text.join("\n");
         self.streams.err(|err| match (self.err_color, label) {
             (true, "") => writeln!(err, "{style}{text}{style:#}"),
             (true, _) => writeln!(err, "{style}{label}{style:#}{text}"),
             (false, _) => writeln!(err, "{label}{text}"),
         });
+    }
+
+    /// A line as it is broken for the terminal.
+    fn wrapped(&self, label: &str, line: &str) -> String {
+        self.err_width.map_or_else(|| line.to_owned(), |width| wrapped(line, width, label.len()))
     }
 
     /// Writes a log line with one write, so that lines of several processes do not mix.
@@ -290,6 +317,13 @@ impl Ui {
             })
         });
     }
+}
+
+/// The time by this host's clock, for people and log lines: no job is judged by it.
+pub fn host_time() -> Option<Timestamp> {
+    #[expect(clippy::disallowed_methods, reason = "no job is judged by it")]
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    i64::try_from(now.as_micros()).ok().and_then(Timestamp::from_micros)
 }
 
 /// Whether to colour: by the flag, then NO_COLOR, CLICOLOR_FORCE, CLICOLOR, then by the terminal.

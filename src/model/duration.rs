@@ -32,11 +32,22 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     Ok(duration)
 }
 
-/// How long ago, in at most two units: `13m 32s`, `3days 4h`. Under a second it is `0s`.
+/// How long ago, in at most two units: `13m 32s`, `3 days 4 h`. Under a second it is `0s`.
 pub fn age(span: Duration) -> String {
     let whole = Duration::from_secs(span.as_secs());
     let words = humantime::format_duration(whole).to_string();
-    words.split(' ').take(2).collect::<Vec<_>>().join(" ")
+    let words: Vec<&str> = words.split(' ').take(2).collect();
+    match words.first().map(|first| split(first, |c| c.is_ascii_digit())) {
+        // A unit that is a word stands apart from its number, and then so does the other.
+        Some((_, unit)) if unit.len() > 1 => words.into_iter().map(apart).collect::<Vec<_>>().join(" "),
+        _ => words.join(" "),
+    }
+}
+
+/// `3days` as `3 days`, `5m` as `5 min`.
+fn apart(word: &str) -> String {
+    let (number, unit) = split(word, |c| c.is_ascii_digit());
+    format!("{number} {}", if unit == "m" { "min" } else { unit })
 }
 
 /// Refuses what humantime would misread or panic on.
@@ -200,9 +211,10 @@ mod tests {
             (7500, "2h 5m"),
             (7505, "2h 5m"),
             (3605, "1h 5s"),
-            (86_400, "1day"),
-            (3 * 86_400 + 4 * 3600 + 59, "3days 4h"),
-            (31_557_600 * 2, "2years"),
+            (86_400, "1 day"),
+            (86_400 + 1800, "1 day 30 min"),
+            (3 * 86_400 + 4 * 3600 + 59, "3 days 4 h"),
+            (31_557_600 * 2, "2 years"),
         ];
         for (seconds, words) in cases {
             assert_eq!(age(Duration::from_secs(seconds)), words);

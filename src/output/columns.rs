@@ -1,9 +1,10 @@
 //! Tables of items, and the columns that lists of jobs have in common.
 
+use super::instant::{in_text, instant};
 use crate::model::{Action, Timestamp, age};
-use crate::output::Job;
-use crate::output::format::{Align, Cell, Column, Table, Tone, or_dash};
-use crate::policy::{Proves, VerdictKind};
+use crate::output::format::{Align, Cell, Column, Cut, Table, Times, Tone, or_dash};
+use crate::output::{Job, Reason};
+use crate::policy::{Proves, Rule, VerdictKind};
 use std::io;
 use std::time::Duration;
 
@@ -24,12 +25,17 @@ pub fn table<T>(columns: &[CellOf<'_, T>], items: impl Iterator<Item = io::Resul
 
 /// A left-aligned column for texts, of importance 0 (never dropped) to 9 (dropped first).
 pub fn column(title: &'static str, importance: u8, shrinks_to: Option<usize>) -> Column {
-    Column { title, align: Align::Left, importance, shrinks_to }
+    Column { title, align: Align::Left, importance, shrinks_to, cut: Cut::End }
+}
+
+/// A column for names of owners, hosts, kinds and queues, which are cut in the middle.
+pub fn names(title: &'static str, importance: u8, shrinks_to: usize) -> Column {
+    Column { cut: Cut::Middle, ..column(title, importance, Some(shrinks_to)) }
 }
 
 /// A right-aligned column for numbers and ages.
 pub fn right(title: &'static str, importance: u8) -> Column {
-    Column { title, align: Align::Right, importance, shrinks_to: None }
+    Column { title, align: Align::Right, importance, shrinks_to: None, cut: Cut::End }
 }
 
 /// A text that may not be there.
@@ -41,27 +47,72 @@ pub fn text(value: Option<&str>) -> Cell {
 }
 
 /// An instant that may not be known.
-pub fn time(time: Option<Timestamp>) -> Cell {
-    text(time.map(|time| time.to_string()).as_deref())
+pub fn time(time: Option<Timestamp>, now: Timestamp, times: Times) -> Cell {
+    let cell = text(time.map(|time| instant(time, now, times)).as_deref());
+    time.map_or(cell.clone(), |time| cell.ranked(time.micros()))
 }
 
 /// A duration that may not be known.
 pub fn duration(seconds: Option<f64>) -> Cell {
     let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    text(duration.map(age).as_deref())
+    let cell = text(duration.map(age).as_deref());
+    duration.map_or(cell.clone(), |duration| cell.ranked(rank(duration)))
 }
 
-/// For how long there was no sign of life.
-pub fn silence(job: &Job) -> Cell {
+/// The column of [`silence`].
+pub fn silent(times: Times, importance: u8) -> Column {
+    match times {
+        Times::Mixed | Times::Relative => right("silent", importance),
+        Times::Local | Times::Utc => column("last seen", importance, None),
+    }
+}
+
+/// For how long there was no sign of life, or when the last one was.
+pub fn silence(seconds: Option<f64>, last_seen_at: Option<Timestamp>, times: Times, tone: Tone) -> Cell {
+    let Some(silence) = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) else {
+        return Cell::new("?", tone);
+    };
+    let text = match (times, last_seen_at) {
+        (Times::Local | Times::Utc, Some(at)) => instant(at, at, times),
+        _ => age(silence),
+    };
+    Cell::new(text, tone).ranked(rank(silence))
+}
+
+/// The [`silence`] of a job.
+pub fn job_silence(job: &Job, times: Times) -> Cell {
     let tone = match job.verdict {
         VerdictKind::Stuck => Tone::Bad,
         VerdictKind::Unknown => Tone::Warn,
         VerdictKind::Healthy => Tone::Plain,
     };
-    match job.silence_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
-        Some(silence) => Cell::new(age(silence), tone),
-        None => Cell::new("?", tone),
+    silence(job.silence_seconds, job.last_seen_at, times, tone)
+}
+
+/// Colours the silences of stuck jobs by their rank: the longest third stands out most, the shortest is plain. Equal ones look alike.
+pub fn shade(table: &mut Table) {
+    let Some(at) = table.columns.iter().position(|column| matches!(column.title, "silent" | "last seen")) else {
+        return;
+    };
+    let stuck = |row: &Vec<Cell>| row.get(at).filter(|cell| cell.tone == Tone::Bad).and_then(|cell| cell.rank);
+    let mut ranks: Vec<i64> = table.rows.iter().filter_map(stuck).collect();
+    ranks.sort_unstable_by_key(|rank| std::cmp::Reverse(*rank));
+    let third = ranks.len() / 3;
+    let Some(&long) = ranks.get(ranks.len().div_ceil(3).saturating_sub(1)) else { return };
+    // Fewer than three have no shortest third.
+    let short = ranks.get(ranks.len() - third).copied();
+    for cell in table.rows.iter_mut().filter_map(|row| row.get_mut(at)).filter(|cell| cell.tone == Tone::Bad) {
+        cell.tone = match cell.rank {
+            Some(rank) if rank >= long => Tone::Bad,
+            Some(rank) if short.is_none_or(|short| rank > short) => Tone::Amiss,
+            _ => Tone::Plain,
+        };
     }
+}
+
+/// Spans are ordered by their microseconds.
+fn rank(span: Duration) -> i64 {
+    i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
 }
 
 /// Attempts, of how many.
@@ -73,17 +124,41 @@ pub fn attempts(attempts: Option<i64>, max: Option<i64>) -> String {
     }
 }
 
-/// Why, in the tone of what it proves.
-pub fn reasons(job: &Job) -> Cell {
-    let details: Vec<&str> = job.reasons.iter().map(|reason| reason.detail.as_str()).collect();
+/// Why, in the tone of what it proves, and without the silence that stands in a column of its own.
+pub fn reasons(job: &Job, now: Timestamp, times: Times) -> Cell {
+    let silence = job.silence_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).map(age);
+    let detail = |reason: &Reason| in_text(without_instant(&brief(reason, silence.as_deref())), now, times);
+    let details: Vec<String> = job.reasons.iter().map(detail).collect();
     let death = job.reasons.iter().any(|reason| reason.proves == Some(Proves::Death));
     Cell::new(details.join("; "), if death { Tone::Plain } else { Tone::Warn })
+}
+
+/// A sentence that says how far an instant lies ahead, without that instant.
+pub fn without_instant(detail: &str) -> &str {
+    let ahead = detail.rsplit_once(": ").map(|(ahead, _)| ahead);
+    ahead.filter(|ahead| ahead.ends_with(" ahead of the database's clock")).unwrap_or(detail)
+}
+
+/// A reason without the silence.
+fn brief(reason: &Reason, silence: Option<&str>) -> String {
+    let (rule, detail, Some(silence)) = (reason.rule.as_str(), &reason.detail, silence) else {
+        return reason.detail.clone();
+    };
+    let is = |rules: &[Rule]| rules.iter().any(|one| one.name() == rule);
+    if is(&[Rule::LeaseExpired]) {
+        // The lease ended at most as long ago as the job has been silent.
+        return detail.split(" ran out ").next().map_or(detail.clone(), |lease| format!("{lease} ran out"));
+    }
+    if is(&[Rule::HeartbeatSilent, Rule::OwnerSilent]) {
+        return detail.replacen(&format!(" for {silence}"), "", 1);
+    }
+    if is(&[Rule::ClaimAge]) { detail.replacen(&format!(": claimed {silence} ago"), "", 1) } else { detail.clone() }
 }
 
 /// An action, in its tone.
 pub fn action(action: Option<Action>) -> Cell {
     match action {
-        Some(Action::Requeue) => Cell::new("requeue", Tone::Good),
+        Some(Action::Requeue) => Cell::new("requeue", Tone::Plain),
         Some(other) => Cell::new(other.name(), Tone::Warn),
         None => Cell::new("skip", Tone::Dim),
     }

@@ -1,6 +1,6 @@
 //! Documents that are lists: the formats they share, CSV and JSON lines.
 
-use super::format::{Format, Screen, csv, inert, json};
+use super::format::{Format, Page, Screen, csv, inert, json};
 use super::{Spool, Target};
 use crate::model::Timestamp;
 use serde::Serialize;
@@ -18,7 +18,7 @@ pub trait Document: Serialize {
     ///
     /// # Errors
     /// When the temporary file of a long list cannot be read.
-    fn table(&self, screen: &Screen, format: Format) -> io::Result<String>;
+    fn table(&self, screen: &Screen, format: Format) -> io::Result<Page>;
 
     /// Writes comma-separated values.
     ///
@@ -39,7 +39,8 @@ pub trait Document: Serialize {
     fn lines(&self, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// Writes a document in a format. Names are exact for programs and inert on a terminal.
+/// Writes a document in a format. Names are exact for programs and inert on a terminal. The sentence is about columns that the
+/// screen has no room for.
 ///
 /// # Errors
 /// When the writer, or the temporary file of a long list, fails.
@@ -49,9 +50,13 @@ pub fn write<D: Document>(
     screen: &Screen,
     is_terminal: bool,
     out: &mut dyn Write,
-) -> io::Result<()> {
+) -> io::Result<Option<String>> {
     match format {
-        Format::Table | Format::Wide => out.write_all(document.table(screen, format)?.as_bytes()),
+        Format::Table | Format::Wide => {
+            let page = document.table(screen, format)?;
+            write!(out, "{page}")?;
+            return Ok(page.left_out().map(|columns| format!("{columns}; -o wide shows all")));
+        }
         Format::Json => json(document, out),
         Format::Jsonl => document.lines(out),
         Format::Csv => document.csv(out),
@@ -65,6 +70,7 @@ pub fn write<D: Document>(
         Format::Prometheus => Err(io::Error::other("a list has no samples")),
         Format::None => Ok(()),
     }
+    .map(|()| None)
 }
 
 /// Writes items, given as JSON, as comma-separated values. `columns` are names of fields in the item's JSON, with spaces between; a column

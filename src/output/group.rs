@@ -43,7 +43,7 @@ pub(super) fn groups<'g>(by: Field, groups: impl Iterator<Item = &'g JobGroup>) 
     let examples = if by == Field::Owner { "kinds" } else { "owners" };
     columns::table(
         &[
-            (columns::column(by.name(), 0, Some(12)), &|group: &&JobGroup| match &group.name {
+            (columns::names(by.name(), 0, 12), &|group: &&JobGroup| match &group.name {
                 Some(name) => name.as_str().into(),
                 None if group.rest => Cell::new("(all others)", Tone::Dim),
                 None => Cell::new("(none)", Tone::Warn),

@@ -1,5 +1,5 @@
 use super::document::{Document, ROWS, csv_of, json_of, line};
-use super::format::{Cell, Format, Screen, Table, Tone};
+use super::format::{Cell, Column, Format, Page, Screen, Table, Tone};
 use super::{Outcomes, columns};
 use crate::model::Timestamp;
 use schemars::JsonSchema;
@@ -22,6 +22,9 @@ pub struct History {
     pub summary: HistorySummary,
     /// The runs.
     pub runs: Vec<HistoryRun>,
+    /// When the record was read; people see how long ago a run was.
+    #[serde(skip)]
+    pub read_at: Option<Timestamp>,
 }
 
 /// The counts of a [`History`].
@@ -103,36 +106,19 @@ impl HistoryRun {
 }
 
 impl Document for History {
-    fn table(&self, screen: &Screen, format: Format) -> io::Result<String> {
+    fn table(&self, screen: &Screen, format: Format) -> io::Result<Page> {
         if self.runs.is_empty() {
-            return Ok(String::new());
+            return Ok(Page::default());
         }
         let wide = format == Format::Wide;
         let first = self.runs.first().map(|run| &run.target.database);
         let several = wide || self.runs.iter().any(|run| Some(&run.target.database) != first);
         let rows = if wide { usize::MAX } else { ROWS };
-        let mut columns = vec![
-            columns::column("run", 0, None),
-            columns::column("when", 4, None),
-            columns::column("command", 1, None),
-            columns::column("table", 3, Some(12)),
-            columns::column("who", 4, Some(10)),
-            columns::right("moved", 0),
-            columns::right("others", 2),
-            columns::column("undo", 1, None),
-            columns::column("reason", 5, Some(16)),
-        ];
-        if several {
-            columns.push(columns::column("database", 2, Some(8)));
-        }
-        if wide {
-            columns.extend(["preset", "recorded in"].map(|title| columns::column(title, 9, Some(8))));
-        }
-        let mut table = Table { columns, rows: Vec::new() };
+        let mut table = Table { columns: columns(several, wide), rows: Vec::new() };
         for run in self.runs.iter().take(rows) {
             let mut row = vec![
                 run.run_id.as_str().into(),
-                when(run).into(),
+                columns::time(Some(run.store_time), self.read_at.unwrap_or(run.store_time), screen.times),
                 command(run).into(),
                 run.target.table.as_str().into(),
                 columns::text(who(run).as_deref()),
@@ -149,7 +135,9 @@ impl Document for History {
             }
             table.rows.push(row);
         }
-        Ok(table.render(screen))
+        let mut page = Page::default();
+        page.table("", &table, screen);
+        Ok(page)
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -172,15 +160,36 @@ impl Document for History {
     }
 }
 
-pub(super) fn command(run: &HistoryRun) -> String {
-    run.undoes.as_ref().map_or_else(|| run.command.clone(), |undoes| format!("{} {undoes}", run.command))
+impl History {
+    /// The titles of its table, on one database or on several.
+    pub fn titles(format: Format) -> Vec<&'static str> {
+        columns(true, format == Format::Wide).into_iter().map(|column| column.title).collect()
+    }
 }
 
-/// To the second: more would be noise.
-pub(super) fn when(run: &HistoryRun) -> String {
-    let micros = run.store_time.micros();
-    let second = Timestamp::from_micros(micros - micros.rem_euclid(1_000_000));
-    second.unwrap_or(run.store_time).to_string()
+fn columns(several: bool, wide: bool) -> Vec<Column> {
+    let mut columns = vec![
+        columns::column("run", 0, None),
+        columns::column("when", 0, None),
+        columns::column("command", 3, None),
+        columns::names("table", 5, 12),
+        columns::names("who", 4, 10),
+        columns::right("moved", 1),
+        columns::right("others", 5),
+        columns::column("undo", 4, None),
+        columns::column("reason", 0, Some(12)),
+    ];
+    if several {
+        columns.push(columns::names("database", 3, 12));
+    }
+    if wide {
+        columns.extend(["preset", "recorded in"].map(|title| columns::column(title, 9, Some(8))));
+    }
+    columns
+}
+
+pub(super) fn command(run: &HistoryRun) -> String {
+    run.undoes.as_ref().map_or_else(|| run.command.clone(), |undoes| format!("{} {undoes}", run.command))
 }
 
 pub(super) fn who(run: &HistoryRun) -> Option<String> {

@@ -1,9 +1,9 @@
 use super::document::{Document, ROWS, csv_of, line, list};
-use super::format::{Cell, Facts, Format, Screen, Table, Tone};
-use super::history::{HistoryRun, command, moved, undo, when, who};
+use super::format::{Cell, Column, Facts, Format, Page, Screen, Table, Tone};
+use super::history::{HistoryRun, command, moved, undo, who};
 use super::recorded::{RecordedJob, outcome};
 use super::{Spool, columns};
-use crate::model::Outcome;
+use crate::model::{Outcome, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
@@ -20,6 +20,9 @@ pub struct HistoryOne {
     pub summary: HistoryOneSummary,
     /// The steps, as far as they are recorded.
     pub steps: Spool<HistoryStep>,
+    /// When the record was read; people see how long ago the run was.
+    #[serde(skip)]
+    pub read_at: Option<Timestamp>,
 }
 
 /// The counts of a [`HistoryOne`].
@@ -84,11 +87,11 @@ impl HistoryStep {
 }
 
 impl Document for HistoryOne {
-    fn table(&self, screen: &Screen, format: Format) -> io::Result<String> {
+    fn table(&self, screen: &Screen, format: Format) -> io::Result<Page> {
         let run = &self.run;
         let mut facts = Facts::new();
         facts.add("run", Cell::new(run.run_id.as_str(), Tone::Strong));
-        facts.add("when", when(run));
+        facts.add("when", columns::time(Some(run.store_time), self.read_at.unwrap_or(run.store_time), screen.times));
         facts.add("command", command(run));
         facts.add("by", columns::text(who(run).as_deref()));
         facts.add("reason", columns::text(run.reason.as_deref()));
@@ -111,13 +114,12 @@ impl Document for HistoryOne {
         if let Some(stop) = &run.stop {
             facts.add("stopped", Cell::new(stop.as_str(), Tone::Warn));
         }
-        let mut text = facts.render(screen);
+        let mut page = Page::from(facts.render(screen));
         if !self.steps.is_empty() {
-            text.push('\n');
             let rows = if format == Format::Wide { usize::MAX } else { ROWS };
-            text.push_str(&steps(&self.steps, rows)?.render(screen));
+            page.table("", &steps(&self.steps, rows)?, screen);
         }
-        Ok(text)
+        Ok(page)
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -139,20 +141,30 @@ impl Document for HistoryOne {
     }
 }
 
-fn steps(list: &Spool<HistoryStep>, rows: usize) -> io::Result<Table> {
-    let columns = vec![
+impl HistoryOne {
+    /// The titles of its table.
+    pub fn titles() -> Vec<&'static str> {
+        columns().into_iter().map(|column| column.title).collect()
+    }
+}
+
+fn columns() -> Vec<Column> {
+    vec![
         columns::column("id", 0, None),
-        columns::column("queue", 6, Some(6)),
-        columns::column("kind", 5, Some(8)),
-        columns::column("owner", 3, Some(10)),
+        columns::names("queue", 6, 8),
+        columns::names("kind", 5, 16),
+        columns::names("owner", 2, 10),
         columns::column("action", 1, None),
-        columns::column("from", 2, Some(7)),
-        columns::column("to", 2, Some(7)),
+        columns::column("from", 3, Some(7)),
+        columns::column("to", 3, Some(7)),
         columns::column("tries", 4, None),
         columns::column("outcome", 0, None),
-        columns::column("why", 3, Some(12)),
-    ];
-    let mut table = Table { columns, rows: Vec::new() };
+        columns::column("why", 2, Some(12)),
+    ]
+}
+
+fn steps(list: &Spool<HistoryStep>, rows: usize) -> io::Result<Table> {
+    let mut table = Table { columns: columns(), rows: Vec::new() };
     for step in list.iter().take(rows) {
         let step = step?;
         let job = &step.job;

@@ -19,6 +19,7 @@ mod health;
 mod history;
 mod history_run;
 mod init;
+mod instant;
 mod job;
 mod measured;
 mod message;
@@ -55,6 +56,7 @@ pub use health::{Health, HealthCheck, HealthError, HealthQueue, HealthReason, He
 pub use history::{History, HistoryRun, HistorySummary, HistoryTarget};
 pub use history_run::{HistoryChange, HistoryOne, HistoryOneSummary, HistoryStep, HistoryUnsure};
 pub use init::Init;
+pub use instant::instant;
 pub use job::{Job, Reason, SkippedJob, StepDocument, StepJob, order};
 pub use measured::{Measured, MeasuredQueue, MeasuredState};
 pub use message::{ErrorDocument, LogLine, Message, no_such_job};

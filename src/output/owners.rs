@@ -1,12 +1,11 @@
 use super::document::{Document, ROWS, csv_of, head, json_of, line};
-use super::format::{Cell, Format, Screen, Tone};
+use super::format::{Cell, Format, Page, Screen, Table, Times, Tone};
 use super::{Target, columns};
-use crate::model::{Timestamp, age};
+use crate::model::Timestamp;
 use crate::policy::{Inconsistency, exactly};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
-use std::time::Duration;
 
 /// `jobdoctor.owners/v1`: the owners and their claims.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -73,6 +72,11 @@ pub struct OwnerEntry {
 }
 
 impl Owners {
+    /// The titles of its table.
+    pub fn titles(times: Times) -> Vec<&'static str> {
+        owners(std::iter::empty(), times).map(|table| table.titles()).unwrap_or_default()
+    }
+
     /// The sentence for so many claims with that inconsistency.
     pub fn finding(inconsistency: Inconsistency, claims: u64) -> String {
         let what = match inconsistency {
@@ -97,29 +101,14 @@ impl OwnerEntry {
 }
 
 impl Document for Owners {
-    fn table(&self, screen: &Screen, format: Format) -> io::Result<String> {
+    fn table(&self, screen: &Screen, format: Format) -> io::Result<Page> {
         let rows = if format == Format::Wide { usize::MAX } else { ROWS };
-        let table = columns::table(
-            &[
-                (columns::column("owner", 0, Some(12)), &|owner: &&OwnerEntry| match &owner.owner {
-                    Some(name) => name.as_str().into(),
-                    None => Cell::new("(no owner)", Tone::Warn),
-                }),
-                (columns::column("status", 0, None), &|owner| status(owner)),
-                (columns::right("claims", 1), &|owner| owner.claims.to_string().into()),
-                (columns::right("stuck", 1), &|owner| owner.stuck.to_string().into()),
-                (columns::right("unknown", 4), &|owner| owner.unknown.to_string().into()),
-                (columns::right("silent", 0), &|owner| last_seen(owner)),
-                (columns::column("judged by", 5, None), &|owner| columns::text(owner.liveness.as_deref())),
-                (columns::column("queues", 3, Some(8)), &|owner| columns::text(Some(&owner.queues.join(" ")))),
-            ],
-            self.owners.iter().take(rows).map(Ok),
-        )?;
-        let mut text = if self.owners.is_empty() { String::new() } else { table.render(screen) };
-        for finding in &self.findings {
-            text.push_str(&format!("! {finding}\n"));
+        let mut page = Page::default();
+        if !self.owners.is_empty() {
+            page.table("", &owners(self.owners.iter().take(rows), screen.times)?, screen);
         }
-        Ok(text)
+        self.findings.iter().for_each(|finding| page.push(&screen.paragraph(&format!("! {finding}").into())));
+        Ok(page)
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -145,16 +134,34 @@ impl Document for Owners {
 
 fn status(owner: &OwnerEntry) -> Cell {
     let tone = match owner.status.as_str() {
-        "alive" => Tone::Good,
+        "alive" => Tone::Plain,
         "dead" => Tone::Bad,
         _ => Tone::Warn,
     };
     Cell::new(owner.status.as_str(), tone)
 }
 
-fn last_seen(owner: &OwnerEntry) -> Cell {
-    match owner.silence_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
-        Some(silence) => age(silence).into(),
-        None => Cell::new("?", Tone::Dim),
-    }
+fn owners<'a>(owners: impl Iterator<Item = &'a OwnerEntry>, times: Times) -> io::Result<Table> {
+    let silence = |owner: &&OwnerEntry| {
+        let tone = if owner.stuck > 0 { Tone::Bad } else { Tone::Plain };
+        columns::silence(owner.silence_seconds, owner.last_seen_at, times, tone)
+    };
+    let mut table = columns::table(
+        &[
+            (columns::names("owner", 0, 10), &|owner: &&OwnerEntry| match &owner.owner {
+                Some(name) => name.as_str().into(),
+                None => Cell::new("(no owner)", Tone::Warn),
+            }),
+            (columns::column("status", 0, None), &|owner| status(owner)),
+            (columns::right("claims", 1), &|owner| owner.claims.to_string().into()),
+            (columns::right("stuck", 1), &|owner| owner.stuck.to_string().into()),
+            (columns::right("unknown", 4), &|owner| owner.unknown.to_string().into()),
+            (columns::silent(times, 0), &silence),
+            (columns::column("judged by", 5, None), &|owner| columns::text(owner.liveness.as_deref())),
+            (columns::names("queues", 3, 8), &|owner| columns::text(Some(&owner.queues.join(" ")))),
+        ],
+        owners.map(Ok),
+    )?;
+    columns::shade(&mut table);
+    Ok(table)
 }

@@ -106,7 +106,7 @@ impl RowNow {
 pub(super) fn outcome(outcome: Option<Outcome>, lost_race: Tone) -> Cell {
     let Some(outcome) = outcome else { return Cell::new("-", Tone::Dim) };
     let tone = match outcome {
-        Outcome::Moved => Tone::Good,
+        Outcome::Moved => Tone::Plain,
         Outcome::Changed | Outcome::Gone => lost_race,
         Outcome::Locked | Outcome::NotTried => Tone::Warn,
         Outcome::Refused | Outcome::Unknown => Tone::Bad,

@@ -1,5 +1,5 @@
 use super::document::{Document, ROWS, csv_of, head, json_of, line};
-use super::format::{Cell, Format, Screen, Tone, grouped, inert, level};
+use super::format::{Cell, Format, Page, Screen, Table, Tone, grouped, level};
 use super::{Filter, Target, columns};
 use crate::model::{Timestamp, age};
 use schemars::JsonSchema;
@@ -91,43 +91,17 @@ impl KindRuntimes {
 }
 
 impl Document for StatsRuntimes {
-    fn table(&self, screen: &Screen, format: Format) -> io::Result<String> {
+    fn table(&self, screen: &Screen, format: Format) -> io::Result<Page> {
         let rows = if format == Format::Wide { usize::MAX } else { ROWS };
-        let span = filled(&self.kinds);
-        let time = |seconds: Option<f64>| columns::text(seconds.map(run_time).as_deref());
-        let table = columns::table(
-            &[
-                (
-                    columns::column(if self.by == "kind" { "kind" } else { "queue" }, 0, Some(12)),
-                    &|kind: &&KindRuntimes| match kind.kind.as_deref().or(kind.queue.as_deref()) {
-                        Some(name) => name.into(),
-                        None => Cell::new("(not named)", Tone::Warn),
-                    },
-                ),
-                (columns::right("jobs", 0), &|kind| grouped(kind.jobs).into()),
-                (columns::right("p50", 2), &|kind| time(kind.p50_seconds)),
-                (columns::right("p95", 3), &|kind| time(kind.p95_seconds)),
-                (columns::right("p99", 0), &|kind| time(kind.p99_seconds)),
-                (columns::right("max", 1), &|kind| time(kind.max_seconds)),
-                (columns::right("would hit", 0), &|kind| match kind.would_hit {
-                    Some(hit) => Cell::new(grouped(hit), if hit > 0 { Tone::Warn } else { Tone::Plain }),
-                    None => columns::text(None),
-                }),
-                (columns::right("unusable", 5), &|kind| {
-                    columns::text(Some(kind.unusable).filter(|jobs| *jobs > 0).map(grouped).as_deref())
-                }),
-                (columns::column("spread", 4, None), &|kind| bars(kind, span.clone()).into()),
-            ],
-            self.kinds.iter().take(rows).map(Ok),
-        )?;
-        let mut text = if self.kinds.is_empty() { String::new() } else { table.render(screen) };
-        if let Some(edges) = edges(&self.kinds, span) {
-            text.push_str(&format!("spread: {edges}\n"));
+        let mut page = Page::default();
+        if !self.kinds.is_empty() {
+            page.table("", &kinds(&self.kinds, &self.by, rows)?, screen);
         }
-        for finding in &self.findings {
-            text.push_str(&format!("! {}\n", inert(finding)));
+        if let Some(edges) = edges(&self.kinds, filled(&self.kinds)) {
+            page.push(&format!("spread: {edges}\n"));
         }
-        Ok(text)
+        self.findings.iter().for_each(|finding| page.push(&screen.paragraph(&format!("! {finding}").into())));
+        Ok(page)
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -151,6 +125,43 @@ impl Document for StatsRuntimes {
         self.kinds.iter().try_for_each(|kind| line(out, "kind", kind))?;
         line(out, "summary", &self.summary)
     }
+}
+
+impl StatsRuntimes {
+    /// The titles of its table, whether the table has kinds or queues.
+    pub fn titles() -> Vec<&'static str> {
+        let titles = kinds(&[], "kind", 0).map(|table| table.titles()).unwrap_or_default();
+        [vec!["queue"], titles].concat()
+    }
+}
+
+fn kinds(list: &[KindRuntimes], by: &str, rows: usize) -> io::Result<Table> {
+    let span = filled(list);
+    let time = |seconds: Option<f64>| columns::text(seconds.map(run_time).as_deref());
+    columns::table(
+        &[
+            (columns::column(if by == "kind" { "kind" } else { "queue" }, 0, Some(12)), &|kind: &&KindRuntimes| {
+                match kind.kind.as_deref().or(kind.queue.as_deref()) {
+                    Some(name) => name.into(),
+                    None => Cell::new("(not named)", Tone::Warn),
+                }
+            }),
+            (columns::right("jobs", 0), &|kind| grouped(kind.jobs).into()),
+            (columns::right("p50", 2), &|kind| time(kind.p50_seconds)),
+            (columns::right("p95", 3), &|kind| time(kind.p95_seconds)),
+            (columns::right("p99", 0), &|kind| time(kind.p99_seconds)),
+            (columns::right("max", 1), &|kind| time(kind.max_seconds)),
+            (columns::right("would hit", 0), &|kind| match kind.would_hit {
+                Some(hit) => Cell::new(grouped(hit), if hit > 0 { Tone::Warn } else { Tone::Plain }),
+                None => columns::text(None),
+            }),
+            (columns::right("unusable", 5), &|kind| {
+                columns::text(Some(kind.unusable).filter(|jobs| *jobs > 0).map(grouped).as_deref())
+            }),
+            (columns::column("spread", 4, None), &|kind| bars(kind, span.clone()).into()),
+        ],
+        list.iter().take(rows).map(Ok),
+    )
 }
 
 /// The buckets from the first to the last that has a job of any kind.

@@ -1,4 +1,5 @@
-use super::format::{Cell, Facts, Screen, Table, Tone, count};
+use super::format::{Cell, Facts, Page, Screen, Times, Tone, count};
+use super::instant::in_text;
 use super::{Job, Target, columns};
 use crate::model::Timestamp;
 use crate::policy::{Skipped, VerdictKind};
@@ -78,12 +79,13 @@ pub struct Would {
 ///
 /// # Errors
 /// Never: all of it is in memory.
-pub fn show(document: &Show, screen: &Screen) -> io::Result<String> {
-    let jobs: Vec<String> = document.jobs.iter().map(|shown| one(shown, screen)).collect::<io::Result<_>>()?;
-    Ok(jobs.join("\n"))
+pub fn show(document: &Show, screen: &Screen) -> io::Result<Page> {
+    let one = |shown| one(shown, document.store_time, screen);
+    let jobs: Vec<String> = document.jobs.iter().map(one).collect::<io::Result<_>>()?;
+    Ok(jobs.join("\n").into())
 }
 
-fn one(shown: &ShownJob, screen: &Screen) -> io::Result<String> {
+fn one(shown: &ShownJob, now: Timestamp, screen: &Screen) -> io::Result<String> {
     let job = &shown.job;
     let mut facts = Facts::new();
     facts.add("job", Cell::new(job.id.as_str(), Tone::Strong));
@@ -93,11 +95,11 @@ fn one(shown: &ShownJob, screen: &Screen) -> io::Result<String> {
     facts.add("kind", columns::text(job.kind.as_deref()));
     facts.add("owner", columns::text(job.owner.as_deref()));
     if shown.in_flight {
-        facts.add("claimed", columns::time(job.claimed_at));
-        facts.add("last seen", columns::time(job.last_seen_at));
-        facts.add("silent for", columns::silence(job));
-        if let Some(lease) = job.lease_expires_at {
-            facts.add("lease ends", lease.to_string());
+        facts.add("claimed", columns::time(job.claimed_at, now, screen.times));
+        facts.add("last seen", columns::time(job.last_seen_at, now, screen.times));
+        facts.add("silent for", columns::job_silence(job, Times::Relative));
+        if job.lease_expires_at.is_some() {
+            facts.add("lease ends", columns::time(job.lease_expires_at, now, screen.times));
         }
     }
     facts.add("attempts", columns::attempts(job.attempts, job.max_attempts));
@@ -117,7 +119,7 @@ fn one(shown: &ShownJob, screen: &Screen) -> io::Result<String> {
     let mut text = facts.render(screen);
     if !shown.checks.is_empty() {
         text.push('\n');
-        text.push_str(&checks(shown)?.render(screen));
+        text.push_str(&checks(shown, now, screen)?);
     }
     Ok(text)
 }
@@ -135,7 +137,7 @@ fn verdict(verdict: VerdictKind, in_flight: bool) -> Cell {
         _ if !in_flight => return "not in flight".into(),
         VerdictKind::Stuck => Tone::Bad,
         VerdictKind::Unknown => Tone::Warn,
-        VerdictKind::Healthy => Tone::Good,
+        VerdictKind::Healthy => Tone::Plain,
     };
     Cell::new(verdict.name(), tone)
 }
@@ -157,23 +159,47 @@ fn would(shown: &ShownJob) -> Cell {
     }
 }
 
-fn checks(shown: &ShownJob) -> io::Result<Table> {
-    columns::table(
+/// The rules, a row each. On a narrow screen what a rule means stands below its row, so that column and value stay whole.
+fn checks(shown: &ShownJob, now: Timestamp, screen: &Screen) -> io::Result<String> {
+    let value = |check: &&RuleCheck| in_text(&check.value, now, screen.times).into();
+    let detail = |check: &&RuleCheck| in_text(&check.detail, now, screen.times);
+    let means = |check: &&RuleCheck| detail(check).into();
+    let mut table = columns::table(
         &[
             (columns::column("rule", 0, None), &|check: &&RuleCheck| check.rule.as_str().into()),
-            (columns::column("result", 0, None), &|check| {
-                let tone = match check.result.as_str() {
-                    "fires" => Tone::Bad,
-                    "clear" => Tone::Good,
-                    "unusable" => Tone::Warn,
-                    _ => Tone::Dim,
-                };
-                Cell::new(check.result.replace('_', " "), tone)
-            }),
-            (columns::column("column", 3, Some(10)), &|check| check.column.as_str().into()),
-            (columns::column("value", 2, Some(12)), &|check| check.value.as_str().into()),
-            (columns::column("what it means", 0, Some(24)), &|check| check.detail.as_str().into()),
+            (columns::column("result", 0, None), &|check| result(check)),
+            (columns::column("column", 0, Some(10)), &|check| check.column.as_str().into()),
+            (columns::column("value", 0, Some(12)), &value),
+            (columns::column("what it means", 0, None), &means),
         ],
         shown.checks.iter().map(Ok),
-    )
+    )?;
+    let whole = table.render(&Screen { width: None, color: false, ..screen.clone() });
+    let widest = whole.lines().map(|line| line.chars().count()).max();
+    if screen.width.is_none_or(|width| widest.is_none_or(|widest| widest <= width)) {
+        return Ok(table.render(screen));
+    }
+    table.columns.truncate(4);
+    table.columns.remove(1);
+    table.rows.iter_mut().for_each(|row| drop(row.remove(1)));
+    let mut lines = String::new();
+    let rows = table.render(screen);
+    for (line, check) in rows.lines().zip(std::iter::once(None).chain(shown.checks.iter().map(Some))) {
+        lines.push_str(&format!("{line}\n"));
+        if let Some(check) = check {
+            let result = result(check);
+            lines.push_str(&screen.indented(&Cell::new(format!("{}: {}", result.text, detail(&check)), result.tone)));
+        }
+    }
+    Ok(lines)
+}
+
+fn result(check: &RuleCheck) -> Cell {
+    let tone = match check.result.as_str() {
+        "fires" => Tone::Bad,
+        "clear" => Tone::Plain,
+        "unusable" => Tone::Warn,
+        _ => Tone::Dim,
+    };
+    Cell::new(check.result.replace('_', " "), tone)
 }

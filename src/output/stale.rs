@@ -1,6 +1,6 @@
 use super::columns::CellOf;
 use super::document::{Document, ROWS, csv_of, head, json_of, line, list};
-use super::format::{Cell, Format, Screen, Table, Tone};
+use super::format::{Cell, Format, Page, Screen, Table, Times, Tone};
 use super::{Diagnosis, Field, Filter, Job, JobGroup, Spool, Target, columns, group};
 use crate::model::Timestamp;
 use schemars::JsonSchema;
@@ -59,31 +59,22 @@ pub struct StaleSummary {
 }
 
 impl Document for Stale {
-    fn table(&self, screen: &Screen, format: Format) -> io::Result<String> {
-        let mut text = super::diagnosis::diagnoses(&self.diagnoses, self.summary.diagnoses, screen);
+    fn table(&self, screen: &Screen, format: Format) -> io::Result<Page> {
+        let mut page = Page::from(super::diagnosis::diagnoses(&self.diagnoses, self.summary.diagnoses, screen));
         let rows = self.filter.limit.map_or(ROWS, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
         if let (Some(by), false) = (self.by, self.groups.is_empty()) {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            text.push_str(&group::groups(by, self.groups.iter().take(rows))?.render(screen));
+            page.table("", &group::groups(by, self.groups.iter().take(rows))?, screen);
         } else if self.jobs.is_empty() && self.unknown.is_empty() {
-            text.push_str(&super::diagnosis::alone(&self.summary, screen));
+            page.push(&super::diagnosis::alone(&self.summary, screen));
         }
         if !self.jobs.is_empty() {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            text.push_str(&stuck(self.jobs.iter().take(rows), format)?.render(screen));
+            page.table("", &stuck(self.jobs.iter().take(rows), format, self.store_time, screen.times)?, screen);
         }
         if !self.unknown.is_empty() {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            text.push_str("Unknown, cannot be judged:\n");
-            text.push_str(&unknown(self.unknown.iter().take(rows))?.render(screen));
+            let unknown = unknown(self.unknown.iter().take(rows), self.store_time, screen.times)?;
+            page.table("Unknown, cannot be judged:\n", &unknown, screen);
         }
-        Ok(text)
+        Ok(page)
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -113,12 +104,23 @@ impl Document for Stale {
     }
 }
 
+impl Stale {
+    /// The titles of its table.
+    pub fn titles(by: Option<Field>, format: Format, times: Times) -> Vec<&'static str> {
+        let table = match by {
+            Some(by) => group::groups(by, std::iter::empty()),
+            None => stuck(std::iter::empty(), format, Timestamp::EPOCH, times),
+        };
+        table.map(|table| table.titles()).unwrap_or_default()
+    }
+}
+
 /// A table of jobs with a mark in front of each: `+` for a new job, `-` for one that is gone.
 ///
 /// # Errors
 /// Never: all of it is in memory.
-pub fn marked(jobs: &[(&str, Job)], format: Format) -> io::Result<Table> {
-    let mut table = stuck(jobs.iter().map(|(_, job)| Ok(job.clone())), format)?;
+pub fn marked(jobs: &[(&str, Job)], format: Format, now: Timestamp, times: Times) -> io::Result<Table> {
+    let mut table = stuck(jobs.iter().map(|(_, job)| Ok(job.clone())), format, now, times)?;
     table.columns.insert(0, columns::column("", 0, None));
     for (row, (mark, _)) in table.rows.iter_mut().zip(jobs) {
         match *mark {
@@ -131,40 +133,50 @@ pub fn marked(jobs: &[(&str, Job)], format: Format) -> io::Result<Table> {
     Ok(table)
 }
 
-fn stuck(jobs: impl Iterator<Item = io::Result<Job>>, format: Format) -> io::Result<Table> {
+fn stuck(
+    jobs: impl Iterator<Item = io::Result<Job>>,
+    format: Format,
+    now: Timestamp,
+    times: Times,
+) -> io::Result<Table> {
+    let (silence, why) = (|job: &Job| columns::job_silence(job, times), |job: &Job| columns::reasons(job, now, times));
+    let claimed = |job: &Job| columns::time(job.claimed_at, now, times);
+    let lease_ends = |job: &Job| columns::time(job.lease_expires_at, now, times);
     let mut columns: Vec<CellOf<'_, Job>> = vec![
         (columns::column("id", 0, None), &|job| job.id.as_str().into()),
-        (columns::column("queue", 5, Some(6)), &|job| columns::text(job.queue.as_deref())),
-        (columns::column("kind", 3, Some(8)), &|job| columns::text(job.kind.as_deref())),
-        (columns::column("state", 6, Some(7)), &|job| job.state.as_str().into()),
-        (columns::column("owner", 0, Some(10)), &|job| columns::text(job.owner.as_deref())),
-        (columns::right("silent", 0), &columns::silence),
-        (columns::right("tries", 4), &|job| columns::attempts(job.attempts, job.max_attempts).into()),
-        (columns::column("action", 1, None), &|job| columns::action(job.action)),
-        (columns::column("why", 2, Some(20)), &columns::reasons),
+        (columns::names("queue", 6, 8), &|job| columns::text(job.queue.as_deref())),
+        (columns::names("kind", 4, 12), &|job| columns::text(job.kind.as_deref())),
+        (columns::column("state", 7, Some(7)), &|job| job.state.as_str().into()),
+        (columns::names("owner", 0, 10), &|job| columns::text(job.owner.as_deref())),
+        (columns::silent(times, 2), &silence),
+        (columns::right("tries", 5), &|job| columns::attempts(job.attempts, job.max_attempts).into()),
+        (columns::column("action", 3, None), &|job| columns::action(job.action)),
+        (columns::column("why", 1, Some(12)), &why),
     ];
     let wide: [CellOf<'_, Job>; 5] = [
-        (columns::column("host", 9, Some(8)), &|job| columns::text(job.host.as_deref())),
-        (columns::column("claimed", 9, Some(8)), &|job| columns::time(job.claimed_at)),
-        (columns::column("lease ends", 9, Some(8)), &|job| columns::time(job.lease_expires_at)),
+        (columns::names("host", 9, 8), &|job| columns::text(job.host.as_deref())),
+        (columns::column("claimed", 9, Some(8)), &claimed),
+        (columns::column("lease ends", 9, Some(8)), &lease_ends),
         (columns::column("judged by", 9, Some(8)), &|job| columns::text(job.liveness.as_deref())),
         (columns::right("stalls", 9), &|job| columns::text(job.stalls.map(|stalls| stalls.to_string()).as_deref())),
     ];
     if format == Format::Wide {
         columns.extend(wide);
     }
-    columns::table(&columns, jobs)
+    let mut table = columns::table(&columns, jobs)?;
+    columns::shade(&mut table);
+    Ok(table)
 }
 
-fn unknown(jobs: impl Iterator<Item = io::Result<Job>>) -> io::Result<Table> {
+fn unknown(jobs: impl Iterator<Item = io::Result<Job>>, now: Timestamp, times: Times) -> io::Result<Table> {
     columns::table(
         &[
             (columns::column("id", 0, None), &|job: &Job| job.id.as_str().into()),
-            (columns::column("queue", 5, Some(6)), &|job| columns::text(job.queue.as_deref())),
-            (columns::column("kind", 3, Some(8)), &|job| columns::text(job.kind.as_deref())),
+            (columns::names("queue", 5, 8), &|job| columns::text(job.queue.as_deref())),
+            (columns::names("kind", 3, 12), &|job| columns::text(job.kind.as_deref())),
             (columns::column("state", 4, Some(7)), &|job| job.state.as_str().into()),
-            (columns::column("owner", 1, Some(10)), &|job| columns::text(job.owner.as_deref())),
-            (columns::column("problem", 0, Some(20)), &columns::reasons),
+            (columns::names("owner", 0, 10), &|job| columns::text(job.owner.as_deref())),
+            (columns::column("problem", 0, Some(20)), &|job| columns::reasons(job, now, times)),
         ],
         jobs,
     )

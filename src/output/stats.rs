@@ -1,5 +1,5 @@
 use super::document::{Document, ROWS, csv_of, head, json_of, line};
-use super::format::{Cell, Format, Screen, Tone, bar, grouped, inert};
+use super::format::{Cell, Format, Page, Screen, Table, Tone, bar, grouped};
 use super::{Filter, Target, columns};
 use crate::model::Timestamp;
 use schemars::JsonSchema;
@@ -95,46 +95,14 @@ impl QueueStats {
 const CELLS: usize = 5;
 
 impl Document for Stats {
-    fn table(&self, screen: &Screen, format: Format) -> io::Result<String> {
+    fn table(&self, screen: &Screen, format: Format) -> io::Result<Page> {
         let rows = if format == Format::Wide { usize::MAX } else { ROWS };
-        let count = |jobs: Option<u64>| columns::text(jobs.map(grouped).as_deref());
-        let bad = |jobs: u64, tone: Tone| Cell::new(grouped(jobs), if jobs > 0 { tone } else { Tone::Plain });
-        // Bars compare with the longest silence of all queues; one queue has nothing to compare with.
-        let silences = || self.queues.iter().filter_map(|queue| queue.counts.oldest_stuck_seconds);
-        let longest = silences().reduce(f64::max).filter(|_| self.queues.len() > 1);
-        let table = columns::table(
-            &[
-                (columns::column("queue", 0, Some(12)), &|queue: &&QueueStats| match &queue.queue {
-                    Some(name) => name.as_str().into(),
-                    None => Cell::new("(no queue)", Tone::Warn),
-                }),
-                (columns::right("waiting", 2), &|queue| count(queue.counts.waiting)),
-                (columns::right("in flight", 0), &|queue| grouped(queue.counts.in_flight).into()),
-                (columns::right("stuck", 0), &|queue| bad(queue.counts.stuck, Tone::Bad)),
-                (columns::right("unknown", 3), &|queue| bad(queue.counts.unknown, Tone::Warn)),
-                (columns::right("done", 4), &|queue| count(queue.counts.done)),
-                (columns::right("failed", 4), &|queue| count(queue.counts.failed)),
-                (columns::right("cancelled", 6), &|queue| count(queue.counts.cancelled)),
-                // A column without a number in it is the first that a narrow table drops.
-                (columns::right("other", 5), &|queue| count(queue.counts.other.filter(|rows| *rows > 0))),
-                (columns::right("oldest claim", 1), &|queue| columns::duration(queue.counts.oldest_in_flight_seconds)),
-                (columns::right("longest stuck", 1), &|queue| {
-                    let silence = columns::duration(queue.counts.oldest_stuck_seconds);
-                    match (queue.counts.oldest_stuck_seconds, longest) {
-                        (Some(seconds), Some(longest)) => {
-                            format!("{} {}", silence.text, bar(seconds, longest, CELLS)).into()
-                        }
-                        _ => silence,
-                    }
-                }),
-            ],
-            self.queues.iter().take(rows).map(Ok),
-        )?;
-        let mut text = if self.queues.is_empty() { String::new() } else { table.render(screen) };
-        for finding in &self.findings {
-            text.push_str(&format!("! {}\n", inert(finding)));
+        let mut page = Page::default();
+        if !self.queues.is_empty() {
+            page.table("", &queues(&self.queues, rows)?, screen);
         }
-        Ok(text)
+        self.findings.iter().for_each(|finding| page.push(&screen.paragraph(&format!("! {finding}").into())));
+        Ok(page)
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -152,4 +120,47 @@ impl Document for Stats {
         self.queues.iter().try_for_each(|queue| line(out, "queue", queue))?;
         line(out, "summary", &self.summary)
     }
+}
+
+impl Stats {
+    /// The titles of its table.
+    pub fn titles() -> Vec<&'static str> {
+        queues(&[], 0).map(|table| table.titles()).unwrap_or_default()
+    }
+}
+
+fn queues(list: &[QueueStats], rows: usize) -> io::Result<Table> {
+    let count = |jobs: Option<u64>| columns::text(jobs.map(grouped).as_deref());
+    let bad = |jobs: u64, tone: Tone| Cell::new(grouped(jobs), if jobs > 0 { tone } else { Tone::Plain });
+    // Bars compare with the longest silence of all queues; one queue has nothing to compare with.
+    let silences = || list.iter().filter_map(|queue| queue.counts.oldest_stuck_seconds);
+    let longest = silences().reduce(f64::max).filter(|_| list.len() > 1);
+    columns::table(
+        &[
+            (columns::column("queue", 0, Some(12)), &|queue: &&QueueStats| match &queue.queue {
+                Some(name) => name.as_str().into(),
+                None => Cell::new("(no queue)", Tone::Warn),
+            }),
+            (columns::right("waiting", 2), &|queue| count(queue.counts.waiting)),
+            (columns::right("in flight", 0), &|queue| grouped(queue.counts.in_flight).into()),
+            (columns::right("stuck", 0), &|queue| bad(queue.counts.stuck, Tone::Bad)),
+            (columns::right("unknown", 3), &|queue| bad(queue.counts.unknown, Tone::Warn)),
+            (columns::right("done", 4), &|queue| count(queue.counts.done)),
+            (columns::right("failed", 4), &|queue| count(queue.counts.failed)),
+            (columns::right("cancelled", 6), &|queue| count(queue.counts.cancelled)),
+            // A column without a number in it is the first that a narrow table drops.
+            (columns::right("other", 5), &|queue| count(queue.counts.other.filter(|rows| *rows > 0))),
+            (columns::right("oldest claim", 1), &|queue| columns::duration(queue.counts.oldest_in_flight_seconds)),
+            (columns::right("longest stuck", 1), &|queue| {
+                let silence = columns::duration(queue.counts.oldest_stuck_seconds);
+                match (queue.counts.oldest_stuck_seconds, longest) {
+                    (Some(seconds), Some(longest)) => {
+                        format!("{} {}", silence.text, bar(seconds, longest, CELLS)).into()
+                    }
+                    _ => silence,
+                }
+            }),
+        ],
+        list.iter().take(rows).map(Ok),
+    )
 }

@@ -1,5 +1,5 @@
 use super::document::{Document, ROWS, csv_of, head, line, list};
-use super::format::{Cell, Format, Screen, Table, Tone, count, grouped};
+use super::format::{Cell, Column, Format, Page, Screen, Table, Tone, count, grouped};
 use super::reclaim::{lost_commit, not_moved};
 use super::recorded::{RecordedJob, RowNow, outcome};
 use super::{Message, Outcomes, Spool, StepDocument, Target, columns};
@@ -115,20 +115,16 @@ impl StepDocument for UndoStep {
 }
 
 impl Document for Undo {
-    fn table(&self, screen: &Screen, format: Format) -> io::Result<String> {
+    fn table(&self, screen: &Screen, format: Format) -> io::Result<Page> {
         let rows = if format == Format::Wide { usize::MAX } else { ROWS };
-        let mut text = String::new();
+        let mut page = Page::default();
         if !self.steps.is_empty() {
-            text.push_str(&steps(&self.steps, rows, self.applied)?.render(screen));
+            page.table("", &steps(&self.steps, rows, self.applied)?, screen);
         }
         if !self.left.is_empty() {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            text.push_str("Cannot be reverted:\n");
-            text.push_str(&left(&self.left, rows)?.render(screen));
+            page.table("Cannot be reverted:\n", &left(&self.left, rows)?, screen);
         }
-        Ok(text)
+        Ok(page)
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -158,12 +154,19 @@ impl Document for Undo {
     }
 }
 
-fn steps(list: &Spool<UndoStep>, rows: usize, applied: bool) -> io::Result<Table> {
+impl Undo {
+    /// The titles of its table, of a plan or of what became of it.
+    pub fn titles(applied: bool) -> Vec<&'static str> {
+        columns(applied).into_iter().map(|column| column.title).collect()
+    }
+}
+
+fn columns(applied: bool) -> Vec<Column> {
     let mut columns = vec![
         columns::column("id", 0, None),
-        columns::column("queue", 6, Some(6)),
-        columns::column("kind", 5, Some(8)),
-        columns::column("owner", 3, Some(10)),
+        columns::names("queue", 6, 8),
+        columns::names("kind", 5, 16),
+        columns::names("owner", 2, 10),
         columns::column("was moved by", 4, None),
         columns::column("back to", 1, None),
         columns::right("tries", 4),
@@ -172,14 +175,18 @@ fn steps(list: &Spool<UndoStep>, rows: usize, applied: bool) -> io::Result<Table
     if applied {
         columns.push(columns::column("outcome", 0, None));
     }
-    columns.push(columns::column("why", 2, Some(20)));
-    let mut table = Table { columns, rows: Vec::new() };
+    columns.push(columns::column("why", 1, Some(12)));
+    columns
+}
+
+fn steps(list: &Spool<UndoStep>, rows: usize, applied: bool) -> io::Result<Table> {
+    let mut table = Table { columns: columns(applied), rows: Vec::new() };
     for step in list.iter().take(rows) {
         let step = step?;
         let mut row = step.job.cells();
         row.push(columns::text(step.job.state_after.as_deref()));
         row.push(columns::attempts(step.job.attempts_after, None).into());
-        let seen = if step.seen == RowNow::Untouched { Tone::Good } else { Tone::Warn };
+        let seen = if step.seen == RowNow::Untouched { Tone::Plain } else { Tone::Warn };
         row.push(Cell::new(step.seen.name().replace('_', " "), seen));
         if applied {
             row.push(outcome(step.outcome, Tone::Warn));

@@ -33,6 +33,7 @@ mod refused;
 mod remedies;
 mod restart;
 pub mod scene;
+mod screens;
 mod secrets;
 mod show;
 pub mod signals;

@@ -37,10 +37,10 @@ fn stale_and_reclaim() {
         "{diagnosis}"
     );
     assert_snapshot!(table, @r"
-ID  QUEUE  KIND         STATE    OWNER   SILENT  TRIES  ACTION   WHY
-1   mail   SendInvoice  RUNNING  web1:1  2h 15m    0/5  requeue  lease ran out 2h 10m ago
-2   mail   SendInvoice  RUNNING  web1:2  2h 15m    0/5  requeue  lease ran out 2h 10m ago
-3   mail   SendInvoice  RUNNING  web1:3  2h 15m    0/5  requeue  lease ran out 2h 10m ago
+ID  OWNER   SILENT  WHY
+1   web1:1  2h 15m  lease ran out
+2   web1:2  2h 15m  lease ran out
+3   web1:3  2h 15m  lease ran out
 ");
     let applied = doctor.run(&["reclaim", "--db", &url, "--apply", "--json"]).exits(0).json();
     is_valid("reclaim", &applied);

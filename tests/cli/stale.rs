@@ -66,6 +66,7 @@ fn fifty_rows_and_how_many_more() {
     // One line above, a blank one and the header.
     assert_eq!(ran.stdout.lines().count(), 53);
     assert_snapshot!(ran.stderr, @r"
+columns left out: QUEUE (always mail), KIND (always SendInvoice), STATE (always RUNNING), TRIES (always 0/5), ACTION (always requeue); -o wide shows all
 60 jobs stuck, of 60 in flight; the 50 longest silent are shown, --limit N shows more
 to see what would be done: jobdoctor reclaim --db queue.db
 ");
@@ -76,6 +77,7 @@ fn as_many_rows_as_asked_for() {
     let ran = orphans(60).run(&["stale", "--db", "queue.db", "--limit", "55"]).exits(0);
     assert_eq!(ran.stdout.lines().count(), 58);
     assert_snapshot!(ran.stderr, @r"
+columns left out: QUEUE (always mail), KIND (always SendInvoice), STATE (always RUNNING), TRIES (always 0/5), ACTION (always requeue); -o wide shows all
 60 jobs stuck, of 60 in flight; the 55 longest silent are shown
 to see what would be done: jobdoctor reclaim --db queue.db
 ");

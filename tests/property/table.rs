@@ -1,11 +1,11 @@
 //! A rendered table has one line per row, and none is wider than the screen, whatever the cells are.
 
-use jobdoctor::output::format::{Align, Cell, Column, Facts, Screen, Table, Tone};
+use jobdoctor::output::format::{Align, Cell, Column, Cut, Facts, Screen, Table, Tone};
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
 const TITLES: [&str; 6] = ["id", "queue", "kind", "last sign of life", "größe", "漢字"];
-const TONES: [Tone; 6] = [Tone::Plain, Tone::Dim, Tone::Good, Tone::Warn, Tone::Bad, Tone::Strong];
+const TONES: [Tone; 6] = [Tone::Plain, Tone::Dim, Tone::Amiss, Tone::Warn, Tone::Bad, Tone::Strong];
 
 /// Controls, spaces, wide and combining characters, scripts with ligatures, emoji with modifiers, flags.
 fn text() -> impl Strategy<Value = String> {
@@ -25,8 +25,9 @@ fn cell() -> impl Strategy<Value = Cell> {
 fn column() -> impl Strategy<Value = Column> {
     let align = prop_oneof![Just(Align::Left), Just(Align::Right)];
     let shrinks_to = proptest::option::of(0usize..30);
-    (proptest::sample::select(&TITLES[..]), align, 0u8..4, shrinks_to)
-        .prop_map(|(title, align, importance, shrinks_to)| Column { title, align, importance, shrinks_to })
+    let cut = prop_oneof![Just(Cut::End), Just(Cut::Middle)];
+    (proptest::sample::select(&TITLES[..]), align, 0u8..5, shrinks_to, cut)
+        .prop_map(|(title, align, importance, shrinks_to, cut)| Column { title, align, importance, shrinks_to, cut })
 }
 
 fn table() -> impl Strategy<Value = Table> {
@@ -47,7 +48,7 @@ proptest! {
 
     #[test]
     fn no_line_wraps(table in table(), width in 20usize..120) {
-        let shown = table.render(&Screen { width: Some(width), color: false });
+        let shown = table.render(&Screen { width: Some(width), color: false, ..Screen::default() });
         prop_assert!(shown.ends_with('\n'));
         prop_assert_eq!(shown.lines().count(), table.rows.len() + 1);
         for line in shown.lines() {
@@ -59,7 +60,7 @@ proptest! {
 
     #[test]
     fn an_unlimited_screen_loses_nothing(table in table()) {
-        let shown = table.render(&Screen { width: None, color: false });
+        let shown = table.render(&Screen { width: None, color: false, ..Screen::default() });
         prop_assert_eq!(shown.lines().count(), table.rows.len() + 1);
         for (line, row) in shown.lines().skip(1).zip(&table.rows) {
             for cell in row.iter().take(table.columns.len()) {
@@ -70,8 +71,8 @@ proptest! {
 
     #[test]
     fn colour_moves_nothing(table in table(), width in proptest::option::of(20usize..120)) {
-        let painted = table.render(&Screen { width, color: true });
-        prop_assert_eq!(plain(&painted), table.render(&Screen { width, color: false }));
+        let painted = table.render(&Screen { width, color: true, ..Screen::default() });
+        prop_assert_eq!(plain(&painted), table.render(&Screen { width, color: false, ..Screen::default() }));
     }
 
     #[test]
@@ -80,11 +81,11 @@ proptest! {
         for (name, value) in facts {
             block.add(name, value);
         }
-        let shown = block.render(&Screen { width: Some(width), color: false });
+        let shown = block.render(&Screen { width: Some(width), color: false, ..Screen::default() });
         for line in shown.lines() {
             prop_assert!(line.width() <= width, "{} > {width}: {line:?}", line.width());
             prop_assert!(!line.contains(char::is_control), "{line:?}");
         }
-        prop_assert_eq!(plain(&block.render(&Screen { width: Some(width), color: true })), shown);
+        prop_assert_eq!(plain(&block.render(&Screen { width: Some(width), color: true, ..Screen::default() })), shown);
     }
 }

@@ -98,11 +98,11 @@ fn bars_on_80_columns() {
         });
         allow_duplicates! {
         assert_snapshot!(table, @r"
-        QUEUE       WAITING  IN FLIGHT  STUCK  UNKNOWN  OLDEST CLAIM  LONGEST STUCK
-        calm              0          1      0        0           10s              -
-        mail              0          1      1        0       43m 50s  43m 50s ██···
-        reports           0          1      1        0        5m 30s   5m 30s █····
-        thumbnails        0          1      1        0        2h 30s   2h 30s █████
+        QUEUE       WAITING  IN FLIGHT  STUCK  OLDEST CLAIM  LONGEST STUCK
+        calm              0          1      0           10s              -
+        mail              0          1      1       43m 50s  43m 50s ██···
+        reports           0          1      1        5m 30s   5m 30s █····
+        thumbnails        0          1      1        2h 30s   2h 30s █████
         ");
         }
     });

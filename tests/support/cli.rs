@@ -266,7 +266,9 @@ fn unbroken(text: &str) -> String {
     for line in text.split('\n') {
         let goes_on =
             line.strip_prefix("    ").filter(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || c == '('));
-        let sentence = lines.last_mut().filter(|last| last.contains(" ago, ") || last.contains("no life for"));
+        let sentence = lines
+            .last_mut()
+            .filter(|last| [" ago, ", " vanished ", "no life for"].iter().any(|words| last.contains(words)));
         match (goes_on, sentence) {
             (Some(rest), Some(sentence)) => sentence.push_str(&format!(" {rest}")),
             _ => lines.push(line.to_owned()),

@@ -54,10 +54,10 @@ mod tests {
     fn nothing_waits_for_ever() {
         assert_eq!(parse_up_to_1h("1h"), Ok(Duration::from_secs(3600)));
         assert_eq!(parse_up_to_1h("61m"), Err("1h 1m is too long: the longest is 1h".to_owned()));
-        assert_eq!(parse_up_to_1d("25h"), Err("1day 1h is too long: the longest is 1d".to_owned()));
+        assert_eq!(parse_up_to_1d("25h"), Err("1 day 1 h is too long: the longest is 1d".to_owned()));
         assert_eq!(parse_up_to_7d("30s"), Ok(Duration::from_secs(30)));
         assert_eq!(parse_up_to_7d("7d"), Ok(Duration::from_secs(7 * 86_400)));
-        assert_eq!(parse_up_to_7d("7d 1s"), Err("7days 1s is too long: the longest is 7d".to_owned()));
+        assert_eq!(parse_up_to_7d("7d 1s"), Err("7 days 1 s is too long: the longest is 7d".to_owned()));
         assert_eq!(parse_between_snapshots("2s"), Err("2s is too short: the shortest is 3s".to_owned()));
         assert_eq!(parse_between_snapshots("2h"), Err("2h is too long: the longest is 1h".to_owned()));
         for parse in [parse_up_to_1h, parse_up_to_1d, parse_up_to_7d, parse_between_snapshots] {

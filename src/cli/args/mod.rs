@@ -14,6 +14,6 @@ pub use adopt::{AdoptArgs, toml_or_json};
 pub use alerts::AlertArgs;
 pub use claims::{ClaimArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, SelectArgs};
 pub use duration::{parse_between_snapshots, parse_up_to_1d, parse_up_to_1h, parse_up_to_7d};
-pub use output::{ColorArg, LogFormat, OutputArgs, TextfileArgs, ToneArgs, few_formats, metrics_too};
+pub use output::{ColorArg, LogFormat, OutputArgs, RowArgs, TextfileArgs, TimeArg, ToneArgs, few_formats, metrics_too};
 pub use store::{StoreArgs, TargetsArgs};
 pub use unattended::UnattendedArgs;

@@ -1,6 +1,8 @@
 //! Options that say in which format, colour and volume a command reports.
 
-use crate::output::format::Format;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::output::format::{Format, Times};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, ValueEnum};
 use std::path::PathBuf;
@@ -35,6 +37,77 @@ pub struct ToneArgs {
     /// How stderr is written; for the commands that have a say in it.
     #[arg(skip)]
     pub log_format: LogFormat,
+    /// For the commands that list rows.
+    #[arg(skip)]
+    pub rows: RowArgs,
+    /// For the commands that show instants.
+    #[arg(skip)]
+    pub time: TimeArg,
+}
+
+/// The rows of a table.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct RowArgs {
+    /// Order the rows of a table by this column: numbers and spans largest first, texts from A to Z. Which rows are shown stays
+    /// the same: with --limit N the first N of the default order, in `stale` the N longest silent
+    #[arg(long, value_name = "COLUMN")]
+    pub sort: Option<String>,
+    /// Print tables without the line of column titles
+    #[arg(long)]
+    pub no_header: bool,
+}
+
+/// How instants are shown.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct TimeArg {
+    /// Show instants in tables and texts as spans, in the local zone (TZ) or in UTC [default: silence as a span, others in UTC]
+    #[arg(long, value_name = "STYLE", value_enum)]
+    time: Option<TimeStyle>,
+}
+
+/// The values of `--time`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TimeStyle {
+    /// How long ago, or how far ahead
+    Relative,
+    /// In the zone of this machine
+    Local,
+    /// In UTC
+    Utc,
+}
+
+impl TimeArg {
+    /// How instants are shown.
+    pub fn times(&self) -> Times {
+        match self.time {
+            None => Times::Mixed,
+            Some(TimeStyle::Relative) => Times::Relative,
+            Some(TimeStyle::Local) => Times::Local,
+            Some(TimeStyle::Utc) => Times::Utc,
+        }
+    }
+}
+
+impl RowArgs {
+    /// Refuses an order by a column that the table does not have, before anything is read.
+    ///
+    /// # Errors
+    /// When there is no such column, or no table.
+    pub fn check(&self, format: Format, columns: &[&str]) -> Result<(), CliError> {
+        let Some(sort) = &self.sort else { return Ok(()) };
+        let refused = |message: String, hint: String| Err(CliError::new(Exit::Usage, message).hint(hint));
+        if !matches!(format, Format::Table | Format::Wide) {
+            let message = format!("--sort orders the rows of a table, and -o {} is none", format.name());
+            return refused(message, "leave one of them out".to_owned());
+        }
+        let columns: Vec<String> = columns.iter().map(|title| title.replace(' ', "-")).collect();
+        if columns.contains(sort) {
+            return Ok(());
+        }
+        refused(format!("no column `{sort}` in this table"), format!("its columns are {}", columns.join(", ")))
+    }
 }
 
 /// A file of metrics.
@@ -73,6 +146,12 @@ impl OutputArgs {
     /// True if a format was asked for.
     pub fn is_said(&self) -> bool {
         self.json || self.output.is_some()
+    }
+
+    /// Colour and volume, with the options of a command that lists rows.
+    pub fn with(&self, rows: Option<&RowArgs>, time: Option<&TimeArg>) -> (ToneArgs, Format) {
+        let (rows, time) = (rows.cloned().unwrap_or_default(), time.cloned().unwrap_or_default());
+        (ToneArgs { rows, time, ..self.tone.clone() }, self.format())
     }
 
     /// The format to write.

@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         }
     };
     let document = &checked.document;
-    context.ui.print_page(format, document, |screen| Ok(document.facts().render(screen)))?;
+    context.ui.print_page(format, document, |screen| Ok(document.facts().render(screen).into()))?;
     if !checked.is_fit {
         let exit = if checked.denied { Exit::NoPermission } else { Exit::Config };
         return Err(missing(document, exit));

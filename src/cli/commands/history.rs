@@ -1,8 +1,9 @@
-use crate::cli::args::{OutputArgs, StoreArgs};
+use crate::cli::args::{OutputArgs, RowArgs, StoreArgs, TimeArg};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
+use crate::cli::ui::host_time;
 use crate::ops::{self, Records, Snapshot};
 use crate::output::format::{Format, count, grouped};
 use crate::output::{History, HistoryOne};
@@ -29,25 +30,32 @@ pub struct Args {
     store: StoreArgs,
     #[command(flatten)]
     pub(super) output: OutputArgs,
+    #[command(flatten)]
+    pub(super) rows: RowArgs,
+    #[command(flatten)]
+    pub(super) time: TimeArg,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    let format = args.output.format();
+    args.rows.check(format, &if args.run.is_some() { HistoryOne::titles() } else { History::titles(format) })?;
     let journals = context.environment.journals();
     let mut snapshot = snapshot(args, context)?;
     let mut records = Records { journals: journals.as_ref(), snapshot: snapshot.as_mut() };
-    let format = args.output.format();
     match &args.run {
         None => {
             let here_only = is_named(args) && !args.all;
-            let document = ops::history(&mut records, args.limit.map(|limit| limit as usize), here_only)?;
+            let mut document = ops::history(&mut records, args.limit.map(|limit| limit as usize), here_only)?;
             drop(snapshot);
+            document.read_at = document.read_at.or_else(host_time);
             document.warnings.iter().for_each(|warning| context.ui.warn(warning));
             context.ui.print(format, &document)?;
             say_list(context, format, &document);
         }
         Some(run) => {
-            let document = ops::history_run(&mut records, run)?;
+            let mut document = ops::history_run(&mut records, run)?;
             drop(snapshot);
+            document.read_at = document.read_at.or_else(host_time);
             context.ui.print(format, &document)?;
             say_one(context, format, &document);
         }

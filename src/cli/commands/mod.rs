@@ -210,16 +210,16 @@ impl Command {
             Command::Generate(args) => (args.tone().clone(), Format::Table),
             // The status line must be the first line of both streams.
             Command::Health(args) => (ToneArgs { quiet: true, ..ToneArgs::default() }, args.format()),
-            Command::History(args) => (args.output.tone.clone(), args.output.format()),
+            Command::History(args) => args.output.with(Some(&args.rows), Some(&args.time)),
             Command::Init(args) => (args.output.tone.clone(), args.output.format()),
-            Command::Owners(args) => (args.output.tone.clone(), args.output.format()),
+            Command::Owners(args) => args.output.with(Some(&args.rows), Some(&args.time)),
             Command::Presets(args) => (args.output().tone.clone(), args.output().format()),
-            Command::Reclaim(args) => (args.output.tone.clone(), args.output.format()),
-            Command::Show(args) => (args.output.tone.clone(), args.output.format()),
-            Command::Stale(args) => (args.output.tone.clone(), args.output.format()),
-            Command::Stats(args) => (args.output.tone.clone(), args.output.format()),
+            Command::Reclaim(args) => args.output.with(Some(&args.rows), Some(&args.time)),
+            Command::Show(args) => args.output.with(None, Some(&args.time)),
+            Command::Stale(args) => args.output.with(Some(&args.rows), Some(&args.time)),
+            Command::Stats(args) => args.output.with(Some(&args.rows), None),
             Command::Sweep(args) => (args.tone(), args.output.format()),
-            Command::Undo(args) => (args.output.tone.clone(), args.output.format()),
+            Command::Undo(args) => args.output.with(Some(&args.rows), None),
             Command::Completions(_) | Command::Help(_) | Command::Man(_) | Command::Schema(_) => {
                 (ToneArgs::default(), Format::Table)
             }

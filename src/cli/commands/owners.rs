@@ -1,10 +1,11 @@
 use super::selection::selection;
-use crate::cli::args::{IdArgs, OlderArgs, OutputArgs, SelectArgs, StoreArgs, TargetsArgs};
+use crate::cli::args::{IdArgs, OlderArgs, OutputArgs, RowArgs, SelectArgs, StoreArgs, TargetsArgs, TimeArg};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::targets::Several;
 use crate::ops;
+use crate::output::Owners;
 use crate::output::format::{Format, count, grouped};
 
 /// `jobdoctor owners`.
@@ -28,6 +29,10 @@ pub struct Args {
     targets: TargetsArgs,
     #[command(flatten)]
     pub(super) output: OutputArgs,
+    #[command(flatten)]
+    pub(super) rows: RowArgs,
+    #[command(flatten)]
+    pub(super) time: TimeArg,
 }
 
 impl Args {
@@ -38,6 +43,7 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    args.rows.check(args.output.format(), &Owners::titles(args.time.times()))?;
     let selection = selection(&args.select, &IdArgs::default())?;
     let (settings, mut snapshot) = context.snapshot(&args.store, "owners")?;
     let policy = settings.policy(args.older.older);

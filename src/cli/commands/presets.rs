@@ -3,6 +3,7 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::Settings;
+use crate::output::format::Page;
 use crate::output::presets::{self, list, people};
 use crate::preset::Preset;
 use std::path::PathBuf;
@@ -88,11 +89,15 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         (None, Some(name)) => print_toml(settings.catalog.find(name)?, context)?,
         (Some(Action::Show(show)), _) => {
             let document = presets::preset_page(settings.catalog.find(&show.name)?)?;
-            context.ui.print_page(how.output.format(), &document, |screen| Ok(people(&document, screen)))?;
+            context.ui.print_page(how.output.format(), &document, |screen| Ok(people(&document, screen).into()))?;
         }
         (None, None) => {
             let document = presets::presets(&settings.catalog)?;
-            context.ui.print_page(how.output.format(), &document, |screen| Ok(list(&document).render(screen)))?;
+            context.ui.print_page(how.output.format(), &document, |screen| {
+                let mut page = Page::default();
+                page.table("", &list(&document), screen);
+                Ok(page)
+            })?;
         }
     }
     Ok(Exit::Done)

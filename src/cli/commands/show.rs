@@ -1,5 +1,5 @@
 use super::selection::missing;
-use crate::cli::args::{OlderArgs, OutputArgs, StoreArgs, few_formats};
+use crate::cli::args::{OlderArgs, OutputArgs, StoreArgs, TimeArg, few_formats};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -27,6 +27,8 @@ pub struct Args {
     store: StoreArgs,
     #[command(flatten)]
     pub(super) output: OutputArgs,
+    #[command(flatten)]
+    pub(super) time: TimeArg,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {

@@ -1,6 +1,6 @@
 use super::selection::{missing, selection};
 use crate::cli::args::{
-    EvidenceArgs, IdArgs, OlderArgs, OutputArgs, SelectArgs, StoreArgs, TargetsArgs, parse_up_to_1d,
+    EvidenceArgs, IdArgs, OlderArgs, OutputArgs, RowArgs, SelectArgs, StoreArgs, TargetsArgs, TimeArg, parse_up_to_1d,
 };
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
@@ -63,6 +63,10 @@ pub struct Args {
     targets: TargetsArgs,
     #[command(flatten)]
     pub(super) output: OutputArgs,
+    #[command(flatten)]
+    pub(super) rows: RowArgs,
+    #[command(flatten)]
+    pub(super) time: TimeArg,
 }
 
 /// What jobs are grouped by.
@@ -107,6 +111,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let selection = selection(&args.select, &args.ids)?;
     let format = args.output.format();
     check_lists(args, format)?;
+    args.rows.check(format, &Stale::titles(args.by.map(Field::from), format, args.time.times()))?;
     if let Some(interval) = args.watch {
         Watch::check_output(context, format)?;
         let settings = &Settings::resolve(&args.store, &context.environment)?;

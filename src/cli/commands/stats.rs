@@ -1,5 +1,5 @@
 use super::selection::globs;
-use crate::cli::args::{OlderArgs, OutputArgs, StoreArgs, TargetsArgs, TextfileArgs, metrics_too};
+use crate::cli::args::{OlderArgs, OutputArgs, RowArgs, StoreArgs, TargetsArgs, TextfileArgs, metrics_too};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -50,6 +50,8 @@ pub struct Args {
     textfile: TextfileArgs,
     #[command(flatten)]
     pub(super) output: OutputArgs,
+    #[command(flatten)]
+    pub(super) rows: RowArgs,
 }
 
 impl Args {
@@ -60,6 +62,7 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    args.rows.check(args.output.format(), &if args.runtimes { StatsRuntimes::titles() } else { Stats::titles() })?;
     if args.runtimes {
         return runtimes(args, context);
     }

@@ -1,5 +1,5 @@
 use super::reclaim::{exit_after, run_id};
-use crate::cli::args::{FastArgs, OutputArgs, ReasonArgs, StoreArgs};
+use crate::cli::args::{FastArgs, OutputArgs, ReasonArgs, RowArgs, StoreArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -37,6 +37,8 @@ pub struct Args {
     store: StoreArgs,
     #[command(flatten)]
     pub(super) output: OutputArgs,
+    #[command(flatten)]
+    pub(super) rows: RowArgs,
 }
 
 impl Args {
@@ -46,6 +48,7 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    args.rows.check(args.output.format(), &Undo::titles(args.applies()))?;
     let settings = settings_of_run(&args.store, &args.run, context)?;
     let database = settings.database()?;
     context.report_setup(&database);

@@ -90,7 +90,8 @@ fn with_examples_on_top(command: Command, form: Form) -> Command {
          {{all-args}}{{after-help}}",
         lines.get(..shown).unwrap_or(&lines).join("\n")
     );
-    let page = Topic::find(command.get_name()).map(|topic| topic.page().render(&Screen { width: None, color: false }));
+    let page = Topic::find(command.get_name())
+        .map(|topic| topic.page().render(&Screen { width: None, color: false, ..Screen::default() }));
     let rest = rest.into_iter().chain(page).collect::<Vec<_>>().join("\n\n");
     let rest = (!rest.is_empty()).then(|| StyledStr::from(rest));
     command

@@ -76,6 +76,6 @@ mod tests {
                     | key | meaning |\n| --- | --- |\n| `a.b`, `c` | one of `d` |\n\n<!-- end -->\nNot this.\n";
         let expected =
             "See the other `page`.\n\n1. One more.\n\n2. Two.\n\nA SHAPE\n  [a]\n\n  b = 1\n\n  a.b, c  one of `d`\n";
-        assert_eq!(Page::markdown(text).render(&Screen { width: None, color: false }), expected);
+        assert_eq!(Page::markdown(text).render(&Screen { width: None, color: false, ..Screen::default() }), expected);
     }
 }

@@ -122,7 +122,7 @@ mod tests {
             "What it\nis about.\n\nSOME WORDS\nBelow.\n\n  jobdoctor stale   look\n  jobdoctor show\n\n{table}\n";
         let row = |term: &str, meaning: &str| (term.to_owned(), meaning.to_owned());
         let page = Page::parse(text, |name| vec![row(name, "one"), row("b", &"word ".repeat(20))]);
-        let screen = Screen { width: None, color: false };
+        let screen = Screen { width: None, color: false, ..Screen::default() };
         let words = |n: usize| vec!["word"; n].join(" ");
         let expected = format!(
             "What it\nis about.\n\nSOME WORDS\nBelow.\n\n  jobdoctor stale   look\n  jobdoctor show\n\n  table  one\n  b      \
@@ -131,6 +131,6 @@ mod tests {
             words(6)
         );
         assert_eq!(page.render(&screen), expected);
-        assert!(page.render(&Screen { width: None, color: true }).contains('\x1b'));
+        assert!(page.render(&Screen { width: None, color: true, ..Screen::default() }).contains('\x1b'));
     }
 }

@@ -5,8 +5,8 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::secret::masked;
 use crate::model::age;
-use crate::output::format::{Cell, Format, Screen, Tone, count, grouped};
-use crate::output::{Job, diagnoses, marked};
+use crate::output::format::{Cell, Format, Screen, Times, Tone, count, grouped};
+use crate::output::{Job, diagnoses, instant, marked};
 use std::io;
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ impl<'a> Terminal<'a> {
 
     /// The lines of one picture, no higher and no wider than the terminal.
     fn picture(&self, last: &LastSnapshot) -> io::Result<Vec<String>> {
-        let screen = Screen { width: Some(self.size.0), color: self.context.ui.screen().color };
+        let screen = Screen { width: Some(self.size.0), ..self.context.ui.screen() };
         let height = self.size.1.saturating_sub(1).max(1);
         let document = &last.diff.document;
         let mut picture = self.head(last, &screen);
@@ -85,7 +85,7 @@ impl<'a> Terminal<'a> {
                 format!(
                     "{} at {}, every {}: {counts}",
                     document.target.database,
-                    document.store_time,
+                    instant(document.store_time, document.store_time, self.zone()),
                     age(self.interval)
                 ),
                 Tone::Strong,
@@ -97,7 +97,7 @@ impl<'a> Terminal<'a> {
                     format!(
                         "retrying every {}; this snapshot is {old} old, of {}: {counts}",
                         age(self.interval),
-                        document.store_time
+                        instant(document.store_time, document.store_time, self.zone())
                     ),
                     Tone::Warn,
                 );
@@ -105,6 +105,11 @@ impl<'a> Terminal<'a> {
         }
         last.warnings.iter().for_each(|warning| add(format!("warning: {warning}"), Tone::Warn));
         lines(&text)
+    }
+
+    /// The zone of the snapshot's own time, which is never a span.
+    fn zone(&self) -> Times {
+        if self.context.ui.screen().times == Times::Local { Times::Local } else { Times::Utc }
     }
 
     /// The jobs that are gone, those that are new, then the rest, in so many rows.
@@ -127,7 +132,7 @@ impl<'a> Terminal<'a> {
         if total == 0 {
             return Ok(Vec::new());
         }
-        let mut table = lines(&marked(&shown, self.format)?.render(screen));
+        let mut table = lines(&marked(&shown, self.format, diff.document.store_time, screen.times)?.render(screen));
         let more = total.saturating_sub(shown.len());
         if more > 0 {
             let more = Cell::new(format!("and {} more", grouped(more as u64)), Tone::Dim);

@@ -89,6 +89,7 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>, here_only: bool)
             other_databases: elsewhere.len() as u64,
         },
         runs,
+        read_at: records.snapshot.as_ref().map(|snapshot| snapshot.now()),
     })
 }
 

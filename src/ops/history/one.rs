@@ -47,7 +47,8 @@ pub fn history_run(records: &mut Records<'_>, prefix: &str) -> Result<HistoryOne
     }
     list(waiting, records, fits, &mut shown, &mut unsure)?;
     let summary = HistoryOneSummary { steps: shown.len() as u64, unsure };
-    Ok(HistoryOne { schema: "jobdoctor.history-run/v1", run, summary, steps: shown })
+    let read_at = records.snapshot.as_ref().map(|snapshot| snapshot.now());
+    Ok(HistoryOne { schema: "jobdoctor.history-run/v1", run, summary, steps: shown, read_at })
 }
 
 /// The runs that reverted this one, as far as the journals of this host know.

@@ -12,23 +12,44 @@ pub(super) struct Measure {
     pub(super) floor: usize,
     /// 0 is dropped last; a larger number is dropped earlier.
     pub(super) importance: u8,
-    /// True if it is empty in every row.
-    pub(super) blank: bool,
 }
 
-/// The columns that fit into so many cells, in order, each with its width.
+/// Columns of this importance and above give way before any other is cut, and are left out where they say the same in every row.
+pub(super) const SECONDARY: u8 = 3;
+
+/// Those of the columns that fit into so many cells, each with its width.
 ///
 /// Columns shrink to their floors, the widest first; then the least important is dropped, and the others start again at full width.
-/// When no column may be dropped, they shrink below their floors; when not even one cell each fits, the last is dropped: a wrapped row is
+/// As long as there are secondary columns, only they shrink. When no column may be dropped, they shrink below their floors; when not even one cell each fits, the last is dropped: a wrapped row is
 /// harder to read than a missing column.
-pub(super) fn fit(measures: &[Measure], room: usize) -> Vec<(usize, usize)> {
-    let mut kept: Vec<usize> = (0..measures.len()).collect();
+pub(super) fn fit(measures: &[Measure], mut kept: Vec<usize>, room: usize) -> Vec<(usize, usize)> {
+    let is_secondary = |column: usize| measures[column].importance >= SECONDARY;
+    let squeezed = |kept: &[usize]| {
+        let has_secondary = kept.iter().any(|column| is_secondary(*column));
+        let rigid = |column: usize| Measure { floor: measures[column].natural, ..measures[column] };
+        squeeze(
+            kept,
+            room,
+            |column| if has_secondary && !is_secondary(column) { rigid(column) } else { measures[column] },
+        )
+    };
+    let mut dropped = Vec::new();
     loop {
-        if let Some(widths) = squeeze(&kept, room, |column| measures[column]) {
+        if let Some(mut widths) = squeezed(&kept) {
+            // A narrow column may fit where a wider one did not.
+            for column in dropped.into_iter().rev() {
+                let at = kept.partition_point(|other| *other < column);
+                kept.insert(at, column);
+                match squeezed(&kept) {
+                    Some(wider) => widths = wider,
+                    None => drop(kept.remove(at)),
+                }
+            }
             return widths;
         }
         let Some(least) = least(&kept, measures) else { break };
         kept.retain(|column| *column != least);
+        dropped.push(least);
     }
     loop {
         if let Some(widths) = squeeze(&kept, room, |column| Measure { floor: 1, ..measures[column] }) {
@@ -38,13 +59,13 @@ pub(super) fn fit(measures: &[Measure], room: usize) -> Vec<(usize, usize)> {
     }
 }
 
-/// The column to drop next: an empty one, then one with a larger number, then one further right. A single column stays.
+/// The column to drop next: one with a larger number, then one further right. A single column stays.
 fn least(kept: &[usize], measures: &[Measure]) -> Option<usize> {
     if kept.len() < 2 {
         return None;
     }
     let droppable = kept.iter().copied().filter(|column| measures[*column].importance > 0);
-    droppable.max_by_key(|column| (measures[*column].blank, measures[*column].importance, *column))
+    droppable.max_by_key(|column| (measures[*column].importance, *column))
 }
 
 /// The columns with widths that fit, shrunk from the widest first; `None` if the floors do not allow it.
@@ -65,7 +86,11 @@ mod tests {
     use super::*;
 
     fn measure(natural: usize, floor: usize, importance: u8) -> Measure {
-        Measure { natural, floor, importance, blank: false }
+        Measure { natural, floor, importance }
+    }
+
+    fn fit(measures: &[Measure], room: usize) -> Vec<(usize, usize)> {
+        super::fit(measures, (0..measures.len()).collect(), room)
     }
 
     #[test]
@@ -89,9 +114,18 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_says_nothing_goes_first() {
-        let columns = [measure(10, 10, 0), Measure { blank: true, ..measure(9, 9, 1) }, measure(9, 9, 5)];
-        assert_eq!(fit(&columns, 25), [(0, 10), (2, 9)]);
+    fn secondary_columns_give_way_before_others_are_cut() {
+        let columns = [measure(2, 2, 0), measure(40, 16, 3), measure(30, 10, 0)];
+        assert_eq!(fit(&columns, 60), [(0, 2), (1, 24), (2, 30)]);
+        assert_eq!(fit(&columns, 50), [(0, 2), (2, 30)]);
+        assert_eq!(fit(&columns, 20), [(0, 2), (2, 16)]);
+    }
+
+    #[test]
+    fn a_narrow_column_takes_the_room_of_a_wide_one() {
+        let columns = [measure(10, 10, 0), measure(12, 12, 1), measure(4, 4, 2)];
+        assert_eq!(fit(&columns, 18), [(0, 10), (2, 4)]);
+        assert_eq!(fit(&columns, 24), [(0, 10), (1, 12)]);
     }
 
     #[test]

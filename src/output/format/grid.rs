@@ -101,7 +101,7 @@ mod tests {
         grid.push(vec!["42".into(), Cell::new("mail", Tone::Warn), "".into()]);
         grid.push(vec!["".into(), "".into(), Cell::new("4", Tone::Bad)]);
         grid.push(vec!["".into(), "".into(), " ".into()]);
-        grid.push(vec![Cell::new("m", Tone::Good), Cell::new(" m ", Tone::Good), Cell::new("m  ", Tone::Good)]);
+        grid.push(vec![Cell::new("m", Tone::Bad), Cell::new(" m ", Tone::Amiss), Cell::new("m  ", Tone::Amiss)]);
         grid
     }
 
@@ -114,7 +114,7 @@ mod tests {
     fn colour_goes_around_texts_only() {
         let painted = grid().render(true);
         let lines: Vec<&str> = painted.lines().collect();
-        assert_eq!(lines[0], "  42  \x1b[33mmail\x1b[0m");
-        assert_eq!(lines[3], "   \x1b[32mm\x1b[0m  \x1b[32m m\x1b[0m     \x1b[32mm\x1b[0m");
+        assert_eq!(lines[0], "  42  \x1b[35mmail\x1b[0m");
+        assert_eq!(lines[3], "   \x1b[1m\x1b[31mm\x1b[0m  \x1b[31m m\x1b[0m     \x1b[31mm\x1b[0m");
     }
 }

@@ -9,12 +9,32 @@ use unicode_width::UnicodeWidthStr;
 const INDENT: usize = 4;
 
 /// The screen that output for people is laid out for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Screen {
     /// Display cells per line; `None` is unlimited: then nothing is cut, dropped or wrapped.
     pub width: Option<usize>,
     /// Whether tones become colours.
     pub color: bool,
+    /// True if tables have no line of titles.
+    pub no_header: bool,
+    /// The column that tables are sorted by, with dashes for the blanks of its title; `None` keeps the order of the document.
+    pub sort: Option<String>,
+    /// How instants are shown.
+    pub times: Times,
+}
+
+/// How instants are shown to people; programs get RFC 3339 in UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Times {
+    /// Silence as a span, all others in UTC.
+    #[default]
+    Mixed,
+    /// As spans: how long ago, or how far ahead.
+    Relative,
+    /// In the zone of this machine.
+    Local,
+    /// In UTC.
+    Utc,
 }
 
 impl Screen {
@@ -28,15 +48,25 @@ impl Screen {
         if self.color { Tone::Strong.paint(text) } else { text.to_owned() }
     }
 
-    /// A sentence on lines of its own, inert, wrapped and indented.
+    /// A sentence on lines of its own, inert and wrapped, each of them indented.
+    pub fn indented(&self, cell: &Cell) -> String {
+        self.set(cell, INDENT)
+    }
+
+    /// A sentence on lines of its own, inert, wrapped, and indented from the second line on.
     pub fn paragraph(&self, cell: &Cell) -> String {
+        self.set(cell, 0)
+    }
+
+    fn set(&self, cell: &Cell, indent: usize) -> String {
         let text = inert(&cell.text);
         let lines = match self.width {
-            Some(width) if text.width() > width => wrap(&text, width.saturating_sub(INDENT).max(1)),
+            Some(width) if text.width() + indent > width => wrap(&text, width.saturating_sub(INDENT).max(1)),
             _ => vec![text.as_ref()],
         };
         let paint = |line: &str| if self.color { cell.tone.paint(line) } else { line.to_owned() };
-        let set = |(n, line): (usize, &&str)| format!("{:1$}{2}\n", "", if n == 0 { 0 } else { INDENT }, paint(line));
+        let set =
+            |(n, line): (usize, &&str)| format!("{:1$}{2}\n", "", if n == 0 { indent } else { INDENT }, paint(line));
         lines.iter().enumerate().map(set).collect()
     }
 }
@@ -49,7 +79,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_goes_on_below_and_stays_inert() {
         let cell = Cell::new("host web1\nFAKE vanished: 3 jobs", Tone::Bad);
-        let screen = |width, color| Screen { width, color };
+        let screen = |width, color| Screen { width, color, ..Screen::default() };
         assert_eq!(screen(None, false).paragraph(&cell), "host web1\\nFAKE vanished: 3 jobs\n");
         assert_eq!(screen(Some(24), false).paragraph(&cell), "host web1\\nFAKE\n    vanished: 3 jobs\n");
         assert_eq!(screen(None, true).paragraph(&"x".into()), "x\n");

@@ -1,11 +1,13 @@
 //! Tables for people: rows under a header, fitted to the screen.
 
 use super::cell::{Cell, Tone};
-use super::fit::{Measure, fit};
+use super::fit::{Measure, SECONDARY, fit};
 use super::grid::{Align, Grid, WIDEST};
 use super::inert::inert;
+use super::page::{LeftOut, Why};
 use super::screen::Screen;
-use super::width::clip;
+use super::sort::sort;
+use super::width::{clip, clip_middle};
 use std::borrow::Cow;
 use std::iter::zip;
 use unicode_width::UnicodeWidthStr;
@@ -17,11 +19,26 @@ pub struct Column {
     pub title: &'static str,
     /// The alignment of its cells.
     pub align: Align,
-    /// 0 is dropped last; a larger number is dropped earlier.
+    /// 0 is dropped last; a larger number is dropped earlier. From 3 on, it gives way before any other column is cut.
     pub importance: u8,
     /// The width to which it may shrink before columns are dropped; `None` never shrinks.
     pub shrinks_to: Option<usize>,
+    /// Where its texts are cut.
+    pub cut: Cut,
 }
+
+/// Where a text that is too long is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Cut {
+    /// At its end.
+    #[default]
+    End,
+    /// In its middle, for names that begin alike.
+    Middle,
+}
+
+/// So many rows, or more, that say the same in a secondary column make that column needless.
+const SAME: usize = 3;
 
 /// Rows under a header, one line each, two spaces apart.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -35,22 +52,70 @@ pub struct Table {
 impl Table {
     /// The header and the rows, each exactly one line that ends in a line break and holds nothing but inert text.
     ///
-    /// On a screen of limited width texts are cut with `…` and columns are dropped, so that no line wraps.
+    /// On a screen of limited width texts are cut with `…` and columns are left out, so that no line wraps: first those that are
+    /// empty, or secondary and the same in at least three rows, then those without room.
     pub fn render(&self, screen: &Screen) -> String {
-        let texts: Vec<Vec<Cow<'_, str>>> = self.rows.iter().map(|row| self.texts(row)).collect();
+        self.lay_out(screen).0
+    }
+
+    /// The same, with the columns that are left out.
+    pub(super) fn lay_out(&self, screen: &Screen) -> (String, Vec<LeftOut>) {
+        let mut rows: Vec<&Vec<Cell>> = self.rows.iter().collect();
+        let is_sorted_by = |column: &Column| screen.sort.as_deref() == Some(&*column.title.replace(' ', "-"));
+        if let Some(at) = self.columns.iter().position(is_sorted_by) {
+            sort(&mut rows, at);
+        }
+        let texts: Vec<Vec<Cow<'_, str>>> = rows.iter().map(|row| self.texts(row)).collect();
         let measures = self.measures(&texts);
-        let kept = match screen.width {
-            Some(width) => fit(&measures, width),
-            None => measures.iter().map(|measure| measure.natural.min(WIDEST)).enumerate().collect(),
+        let (kept, left_out) = match screen.width {
+            Some(width) => self.choose(&measures, &texts, width),
+            None => (measures.iter().map(|measure| measure.natural.min(WIDEST)).enumerate().collect(), Vec::new()),
         };
 
         let mut grid = Grid::new(kept.iter().map(|&(column, width)| (width, self.columns[column].align)).collect());
-        let title = |column: usize| (self.columns[column].title.to_uppercase(), Tone::Strong);
-        grid.push(clipped(&kept, title));
-        for (row, texts) in zip(&self.rows, &texts) {
-            grid.push(clipped(&kept, |column| (&texts[column], row.get(column).map_or(Tone::Plain, |cell| cell.tone))));
+        if !screen.no_header {
+            let title = |column: usize| (self.columns[column].title.to_uppercase(), Tone::Strong);
+            grid.push(self.clipped(&kept, title));
         }
-        grid.render(screen.color)
+        for (row, texts) in zip(&rows, &texts) {
+            let cell = |column: usize| (&texts[column], row.get(column).map_or(Tone::Plain, |cell| cell.tone));
+            grid.push(self.clipped(&kept, cell));
+        }
+        (grid.render(screen.color), left_out)
+    }
+
+    /// The columns to show with their widths, and the others with the reason.
+    fn choose(
+        &self,
+        measures: &[Measure],
+        texts: &[Vec<Cow<'_, str>>],
+        width: usize,
+    ) -> (Vec<(usize, usize)>, Vec<LeftOut>) {
+        let needless: Vec<Option<Why>> = (0..measures.len()).map(|column| self.needless(column, texts)).collect();
+        let told = (0..measures.len()).filter(|column| needless[*column].is_none()).collect();
+        let kept = fit(measures, told, width);
+        let is_kept = |column: usize| kept.iter().any(|(kept, _)| *kept == column);
+        let left_out = needless.into_iter().enumerate().filter(|(column, _)| !is_kept(*column));
+        let left_out = left_out
+            .map(|(column, why)| LeftOut { title: self.columns[column].title, why: why.unwrap_or(Why::Narrow) })
+            .collect();
+        (kept, left_out)
+    }
+
+    /// Why a column tells nothing, if that is so. The first one says what the row is about.
+    fn needless(&self, column: usize, texts: &[Vec<Cow<'_, str>>]) -> Option<Why> {
+        let first = texts.first().filter(|_| column > 0)?.get(column)?;
+        let are_all = |is: &dyn Fn(&str) -> bool| texts.iter().all(|row| is(&row[column]));
+        if are_all(&|text| matches!(text, "" | "-")) {
+            return Some(Why::Empty);
+        }
+        let may_go = self.columns[column].importance >= SECONDARY && texts.len() >= SAME;
+        (may_go && are_all(&|text| text == first)).then(|| Why::Always(first.to_string()))
+    }
+
+    /// The titles of its columns.
+    pub fn titles(&self) -> Vec<&'static str> {
+        self.columns.iter().map(|column| column.title).collect()
     }
 
     /// One inert text per column.
@@ -69,28 +134,29 @@ impl Table {
                 natural,
                 floor: column.shrinks_to.unwrap_or(natural).clamp(1, natural),
                 importance: column.importance,
-                blank: cells().all(|text| matches!(text, "" | "-")),
             }
         };
         self.columns.iter().enumerate().map(measure).collect()
     }
-}
 
-/// The cells of one line, cut to the widths of the columns that are kept.
-fn clipped<T: AsRef<str>>(kept: &[(usize, usize)], cell: impl Fn(usize) -> (T, Tone)) -> Vec<Cell> {
-    let clipped = |&(column, width): &(usize, usize)| {
-        let (text, tone) = cell(column);
-        Cell::new(clip(text.as_ref(), width), tone)
-    };
-    kept.iter().map(clipped).collect()
+    /// The cells of one line, cut to the widths of the columns that are kept.
+    fn clipped<T: AsRef<str>>(&self, kept: &[(usize, usize)], cell: impl Fn(usize) -> (T, Tone)) -> Vec<Cell> {
+        let clipped = |&(column, width): &(usize, usize)| {
+            let (text, tone) = cell(column);
+            let clip = if self.columns[column].cut == Cut::Middle { clip_middle } else { clip };
+            Cell::new(clip(text.as_ref(), width), tone)
+        };
+        kept.iter().map(clipped).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::format::Page;
 
     fn column(title: &'static str, importance: u8, shrinks_to: Option<usize>) -> Column {
-        Column { title, align: Align::Left, importance, shrinks_to }
+        Column { title, align: Align::Left, importance, shrinks_to, cut: Cut::End }
     }
 
     fn table() -> Table {
@@ -99,7 +165,7 @@ mod tests {
                 Column { align: Align::Right, ..column("id", 0, None) },
                 column("kind", 2, Some(6)),
                 column("note", 9, None),
-                column("owner", 1, Some(5)),
+                Column { cut: Cut::Middle, ..column("owner", 1, Some(5)) },
             ],
             rows: vec![
                 vec!["42".into(), "SendMail".into(), "-".into(), Cell::new("web1:4211", Tone::Bad)],
@@ -109,25 +175,24 @@ mod tests {
     }
 
     fn rendered(width: usize) -> String {
-        table().render(&Screen { width: Some(width), color: false })
+        table().render(&Screen { width: Some(width), color: false, ..Screen::default() })
     }
 
     #[test]
-    fn a_wide_screen_shows_everything() {
+    fn a_screen_without_a_width_shows_everything() {
         let all = "  ID  KIND      NOTE  OWNER\n  \
                    42  SendMail  -     web1:4211\n\
                    1000  漢字かな        a\\n\\x1b[31mb\n";
-        assert_eq!(table().render(&Screen { width: None, color: false }), all);
-        assert_eq!(rendered(80), all);
+        assert_eq!(table().render(&Screen::default()), all);
     }
 
     #[test]
     fn a_narrow_one_shrinks_then_drops() {
         let cases = [
-            (30, "  ID  KIND      NOTE  OWNER\n  42  SendMail  -     web1:42…\n1000  漢字かな        a\\n\\x1b…\n"),
-            (24, "  ID  KIND      OWNER\n  42  SendMail  web1:42…\n1000  漢字かな  a\\n\\x1b…\n"),
-            (20, "  ID  KIND    OWNER\n  42  SendM…  web1:…\n1000  漢字…   a\\n\\x…\n"),
-            (12, "  ID  OWNER\n  42  web1:…\n1000  a\\n\\x…\n"),
+            (80, "  ID  KIND      OWNER\n  42  SendMail  web1:4211\n1000  漢字かな  a\\n\\x1b[31mb\n"),
+            (24, "  ID  KIND      OWNER\n  42  SendMail  web1…211\n1000  漢字かな  a\\n\\…1mb\n"),
+            (20, "  ID  KIND    OWNER\n  42  SendM…  web…11\n1000  漢字…   a\\n…mb\n"),
+            (12, "  ID  OWNER\n  42  web…11\n1000  a\\n…mb\n"),
             (4, "  ID\n  42\n1000\n"),
             (3, " ID\n 42\n10…\n"),
         ];
@@ -137,16 +202,39 @@ mod tests {
     }
 
     #[test]
+    fn what_says_nothing_is_left_out_and_told() {
+        let mut table = table();
+        table.columns[1].importance = SECONDARY;
+        table.rows = vec![vec!["1".into(), "SendMail".into(), "-".into(), "web1".into()]; 3];
+        let left_out = |table: &Table, width| {
+            let mut page = Page::default();
+            page.table("", table, &Screen { width: Some(width), ..Screen::default() });
+            page.left_out()
+        };
+        let told = "columns left out: KIND (always SendMail), NOTE (empty)";
+        assert_eq!(left_out(&table, 80).as_deref(), Some(told));
+        assert_eq!(left_out(&table, 3), Some(format!("{told}, OWNER")));
+        table.rows[0][1] = "Resize".into();
+        assert_eq!(left_out(&table, 80), None, "an empty column is nothing to tell of");
+        table.rows.truncate(1);
+        table.rows[0][2] = "!".into();
+        assert_eq!(left_out(&table, 80), None);
+    }
+
+    #[test]
     fn rows_may_be_ragged_or_missing() {
         let mut table = table();
         table.rows = vec![vec!["1".into()], vec!["2".into(); 9]];
         assert_eq!(
-            table.render(&Screen { width: None, color: false }),
+            table.render(&Screen { width: None, color: false, ..Screen::default() }),
             "ID  KIND  NOTE  OWNER\n 1\n 2  2     2     2\n"
         );
         table.rows.clear();
-        assert_eq!(table.render(&Screen { width: Some(80), color: false }), "ID  KIND  NOTE  OWNER\n");
-        assert_eq!(Table::default().render(&Screen { width: Some(80), color: true }), "");
+        assert_eq!(
+            table.render(&Screen { width: Some(80), color: false, ..Screen::default() }),
+            "ID  KIND  NOTE  OWNER\n"
+        );
+        assert_eq!(Table::default().render(&Screen { width: Some(80), color: true, ..Screen::default() }), "");
     }
 
     #[test]
@@ -155,7 +243,7 @@ mod tests {
         table.columns.truncate(1);
         table.rows.truncate(1);
         table.rows[0][0].tone = Tone::Dim;
-        let screen = Screen { width: Some(80), color: true };
+        let screen = Screen { width: Some(80), color: true, ..Screen::default() };
         assert_eq!(table.render(&screen), "\x1b[1mID\x1b[0m\n\x1b[2m42\x1b[0m\n");
     }
 }

@@ -14,6 +14,25 @@ pub(super) fn clip(text: &str, cells: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", &text[..fitting(text, room)]))
 }
 
+/// The text in at most so many display cells, with a `…` in its middle if it was cut: names of pods, classes and processes
+/// differ at their ends.
+pub(super) fn clip_middle(text: &str, cells: usize) -> Cow<'_, str> {
+    if text.width() <= cells || cells < 3 {
+        return clip(text, cells);
+    }
+    let tail = (cells - 1) / 2;
+    let head = cells - 1 - tail;
+    let mut start = text.len();
+    for (at, c) in text.char_indices().rev() {
+        if text[at..].width() > tail {
+            break;
+        }
+        // A combining character stays with the one before it.
+        start = if c.width() == Some(0) { start } else { at };
+    }
+    Cow::Owned(format!("{}…{}", &text[..fitting(text, head)], &text[start..]))
+}
+
 /// How many bytes of the text fit into so many display cells.
 ///
 /// Characters are counted one by one, which counts too much where several form one sign. The whole is measured too, for the few that
@@ -37,7 +56,7 @@ fn fitting(text: &str, cells: usize) -> usize {
 ///
 /// A line takes at least one character. The time is linear, because a payload may be a megabyte without a space; comfy-table would
 /// measure the rest of a long word again for each line.
-pub(super) fn wrap(text: &str, cells: usize) -> Vec<&str> {
+pub fn wrap(text: &str, cells: usize) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut rest = text;
     loop {
@@ -81,6 +100,21 @@ mod tests {
         ];
         for (text, cells, clipped) in cases {
             assert_eq!(clip(text, cells), clipped, "{text} in {cells}");
+        }
+    }
+
+    #[test]
+    fn clips_the_middle() {
+        let cases = [
+            ("queue", 5, "queue"),
+            ("web1:4211", 8, "web1…211"),
+            ("web1:4211", 5, "we…11"),
+            ("web1:4211", 2, "w…"),
+            ("漢字かな", 6, "漢…な"),
+            ("e\u{301}e\u{301}e\u{301}e\u{301}", 3, "e\u{301}…e\u{301}"),
+        ];
+        for (text, cells, clipped) in cases {
+            assert_eq!(clip_middle(text, cells), clipped, "{text} in {cells}");
         }
     }
 

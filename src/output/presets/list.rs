@@ -1,5 +1,6 @@
 use super::page::shapes;
-use crate::output::format::{Align, Cell, Column, Table};
+use crate::output::columns::column;
+use crate::output::format::{Cell, Table};
 use crate::preset::{Catalog, Document, Preset, Shape, SpecError};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -49,13 +50,12 @@ pub struct PresetVariantLiveness {
 
 /// All of them, one a line.
 pub fn list(document: &Presets) -> Table {
-    let column = |title, importance, shrinks_to| Column { title, align: Align::Left, importance, shrinks_to };
     let columns = vec![
         column("preset", 0, None),
-        column("queue", 1, Some(20)),
+        column("queue", 2, Some(20)),
         column("engines", 4, None),
         column("liveness", 0, Some(16)),
-        column("can", 2, Some(28)),
+        column("can", 3, Some(28)),
         column("proof", 3, None),
         column("versions", 5, Some(10)),
     ];

@@ -9,7 +9,8 @@ pub use paragraph::{left_behind, paragraph, place, skipped_by_reason};
 
 use crate::model::{Action, Outcome, Timestamp};
 use crate::output::document::{Document, ROWS, csv_of, head, line, list};
-use crate::output::format::{Cell, Format, Screen, Table, Tone};
+use crate::output::format::{Cell, Column, Format, Page, Screen, Table, Times, Tone};
+use crate::output::instant::in_text;
 use crate::output::recorded::outcome;
 use crate::output::{Brake, Diagnosis, Filter, Job, SkippedJob, Spool, StepJob, Target, Verified, columns, diagnoses};
 use schemars::JsonSchema;
@@ -138,26 +139,19 @@ impl Outcomes {
 }
 
 impl Document for Reclaim {
-    fn table(&self, screen: &Screen, format: Format) -> io::Result<String> {
+    fn table(&self, screen: &Screen, format: Format) -> io::Result<Page> {
         let rows = if format == Format::Wide { usize::MAX } else { ROWS };
-        let mut text = String::new();
+        let mut page = Page::default();
         if !self.applied {
-            text.push_str(&diagnoses(&self.diagnoses, self.summary.diagnoses, screen));
+            page.push(&diagnoses(&self.diagnoses, self.summary.diagnoses, screen));
         }
         if !self.steps.is_empty() {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            text.push_str(&steps(self, rows)?.render(screen));
+            page.table("", &steps(self, rows, screen.times)?, screen);
         }
         if !self.skipped.is_empty() {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            text.push_str("Skipped:\n");
-            text.push_str(&skipped(&self.skipped, rows)?.render(screen));
+            page.table("Skipped:\n", &skipped(self, rows, screen.times)?, screen);
         }
-        Ok(text)
+        Ok(page)
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -195,23 +189,34 @@ impl Document for Reclaim {
     }
 }
 
-fn steps(document: &Reclaim, rows: usize) -> io::Result<Table> {
-    let have_ended = document.summary.outcomes.is_some();
+impl Reclaim {
+    /// The titles of its table, of a plan or of what became of it.
+    pub fn titles(have_ended: bool, times: Times) -> Vec<&'static str> {
+        columns(have_ended, times).into_iter().map(|column| column.title).collect()
+    }
+}
+
+fn columns(have_ended: bool, times: Times) -> Vec<Column> {
     let mut columns = vec![
         columns::column("id", 0, None),
-        columns::column("queue", 5, Some(6)),
-        columns::column("kind", 4, Some(8)),
-        columns::column("owner", 1, Some(10)),
-        columns::right("silent", 1),
+        columns::names("queue", 6, 8),
+        columns::names("kind", 3, 12),
+        columns::names("owner", 0, 10),
+        columns::silent(times, 2),
         columns::column("action", 0, None),
-        columns::column("becomes", 3, None),
+        columns::column("becomes", 4, None),
         columns::right("tries", 4),
     ];
     if have_ended {
         columns.push(columns::column("outcome", 0, None));
     }
-    columns.push(columns::column("why", 2, Some(20)));
-    let mut table = Table { columns, rows: Vec::new() };
+    columns.push(columns::column("why", 1, Some(12)));
+    columns
+}
+
+fn steps(document: &Reclaim, rows: usize, times: Times) -> io::Result<Table> {
+    let have_ended = document.summary.outcomes.is_some();
+    let mut table = Table { columns: columns(have_ended, times), rows: Vec::new() };
     for step in document.steps.iter().take(rows) {
         let step = step?;
         let job = &step.job;
@@ -220,37 +225,38 @@ fn steps(document: &Reclaim, rows: usize) -> io::Result<Table> {
             columns::text(job.queue.as_deref()),
             columns::text(job.kind.as_deref()),
             columns::text(job.owner.as_deref()),
-            columns::silence(job),
+            columns::job_silence(job, times),
             columns::action(job.action),
             step.state_after.as_str().into(),
             columns::attempts(step.attempts_after, job.max_attempts).into(),
         ];
         if have_ended {
             row.push(match step.outcome {
-                Some(Outcome::Moved) if document.rolled_back => Cell::new("accepted", Tone::Good),
+                Some(Outcome::Moved) if document.rolled_back => Cell::new("accepted", Tone::Plain),
                 ended => outcome(ended, Tone::Dim),
             });
         }
         row.push(match &step.error {
             Some(error) => Cell::new(error.message.as_str(), Tone::Bad),
-            None => columns::reasons(job),
+            None => columns::reasons(job, document.store_time, times),
         });
         table.rows.push(row);
     }
+    columns::shade(&mut table);
     Ok(table)
 }
 
-fn skipped(list: &Spool<SkippedJob>, rows: usize) -> io::Result<Table> {
+fn skipped(document: &Reclaim, rows: usize, times: Times) -> io::Result<Table> {
     let columns = vec![
         columns::column("id", 0, None),
-        columns::column("kind", 4, Some(8)),
-        columns::column("owner", 2, Some(10)),
+        columns::names("kind", 4, 12),
+        columns::names("owner", 0, 10),
         columns::column("state", 3, Some(7)),
         columns::column("reason", 1, None),
         columns::column("why", 0, Some(20)),
     ];
     let mut table = Table { columns, rows: Vec::new() };
-    for skipped in list.iter().take(rows) {
+    for skipped in document.skipped.iter().take(rows) {
         let SkippedJob { job, skipped } = skipped?;
         table.rows.push(vec![
             job.id.as_str().into(),
@@ -258,7 +264,7 @@ fn skipped(list: &Spool<SkippedJob>, rows: usize) -> io::Result<Table> {
             columns::text(job.owner.as_deref()),
             job.state.as_str().into(),
             skipped.reason.name().into(),
-            skipped.detail.into(),
+            in_text(columns::without_instant(&skipped.detail), document.store_time, times).into(),
         ]);
     }
     Ok(table)

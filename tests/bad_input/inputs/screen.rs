@@ -3,7 +3,7 @@
 
 use super::eyes::must_be_harmless;
 use jobdoctor::output::format::{
-    Align, Cell, Column, Facts, Family, Plugin, Sample, Screen, Table, Tone, csv, inert, json, prometheus,
+    Align, Cell, Column, Cut, Facts, Family, Plugin, Sample, Screen, Table, Tone, csv, inert, json, prometheus,
 };
 
 /// See the module.
@@ -23,7 +23,7 @@ pub fn for_people(filter: &dyn Fn(&str) -> std::borrow::Cow<'_, str>, cells: &[&
         assert_eq!(filter(&shown), shown, "twice is not as once");
     }
     let columns: Vec<Column> = ["id", "queue", "why"]
-        .map(|title| Column { title, align: Align::Left, importance: 1, shrinks_to: Some(6) })
+        .map(|title| Column { title, align: Align::Left, importance: 1, shrinks_to: Some(6), cut: Cut::Middle })
         .into();
     let row = |row: &[&str]| row.iter().map(|text| Cell::new(*text, Tone::Bad)).collect();
     let table = Table { columns, rows: cells.chunks(3).map(row).collect() };
@@ -32,7 +32,7 @@ pub fn for_people(filter: &dyn Fn(&str) -> std::borrow::Cow<'_, str>, cells: &[&
         facts.add(*cell, *cell);
     });
     for width in [None, Some(40)] {
-        let screen = Screen { width, color: false };
+        let screen = Screen { width, color: false, ..Screen::default() };
         let shown = table.render(&screen);
         must_be_harmless("a table", &shown);
         assert_eq!(shown.lines().count(), table.rows.len() + 1, "a cell forges a row: {shown}");

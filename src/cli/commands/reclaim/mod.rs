@@ -10,7 +10,8 @@ pub(super) use run::{Run, run_id};
 
 use super::selection::selection;
 use crate::cli::args::{
-    ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, OutputArgs, PlanArgs, SelectArgs, StoreArgs,
+    ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, OutputArgs, PlanArgs, RowArgs, SelectArgs, StoreArgs,
+    TimeArg,
 };
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
@@ -19,7 +20,7 @@ use crate::cli::settings::{READING, Settings};
 use crate::cli::{input, plan_file};
 use crate::ops::{self, Mode, PlanSource};
 use crate::output::format::Format;
-use crate::output::{Closing, ROWS, closing};
+use crate::output::{Closing, ROWS, Reclaim, closing};
 use std::time::Duration;
 
 /// `jobdoctor reclaim`.
@@ -51,9 +52,15 @@ pub struct Args {
     store: StoreArgs,
     #[command(flatten)]
     pub(super) output: OutputArgs,
+    #[command(flatten)]
+    pub(super) rows: RowArgs,
+    #[command(flatten)]
+    pub(super) time: TimeArg,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    let have_ended = args.act.mode() != Mode::Plan;
+    args.rows.check(args.output.format(), &Reclaim::titles(have_ended, args.time.times()))?;
     let mut settings = Settings::resolve(&args.store, &context.environment)?;
     let mut selection = selection(&args.select, &args.ids)?;
     if let Some(list) = &args.plan.from_file {

@@ -5,8 +5,8 @@ mod scope;
 use super::reclaim::{FollowUp, Next, Options, Run, end, exit, run_id};
 use super::selection::selection;
 use crate::cli::args::{
-    ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, OutputArgs, SelectArgs, StoreArgs, TargetsArgs,
-    TextfileArgs, ToneArgs, UnattendedArgs,
+    ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, OutputArgs, RowArgs, SelectArgs, StoreArgs, TargetsArgs,
+    TextfileArgs, TimeArg, ToneArgs, UnattendedArgs,
 };
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
@@ -17,7 +17,7 @@ use crate::cli::signal::sleep;
 use crate::cli::targets::Several;
 use crate::ops::{self, Mode, PlanSource};
 use crate::output::format::Format;
-use crate::output::{Closing, ROWS};
+use crate::output::{Closing, ROWS, Reclaim};
 use lock::LockRequest;
 use report::Report;
 use scope::{Before, Scope, parse_before, refuse_waiting, warn_of_unknown_owners};
@@ -69,11 +69,15 @@ pub struct Args {
     textfile: TextfileArgs,
     #[command(flatten)]
     pub(super) output: OutputArgs,
+    #[command(flatten)]
+    pub(super) rows: RowArgs,
+    #[command(flatten)]
+    pub(super) time: TimeArg,
 }
 
 impl Args {
     pub(super) fn tone(&self) -> ToneArgs {
-        ToneArgs { log_format: self.unattended.log_format, ..self.output.tone.clone() }
+        ToneArgs { log_format: self.unattended.log_format, ..self.output.with(Some(&self.rows), Some(&self.time)).0 }
     }
 
     /// The options about targets.
@@ -89,6 +93,8 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
+    let have_ended = args.act.mode() != Mode::Plan;
+    args.rows.check(args.output.format(), &Reclaim::titles(have_ended, args.time.times()))?;
     let (report, textfile) = (args.unattended.report_file.as_deref(), args.textfile.textfile.as_deref());
     if let (Some(report), Some(textfile)) = (report, textfile)
         && is_same(report, textfile)

@@ -1,0 +1,50 @@
+//! Instants as people read them: to the second.
+
+use super::format::Times;
+use crate::model::{Timestamp, age};
+use jiff::tz::TimeZone;
+
+/// An instant as of `now`: RFC 3339 to the second, or a span.
+pub fn instant(at: Timestamp, now: Timestamp, times: Times) -> String {
+    let Ok(time) = jiff::Timestamp::from_microsecond(at.micros() - at.micros().rem_euclid(1_000_000)) else {
+        return at.to_string();
+    };
+    match times {
+        Times::Relative if at.seconds_since(now) > 0.0 => format!("in {}", age(at.since(now))),
+        Times::Relative => format!("{} ago", age(now.since(at))),
+        Times::Local => time.display_with_offset(TimeZone::system().to_offset(time)).to_string(),
+        Times::Mixed | Times::Utc => time.to_string(),
+    }
+}
+
+/// A sentence of ours with the instants in it as [`instant`] has them.
+pub fn in_text(text: &str, now: Timestamp, times: Times) -> String {
+    let shown = |word: &str| {
+        let bare = word.trim_end_matches([' ', ',', ';', ')']);
+        let time = Some(bare).filter(|bare| bare.len() >= 20 && bare.ends_with('Z')).and_then(Timestamp::parse);
+        time.map_or_else(|| word.to_owned(), |time| instant(time, now, times) + &word[bare.len()..])
+    };
+    text.split_inclusive(' ').map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_have_no_fraction_and_no_other_word_changes() {
+        let at = |text: &str| Timestamp::parse(text).unwrap();
+        let now = at("2026-11-20T10:00:00.5Z");
+        let cases = [
+            (Times::Utc, "2026-11-20T09:46:28Z"),
+            (Times::Mixed, "2026-11-20T09:46:28Z"),
+            (Times::Relative, "13m 32s ago"),
+        ];
+        for (times, shown) in cases {
+            assert_eq!(instant(at("2026-11-20T09:46:28.123456Z"), now, times), shown, "{times:?}");
+            let text = in_text("job 2026-11-20Z: claimed 2026-11-20T09:46:28.123456Z, not before  it", now, times);
+            assert_eq!(text, format!("job 2026-11-20Z: claimed {shown}, not before  it"));
+        }
+        assert_eq!(instant(at("2026-11-20T10:02:00.5Z"), now, Times::Relative), "in 2m");
+    }
+}
