@@ -11,6 +11,7 @@ mod copied;
 mod grants;
 mod lines;
 mod redact;
+mod screens;
 pub(crate) mod session;
 mod shapes;
 pub(crate) mod statements;

@@ -44,11 +44,12 @@ impl OnTerminal {
 
     /// Starts another program on one.
     pub fn of(mut command: Command, size: (u16, u16), on: On) -> OnTerminal {
-        let main = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        // A server that another test starts at this instant must not keep the terminal open.
+        let main = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&main).unwrap();
         unlockpt(&main).unwrap();
         let name = ptsname(&main, Vec::new()).unwrap();
-        let side = open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+        let side = open(name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty()).unwrap();
         resize(&main, size);
         let stream = || Stdio::from(side.try_clone().unwrap());
         command.env_remove("COLUMNS").stdin(stream()).stderr(stream());
