@@ -2,8 +2,8 @@
 Register-ArgumentCompleter -Native -CommandName jobdoctor -ScriptBlock {
     param($wordToComplete, $commandAst, $cursorPosition)
 
-    $prev = $env:COMPLETE;
-    $env:COMPLETE = "powershell";
+    $prev = $env:JOBDOCTOR_COMPLETE;
+    $env:JOBDOCTOR_COMPLETE = "powershell";
 
     $args = $commandAst.Extent.Text
     $args = $args.Substring(0, [math]::Min($cursorPosition, $args.Length));
@@ -15,9 +15,9 @@ Register-ArgumentCompleter -Native -CommandName jobdoctor -ScriptBlock {
 & jobdoctor -- $args
 "@;
     if ($null -eq $prev) {
-        Remove-Item Env:\COMPLETE;
+        Remove-Item Env:\JOBDOCTOR_COMPLETE;
     } else {
-        $env:COMPLETE = $prev;
+        $env:JOBDOCTOR_COMPLETE = $prev;
     }
     $results | ForEach-Object {
         $split = $_.Split("`t");

@@ -3,7 +3,7 @@ _jobdoctor() {
     COMPREPLY=()
     while IFS= read -r word; do
         COMPREPLY+=("$word")
-    done < <(COMPLETE=bash jobdoctor -- "${COMP_LINE:0:COMP_POINT}" "$2" 2>/dev/null)
+    done < <(JOBDOCTOR_COMPLETE=bash jobdoctor -- "${COMP_LINE:0:COMP_POINT}" "$2" 2>/dev/null)
     case "${COMPREPLY-}" in
         *[=/:]) compopt -o nospace 2>/dev/null ;;
     esac

@@ -13,7 +13,10 @@ pub const VARIABLES: [(&str, &str); 53] = [
     ("CLICOLOR", "0 turns colour off"),
     ("CLICOLOR_FORCE", "anything but 0 turns colour on, even where nothing is a terminal"),
     ("COLUMNS", "the width to lay tables out for"),
-    ("COMPLETE", "a shell, such as bash: prints its completion script, or what the words after -- can be completed to"),
+    (
+        "JOBDOCTOR_COMPLETE",
+        "a shell, such as bash: prints its completion script, or what the words after -- can be completed to",
+    ),
     ("DATABASE_URL", "the database, where neither --db, JOBDOCTOR_DB nor the config file names one"),
     ("HOME", "where .config, .local/state, .pgpass, .pg_service.conf and .postgresql are"),
     ("JOBDOCTOR_CONFIG", "the config file, unless --config names one"),

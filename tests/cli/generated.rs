@@ -11,7 +11,7 @@ fn completions_ask_the_program() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let ran = Doctor::new().run(&["completions", shell]).exits(0);
         assert_eq!(ran.stderr, "");
-        assert!(ran.stdout.contains("COMPLETE") && ran.stdout.contains("jobdoctor"), "{ran:#?}");
+        assert!(ran.stdout.contains("JOBDOCTOR_COMPLETE") && ran.stdout.contains("jobdoctor"), "{ran:#?}");
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Asks as fish does, which gets a value a line, with its help behind a tab.
 fn ask(doctor: &Doctor, line: &str) -> Ran {
     let words: Vec<&str> = ["--", "jobdoctor"].into_iter().chain(line.split(' ')).collect();
-    Ran::of(doctor.command(&words).env("COMPLETE", "fish").output().unwrap()).exits(0)
+    Ran::of(doctor.command(&words).env("JOBDOCTOR_COMPLETE", "fish").output().unwrap()).exits(0)
 }
 
 fn offered(doctor: &Doctor, line: &str) -> Vec<String> {
@@ -16,6 +16,16 @@ fn offered(doctor: &Doctor, line: &str) -> Vec<String> {
     assert_eq!(ran.stderr, "", "{line}");
     let values = ran.stdout.lines().map(|line| line.split('\t').next().unwrap().to_owned());
     values.filter(|value| !value.starts_with('-')).collect()
+}
+
+/// Asks again while other tests keep the machine so busy that the program does not find them within its 200 ms.
+#[track_caller]
+fn offers(doctor: &Doctor, line: &str, expected: &[impl AsRef<str>]) {
+    let patience = Instant::now() + Duration::from_secs(30);
+    let expected: Vec<&str> = expected.iter().map(AsRef::as_ref).collect();
+    while offered(doctor, line) != expected {
+        assert!(Instant::now() < patience, "{line}: {:?}, not {expected:?}", offered(doctor, line));
+    }
 }
 
 #[test]
@@ -46,7 +56,7 @@ fn every_source_is_asked() {
             .iter()
             .map(|value| if line.contains("=s") { format!("--target={value}") } else { (*value).into() })
             .collect();
-        assert_eq!(offered(&doctor, line), values, "{line}");
+        offers(&doctor, line, &values);
     }
 }
 
@@ -59,7 +69,7 @@ fn runs_of_a_ledger() {
     let run = doctor.run(&["reclaim", "--db", "demo.db", "--apply", "--json"]).exits(0).json();
     let elsewhere = Doctor::new();
     let line = format!("undo --db {} ", doctor.path("demo.db").display());
-    assert_eq!(offered(&elsewhere, &line), [run["run_id"].as_str().unwrap()]);
+    offers(&elsewhere, &line, &[run["run_id"].as_str().unwrap()]);
 }
 
 #[test]
@@ -100,11 +110,11 @@ fn hostile_names_are_left_out() {
         let sql = format!("UPDATE jobs SET queue = '{name}' WHERE id = {}", id + 3);
         doctor.sql("demo.db", &sql);
     }
-    assert_eq!(offered(&doctor, "stale --db demo.db --queue "), ["mail", "media", "reports"]);
+    offers(&doctor, "stale --db demo.db --queue ", &["mail", "media", "reports"]);
 }
 
 #[test]
 fn a_shell_that_is_not_known() {
-    let ran = Ran::of(Doctor::new().command(&[]).env("COMPLETE", "tcsh").output().unwrap()).exits(2);
+    let ran = Ran::of(Doctor::new().command(&[]).env("JOBDOCTOR_COMPLETE", "tcsh").output().unwrap()).exits(2);
     assert_eq!((ran.stdout.as_str(), ran.stderr.contains("unknown shell `tcsh`")), ("", true), "{ran:#?}");
 }

@@ -22,10 +22,10 @@ const LINES: [&str; 7] = [
 
 /// Shows its words instead of running, unless a completion asks it.
 const FUNCTION: &str = "jobdoctor() {
-    if [ -n \"${COMPLETE-}\" ]; then command jobdoctor \"$@\"; else printf 'GOT'; printf ' <%s>' \"$@\"; echo ' END'; fi
+    if [ -n \"${JOBDOCTOR_COMPLETE-}\" ]; then command jobdoctor \"$@\"; else printf 'GOT'; printf ' <%s>' \"$@\"; echo ' END'; fi
 }\n";
 const FISH_FUNCTION: &str = "function jobdoctor
-    if set -q COMPLETE; command jobdoctor $argv; else; printf 'GOT'; printf ' <%s>' $argv; echo ' END'; end
+    if set -q JOBDOCTOR_COMPLETE; command jobdoctor $argv; else; printf 'GOT'; printf ' <%s>' $argv; echo ' END'; end
 end\n";
 
 /// A shell in the scene, with its start file; what is typed in it.

@@ -13,6 +13,7 @@ fn commands() -> BTreeSet<String> {
 /// What else a command cannot do without.
 fn arguments(command: &str) -> &'static [&'static str] {
     match command {
+        "adopt" => &["jobs"],
         "show" => &["1"],
         "undo" => &["20260101000000-000000"],
         "completions" => &["bash"],

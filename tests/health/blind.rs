@@ -60,10 +60,9 @@ fn the_plugin_is_known_by_its_command() {
     }
     assert_eq!(shop.doctor.run(&["help", "health"]).exits(0).stdout, shop.doctor.run(&["health", "--help"]).stdout);
     for words in [
-        &["--db", "queue.db", "health"][..],
-        &["--db=queue.db", "health"],
-        &["-q", "health"],
-        &["-o", "json", "-v", "health"],
+        &["--older", "5m", "health"][..],
+        &["--apply", "health"],
+        &["-o", "json", "--apply", "health"],
         &["--no-such-thing", "health"],
     ] {
         let ran = shop.doctor.run(words).exits(3);
@@ -75,7 +74,12 @@ fn the_plugin_is_known_by_its_command() {
         }
     }
     // Another command's mistakes stay its own.
-    for words in [&["stale", "health"][..], &["--db", "health", "stale"], &["-q", "stale", "health"], &["helth"]] {
+    for words in [
+        &["stale", "health"][..],
+        &["--db", "health", "stale", "--no-such-thing"],
+        &["-q", "stale", "health"],
+        &["helth"],
+    ] {
         assert_eq!(shop.doctor.run(words).exits(2).stdout, "");
     }
 }

@@ -12,7 +12,7 @@ Examples:
 
 In ~/.bashrc or ~/.zshrc (after compinit): source <(jobdoctor completions bash), or zsh; in ~/.config/fish/config.fish:
 jobdoctor completions fish | source. The script asks jobdoctor for targets, presets, queues, owners and runs, for at most
-200 ms, and never writes. `COMPLETE=bash jobdoctor` prints it too, with the full path of the program.")]
+200 ms, and never writes. `JOBDOCTOR_COMPLETE=bash jobdoctor` prints it too, with the full path of the program.")]
 pub struct Args {
     /// The shell
     #[arg(value_enum)]

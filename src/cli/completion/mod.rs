@@ -17,8 +17,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use values::with_values;
 
-/// The shell's variable, as other programs that are built with clap have it.
-const VARIABLE: &str = "COMPLETE";
+/// The variable that names the shell. Not the usual `COMPLETE`: whatever holds that would end every run from cron.
+const VARIABLE: &str = "JOBDOCTOR_COMPLETE";
 const NAME: &str = "jobdoctor";
 
 /// Answers a shell that asks what a word can be completed to, or for its script; `None` if this is an ordinary run.
@@ -34,6 +34,7 @@ pub(super) fn answer(arguments: &[OsString]) -> Option<Exit> {
     let factory = || with_values(command(), &words, &environment);
     let shells: [&dyn EnvCompleter; 5] = [&Bash, &Elvish, &Fish, &Powershell, &Zsh];
     let completed = CompleteEnv::with_factory(factory)
+        .var(VARIABLE)
         .shells(Shells(&shells))
         .bin(NAME)
         .try_complete(arguments.iter().cloned(), std::env::current_dir().ok().as_deref());
