@@ -29,7 +29,7 @@ pub(super) struct OwnersTable {
     pub(super) is_foreign: bool,
 }
 
-/// How the owner is told.
+/// How the owner is found.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum OwnerId {
     /// A column.

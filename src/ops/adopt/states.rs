@@ -207,7 +207,7 @@ fn with_meanings(subject: &Subject, answers: &Answers, mut states: Vec<StateSeen
         });
         let name = state.label.as_deref().unwrap_or(&text);
         let named = Meaning::of(name);
-        // What is answered is all that is meant: a proposal has no place beside it.
+        // An answer is complete: no proposal is added to it.
         let named = named.filter(|meaning| answers.get(&format!("states.{}", meaning.key())).is_none());
         let has_ended = over.iter().any(|column| state.rows.values(column).any(|cell| !is_unset(cell)));
         let idle = some_hold && is_idle(state) && !has_ended;
