@@ -25,7 +25,7 @@ impl Globs {
     /// When one of them is malformed.
     pub fn new(patterns: &[String]) -> Result<Globs, ScopeError> {
         let read = |pattern: &String| {
-            Glob::new(pattern).map_err(|kind| ScopeError(format!("the pattern `{pattern}` cannot be read: {kind}")))
+            Glob::new(pattern).map_err(|why| ScopeError(format!("the pattern `{pattern}` cannot be read: {why}")))
         };
         let globs = patterns.iter().map(read).collect::<Result<_, _>>()?;
         Ok(Globs { patterns: patterns.to_vec(), globs })

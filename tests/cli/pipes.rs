@@ -49,9 +49,13 @@ fn nobody_reads_anything() {
 
 #[test]
 fn texts_that_come_from_no_database() {
-    for arguments in
-        [&["--help"][..], &["completions", "zsh"], &["man", "reclaim"], &["schema", "reclaim"], &["presets", "lease"]]
-    {
+    for arguments in [
+        &["--help"][..],
+        &["completions", "zsh"],
+        &["man", "reclaim"],
+        &["schema", "reclaim"],
+        &["presets", "show", "lease", "--toml"],
+    ] {
         let mut running = incident().start(arguments);
         running.first_line();
         let ran = running.wait().exits(0);

@@ -2,12 +2,12 @@
 
 use super::without_run;
 use crate::cli::scene::{JOBS, STATE, incident, orders, orphans};
-use crate::support::cli::{Doctor, within_a_second};
+use crate::support::cli::Doctor;
 use crate::support::shells::sqlite3;
 use std::fs;
 
-/// Every row of a table, value by value with its storage class, but for what differs from run to run.
-fn image(doctor: &Doctor, file: &str, table: &str) -> Vec<String> {
+/// Every row of a table, value by value with its storage class, but for what differs from run to run: times since `begun` are `now`.
+fn image(doctor: &Doctor, file: &str, table: &str, begun: &str) -> Vec<String> {
     let connection = doctor.connect(file);
     let columns: Vec<String> = connection
         .prepare(&format!("SELECT name FROM pragma_table_info('{table}')"))
@@ -16,7 +16,10 @@ fn image(doctor: &Doctor, file: &str, table: &str) -> Vec<String> {
         .unwrap()
         .collect::<rusqlite::Result<_>>()
         .unwrap();
-    let values: Vec<String> = columns.iter().map(|column| format!("quote(\"{column}\")")).collect();
+    let value = |column: &String| {
+        format!("iif(typeof(\"{column}\") = 'integer' AND \"{column}\" >= {begun}, 'now', quote(\"{column}\"))")
+    };
+    let values: Vec<String> = columns.iter().map(value).collect();
     let sql = format!("SELECT {} FROM \"{table}\" ORDER BY 1", values.join(" || ' ' || "));
     doctor.rows(file, &sql).iter().map(|row| without_run(row)).collect()
 }
@@ -28,19 +31,18 @@ fn script(doctor: &Doctor, arguments: &[&str]) -> String {
 #[test]
 fn a_script_leaves_what_apply_leaves() {
     for more in [&[][..], &["--to", "fail"], &["--to", "cancel"], &["--rule", "deadline_passed"]] {
-        let doctor = within_a_second(|| {
-            let doctor = incident();
-            fs::copy(doctor.path("queue.db"), doctor.path("other.db")).unwrap();
-            let before = image(&doctor, "queue.db", "jobs");
-            let ran = doctor.run(&[&["reclaim", "--db", "queue.db", "--emit-sql"], more].concat()).exits(0);
-            assert_eq!(image(&doctor, "queue.db", "jobs"), before, "nothing is written yet");
-            let by_hand = sqlite3(&doctor.path("queue.db"), &ran.stdout).exits(0);
-            assert_eq!(by_hand.stderr, "");
-            doctor.run(&[&["reclaim", "--db", "other.db", "--apply"], more].concat()).exits(0);
-            doctor
-        });
-        let by_hand = image(&doctor, "queue.db", "jobs");
-        assert_eq!(by_hand, image(&doctor, "other.db", "jobs"), "{more:?}");
+        let doctor = incident();
+        fs::copy(doctor.path("queue.db"), doctor.path("other.db")).unwrap();
+        let begun = &doctor.rows("queue.db", "SELECT unixepoch()")[0];
+        let image = |file| image(&doctor, file, "jobs", begun);
+        let before = image("queue.db");
+        let ran = doctor.run(&[&["reclaim", "--db", "queue.db", "--emit-sql"], more].concat()).exits(0);
+        assert_eq!(image("queue.db"), before, "nothing is written yet");
+        let applied = sqlite3(&doctor.path("queue.db"), &ran.stdout).exits(0);
+        assert_eq!(applied.stderr, "");
+        doctor.run(&[&["reclaim", "--db", "other.db", "--apply"], more].concat()).exits(0);
+        let by_hand = image("queue.db");
+        assert_eq!(by_hand, image("other.db"), "{more:?}");
         assert!(by_hand.iter().any(|row| row.contains("worker presumed dead (run)")), "{by_hand:#?}");
         let tables = "SELECT name FROM sqlite_schema ORDER BY name";
         assert_eq!(doctor.rows("queue.db", tables), doctor.rows("other.db", tables), "nothing of ours stays");

@@ -11,7 +11,7 @@ fn reference(pattern: &str) -> Option<globset::GlobMatcher> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20_000))]
+    #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
     fn names_are_matched_as_by_globset(

@@ -14,14 +14,10 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   jobdoctor presets                       list all, including mappings of the config file
-  jobdoctor presets show procrastinate    explain one: tables, liveness, actions
-  jobdoctor presets procrastinate         print its TOML")]
+  jobdoctor presets show procrastinate    explain one: tables, liveness, actions")]
 pub struct Args {
     #[command(subcommand)]
     action: Option<Action>,
-    /// Print the TOML of this preset
-    #[arg(value_name = "NAME")]
-    name: Option<String>,
     #[command(flatten)]
     how: How,
 }
@@ -81,17 +77,14 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let how = args.how();
     let store = StoreArgs { config: how.config.clone(), no_config: how.no_config, ..StoreArgs::default() };
     let settings = Settings::resolve(&store, &context.environment)?;
-    if let (None, None) = (&args.action, &args.name) {
-        settings.catalog.broken().for_each(|error| context.ui.warn(&error.to_string()));
-    }
-    match (&args.action, &args.name) {
-        (Some(Action::Show(show)), _) if show.toml => print_toml(settings.catalog.find(&show.name)?, context)?,
-        (None, Some(name)) => print_toml(settings.catalog.find(name)?, context)?,
-        (Some(Action::Show(show)), _) => {
+    match &args.action {
+        Some(Action::Show(show)) if show.toml => print_toml(settings.catalog.find(&show.name)?, context)?,
+        Some(Action::Show(show)) => {
             let document = presets::preset_page(settings.catalog.find(&show.name)?)?;
             context.ui.print_page(how.output.format(), &document, |screen| Ok(people(&document, screen).into()))?;
         }
-        (None, None) => {
+        None => {
+            settings.catalog.broken().for_each(|error| context.ui.warn(&error.to_string()));
             let document = presets::presets(&settings.catalog)?;
             context.ui.print_page(how.output.format(), &document, |screen| {
                 let mut page = Page::default();

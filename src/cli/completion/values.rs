@@ -49,7 +49,7 @@ impl Source {
     fn of(command: &str, id: &str) -> Option<Source> {
         Some(match (command, id) {
             (_, "target") => Source::Targets,
-            (_, "preset") | ("presets" | "show", "name") => Source::Presets,
+            (_, "preset") | ("show", "name") => Source::Presets,
             ("help", "words") | ("man", "name") => Source::Pages,
             (_, "rule") => Source::Rules,
             (_, "queue") => Source::Claims(Field::Queue),
