@@ -3,7 +3,7 @@
 
 use super::scenarios::{Queue, Scenario, all};
 use crate::support::doctor::{apply, outcomes};
-use crate::support::labs::{ALL, Lab, for_each_store};
+use crate::support::labs::{Lab, MemoryLab, for_each_store};
 use jobdoctor::model::{EvidenceRow, Outcome, Step};
 use jobdoctor::preset::{Expr, QueueSpec, StateSource};
 
@@ -49,8 +49,8 @@ fn forget_evidence(steps: &mut [Step]) {
 #[test]
 fn every_column_of_the_precondition_has_a_scenario_that_needs_it() {
     for queue in Queue::ALL {
-        let lab = ALL[0]();
-        queue.set_up(&*lab);
+        let lab = MemoryLab::new();
+        queue.set_up(&lab);
         let spec = queue.spec(&*lab.store());
         for column in spec.claim.precondition.iter().map(name) {
             let needed = all().iter().any(|scenario| scenario.queue == queue && scenario.alone == Some(column));

@@ -93,14 +93,13 @@ pub trait OpenTransaction: Send {
 /// One kind of lab.
 pub type Make = fn() -> Box<dyn Lab>;
 
-/// Every kind there is. Adding a store is one line here.
-pub const ALL: [Make; 5] = [
+/// The kinds that need no server. Adding a store is one line here or in [`ON_A_SERVER`].
+const BY_ITSELF: [Make; 3] = [
     || Box::new(MemoryLab::new()),
     || Box::new(SqliteLab::new(Journal::Wal)),
     || Box::new(SqliteLab::new(Journal::Rollback)),
-    || Box::new(PostgresLab::new()),
-    || Box::new(PostgresLab::by(Route::Pooled)),
 ];
+const ON_A_SERVER: [Make; 2] = [|| Box::new(PostgresLab::new()), || Box::new(PostgresLab::by(Route::Pooled))];
 
 /// True in `tests/run --quick`: what runs on each store then leaves those out that need a server.
 #[expect(clippy::disallowed_methods, reason = "tests/run says it through the environment")]
@@ -108,9 +107,16 @@ pub fn without_server() -> bool {
     std::env::var_os("JOBDOCTOR_WITHOUT_SERVER").is_some()
 }
 
+/// True in `tests/postgres-versions`: only what needs a server differs there.
+#[expect(clippy::disallowed_methods, reason = "the script says it through the environment")]
+pub fn on_a_server_only() -> bool {
+    std::env::var_os("JOBDOCTOR_ON_A_SERVER_ONLY").is_some()
+}
+
 /// Runs a test in a fresh lab of every kind.
 pub fn for_each_store(test: impl Fn(&dyn Lab)) {
-    for make in ALL.into_iter().take(if without_server() { 3 } else { ALL.len() }) {
+    let by_itself = BY_ITSELF.into_iter().filter(|_| !on_a_server_only());
+    for make in by_itself.chain(ON_A_SERVER.into_iter().filter(|_| !without_server())) {
         let lab = make();
         let _named = Named(lab.name());
         test(&*lab);
