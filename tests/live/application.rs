@@ -1,9 +1,10 @@
 //! The small application of a library in `fixtures/live`, its database, and jobdoctor beside it.
 
+use super::database::{Database, Session};
 use super::environment::{Interpreter, Runtime, interpreter};
 use super::looks::A_WHILE;
 use super::worker::Worker;
-use crate::support::postgres::{TestDatabase, USER, fresh};
+use jobdoctor::model::Engine;
 use postgres::Client;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -13,17 +14,23 @@ use std::time::{Duration, Instant};
 pub(super) struct Application {
     interpreter: Interpreter,
     script: PathBuf,
-    database: TestDatabase,
+    database: Database,
     home: tempfile::TempDir,
 }
 
 impl Application {
-    /// With a new database and the library's own schema in it; `None` where the library cannot be installed.
+    /// With a new Postgres database and the library's own schema in it; `None` where the library cannot be installed.
     pub(super) fn new(script: &str, runtime: Runtime) -> Option<Application> {
+        Application::on(Engine::Postgres, script, runtime)
+    }
+
+    /// With a new database of that engine.
+    pub(super) fn on(engine: Engine, script: &str, runtime: Runtime) -> Option<Application> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/live").join(script);
         let interpreter = interpreter(script.parent()?, runtime)?;
         let home = tempfile::tempdir().expect("a temporary directory");
-        let application = Application { interpreter, script, database: fresh(), home };
+        let database = Database::new(engine, home.path());
+        let application = Application { interpreter, script, database, home };
         application.run(&["schema"]);
         Some(application)
     }
@@ -31,8 +38,7 @@ impl Application {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.interpreter.command();
         command.arg(&self.script).args(arguments).current_dir(self.home.path());
-        command.env("PGHOST", self.database.socket()).env("PGPORT", "5432");
-        command.env("PGUSER", USER).env("PGDATABASE", self.database.name());
+        self.database.tell(&mut command);
         command
     }
 
@@ -67,6 +73,11 @@ impl Application {
 
     pub(super) fn start(&self, name: &'static str, arguments: &[&str]) -> Worker {
         Worker::start(name, &mut self.command(arguments))
+    }
+
+    /// A session on whatever engine it is.
+    pub(super) fn session(&self) -> Session {
+        self.database.session()
     }
 
     pub(super) fn client(&self) -> Client {

@@ -4,14 +4,16 @@ use super::environment::Runtime;
 use super::later::given_back_for_later;
 use super::library::{Late, Library};
 use super::scenario;
+use jobdoctor::model::Engine;
 
 // A claim shows its age and its worker; the library itself would wait for 4 hours before another worker takes it. So
 // A's claims are moved back in time, by less than that. How many attempts a job has is in the application's code alone.
-const LIBRARY: Library = Library {
+pub(super) const LIBRARY: Library = Library {
     name: "delayed-job",
     preset: "delayed-job",
     script: "delayed-job/app.rb",
-    runtime: Runtime::Ruby(&["pg", "delayed_job_active_record"]),
+    runtime: Runtime::Ruby(&["pg", "sqlite3", "delayed_job_active_record"]),
+    engine: Engine::Postgres,
     enqueue: &[],
     first: &["--poll", "0.5", "--keep-failed"],
     again: &["--poll", "0.5", "--keep-failed"],

@@ -7,6 +7,7 @@ use super::looks::A_WHILE;
 use super::oracle;
 use super::scenario;
 use super::transcript::Transcript;
+use jobdoctor::model::Engine;
 
 // A claim shows its age and its pool; the library itself would wait for 4 hours. So A's claims are moved back in time,
 // by less than that: its own rescue, within a minute of a worker's start, shall not be quicker.
@@ -15,6 +16,7 @@ const NEWER: Library = Library {
     preset: "graphile-worker",
     script: "graphile-worker/app.cjs",
     runtime: Runtime::Node("graphile-worker"),
+    engine: Engine::Postgres,
     enqueue: &[],
     first: &[],
     again: &[],
@@ -85,7 +87,7 @@ fn a_named_queue_is_free_again() {
     let mut a = app.work("A", &["--concurrency", "2"]);
     assert_eq!(a.wait_for("started", 1, A_WHILE), held);
     a.kill();
-    NEWER.make_old(&mut client, &held);
+    NEWER.make_old(&mut app.session(), &held);
     // Both were locked in the same instant.
     let queue = "UPDATE graphile_worker._private_job_queues SET locked_at = locked_at - interval '3 hours'";
     client.execute(queue, &[]).expect("make the queue's lock old");

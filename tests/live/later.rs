@@ -13,7 +13,7 @@ const DELAY: Duration = Duration::from_secs(10);
 pub(super) fn given_back_for_later(library: &Library) {
     let Some(app) = library.application() else { return };
     let mut told = Transcript::new(&format!("{}: a job is given back for later", library.name));
-    let mut client = app.client();
+    let mut session = app.session();
     let job = library.enqueue(&app, &["1", "--queue", "a", "--seconds", "600", "--seconds-again", "0.5"], &[]);
     let begun = Instant::now();
     let mut a = app.work("A", &[&["--queue", "a"], library.first].concat());
@@ -21,14 +21,14 @@ pub(super) fn given_back_for_later(library: &Library) {
     let wait = DELAY + Duration::from_secs(begun.elapsed().as_secs() * 2);
     a.kill();
     told.say(&format!("SIGKILL for worker A, which has started {job:?}"));
-    library.make_old(&mut client, &job);
+    library.make_old(&mut session, &job);
     until_stuck(&app, &[&["stale"], library.options].concat(), 1);
     let delay = format!("{}s", wait.as_secs());
     let done = app.document(&[&["reclaim", "--apply", "--delay", &delay], library.options].concat());
     let reclaimed = Instant::now();
     assert_eq!(done["summary"]["outcomes"]["moved"], 1, "{done}");
     assert_eq!(done["steps"][0]["action"], "requeue", "{done}");
-    told.say(&format!("jobdoctor reclaim --apply --delay {delay}: {}", library.state_of(&mut client, &job[0])));
+    told.say(&format!("jobdoctor reclaim --apply --delay {delay}: {}", library.state_of(&mut session, &job[0])));
     let mut c = app.work("C", &[&["--queue", "a"], library.again].concat());
     c.wait_for("ready", 1, A_WHILE);
     assert!(reclaimed.elapsed() < wait, "worker C takes too long to start: it has to look before the time comes");

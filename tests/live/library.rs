@@ -1,8 +1,9 @@
 //! What the shared scenarios must know about a library.
 
 use super::application::Application;
+use super::database::Session;
 use super::environment::{Runtime, mark};
-use postgres::Client;
+use jobdoctor::model::Engine;
 
 /// One library, in one version.
 pub(super) struct Library {
@@ -13,6 +14,8 @@ pub(super) struct Library {
     /// The application, below `fixtures/live`.
     pub(super) script: &'static str,
     pub(super) runtime: Runtime,
+    /// Where its tables are.
+    pub(super) engine: Engine,
     /// More arguments for `enqueue`: of all jobs.
     pub(super) enqueue: &'static [&'static str],
     /// More arguments for `work`: of the workers that run jobs first.
@@ -85,7 +88,7 @@ pub(super) struct Late {
 
 impl Library {
     pub(super) fn application(&self) -> Option<Application> {
-        Application::new(self.script, self.runtime)
+        Application::on(self.engine, self.script, self.runtime)
     }
 
     pub(super) fn enqueue(&self, app: &Application, arguments: &[&str], more: &[&str]) -> Vec<String> {
@@ -94,26 +97,22 @@ impl Library {
         ids
     }
 
-    pub(super) fn state_of(&self, client: &mut Client, id: &str) -> String {
-        let row = client.query_opt(self.state, &[&id]).unwrap_or_else(|error| panic!("{}: {error:?}", self.state));
-        row.map_or_else(|| "gone".to_owned(), |row| row.get(0))
+    pub(super) fn state_of(&self, session: &mut Session, id: &str) -> String {
+        session.text(self.state, id).map_or_else(|| "gone".to_owned(), |state| state.expect("a state"))
     }
 
-    pub(super) fn row_of(&self, client: &mut Client, id: &str) -> String {
-        let row = client.query_opt(self.row, &[&id]).unwrap_or_else(|error| panic!("{}: {error:?}", self.row));
-        row.expect("the job's row").get(0)
+    pub(super) fn row_of(&self, session: &mut Session, id: &str) -> String {
+        session.text(self.row, id).flatten().expect("the job's row")
     }
 
-    pub(super) fn owner_of(&self, client: &mut Client, id: &str) -> Option<String> {
-        let row = client.query_one(self.owner, &[&id]).unwrap_or_else(|error| panic!("{}: {error:?}", self.owner));
-        row.get(0)
+    pub(super) fn owner_of(&self, session: &mut Session, id: &str) -> Option<String> {
+        session.text(self.owner, id).expect("the job's row")
     }
 
-    pub(super) fn make_old(&self, client: &mut Client, ids: &[String]) {
+    pub(super) fn make_old(&self, session: &mut Session, ids: &[String]) {
         let Some(age) = self.age else { return };
         for id in ids {
-            let aged = client.execute(age, &[id]).unwrap_or_else(|error| panic!("{age}: {error:?}"));
-            assert_eq!(aged, 1, "{age}");
+            assert_eq!(session.execute(age, id), 1, "{age}");
         }
     }
 

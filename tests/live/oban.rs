@@ -5,6 +5,7 @@ use super::later::given_back_for_later;
 use super::library::{Late, Library, Patient, Rescue};
 use super::oracle;
 use super::scenario;
+use jobdoctor::model::Engine;
 
 // The sign of life is the producer's row, renewed every second here, of a process that is named with host and number.
 // The library's own rescue and its forgetting of producers are put off, so that they are not quicker.
@@ -13,6 +14,7 @@ const LIBRARY: Library = Library {
     preset: "oban",
     script: "oban/app.py",
     runtime: Runtime::Python(3, 12),
+    engine: Engine::Postgres,
     enqueue: &[],
     first: &["--refresh", "1", "--forget", "600", "--rescue-after", "600"],
     again: &["--refresh", "1", "--forget", "600", "--rescue-after", "600"],

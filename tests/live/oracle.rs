@@ -42,7 +42,7 @@ pub(super) fn as_the_library_would(library: &Library, jobs: &str) {
 
 /// What is left of a job that has attempts left, of one that has none, and what else there is.
 fn rescued(library: &Library, rescue: &Rescue, app: &Application, image: &str, by_jobdoctor: bool) -> Vec<String> {
-    let mut client = app.client();
+    let (mut client, mut session) = (app.client(), app.session());
     client.batch_execute("SET TimeZone = 'UTC'").expect("set the time zone");
     let sleep = ["1", "--queue", "a", "--seconds", "600"];
     let mut jobs = library.enqueue(app, &sleep, &[]);
@@ -56,7 +56,7 @@ fn rescued(library: &Library, rescue: &Rescue, app: &Application, image: &str, b
         assert_eq!(client.execute(rescue.age, &[id]).expect("make the claim old"), 1);
     }
     let since: String = client.query_one("SELECT clock_timestamp()::text", &[]).expect("the time").get(0);
-    let running: Vec<String> = jobs.iter().map(|id| library.state_of(&mut client, id)).collect();
+    let running: Vec<String> = jobs.iter().map(|id| library.state_of(&mut session, id)).collect();
     let rescuer = if by_jobdoctor {
         until_stuck(app, &[&["stale"], library.options].concat(), jobs.len());
         let done = app.document(&[&["reclaim", "--apply"], library.options].concat());
@@ -65,7 +65,7 @@ fn rescued(library: &Library, rescue: &Rescue, app: &Application, image: &str, b
     } else {
         Some(app.start("the library's own", rescue.arguments))
     };
-    let mut is_over = || jobs.iter().zip(&running).all(|(id, was)| &library.state_of(&mut client, id) != was);
+    let mut is_over = || jobs.iter().zip(&running).all(|(id, was)| &library.state_of(&mut session, id) != was);
     wait_until(&mut is_over, || format!("{jobs:?} are rescued"));
     drop(rescuer);
     let mut image_of = |ids: &[String], are_these: bool| -> String {

@@ -5,6 +5,7 @@ use super::later::given_back_for_later;
 use super::library::{Late, Library, Patient, Rescue};
 use super::oracle;
 use super::scenario;
+use jobdoctor::model::Engine;
 
 // A claim is a lease: it runs out after the job's own `expire_seconds`. Nothing in the table says who holds it.
 const NEWER: Library = Library {
@@ -12,6 +13,7 @@ const NEWER: Library = Library {
     preset: "pg-boss",
     script: "pg-boss/app.cjs",
     runtime: Runtime::Node("pg-boss"),
+    engine: Engine::Postgres,
     enqueue: &["--notify"],
     first: &["--notify"],
     again: &["--notify"],
@@ -57,6 +59,7 @@ const NEWER: Library = Library {
 const OLDER: Library = Library {
     name: "pg-boss 12.27",
     runtime: Runtime::Node("pg-boss-12.27"),
+    engine: Engine::Postgres,
     late: Late {
         finishes: true,
         then: "completed, retry 1 of 2, started, completed, due",

@@ -4,6 +4,7 @@ use super::environment::Runtime;
 use super::later::given_back_for_later;
 use super::library::{Late, Library, Patient};
 use super::scenario;
+use jobdoctor::model::Engine;
 
 // A claim has a heartbeat on its row, every half of the worker's own time-out. Any worker takes over what was silent
 // for longer than its time-out: those that run jobs again have a long one, so that they leave this to jobdoctor.
@@ -12,6 +13,7 @@ const LIBRARY: Library = Library {
     preset: "pgqueuer",
     script: "pgqueuer/app.py",
     runtime: Runtime::Python(3, 10),
+    engine: Engine::Postgres,
     enqueue: &[],
     first: &["--heartbeat-timeout", "2"],
     again: &["--heartbeat-timeout", "600"],

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub(super) fn killed(library: &Library) {
     let Some(app) = library.application() else { return };
     let mut told = Transcript::new(&format!("{}: a worker is killed", library.name));
-    let mut client = app.client();
+    let mut session = app.session();
     let sleep = ["3", "--queue", "a", "--seconds", "600", "--seconds-again", "0.5"];
     let again = library.enqueue(&app, &sleep, &[]);
     let last = &["1", "--queue", "a", "--seconds", "600"];
@@ -30,13 +30,13 @@ pub(super) fn killed(library: &Library) {
     told.say(&format!("worker B (process {}) has started {long:?} in b, which takes 20 s", b.id()));
     let long = &long[0];
 
-    let owners: Vec<Option<String>> = all.iter().map(|id| library.owner_of(&mut client, id)).collect();
+    let owners: Vec<Option<String>> = all.iter().map(|id| library.owner_of(&mut session, id)).collect();
     for owner in owners.iter().flatten() {
         assert!((library.names)(owner, a.id()), "{owner} is process {}", a.id());
     }
     a.kill();
     told.say("SIGKILL for A");
-    library.make_old(&mut client, &all);
+    library.make_old(&mut session, &all);
 
     let stale = [&["stale"], library.options].concat();
     let found = until_stuck(&app, &stale, 4);
@@ -55,19 +55,19 @@ pub(super) fn killed(library: &Library) {
     told.say("jobdoctor recognises the library, and sees the jobs of A stuck and no others");
     told.quote(&app.told(&stale));
 
-    let untouched = library.row_of(&mut client, long);
-    let rows: Vec<String> = all.iter().map(|id| library.row_of(&mut client, id)).collect();
+    let untouched = library.row_of(&mut session, long);
+    let rows: Vec<String> = all.iter().map(|id| library.row_of(&mut session, id)).collect();
     told.quote(&app.told(&[&["reclaim"], library.options].concat()));
     for (id, row) in all.iter().zip(&rows).chain([(long, &untouched)]) {
-        assert_eq!(&library.row_of(&mut client, id), row, "the dry run changed nothing");
+        assert_eq!(&library.row_of(&mut session, id), row, "the dry run changed nothing");
     }
     let mut early = library.patient.as_ref().map(|patient| {
-        let others = sessions(&mut client);
+        let others = if patient.is_seen { sessions(&mut app.client()) } else { Vec::new() };
         let arguments = ["--queue", "a", "--concurrency", "4"];
         let mut c = app.work("C", &[&arguments, patient.arguments, library.again].concat());
         c.wait_for("ready", 1, A_WHILE);
         if patient.is_seen {
-            until_listening(&mut client, 1, &others);
+            until_listening(&mut app.client(), 1, &others);
         }
         // Its first looks at the queue are over, and whatever else is said at the start is known.
         std::thread::sleep(Duration::from_secs(1));
@@ -93,16 +93,16 @@ pub(super) fn killed(library: &Library) {
     if library.last_attempt.is_some() {
         assert_eq!(one(&done["steps"], &last[0])["action"], "fail", "{done}");
     }
-    assert_eq!(library.row_of(&mut client, long), untouched, "the job of the living worker is as it was");
+    assert_eq!(library.row_of(&mut session, long), untouched, "the job of the living worker is as it was");
     told.say(&format!("jobdoctor reclaim --apply: {} moved", expected.len()));
     told.quote(&serde_json::to_string_pretty(&done["steps"][0]).expect("a step"));
     if early.is_none() {
         for id in &again {
-            assert_eq!(library.state_of(&mut client, id), library.requeued, "job {id} waits again");
+            assert_eq!(library.state_of(&mut session, id), library.requeued, "job {id} waits again");
         }
         told.say(&format!("{again:?}: {}", library.requeued));
     }
-    assert_eq!(library.state_of(&mut client, &last[0]), library.failed, "the one in its last attempt has failed");
+    assert_eq!(library.state_of(&mut session, &last[0]), library.failed, "the one in its last attempt has failed");
     told.say(&format!("{last:?}: {}", library.failed));
 
     let woken = early.is_some();
@@ -117,15 +117,15 @@ pub(super) fn killed(library: &Library) {
     }
     assert_eq!(c.wait_for("finished", 3, A_WHILE), again);
     told.say(&format!("worker C has finished {again:?}"));
-    assert_eq!(library.row_of(&mut client, long), untouched, "the job of the living worker is as it was");
+    assert_eq!(library.row_of(&mut session, long), untouched, "the job of the living worker is as it was");
     assert_eq!(b.wait_for("finished", 1, A_WHILE * 2), std::slice::from_ref(long));
     told.say(&format!("B has finished {long:?}, undisturbed"));
     let expected = again.iter().map(|id| (id, library.finished.0)).chain([(long, library.finished.1)]);
     for (id, state) in expected {
-        let mut is_so = || library.state_of(&mut client, id) == state;
-        wait_until(&mut is_so, || format!("job {id}: {state}; is {}", library.state_of(&mut app.client(), id)));
+        let mut is_so = || library.state_of(&mut session, id) == state;
+        wait_until(&mut is_so, || format!("job {id}: {state}; is {}", library.state_of(&mut app.session(), id)));
     }
-    assert_eq!(library.state_of(&mut client, &last[0]), library.failed, "the failed one was not run again");
+    assert_eq!(library.state_of(&mut session, &last[0]), library.failed, "the failed one was not run again");
     assert_eq!(app.document(&stale)["summary"]["in_flight"], 0);
     told.say(&format!("in the end: {:?}", library.finished));
     library.ran();
@@ -136,7 +136,7 @@ pub(super) fn killed(library: &Library) {
 pub(super) fn stopped(library: &Library) {
     let Some(app) = library.application() else { return };
     let mut told = Transcript::new(&format!("{}: a worker is stopped and goes on later", library.name));
-    let mut client = app.client();
+    let mut session = app.session();
     let job = library.enqueue(&app, &["1", "--queue", "a", "--seconds", "3", "--seconds-again", "8"], &[]);
     let mut a = app.work("A", &[&["--queue", "a"], library.first].concat());
     assert_eq!(a.wait_for("started", 1, A_WHILE), job);
@@ -144,17 +144,17 @@ pub(super) fn stopped(library: &Library) {
     a.wait_for("ready", 1, A_WHILE);
     a.stop();
     told.say(&format!("SIGSTOP for worker A, which has started {job:?}"));
-    library.make_old(&mut client, &job);
+    library.make_old(&mut session, &job);
     until_stuck(&app, &[&["stale"], library.options].concat(), 1);
     let done = app.document(&[&["reclaim", "--apply"], library.options].concat());
     assert_eq!(done["summary"]["outcomes"]["moved"], 1, "{done}");
     let id = &job[0];
-    assert_eq!(library.state_of(&mut client, id), library.requeued);
+    assert_eq!(library.state_of(&mut session, id), library.requeued);
     told.say(&format!("jobdoctor reclaim --apply: 1 moved; {}", library.requeued));
 
     let mut c = app.work("C", &[&["--queue", "a"], library.again].concat());
     assert_eq!(c.wait_for("started", 1, A_WHILE), job);
-    told.say(&format!("worker C has started {job:?}: {}", library.state_of(&mut client, id)));
+    told.say(&format!("worker C has started {job:?}: {}", library.state_of(&mut session, id)));
     a.go_on();
     told.say("SIGCONT for A");
     if library.late.finishes {
@@ -163,12 +163,12 @@ pub(super) fn stopped(library: &Library) {
     }
     // Its last word to the database comes a moment after its last word to us.
     std::thread::sleep(Duration::from_secs(1));
-    let then = library.state_of(&mut client, id);
+    let then = library.state_of(&mut session, id);
     told.say(&format!("while C still works: {then}"));
     assert_eq!(then, library.late.then);
     assert_eq!(c.wait_for("finished", 1, A_WHILE), job);
     std::thread::sleep(Duration::from_secs(1));
-    let then = library.state_of(&mut client, id);
+    let then = library.state_of(&mut session, id);
     told.say(&format!("C has finished it: {then}"));
     assert_eq!(then, library.late.in_the_end);
     library.ran();

@@ -1,6 +1,7 @@
 //! Nothing is missing of any built-in preset: versions, a page, fixtures and scenes. The words are counted by a unit test,
 //! `preset::built_in_tests`.
 
+use jobdoctor::model::Engine;
 use jobdoctor::preset::{Catalog, Preset, Proof};
 use std::collections::BTreeSet;
 use std::fs;
@@ -70,21 +71,32 @@ fn files(preset: &Preset) -> Vec<String> {
     if is_ours(preset) {
         return lacks;
     }
-    // The scenes are played on these tables without naming the preset: it must be recognised there.
-    let place = format!("fixtures/schemas/{}", preset.name);
-    let folder = root().join(&place);
-    let versions = stems(&folder, "sql");
-    if versions.is_empty() {
-        lacks.push(format!("{place}/VERSION.sql"));
-    }
     if !preset.is_detectable() {
         lacks.push("[detect]".to_owned());
     }
-    let outcomes = stems(&folder, "outcome");
-    lacks.extend(versions.difference(&outcomes).map(|version| format!("{place}/{version}.outcome")));
-    let played = stems(&folder.join("scenes"), "sql");
-    lacks.extend(SCENES.iter().filter(|scene| !played.contains(**scene)).map(|s| format!("{place}/scenes/{s}.sql")));
+    for engine in Engine::ALL {
+        let place = match engine {
+            Engine::Postgres => format!("fixtures/schemas/{}", preset.name),
+            Engine::Sqlite => format!("fixtures/schemas/{}/sqlite", preset.name),
+        };
+        let versions = stems(&root().join(&place), "sql");
+        match (preset.engines.contains(&engine), versions.is_empty()) {
+            (true, true) => lacks.push(format!("{place}/VERSION.sql")),
+            (false, false) => lacks.push(format!("`engines` without {engine}, for which {place} has tables")),
+            (true, false) => lacks.extend(scenes(&place, &versions)),
+            (false, true) => {}
+        }
+    }
     lacks
+}
+
+/// What is not there beside an engine's tables. The scenes are played on them without naming the preset: it must be recognised there.
+fn scenes(place: &str, versions: &BTreeSet<String>) -> Vec<String> {
+    let folder = root().join(place);
+    let (outcomes, played) = (stems(&folder, "outcome"), stems(&folder.join("scenes"), "sql"));
+    let outcomes = versions.difference(&outcomes).map(|version| format!("{place}/{version}.outcome"));
+    let scenes = SCENES.iter().filter(|scene| !played.contains(**scene)).map(|s| format!("{place}/scenes/{s}.sql"));
+    outcomes.chain(scenes).collect()
 }
 
 fn root() -> PathBuf {

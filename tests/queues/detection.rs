@@ -1,6 +1,6 @@
 //! Without --preset the program knows what lives in a database, or says what it saw.
 
-use super::tables::{all, tables};
+use super::tables::{Tables, all, on_sqlite, tables};
 use crate::support::cli::{Doctor, Ran, fails};
 use crate::support::postgres::{TestDatabase, fresh};
 
@@ -18,17 +18,25 @@ fn each_queue_is_recognised() {
         let database = tables.made();
         // The planner of a database that has been in use for a while tries conditions in another order.
         database.client().batch_execute("ANALYZE").unwrap();
-        let ran = stale(&database);
-        let place = format!("{} {}", tables.queue, tables.version);
-        if ran.code == 78 {
-            // A version that is too old says so itself; it is not taken for another queue.
-            assert!(ran.stderr.contains(&format!("preset {}", tables.queue)), "{place}: {}", ran.stderr);
-            assert!(ran.stderr.contains("is refused: "), "{place}: {}", ran.stderr);
-            continue;
-        }
-        assert_eq!(ran.code, 0, "{place}: {}", ran.stderr);
-        assert_eq!(ran.json()["target"]["preset"], tables.queue.as_str(), "{place}");
+        is_recognised(&tables, &stale(&database));
     }
+    for tables in on_sqlite() {
+        let doctor = Doctor::new();
+        doctor.sql("queue.db", &tables.sql);
+        is_recognised(&tables, &doctor.run(&["stale", "--older", "1h", "--json", "--db", "queue.db"]));
+    }
+}
+
+fn is_recognised(tables: &Tables, ran: &Ran) {
+    let place = format!("{} {}", tables.queue, tables.version);
+    if ran.code == 78 {
+        // A version that is too old says so itself; it is not taken for another queue.
+        assert!(ran.stderr.contains(&format!("preset {}", tables.queue)), "{place}: {}", ran.stderr);
+        assert!(ran.stderr.contains("is refused: "), "{place}: {}", ran.stderr);
+        return;
+    }
+    assert_eq!(ran.code, 0, "{place}: {}", ran.stderr);
+    assert_eq!(ran.json()["target"]["preset"], tables.queue.as_str(), "{place}");
 }
 
 /// The newest version of each queue beside the newest of the next.

@@ -15,24 +15,36 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/schemas")
 }
 
-/// Those of one queue and version.
+/// Those of one queue and version on Postgres.
 pub fn tables(queue: &str, version: &str) -> Tables {
     let sql = fs::read_to_string(folder().join(queue).join(format!("{version}.sql"))).unwrap();
     Tables { queue: queue.to_owned(), version: version.to_owned(), sql }
 }
 
-/// All of them, by name; of each queue its versions in order.
+/// All of them on Postgres, by name; of each queue its versions in order.
 pub fn all() -> Vec<Tables> {
+    all_in("")
+}
+
+/// All of them on SQLite.
+pub fn on_sqlite() -> Vec<Tables> {
+    all_in("sqlite")
+}
+
+fn all_in(folder_of_engine: &str) -> Vec<Tables> {
     let names = |folder: &Path| {
-        let mut names: Vec<String> =
-            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let entries = fs::read_dir(folder).into_iter().flatten();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     };
     let versions = |queue: &String| {
-        let files = names(&folder().join(queue));
-        let versions = files.iter().filter_map(|file| file.strip_suffix(".sql")).map(|version| tables(queue, version));
-        versions.collect::<Vec<_>>()
+        let folder = folder().join(queue).join(folder_of_engine);
+        let version = |file: &String| {
+            let sql = fs::read_to_string(folder.join(file)).unwrap();
+            Some(Tables { queue: queue.clone(), version: file.strip_suffix(".sql")?.to_owned(), sql })
+        };
+        names(&folder).iter().filter(|file| file.ends_with(".sql")).filter_map(version).collect::<Vec<_>>()
     };
     names(&folder()).iter().flat_map(versions).collect()
 }

@@ -1,29 +1,25 @@
-//! Scenes once more, with the plan's script run through psql in the place of `--apply`: it leaves the same rows, and wakes the
+//! Scenes once more, with the plan's script run through psql or sqlite3 in the place of `--apply`: it leaves the same rows, and wakes the
 //! same workers. Half of the scenes on one version of each queue, and by night all on all: from one to the next, scripts differ in nothing but what
 //! [`super::every_scene_ends_as_it_says`] sees of the actions each time. Times of the write are told as distances from now, so that they may differ.
 
-use super::as_new::AsNew;
-use super::changes::rows;
-use super::play::{catalog, notifications, run, session};
+use super::database::{Database, Databases};
+use super::play::{catalog, notifications, set_up};
 use super::scene::Scene;
 use super::{Stage, stages};
 use crate::support::dice::one_in;
 use crate::support::doctor::limits;
-use crate::support::postgres::TestDatabase;
-use crate::support::shells::psql;
 use jobdoctor::model::Action;
 use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, Plan, Selection, Session};
 use jobdoctor::policy::{Override, Policy};
 use jobdoctor::preset::Place;
-use jobdoctor::store::{Address, Store, Surroundings, open};
-use postgres::Client;
+use jobdoctor::store::{Store, open};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
 fn a_script_leaves_what_apply_leaves() {
     let stages = stages();
-    let of_a_queue = stages.chunk_by(|one, next| one.queue == next.queue);
+    let of_a_queue = stages.chunk_by(|one, next| (&one.queue, one.engine) == (&next.queue, next.engine));
     let newest = of_a_queue.filter_map(<[Stage]>::last);
     is_the_same_by_hand(one_in(2, newest.flat_map(scenes).collect()));
 }
@@ -45,13 +41,12 @@ fn scenes(stage: &Stage) -> impl Iterator<Item = (&Stage, &Scene)> {
 fn is_the_same_by_hand(scenes: Vec<(&Stage, &Scene)>) {
     let (next, wrong, moved) = (AtomicUsize::new(0), Mutex::new(Vec::new()), AtomicUsize::new(0));
     let work = || {
-        let mut tables = AsNew::new();
+        let mut databases = Databases::default();
         while let Some((stage, scene)) = scenes.get(next.fetch_add(1, Ordering::SeqCst)) {
-            match compared(&mut tables, stage, scene) {
+            match compared(&mut databases, stage, scene) {
                 Ok(changes) => drop(moved.fetch_add(usize::from(changes > 0), Ordering::SeqCst)),
                 Err(why) => {
-                    let place = format!("{} {}, scene {}", stage.queue, stage.version, scene.name);
-                    wrong.lock().unwrap().push(format!("{place}: {why}"));
+                    wrong.lock().unwrap().push(format!("{stage}, scene {}: {why}", scene.name));
                 }
             }
         }
@@ -64,26 +59,26 @@ fn is_the_same_by_hand(scenes: Vec<(&Stage, &Scene)>) {
 }
 
 /// How many lines of changes there are, the same both ways.
-fn compared(tables: &mut AsNew, stage: &Stage, scene: &Scene) -> Result<usize, String> {
+fn compared(databases: &mut Databases, stage: &Stage, scene: &Scene) -> Result<usize, String> {
     let mut refused = 0;
-    let applied = played(tables, stage, scene, |_, store, plan, order| {
+    let applied = played(databases, stage, scene, |_, store, plan, order| {
         let done = ops::reclaim(store, &limits(), plan, order).map_err(|error| error.to_string())?;
         let document = serde_json::to_value(&done.document).unwrap();
         refused = document["summary"]["outcomes"]["refused"].as_u64().unwrap_or_default();
         Ok(())
     })?;
     let mut failed = None;
-    let by_hand = played(tables, stage, scene, |database, _, plan, order| {
+    let by_hand = played(databases, stage, scene, |database, _, plan, order| {
         let emitted = ops::emit(&limits(), &plan, order, true).map_err(|error| error.to_string())?;
         let script: String = emitted.parts.iter().map(|part| part.unwrap()).collect();
-        let ran = psql(database, &script);
+        let ran = database.shell(&script);
         failed = (ran.code != 0).then_some(ran.stderr);
         Ok(())
     })?;
     match failed {
         // A script cannot try rows apart: it takes the batch back.
         Some(_) if refused > 0 && by_hand.len() < applied.len() => Ok(0),
-        Some(said) => Err(format!("psql failed: {said}")),
+        Some(said) => Err(format!("the shell failed: {said}")),
         None if by_hand == applied => Ok(applied.len()),
         None => Err(format!("applied:\n{}\nby hand:\n{}\n", applied.join("\n"), by_hand.join("\n"))),
     }
@@ -91,21 +86,14 @@ fn compared(tables: &mut AsNew, stage: &Stage, scene: &Scene) -> Result<usize, S
 
 /// Plays a scene up to the plan, has something done with it, and tells what changed.
 fn played(
-    tables: &mut AsNew,
+    databases: &mut Databases,
     stage: &Stage,
     scene: &Scene,
-    act: impl FnOnce(&TestDatabase, &dyn Store, Plan, &ApplyOptions<'_>) -> Result<(), String>,
+    act: impl FnOnce(&dyn Database, &dyn Store, Plan, &ApplyOptions<'_>) -> Result<(), String>,
 ) -> Result<Vec<String>, String> {
-    let mut client = tables.with(&stage.schema);
-    let database = &tables.database;
-    run(&mut client, &scene.setup);
-    let others: Vec<Client> = scene.others.iter().map(|sql| session(database, sql)).collect();
-    let mut listener = database.client();
-    for channel in &scene.listen {
-        run(&mut listener, &format!("LISTEN \"{channel}\""));
-    }
-    let before = rows(&mut client);
-    let store = open(&Address::parse(&database.url(), &Surroundings::default()).unwrap());
+    let mut database = databases.with(stage);
+    let before = set_up(&mut *database, scene);
+    let store = open(&database.address());
     let (place, limits) = (Place { options: scene.options.iter().cloned().collect(), ..Place::default() }, limits());
     let catalog = catalog(&stage.queue);
     let looking = Session { store: &*store, catalog, preset: None, place: &place, limits: &limits, target: None };
@@ -117,7 +105,7 @@ fn played(
     let mut look = looking.snapshot().map_err(|error| error.to_string())?;
     let plan = ops::plan(&mut look, &Selection::default(), &policy).map_err(|error| error.to_string())?;
     drop(look);
-    run(&mut client, &scene.meanwhile);
+    database.run(&scene.meanwhile);
     let order = ApplyOptions {
         fast: false,
         sweep_lock: None,
@@ -128,10 +116,9 @@ fn played(
         run_id: "RUN".to_owned(),
         later: Default::default(),
     };
-    act(database, &*store, plan, &order)?;
-    let after = rows(&mut client);
+    act(&*database, &*store, plan, &order)?;
+    let after = database.rows();
     let mut lines = before.changes(&after, &scene.text);
-    lines.extend(notifications(&mut listener, scene, after.now));
-    drop(others);
+    lines.extend(notifications(&mut *database, scene, &after));
     Ok(lines)
 }

@@ -1,21 +1,23 @@
 //! Scenes of orphans on the tables of real queues: each schema in `fixtures/schemas/QUEUE/VERSION.sql` plays every scene in
-//! `fixtures/schemas/QUEUE/scenes/` in a database of its own. A scene says beforehand what is to be found and done; every
-//! column of every row that changed is then compared with `VERSION.outcome`.
+//! `fixtures/schemas/QUEUE/scenes/` in a Postgres database of its own. A scene says beforehand what is to be found and done;
+//! every column of every row that changed is then compared with `VERSION.outcome`. The same three kinds of files in
+//! `fixtures/schemas/QUEUE/sqlite/` are for SQLite.
 //!
 //! With JOBDOCTOR_BLESS=1 the outcomes are written anew; with JOBDOCTOR_SCENES=QUEUE only those of one queue are played.
 
-mod as_new;
 mod by_hand;
 mod changes;
+mod database;
 mod mutants;
 mod outcome;
 mod play;
 mod scene;
 mod times;
 
-use as_new::AsNew;
+use database::Databases;
+use jobdoctor::model::Engine;
 use scene::Scene;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::fs;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
@@ -25,10 +27,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// One version of one queue's tables, with the scenes that are played on it.
 struct Stage {
     queue: String,
+    engine: Engine,
     version: String,
     schema: String,
     scenes: Vec<Scene>,
     outcome: PathBuf,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} on {}", self.queue, self.version, self.engine)
+    }
 }
 
 #[test]
@@ -36,9 +45,9 @@ fn every_scene_ends_as_it_says() {
     let stages = stages();
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
-        let mut tables = AsNew::new();
+        let mut databases = Databases::default();
         while let Some(stage) = stages.get(next.fetch_add(1, Ordering::SeqCst)) {
-            let said = play(&mut tables, stage);
+            let said = play(&mut databases, stage);
             if !said.is_empty() {
                 wrong.lock().unwrap().push(said);
             }
@@ -51,11 +60,11 @@ fn every_scene_ends_as_it_says() {
 }
 
 /// Plays all scenes of a stage; what went otherwise than written.
-fn play(tables: &mut AsNew, stage: &Stage) -> String {
+fn play(databases: &mut Databases, stage: &Stage) -> String {
     let (mut wrong, mut played) = (String::new(), String::new());
     for scene in &stage.scenes {
-        let place = format!("{} {}, scene {}", stage.queue, stage.version, scene.name);
-        let playing = || play::play(tables, play::catalog(&stage.queue), &stage.schema, scene);
+        let place = format!("{stage}, scene {}", scene.name);
+        let playing = || play::play(databases, play::catalog(&stage.queue), stage, scene);
         match std::panic::catch_unwind(AssertUnwindSafe(playing)) {
             Ok(end) => {
                 for line in end.differences {
@@ -71,7 +80,7 @@ fn play(tables: &mut AsNew, stage: &Stage) -> String {
     }
     let difference = outcome::compare(&stage.outcome, &played);
     if !difference.is_empty() {
-        writeln!(wrong, "{} {}: {difference}", stage.queue, stage.version).unwrap();
+        writeln!(wrong, "{stage}: {difference}").unwrap();
     }
     wrong
 }
@@ -86,23 +95,30 @@ fn stages() -> Vec<Stage> {
         if only.as_ref().is_some_and(|only| *only != queue) {
             continue;
         }
-        let scenes: Vec<Scene> = entries(&folder.join("scenes"))
-            .into_iter()
-            .filter(|path| has(path, "sql"))
-            .map(|path| Scene::parse(&name(&path), &fs::read_to_string(&path).unwrap()))
-            .collect();
-        for path in entries(&folder).into_iter().filter(|path| has(path, "sql")) {
-            let version = name(&path);
-            stages.push(Stage {
-                queue: queue.clone(),
-                schema: fs::read_to_string(&path).unwrap(),
-                scenes: scenes.iter().filter(|scene| scene.is_played_on(&version)).cloned().collect(),
-                outcome: folder.join(format!("{version}.outcome")),
-                version,
-            });
+        for (engine, folder) in [(Engine::Postgres, folder.clone()), (Engine::Sqlite, folder.join("sqlite"))] {
+            stages.extend(of_engine(&queue, engine, &folder));
         }
     }
     stages
+}
+
+/// Those of a queue's folder, by version.
+fn of_engine(queue: &str, engine: Engine, folder: &Path) -> Vec<Stage> {
+    let texts = |folder: &Path| entries(folder).into_iter().filter(|path| has(path, "sql")).collect::<Vec<_>>();
+    let read = |path: &PathBuf| Scene::parse(&name(path), &fs::read_to_string(path).unwrap());
+    let scenes: Vec<Scene> = texts(&folder.join("scenes")).iter().map(read).collect();
+    let stage = |path: &PathBuf| {
+        let version = name(path);
+        Stage {
+            queue: queue.to_owned(),
+            engine,
+            schema: fs::read_to_string(path).unwrap(),
+            scenes: scenes.iter().filter(|scene| scene.is_played_on(&version)).cloned().collect(),
+            outcome: folder.join(format!("{version}.outcome")),
+            version,
+        }
+    };
+    texts(folder).iter().map(stage).collect()
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {

@@ -1,7 +1,7 @@
 //! Mutants: each preset with one thing less in what it does to a job (a column, a statement, a skip, the guard, a
 //! wake-up) must end some scene differently. Otherwise nobody would notice if it were missing.
 
-use super::as_new::AsNew;
+use super::database::Databases;
 use super::{Stage, name, play, stages};
 use crate::support::dice::one_in;
 use jobdoctor::preset::Preset;
@@ -56,9 +56,9 @@ fn all(stages: &[Stage]) -> Vec<Mutant> {
 fn matter(stages: &[Stage], mutants: &[Mutant]) {
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
-        let mut tables = AsNew::new();
+        let mut databases = Databases::default();
         while let Some(mutant) = mutants.get(next.fetch_add(1, Ordering::SeqCst)) {
-            let said = match (ends_as_written(&mut tables, stages, mutant), is_same_by_nature(mutant)) {
+            let said = match (ends_as_written(&mut databases, stages, mutant), is_same_by_nature(mutant)) {
                 (true, false) => "no scene ends differently",
                 (false, true) => "a scene ends differently",
                 (true, true) | (false, false) => continue,
@@ -72,12 +72,12 @@ fn matter(stages: &[Stage], mutants: &[Mutant]) {
 }
 
 /// True if every scene of the queue does. Those come first whose end tells of what is gone.
-fn ends_as_written(tables: &mut AsNew, stages: &[Stage], mutant: &Mutant) -> bool {
+fn ends_as_written(databases: &mut Databases, stages: &[Stage], mutant: &Mutant) -> bool {
     let catalog = play::catalog_of(&mutant.queue, &mutant.text);
     let of_queue = stages.iter().filter(|stage| stage.queue == mutant.queue);
     let mut ends: Vec<_> = of_queue.flat_map(play::written).collect();
     ends.sort_by_key(|end| Reverse(mutant.words.iter().filter(|word| end.told.contains(*word)).count()));
-    ends.iter().all(|end| end.is_reached(tables, &catalog))
+    ends.iter().all(|end| end.is_reached(databases, &catalog))
 }
 
 fn is_same_by_nature(mutant: &Mutant) -> bool {

@@ -1,19 +1,16 @@
 //! Plays one scene: look, plan, apply, and what comes after.
 
 use super::Stage;
-use super::as_new::AsNew;
-use super::changes::rows;
+use super::changes::Rows;
+use super::database::{Database, Databases};
 use super::scene::Scene;
-use super::times::{span, told};
+use super::times::span;
 use crate::support::doctor::limits;
-use crate::support::postgres::TestDatabase;
 use jobdoctor::model::{Action, parse_duration};
 use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, Selection, Session};
 use jobdoctor::policy::{Delay, Override, Policy, Verdict, judge};
 use jobdoctor::preset::{Catalog, Place, Preset};
-use jobdoctor::store::{Address, Detail, Surroundings, open};
-use postgres::Client;
-use postgres::fallible_iterator::FallibleIterator;
+use jobdoctor::store::{Detail, open};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -32,18 +29,11 @@ pub struct End {
 ///
 /// # Panics
 /// When a statement fails, or jobdoctor does.
-pub fn play(tables: &mut AsNew, catalog: &Catalog, schema: &str, scene: &Scene) -> End {
-    let mut client = tables.with(schema);
-    let database = &tables.database;
-    run(&mut client, &scene.setup);
-    let others: Vec<Client> = scene.others.iter().map(|sql| session(database, sql)).collect();
-    let mut listener = database.client();
-    for channel in &scene.listen {
-        run(&mut listener, &format!("LISTEN \"{channel}\""));
-    }
-    let before = rows(&mut client);
+pub fn play(databases: &mut Databases, catalog: &Catalog, stage: &Stage, scene: &Scene) -> End {
+    let mut database = databases.with(stage);
+    let before = set_up(&mut *database, scene);
 
-    let store = open(&Address::parse(&database.url(), &Surroundings::default()).unwrap());
+    let store = open(&database.address());
     let (place, limits) = (Place { options: scene.options.iter().cloned().collect(), ..Place::default() }, limits());
     let looking = Session { store: &*store, catalog, preset: None, place: &place, limits: &limits, target: None };
     let policy = Policy {
@@ -65,7 +55,7 @@ pub fn play(tables: &mut AsNew, catalog: &Catalog, schema: &str, scene: &Scene) 
     }];
     let plan = ops::plan(&mut look, &Selection::default(), &policy).unwrap_or_else(|error| panic!("{error}"));
     drop(look);
-    run(&mut client, &scene.meanwhile);
+    database.run(&scene.meanwhile);
     let order = ApplyOptions {
         schema: "jobdoctor.reclaim/v1",
         mode: Mode::Apply,
@@ -77,7 +67,7 @@ pub fn play(tables: &mut AsNew, catalog: &Catalog, schema: &str, scene: &Scene) 
         record: Default::default(),
     };
     let done = ops::reclaim(&*store, &limits, plan, &order).unwrap_or_else(|error| panic!("{error}"));
-    let after = rows(&mut client);
+    let after = database.rows();
 
     let document = serde_json::to_value(&done.document).unwrap();
     let mut done_lines = Vec::new();
@@ -108,18 +98,25 @@ pub fn play(tables: &mut AsNew, catalog: &Catalog, schema: &str, scene: &Scene) 
     lines.extend(done.after.iter().map(|warning| format!("warning: {warning}")));
     lines.extend(done.stop.iter().map(|stop| format!("stopped: {stop}")));
     lines.extend(before.changes(&after, &scene.text));
-    lines.extend(notifications(&mut listener, scene, after.now));
+    lines.extend(notifications(&mut *database, scene, &after));
 
     let mut last = after;
     for (title, sql) in &scene.then {
         lines.push(format!("then: {title}"));
-        run(&mut client, sql);
-        let now = rows(&mut client);
+        database.run(sql);
+        let now = database.rows();
         lines.extend(last.changes(&now, &scene.text).into_iter().map(|line| format!("  {line}")));
         last = now;
     }
-    drop(others);
     End { told: lines.join("\n") + "\n", differences: differences(scene, &found) }
+}
+
+/// Everything that is there before jobdoctor looks: rows, other sessions, and somebody who listens.
+pub(super) fn set_up(database: &mut dyn Database, scene: &Scene) -> Rows {
+    database.run(&scene.setup);
+    scene.others.iter().for_each(|sql| database.run_beside(sql));
+    scene.listen.iter().for_each(|channel| database.listen(channel));
+    database.rows()
 }
 
 /// How a scene ends, as it is written down.
@@ -142,8 +139,8 @@ pub fn written(stage: &Stage) -> Vec<Written<'_>> {
 
 impl Written<'_> {
     /// True if the scene ends like this with these presets too.
-    pub fn is_reached(&self, tables: &mut AsNew, catalog: &Catalog) -> bool {
-        let playing = || play(tables, catalog, &self.stage.schema, self.scene);
+    pub fn is_reached(&self, databases: &mut Databases, catalog: &Catalog) -> bool {
+        let playing = || play(databases, catalog, self.stage, self.scene);
         let end = std::panic::catch_unwind(AssertUnwindSafe(playing));
         end.is_ok_and(|end| end.told.trim_end() == self.told)
     }
@@ -162,20 +159,6 @@ fn refused(said: Option<String>, expected: &str) -> End {
     let difference =
         (!said.contains(expected)).then(|| format!("expected a refusal with `{expected}`; it said: {said}"));
     End { told: format!("refused: {said}\n"), differences: difference.into_iter().collect() }
-}
-
-pub(super) fn session(database: &TestDatabase, sql: &str) -> Client {
-    let mut client = database.client();
-    run(&mut client, "SET TimeZone = 'UTC'");
-    run(&mut client, sql);
-    client
-}
-
-pub(super) fn run(client: &mut Client, sql: &str) {
-    client.batch_execute(sql).unwrap_or_else(|error| {
-        let detail = error.as_db_error().map_or_else(|| error.to_string(), |db| format!("{db:?}"));
-        panic!("{detail}\nin {sql}")
-    });
 }
 
 /// All presets of the folder as it is now, so that detection has something to choose from. One that is broken is the business
@@ -261,19 +244,15 @@ fn step(job: &Value) -> String {
     format!("{}, {}{}", text(&job["action"]), text(&job["outcome"]), constraint.unwrap_or_default())
 }
 
-pub(super) fn notifications(listener: &mut Client, scene: &Scene, now: jiff::Timestamp) -> Vec<String> {
-    if scene.listen.is_empty() {
-        return Vec::new();
-    }
-    // What was sent before a command of the listener's comes before its answer.
-    run(listener, "SELECT 1");
-    let heard = listener.notifications().iter().collect::<Vec<_>>().unwrap();
-    let payload = |payload: &str| match serde_json::from_str::<Value>(payload) {
-        Ok(value) => told(&value, now, &scene.text).to_string(),
-        Err(_) => payload.to_owned(),
+/// What the database told those who listen.
+pub(super) fn notifications(database: &mut dyn Database, scene: &Scene, after: &Rows) -> Vec<String> {
+    let telling = after.telling(&scene.text);
+    let payload = |payload: String| match serde_json::from_str::<Value>(&payload) {
+        Ok(value) => telling.told(&value).to_string(),
+        Err(_) => payload,
     };
-    let mut lines: Vec<String> =
-        heard.iter().map(|heard| format!("notified {} {}", heard.channel(), payload(heard.payload()))).collect();
+    let heard = database.heard().into_iter();
+    let mut lines: Vec<String> = heard.map(|(channel, sent)| format!("notified {channel} {}", payload(sent))).collect();
     lines.sort();
     lines
 }

@@ -2,25 +2,81 @@
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
-/// A value with its instants told as distances, and identifiers that the scene did not write told as such.
-pub fn told(value: &Value, now: jiff::Timestamp, written: &str) -> Value {
-    match value {
-        Value::String(text) => Value::String(text_told(text, now, written)),
-        Value::Array(items) => Value::Array(items.iter().map(|item| told(item, now, written)).collect()),
-        Value::Object(fields) => fields.iter().map(|(name, field)| (name.clone(), told(field, now, written))).collect(),
-        other => other.clone(),
+/// What an epoch counts, and how many of it are in a second.
+const UNITS: [(&str, f64); 4] = [("s", 1.0), ("ms", 1e3), ("us", 1e6), ("ns", 1e9)];
+/// A number is an epoch if that many seconds before or after now are meant by it at most.
+const NEAR: f64 = 400.0 * 86_400.0;
+
+/// How values are told.
+pub struct Telling<'a> {
+    /// The database's clock.
+    pub now: jiff::Timestamp,
+    /// The text of the scene.
+    pub written: &'a str,
+    /// Whether the spelling of a time in a text is told too.
+    pub spelling: bool,
+}
+
+impl Telling<'_> {
+    /// A value with its instants told as distances, and identifiers that the scene did not write told as such.
+    pub fn told(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.text(text)),
+            Value::Number(number) => self.epoch(number).map_or_else(|| value.clone(), Value::String),
+            Value::Array(items) => Value::Array(items.iter().map(|item| self.told(item)).collect()),
+            Value::Object(fields) => fields.iter().map(|(name, field)| (name.clone(), self.told(field))).collect(),
+            other => other.clone(),
+        }
+    }
+
+    fn text(&self, text: &str) -> String {
+        if is_uuid(text) && !self.written.contains(text) {
+            return "(a new uuid)".to_owned();
+        }
+        match instant(text) {
+            Some(at) if self.spelling => format!("{} ({})", self.distance(at.as_second()), spelling(text)),
+            Some(at) => self.distance(at.as_second()),
+            None => self.document(text),
+        }
+    }
+
+    /// A JSON document in a text, spelled as it is but for what is told.
+    fn document(&self, text: &str) -> String {
+        let mut told = text.to_owned();
+        if text.starts_with(['{', '['])
+            && let Ok(document) = serde_json::from_str::<Value>(text)
+        {
+            for leaf in leaves(&document) {
+                told = told.replace(&leaf.to_string(), &self.told(leaf).to_string());
+            }
+        }
+        told
+    }
+
+    fn epoch(&self, number: &Number) -> Option<String> {
+        let (count, now) = (number.as_f64()?, self.now.as_second() as f64);
+        let (unit, each) = UNITS.into_iter().find(|(_, each)| (count / each - now).abs() < NEAR)?;
+        let fraction = if number.is_f64() { ", a fraction" } else { "" };
+        Some(format!("{} ({unit}{fraction})", self.distance((count / each) as i64)))
+    }
+
+    fn distance(&self, at: i64) -> String {
+        distance(at - self.now.as_second())
     }
 }
 
-fn text_told(text: &str, now: jiff::Timestamp, written: &str) -> String {
-    if is_uuid(text) && !written.contains(text) {
-        return "(a new uuid)".to_owned();
-    }
-    match instant(text) {
-        Some(at) => distance(at.as_second() - now.as_second()),
-        None => text.to_owned(),
+/// A time with a `d` for each digit.
+fn spelling(text: &str) -> String {
+    text.replace(|c: char| c.is_ascii_digit(), "d")
+}
+
+fn leaves(value: &Value) -> Vec<&Value> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(leaves).collect(),
+        Value::Object(fields) => fields.values().flat_map(leaves).collect(),
+        leaf => vec![leaf],
     }
 }
 

@@ -1,7 +1,7 @@
 //! A database in which the tables of a schema stand as new for one scene after the other. To empty them is cheaper by far than
 //! to create them, and to create them than a database.
 
-use super::play::{run, session};
+use super::postgres::{run, session};
 use crate::support::postgres::{TestDatabase, fresh};
 use postgres::Client;
 use std::time::Duration;

@@ -1,0 +1,57 @@
+//! The databases that scenes are played in, one kind for each engine.
+
+mod as_new;
+mod postgres;
+mod sqlite;
+
+use super::Stage;
+use super::changes::Rows;
+use crate::support::cli::Ran;
+use as_new::AsNew;
+use jobdoctor::model::Engine;
+use jobdoctor::store::Address;
+
+/// A database with the tables of one scene, and a session in it.
+pub trait Database {
+    /// Where jobdoctor finds it.
+    fn address(&self) -> Address;
+
+    /// Runs statements in the session.
+    ///
+    /// # Panics
+    /// When one fails.
+    fn run(&mut self, sql: &str);
+
+    /// Runs statements in another session, which stays open as long as the database is used.
+    fn run_beside(&mut self, sql: &str);
+
+    /// Begins to listen on a channel.
+    fn listen(&mut self, channel: &str);
+
+    /// Channel and payload of every notification since then.
+    fn heard(&mut self) -> Vec<(String, String)>;
+
+    /// Every row of every table.
+    fn rows(&mut self) -> Rows;
+
+    /// Runs a script through the shell of the engine's users.
+    fn shell(&self, script: &str) -> Ran;
+}
+
+/// What is kept from scene to scene: a Postgres database, once a scene has needed one.
+#[derive(Default)]
+pub struct Databases {
+    postgres: Option<AsNew>,
+}
+
+impl Databases {
+    /// The tables of that stage as they are when they have just been created, and nobody else there.
+    pub fn with(&mut self, stage: &Stage) -> Box<dyn Database + '_> {
+        match stage.engine {
+            Engine::Postgres => {
+                Box::new(postgres::Tables::new(self.postgres.get_or_insert_with(AsNew::new), &stage.schema))
+            }
+            Engine::Sqlite => Box::new(sqlite::Tables::new(&stage.schema)),
+        }
+    }
+}
