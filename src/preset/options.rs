@@ -1,8 +1,9 @@
 //! What only the operator knows about a queue (a limit that stands in the application's code, say): `[options.NAME]`. A text
-//! `option NAME` anywhere in the document stands for the value that was given, or for the default; `{options.NAME}` stands for
-//! it within the texts of `[time]` and `[tables]`, which are no SQL: a zone, a table's prefix.
+//! `option NAME` anywhere in the document stands for the value that was given, or for the default, in `[sql]` as a literal;
+//! `{options.NAME}` stands for it within the texts of `[time]` and `[tables]`, which are no SQL: a zone, a table's prefix.
 
 use super::fields::{Field, Read};
+use super::ident::literal;
 use super::node::{Node, Value};
 use super::{SpecError, WrittenAt, did_you_mean};
 use crate::model::parse_duration;
@@ -49,6 +50,23 @@ impl std::fmt::Display for OptionValue {
             OptionValue::Integer(number) => write!(f, "{number}"),
             OptionValue::Text(text) => f.write_str(text),
         }
+    }
+}
+
+impl OptionValue {
+    fn plain(&self) -> Value {
+        match self {
+            OptionValue::Integer(number) => Value::Integer(*number),
+            OptionValue::Text(text) => Value::Text(text.clone()),
+        }
+    }
+
+    /// As SQL: whatever the operator writes is a value there and never a statement.
+    fn as_sql(&self) -> Value {
+        Value::Text(match self {
+            OptionValue::Integer(number) => number.to_string(),
+            OptionValue::Text(text) => literal(text),
+        })
     }
 }
 
@@ -156,28 +174,33 @@ pub(super) fn samples(options: &[PresetOption]) -> BTreeMap<String, OptionValue>
 
 /// Puts the values where the document says `option NAME`, and within names and spellings of times.
 pub(super) fn fill(document: &str, node: &mut Node, values: &BTreeMap<String, OptionValue>) -> Result<(), SpecError> {
+    put(document, node, values, OptionValue::plain)
+}
+
+fn put(
+    document: &str,
+    node: &mut Node,
+    values: &BTreeMap<String, OptionValue>,
+    spell: fn(&OptionValue) -> Value,
+) -> Result<(), SpecError> {
     match &mut node.value {
         Value::Text(text) => {
             let Some(name) = text.strip_prefix("option ") else { return Ok(()) };
-            let value = match values.get(name) {
-                Some(OptionValue::Integer(number)) => Value::Integer(*number),
-                Some(OptionValue::Text(text)) => Value::Text(text.clone()),
-                None => {
-                    let hint = did_you_mean(name, values.keys().map(String::as_str));
-                    let at = WrittenAt::new(document, "options", node.line);
-                    return Err(at.error(format!("there is no option `{name}`{hint}")));
-                }
+            let Some(value) = values.get(name).map(spell) else {
+                let hint = did_you_mean(name, values.keys().map(String::as_str));
+                let at = WrittenAt::new(document, "options", node.line);
+                return Err(at.error(format!("there is no option `{name}`{hint}")));
             };
             node.as_written = Some(std::mem::take(text));
             node.value = value;
             Ok(())
         }
-        Value::Array(items) => items.iter_mut().try_for_each(|item| fill(document, item, values)),
+        Value::Array(items) => items.iter_mut().try_for_each(|item| put(document, item, values, spell)),
         Value::Table(entries) => entries.iter_mut().try_for_each(|(key, inner)| {
             if ["time", "tables"].contains(&key.as_str()) {
                 within(inner, values);
             }
-            fill(document, inner, values)
+            put(document, inner, values, if key == "sql" { OptionValue::as_sql } else { spell })
         }),
         _ => Ok(()),
     }
