@@ -12,7 +12,8 @@ use crate::model::Engine;
 use std::collections::BTreeMap;
 
 /// The keys about a preset as a whole.
-const OF_THE_WHOLE: [&str; 9] = ["format", "engines", "name", "title", "checked", "proof", "live", "detect", "options"];
+const OF_THE_WHOLE: [&str; 10] =
+    ["format", "engines", "name", "title", "home", "checked", "proof", "live", "detect", "options"];
 
 /// The built-in presets by name, with their texts. build.rs lists what is in `presets/`: adding a queue is one file there
 /// and its fixtures.
@@ -23,8 +24,10 @@ const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/presets.rs
 pub struct Preset {
     /// Its name.
     pub name: String,
-    /// Its title, for people.
+    /// Its title, for people: the queue and its language, a colon, what marks a claim.
     pub title: String,
+    /// The address of its project's page; `None` for our own tables and for mappings.
+    pub home: Option<String>,
     /// The engines it knows.
     pub engines: Vec<Engine>,
     /// The versions of the library it was checked against.
@@ -99,6 +102,7 @@ impl Preset {
         Ok(Preset {
             name: root.text("name")?.unwrap_or_else(|| name.to_owned()),
             title: root.text("title")?.unwrap_or_else(|| format!("the mapping {name}")),
+            home: root.text("home")?,
             engines: root.get("engines")?.unwrap_or_else(|| Engine::ALL.to_vec()),
             checked: root.get_or_default("checked")?,
             proof: root.get("proof")?.unwrap_or(Proof::Facts),

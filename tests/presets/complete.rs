@@ -54,6 +54,12 @@ fn words(preset: &Preset) -> BTreeSet<String> {
     if preset.checked.is_empty() && !is_ours(preset) {
         lacks.insert("`checked` names no version".to_owned());
     }
+    if preset.home.is_none() && !is_ours(preset) {
+        lacks.insert("`home`, the address of its project's page".to_owned());
+    }
+    if !preset.title.contains(": ") {
+        lacks.insert("a colon in `title`, behind the queue's name and language".to_owned());
+    }
     if preset.proof == Proof::Live && !is_ours(preset) && preset.live.is_empty() {
         lacks.insert("`live` names no version that the tests run".to_owned());
     }

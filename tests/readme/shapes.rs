@@ -120,7 +120,7 @@ fn those_on_postgres_hold() {
 #[test]
 fn every_key_and_every_word_is_on_the_page() {
     const OF_PRESETS: [&str; 14] = [
-        "format", "title", "engines", "checked", "proof", "live", "detect", "variant", "options", "name", "advice",
+        "format", "title", "home", "engines", "checked", "proof", "live", "detect", "variant", "options", "name", "advice",
         "words", "text", "does",
     ];
     let page = text("docs/mapping.md");

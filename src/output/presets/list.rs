@@ -21,6 +21,8 @@ pub struct PresetEntry {
     pub name: String,
     /// What it is.
     pub title: String,
+    /// The address of its project's page; null for our own tables and for mappings.
+    pub home: Option<String>,
     /// The engines it knows.
     pub engines: Vec<String>,
     /// The versions of the library it was checked against.
@@ -118,6 +120,7 @@ fn entry(preset: &Preset) -> Result<PresetEntry, SpecError> {
     Ok(PresetEntry {
         name: preset.name.clone(),
         title: preset.title.clone(),
+        home: preset.home.clone(),
         engines: preset.engines.iter().map(ToString::to_string).collect(),
         checked: preset.checked.clone(),
         proof: preset.proof.name().to_owned(),

@@ -18,6 +18,8 @@ pub struct PresetPage {
     pub name: String,
     /// What it is, in a few words.
     pub title: String,
+    /// The address of its project's page; null for our own tables and for mappings.
+    pub home: Option<String>,
     /// The engines it knows.
     pub engines: Vec<String>,
     /// The versions of the library it was checked with.
@@ -54,6 +56,7 @@ pub fn preset_page(preset: &Preset) -> Result<PresetPage, SpecError> {
         schema: "jobdoctor.presets-show/v1",
         name: preset.name.clone(),
         title: preset.title.clone(),
+        home: preset.home.clone(),
         engines: preset.engines.iter().map(ToString::to_string).collect(),
         checked: preset.checked.clone(),
         proof: preset.proof.name().to_owned(),
@@ -72,12 +75,14 @@ pub(super) fn head(page: &PresetPage) -> Vec<PresetFact> {
         versions => versions.join(", "),
     };
     let detected = if page.detected { "by its tables" } else { "never: name it with --preset" };
-    vec![
+    let home = page.home.iter().map(|home| fact("home", home.as_str()));
+    let rest = [
         fact("checked with", versions),
         fact("proof", page.proof_detail.as_str()),
         fact("engines", page.engines.join(", ")),
         fact("recognised", detected),
-    ]
+    ];
+    home.chain(rest).collect()
 }
 
 /// The preset on each of its engines.

@@ -61,7 +61,7 @@ impl Document {
     /// Unknown keys, wrong kinds of values, fragments that cannot be read; with key and line.
     pub(in crate::preset) fn of(document: &str, name: &str, node: Node, engine: Engine) -> Result<Document, SpecError> {
         let mut root = Fields::of(document, "", node)?;
-        for key in ["format", "title", "engines", "checked", "proof", "live", "detect", "variant", "options"] {
+        for key in ["format", "title", "home", "engines", "checked", "proof", "live", "detect", "variant", "options"] {
             // Read by the preset itself, before the engine and the variants are known.
             root.take(key);
         }
