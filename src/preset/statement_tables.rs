@@ -33,7 +33,7 @@ impl Template {
     pub fn touches(&self) -> BTreeSet<(Touch, &str)> {
         let mut touches = BTreeSet::new();
         let mut inserted = None;
-        let mut before = "";
+        let (mut before, mut last) = ("", None);
         for piece in &self.0 {
             match piece {
                 Piece::Text(text) => {
@@ -43,9 +43,14 @@ impl Template {
                         touches.insert((Touch::Select, table));
                         touches.extend(upper.contains("DO UPDATE").then_some((Touch::Update, table)));
                     }
+                    if let Some(table) = last.filter(|_| upper.contains("FOR UPDATE")) {
+                        // Postgres lets only those lock a row who may change it.
+                        touches.insert((Touch::Update, table));
+                    }
                     before = text;
                 }
                 Piece::Name(table) => {
+                    last = Some(table.as_str());
                     let word = before.trim_end().to_uppercase();
                     let touch = match () {
                         () if word.ends_with("INSERT INTO") => Touch::Insert,
@@ -103,6 +108,10 @@ mod tests {
         assert_eq!(
             touches("WITH gone AS (DELETE FROM {queue} RETURNING id) INSERT INTO {log} (id) SELECT id FROM gone"),
             named(&[(Select, "queue"), (Insert, "log"), (Delete, "queue")])
+        );
+        assert_eq!(
+            touches("EXISTS (SELECT 1 FROM {locks} AS l WHERE l.name = j.name FOR UPDATE SKIP LOCKED)"),
+            named(&[(Select, "locks"), (Update, "locks")])
         );
     }
 }

@@ -118,8 +118,8 @@ fn written_columns(spec: &QueueSpec, with_waiting: bool) -> BTreeSet<&str> {
     spec.actions.values().chain(waiting).flat_map(assignments).collect()
 }
 
-/// Which rights are needed on which tables, by their logical names. All tables are read, and the preset's own statements write
-/// to some. Locking the claim's row needs UPDATE too; if the program builds the UPDATE, the right to its columns is enough.
+/// Which rights are needed on which tables, by their logical names. All tables are read, and the preset's own statements and
+/// its guard write to some. Locking the claim's row needs UPDATE too; if the program builds the UPDATE, the right to its columns is enough.
 fn touches(spec: &QueueSpec) -> BTreeSet<(Touch, &str)> {
     let actions = || spec.actions.values().filter(|moved| moved.refused.is_none());
     let sql = actions().flat_map(|moved| &moved.steps).filter_map(|step| match step {
@@ -130,5 +130,5 @@ fn touches(spec: &QueueSpec) -> BTreeSet<(Touch, &str)> {
         spec.engine == Engine::Postgres && actions().next().is_some() && written_columns(spec, false).is_empty();
     let locked = locks.then_some((Touch::Update, spec.claim.lock_table.as_str()));
     let read = spec.tables.keys().map(|table| (Touch::Select, table.as_str()));
-    sql.flat_map(|sql| sql.touches()).chain(locked).chain(read).collect()
+    sql.chain(&spec.claim.guard).flat_map(|sql| sql.touches()).chain(locked).chain(read).collect()
 }
