@@ -21,6 +21,8 @@ pub(super) enum Runtime {
     Node(&'static str),
     /// The system's own Ruby, with these libraries.
     Ruby(&'static [&'static str]),
+    /// The system's own PHP, with these of its packages.
+    Php(&'static [&'static str]),
 }
 
 /// The program that runs scripts, and what it needs in its environment.
@@ -83,6 +85,7 @@ fn prepare(source: &Path, runtime: Runtime) -> Result<Interpreter, String> {
         Runtime::Python(major, minor) => python(source, &place, (major, minor)),
         Runtime::Node(_) => node(source, &place),
         Runtime::Ruby(libraries) => ruby(libraries),
+        Runtime::Php(packages) => php(packages),
     }
 }
 
@@ -156,6 +159,16 @@ fn ruby(libraries: &[&str]) -> Result<Interpreter, String> {
     let program = ["ruby", "/usr/bin/ruby"].into_iter().find(requires);
     let program = program.ok_or_else(|| format!("no Ruby with {}", libraries.join(", ")))?;
     Ok(Interpreter { program: PathBuf::from(program), environment: Vec::new() })
+}
+
+fn php(packages: &[&str]) -> Result<Interpreter, String> {
+    let requires: String = packages.iter().map(|package| format!("require '{package}/autoload.php';")).collect();
+    let program = PathBuf::from("/usr/bin/php");
+    runs(
+        Command::new(&program)
+            .args(["-r", &format!("{requires} new PDO('sqlite::memory:'); exit((int) !extension_loaded('pgsql'));")]),
+    )?;
+    Ok(Interpreter { program, environment: Vec::new() })
 }
 
 /// Installs into a place, unless that was done before from the same files and what came out still works.

@@ -7,6 +7,7 @@ mod database;
 mod delayed_job;
 mod environment;
 mod graphile_worker;
+mod laravel;
 mod later;
 mod library;
 mod looks;
