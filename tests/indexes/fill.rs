@@ -25,7 +25,7 @@ pub const OTHERS: u32 = 20_000;
 /// Claims in flight.
 pub const CLAIMS: u32 = 200;
 
-const FILLS: [Fill; 12] = [
+const FILLS: &[Fill] = &[
     Fill {
         queue: "lease",
         sql: "INSERT INTO jobs (id, status, finished_at) SELECT n, 'SUCCEEDED', now() - interval '1 day' FROM :others;
@@ -138,6 +138,43 @@ const FILLS: [Fill; 12] = [
             SELECT 'mail', 'completed', 'standard', now() - interval '1 day', now() - interval '1 day' FROM :others;
             INSERT INTO pgboss.job (name, state, policy, started_on)
             SELECT 'mail', 'active', 'standard', now() - interval '5 hours' FROM :claims"#,
+        session: "",
+    },
+    Fill {
+        queue: "laravel",
+        sql: "INSERT INTO jobs (queue, payload, attempts, available_at, created_at)
+            SELECT 'mail', '{}', 0, extract(epoch FROM now())::integer, extract(epoch FROM now())::integer FROM :others;
+            INSERT INTO jobs (queue, payload, attempts, reserved_at, available_at, created_at)
+            SELECT 'mail', '{\"uuid\":\"' || n || '\",\"maxTries\":3,\"x\":0}', 1, extract(epoch FROM now() - interval '5 hours')::integer, 0, 0 FROM :claims",
+        session: "",
+    },
+    Fill {
+        queue: "symfony-messenger",
+        sql: "INSERT INTO messenger_messages (body, headers, queue_name, created_at, available_at)
+            SELECT '{}', '[]', 'async', timezone('UTC', now()), timezone('UTC', now()) FROM :others;
+            INSERT INTO messenger_messages (body, headers, queue_name, created_at, available_at, delivered_at)
+            SELECT '{}', '[]', 'async', timezone('UTC', now()), timezone('UTC', now()), timezone('UTC', now() - interval '5 hours')
+            FROM :claims",
+        session: "",
+    },
+    Fill {
+        queue: "db-scheduler",
+        sql: "INSERT INTO scheduled_tasks (task_name, task_instance, execution_time, picked, version)
+            SELECT 'mail', n, now() + interval '1 hour', false, 1 FROM :others;
+            INSERT INTO scheduled_tasks (task_name, task_instance, execution_time, picked, picked_by, last_heartbeat, version)
+            SELECT 'mail', n, now() - interval '6 hours', true, 'web1', now() - interval '5 hours', 2 FROM :claims",
+        session: "",
+    },
+    Fill {
+        queue: "quartz",
+        sql: "INSERT INTO qrtz_locks VALUES ('main', 'TRIGGER_ACCESS');
+            INSERT INTO qrtz_scheduler_state VALUES ('main', 'web1', extract(epoch FROM now() - interval '5 hours')::bigint * 1000, 7500);
+            INSERT INTO qrtz_triggers (sched_name, trigger_name, trigger_group, job_name, job_group, next_fire_time, trigger_state, trigger_type, start_time)
+            SELECT 'main', n, 't', n, 'j', 1795000000000, 'WAITING', 'CRON', 1790000000000 FROM :others;
+            INSERT INTO qrtz_triggers (sched_name, trigger_name, trigger_group, job_name, job_group, next_fire_time, trigger_state, trigger_type, start_time)
+            SELECT 'main', n, 't', n, 'j', 1795000000000, 'ACQUIRED', 'CRON', 1790000000000 FROM :claims;
+            INSERT INTO qrtz_fired_triggers SELECT 'main', n, n, 't', 'web1', 1795000000000, 1795000000000, 5, 'ACQUIRED', NULL, NULL, false, false
+            FROM :claims",
         session: "",
     },
 ];
