@@ -1,17 +1,23 @@
-//! Completions, manual pages and the pages of the presets are made by the program and committed; here they are compared. Run the tests with
-//! JOBDOCTOR_BLESS=1 to write them anew.
+//! Completions, manual pages, the pages of the presets and the README's table of them are made by the program and committed; here they are
+//! compared. Run the tests with JOBDOCTOR_BLESS=1 to write them anew.
 
+use crate::readme::block::WRITING;
 use clap_complete::Shell;
 use jobdoctor::cli::{completions, man_pages, preset_pages};
+use jobdoctor::output::presets::{PresetEntry, list, presets};
+use jobdoctor::preset::Catalog;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+#[expect(clippy::disallowed_methods, reason = "a test is asked to bless through the environment")]
+fn blesses() -> bool {
+    std::env::var_os("JOBDOCTOR_BLESS").is_some()
+}
+
 fn compare(folder: &str, files: Vec<(String, Vec<u8>)>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-    #[expect(clippy::disallowed_methods, reason = "a test is asked to bless through the environment")]
-    let bless = std::env::var_os("JOBDOCTOR_BLESS").is_some();
-    if bless {
+    if blesses() {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).expect("the folder can be made");
         for (name, text) in &files {
@@ -50,4 +56,52 @@ fn manual_pages_are_up_to_date() {
 #[test]
 fn pages_of_the_presets_are_up_to_date() {
     compare("docs/presets", preset_pages().expect("every built-in preset is sound"));
+}
+
+/// What stands around the table in README.md.
+const TABLE: [&str; 2] = ["<!-- made from the presets: JOBDOCTOR_BLESS=1 -->\n", "<!-- end -->\n"];
+
+#[test]
+fn the_table_of_queues_in_the_readme_is_up_to_date() {
+    let _writing = WRITING.lock().unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = fs::read_to_string(&path).unwrap();
+    let (before, rest) = readme.split_once(TABLE[0]).expect("the beginning of the table");
+    let (table, after) = rest.split_once(TABLE[1]).expect("its end");
+    let made = table_of_queues();
+    if blesses() {
+        fs::write(&path, [before, TABLE[0], &made, TABLE[1], after].concat()).unwrap();
+    } else {
+        assert!(table == made, "the table of README.md is out of date: run the tests with JOBDOCTOR_BLESS=1");
+    }
+}
+
+fn table_of_queues() -> String {
+    let known = presets(&Catalog::built_in().unwrap()).unwrap();
+    // The words of `jobdoctor presets` for what shows life.
+    let signs = list(&known).rows.into_iter().map(|row| row[3].text.clone());
+    let rows = known.presets.iter().zip(signs).map(|(preset, signs)| {
+        let engines = match preset.engines.as_slice() {
+            [_, _] => "both",
+            [only] if only == "sqlite" => "SQLite",
+            _ => "Postgres",
+        };
+        format!("| `{}` | {} | {engines} | {signs} | {} |\n", preset.name, queue(preset), preset.proof)
+    });
+    let head = "| preset | queue | where | signs of life | proof |\n| --- | --- | --- | --- | --- |\n";
+    head.to_owned() + &rows.collect::<String>()
+}
+
+/// The queue's name as a link, its language, and what sets it apart from the others.
+fn queue(preset: &PresetEntry) -> String {
+    let (queue, _) = preset.title.split_once(": ").expect("a colon in the title");
+    let (name, language) = queue.split_at(queue.find(" (").unwrap_or(queue.len()));
+    let linked = preset.home.as_ref().map_or(name.to_owned(), |home| format!("[{name}]({home})"));
+    let only = match preset.can.as_slice() {
+        [_] => "; lists and advises",
+        [_, action] if action != "requeue" => "; lists and fails",
+        _ if !preset.detected => "; only when named",
+        _ => "",
+    };
+    format!("{linked}{language}{only}")
 }

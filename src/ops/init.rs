@@ -28,7 +28,7 @@ pub fn init(store: &dyn Store, limits: &Limits, place: &Place, create: bool) -> 
 /// Creates the ledger in the schema of a queue, or says what it would run.
 ///
 /// # Errors
-/// When the store cannot be written, or the ledger exists: nothing is ever replaced.
+/// When the store cannot be written, the ledger exists (nothing is ever replaced), or the queue's library would refuse it.
 pub fn init_ledger(store: &dyn Store, limits: &Limits, snapshot: Snapshot, create: bool) -> Result<Init, OpsError> {
     let spec = &snapshot.spec;
     let table = spec.tables.get(&spec.claim.lock_table);
@@ -37,6 +37,10 @@ pub fn init_ledger(store: &dyn Store, limits: &Limits, snapshot: Snapshot, creat
         let message = format!("there is a table {}.{} already", ledger.table.schema, ledger.table.name);
         let hint = "`jobdoctor check` says whether it can be used; nothing is ever replaced";
         return Err(StoreError::new(StoreErrorKind::Unfit, message).hint(hint).into());
+    }
+    if let Some(why) = &spec.no_ledger {
+        let message = format!("preset {} takes no ledger: {why}", spec.preset);
+        return Err(StoreError::new(StoreErrorKind::Unfit, message).hint("the journal keeps every run").into());
     }
     // An open snapshot would block the creation.
     drop(snapshot);

@@ -1,19 +1,33 @@
 //! The tables that the operator may have meant, for the errors that no queue or no such table was found.
 
 use crate::model::{Engine, Remedy};
-use crate::preset::{Place, SpecError, all_tables_sql, candidates, columns_of_tables, did_you_mean};
+use crate::preset::{
+    Catalog, Place, SpecError, all_tables_sql, candidates, columns_of_tables, did_you_mean, known, renamed, tables_of,
+    telling_columns,
+};
 use crate::store::{Reader, StoreError};
 
-/// Names the tables that look like a queue in the error that none was recognised, unless a table or the nearest preset is named.
-pub(super) fn with_candidates(
+/// Says more in the error that no queue was recognised: a known queue under other names, a product that is known and cannot be
+/// helped, else the tables that look like a queue; nothing where a table is named.
+pub(super) fn with_seen(
     mut error: SpecError,
     reader: &mut dyn Reader,
+    catalog: &Catalog,
     engine: Engine,
     place: &Place,
 ) -> SpecError {
-    if error.remedy == Some(Remedy::NameOrMap { has_nearest: false }) && place.table.is_none() {
-        // The error is worth more than these names, so that a query which fails changes nothing.
-        let columns = reader.texts(&columns_of_tables(engine)).unwrap_or_default();
+    let Some(Remedy::NameOrMap { has_nearest }) = error.remedy else { return error };
+    if place.table.is_some() {
+        return error;
+    }
+    // The error is worth more than these names, so that a query which fails changes nothing.
+    let columns = reader.texts(&columns_of_tables(engine, &telling_columns(catalog))).unwrap_or_default();
+    let tables = tables_of(&columns);
+    if let Some(product) = known(&tables) {
+        error.message = format!("no known queue was recognised; {product}");
+    } else if let Some(renamed) = renamed(catalog, engine, &tables) {
+        return renamed;
+    } else if !has_nearest {
         let tables = candidates(&columns);
         if !tables.is_empty() {
             error.message.push_str(&format!(". Tables that look like a queue: {}", tables.join(", ")));

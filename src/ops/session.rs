@@ -2,7 +2,7 @@
 
 use super::OpsError;
 use super::losses::CountLosses;
-use super::nearest_tables::{with_candidates, with_near_miss};
+use super::nearest_tables::{with_near_miss, with_seen};
 use super::progress::{Progress, Silent};
 use crate::model::{Cell, Engine, Timestamp};
 use crate::output::advice::UnfamiliarStates;
@@ -10,7 +10,7 @@ use crate::output::{self, advice};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{
     Catalog, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, QueueSpec, ResolveError, SpecError,
-    Table, Waits, WrittenAt, detect, detect_prefixed, resolve, resolve_waiting,
+    Table, Waits, WrittenAt, detect, resolve, resolve_waiting,
 };
 use crate::store::{Caution, Limits, Reader, Store, StoreError};
 use std::collections::BTreeSet;
@@ -113,14 +113,7 @@ impl Session<'_> {
             None => match detect(self.catalog, &live, self.place) {
                 Ok(preset) => preset,
                 Err(error) => {
-                    let prefixed = detect_prefixed::<StoreError>(self.catalog, &live, self.place, &mut |sql: &str| {
-                        reader.ask(sql)
-                    })?;
-                    return Err(match prefixed {
-                        Some(error) => error,
-                        None => with_candidates(error, reader.as_mut(), engine, self.place),
-                    }
-                    .into());
+                    return Err(with_seen(error, reader.as_mut(), self.catalog, engine, self.place).into());
                 }
             },
         };

@@ -3,9 +3,8 @@
 use super::SpecError;
 use super::catalog::{Catalog, Detect, Preset};
 use super::document::{ClaimFrom, Document};
-use super::ident::literal;
 use super::live::{LiveSchema, LiveTable};
-use super::probe::{Ask, Tables};
+use super::probe::Tables;
 use super::resolve::{Place, physical_tables};
 use crate::model::{Engine, Remedy};
 use std::collections::BTreeSet;
@@ -75,100 +74,7 @@ fn on_another_engine(catalog: &Catalog, live: &LiveSchema, place: &Place) -> Opt
         .iter()
         .filter_map(|wanted| Some(tables.get(&wanted.table)?.as_ref()?.name.as_str()))
         .collect();
-    Some(format!(
-        "the tables of {} are here ({}), but {}",
-        preset.name,
-        names.join(", "),
-        no_engine(preset, live.engine)
-    ))
-}
-
-fn no_engine(preset: &Preset, engine: Engine) -> String {
-    let known: Vec<&str> = preset.engines.iter().map(|engine| engine.name()).collect();
-    format!(
-        "preset {name} knows {} only, and this database is {engine}. jobdoctor can do nothing for them here; `jobdoctor \
-         presets show {name}` ends with the library's own remedy",
-        known.join(" and "),
-        name = preset.name
-    )
-}
-
-/// The error for a queue whose tables are here with a prefix before their names, where no queue was recognised. Only names of
-/// several words are searched: a table like `my_jobs` may belong to any program.
-///
-/// # Errors
-/// When a question fails.
-pub fn detect_prefixed<E>(
-    catalog: &Catalog,
-    live: &LiveSchema,
-    place: &Place,
-    ask: Ask<'_, E>,
-) -> Result<Option<SpecError>, E> {
-    if catalog.iter().any(|preset| preset.knows(live.engine) && fits(preset, live, place)) {
-        // Several were recognised, which `detect` reports.
-        return Ok(None);
-    }
-    for preset in catalog.iter().filter(|preset| preset.is_detectable()) {
-        let Ok(document) = preset.sketch(preset.engine_or_other(live.engine), &Default::default()) else {
-            continue;
-        };
-        let physical = |wanted: &Detect| {
-            let named = document.tables.iter().find(|(logical, _)| *logical == wanted.table);
-            named.map(|(_, name)| name.clone()).filter(|name| name.trim_start_matches('_').contains('_'))
-        };
-        let Some(names) = preset.detect.tables.iter().map(physical).collect::<Option<Vec<String>>>() else { continue };
-        let Some(sql) = are_there_with_a_prefix(live.engine, &names) else { continue };
-        if !ask(&sql)? {
-            continue;
-        }
-        let what_to_do = if preset.engines.contains(&live.engine) {
-            format!(
-                "preset {name} knows them without a prefix, and --table renames one table only. Make a mapping from \
-                 `jobdoctor presets show {name} --toml`, with your names in its [tables]",
-                name = preset.name
-            )
-        } else {
-            no_engine(preset, live.engine)
-        };
-        let message = format!(
-            "tables are here that are called like those of {} ({}), with a prefix; {what_to_do}",
-            preset.name,
-            names.join(", ")
-        );
-        return Ok(Some(SpecError::whole("detection", message)));
-    }
-    Ok(None)
-}
-
-/// A question for tables with these names behind one prefix, in one schema.
-fn are_there_with_a_prefix(engine: Engine, names: &[String]) -> Option<String> {
-    let (first, others) = names.split_first()?;
-    let (ends, length) = (literal(&format!("_{first}")), first.chars().count());
-    let others = others.iter().map(|other| match engine {
-        Engine::Postgres => format!(
-            " AND EXISTS (SELECT FROM pg_catalog.pg_class AS o WHERE o.relnamespace = c.relnamespace AND o.relkind = c.relkind \
-             AND o.relname::text = pg_catalog.left(c.relname::text, -{length}) || {})",
-            literal(other)
-        ),
-        Engine::Sqlite => format!(
-            " AND EXISTS (SELECT 1 FROM sqlite_schema AS o WHERE o.type = 'table' \
-             AND o.name = substr(c.name, 1, length(c.name) - {length}) || {})",
-            literal(other)
-        ),
-    });
-    let others: String = others.collect();
-    Some(match engine {
-        Engine::Postgres => format!(
-            "SELECT EXISTS (SELECT FROM pg_catalog.pg_class AS c WHERE c.relkind IN ('r', 'p') \
-             AND pg_catalog.right(c.relname::text, {}) = {ends}{others})",
-            length + 1
-        ),
-        Engine::Sqlite => format!(
-            "SELECT EXISTS (SELECT 1 FROM sqlite_schema AS c WHERE c.type = 'table' \
-             AND substr(c.name, -{}) = {ends}{others})",
-            length + 1
-        ),
-    })
+    Some(format!("the tables of {} are here ({}), but {}", preset.name, names.join(", "), preset.knows_no(live.engine)))
 }
 
 fn fits(preset: &Preset, live: &LiveSchema, place: &Place) -> bool {
@@ -204,6 +110,22 @@ fn out_of_reach(document: &Document, live: &LiveSchema, tables: &Tables<'_>) -> 
 }
 
 impl Preset {
+    /// That it does not know an engine, and what there is instead.
+    pub(super) fn knows_no(&self, engine: Engine) -> String {
+        let known: Vec<&str> = self.engines.iter().map(|engine| engine.name()).collect();
+        format!(
+            "preset {name} knows {} only, and this database is {engine}. jobdoctor can do nothing for them here; `jobdoctor \
+             presets show {name}` ends with the library's own remedy",
+            known.join(" and "),
+            name = self.name
+        )
+    }
+
+    /// The names of the columns that tell it.
+    pub(super) fn telling_columns(&self) -> impl Iterator<Item = &String> {
+        self.detect.tables.iter().flat_map(|wanted| &wanted.columns).flatten()
+    }
+
     /// Refuses tables that lack a column which [detect] asks for and the document does not call optional: the preset fits none
     /// of them when it is named either.
     pub(super) fn columns_are_there(&self, document: &Document, tables: &Tables<'_>) -> Result<(), SpecError> {

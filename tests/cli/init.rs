@@ -67,3 +67,14 @@ fn a_table_beside_what_is_there() {
     assert_eq!(doctor.rows("queue.db", "SELECT count(*) FROM tasks"), ["0"]);
     doctor.run(&["stale", "--db", "queue.db", "--preset", "lease", "--table", "tasks"]).exits(0);
 }
+
+#[test]
+fn no_ledger_where_the_library_would_refuse_its_table() {
+    let doctor = Doctor::new();
+    doctor.sql("queue.db", include_str!("../../fixtures/schemas/litequeue/sqlite/0.14.sql"));
+    let ran = fails(&doctor, &["init", "--ledger", "--db", "queue.db"], 78);
+    assert!(ran.stderr.contains("preset litequeue takes no ledger: litequeue opens no file"), "{}", ran.stderr);
+    assert_eq!(doctor.rows("queue.db", "SELECT name FROM sqlite_schema WHERE type = 'table'"), ["Queue"]);
+    let said = doctor.run(&["check", "--db", "queue.db"]).exits(0).stdout;
+    assert!(said.contains("ledger: litequeue opens no file") && !said.contains("init --ledger"), "{said}");
+}

@@ -9,7 +9,7 @@ use rusqlite::types::Value;
 use std::fs;
 
 const NUMBERS: [&str; 5] = ["epoch s", "epoch ms", "epoch us", "epoch ns", "epoch s float"];
-const TEXTS: [&str; 10] = [
+const TEXTS: [&str; 11] = [
     "text YYYY-MM-DDTHH:MM:SS[.ffffff]+HH:MM",
     "text YYYY-MM-DD HH:MM:SS+00:00",
     "text YYYY-MM-DD HH:MM:SS",
@@ -18,6 +18,7 @@ const TEXTS: [&str; 10] = [
     "text YYYY-MM-DDTHH:MM:SS.ffffffZ",
     "text YYYY-MM-DD HH:MM:SS[.ffffff]",
     "text YYYY-MM-DD HH:MM:SS[.f-fff][Z]",
+    "text YYYY-MM-DDTHH:MM:SS[.fff-fffffffff]+00:00",
     "text YYYY-MM-DDTHH:MM:SS[.f-fff]Z",
     "text YYYY-MM-DD HH:MM:SS[.ffffff] Europe/Paris",
 ];

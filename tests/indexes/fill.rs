@@ -116,6 +116,21 @@ const FILLS: &[Fill] = &[
         session: "",
     },
     Fill {
+        queue: "apalis",
+        sql: "INSERT INTO apalis.workers (id, worker_type, storage_name, last_seen)
+            SELECT 'w' || n, 'mail', 'storage', now() - interval '5 hours' FROM generate_series(0, 9) AS n;
+            INSERT INTO apalis.jobs (job, id, job_type, status, done_at) SELECT '{}', 'J' || n, 'mail', 'Done', now() FROM :others;
+            INSERT INTO apalis.jobs (job, id, job_type, status, lock_at, lock_by)
+            SELECT '{}', 'J' || n, 'mail', 'Running', now() - interval '5 hours', 'w' || n % 10 FROM :claims",
+        session: "",
+    },
+    Fill {
+        queue: "fang",
+        sql: "INSERT INTO fang_tasks (metadata, state) SELECT '{}', 'finished' FROM :others;
+            INSERT INTO fang_tasks (metadata, state, updated_at) SELECT '{}', 'in_progress', now() - interval '5 hours' FROM :claims",
+        session: "",
+    },
+    Fill {
         queue: "delayed-job",
         sql: "INSERT INTO delayed_jobs (handler, run_at) SELECT '--- x', timezone('UTC', now()) FROM :others;
             INSERT INTO delayed_jobs (handler, run_at, locked_at, locked_by)
@@ -175,6 +190,20 @@ const FILLS: &[Fill] = &[
             SELECT 'main', n, 't', n, 'j', 1795000000000, 'ACQUIRED', 'CRON', 1790000000000 FROM :claims;
             INSERT INTO qrtz_fired_triggers SELECT 'main', n, n, 't', 'web1', 1795000000000, 1795000000000, 5, 'ACQUIRED', NULL, NULL, false, false
             FROM :claims",
+        session: "",
+    },
+    Fill {
+        queue: "goqite",
+        sql: "INSERT INTO goqite (queue, body) SELECT 'mail', '' FROM :others;
+            INSERT INTO goqite (queue, body, timeout, received) SELECT 'mail', '', now() - interval '5 hours', 3 FROM :claims",
+        session: "",
+    },
+    Fill {
+        queue: "n8n",
+        sql: r#"INSERT INTO execution_entity (id, finished, mode, status, "workflowId", "startedAt", "stoppedAt")
+            SELECT n, true, 'trigger', 'success', 'w1', now() - interval '1 day', now() - interval '1 day' FROM :others;
+            INSERT INTO execution_entity (id, finished, mode, status, "workflowId", "startedAt")
+            SELECT n, false, 'trigger', 'running', 'w1', now() - interval '5 hours' FROM :claims"#,
         session: "",
     },
 ];

@@ -3,6 +3,7 @@
 
 use super::fill::fill;
 use super::{ReadsAll, SIMPLE, differences, named};
+use crate::queues::rights::words;
 use crate::queues::tables::{Tables, all, tables};
 use crate::support::doctor::{CATALOG, limits};
 use crate::support::postgres::{Cluster, TestDatabase};
@@ -25,7 +26,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 /// The statements that read a whole table.
-const KNOWN: [ReadsAll; 7] = [
+const KNOWN: [ReadsAll; 9] = [
     ReadsAll { queue: "", statement: "count by state", why: "it counts every row; only `stats` sends it" },
     ReadsAll {
         queue: "",
@@ -37,6 +38,11 @@ const KNOWN: [ReadsAll; 7] = [
         queue: "lease",
         statement: "finished",
         why: "no index on finished_at; the newest runs have a time limit of their own",
+    },
+    ReadsAll {
+        queue: "apalis",
+        statement: "finished",
+        why: "no index on done_at; the newest runs have a time limit of their own",
     },
     ReadsAll {
         queue: "oban",
@@ -54,6 +60,11 @@ const KNOWN: [ReadsAll; 7] = [
         why: "it goes backwards through the index on finished_at and ends at its LIMIT",
     },
     ReadsAll {
+        queue: "goqite",
+        statement: "",
+        why: "every row has a timeout, and no index tells those that were received; the library deletes what was handled",
+    },
+    ReadsAll {
         queue: "graphile-worker",
         statement: "check queue_without_job",
         why: "the library has no index on job_queue_id; only `check` asks it",
@@ -64,13 +75,15 @@ const KNOWN: [ReadsAll; 7] = [
 const MANY: f32 = 5_000.0;
 /// What stands before a statement that is explained.
 const EXPLAIN: &str = "EXPLAIN ";
+/// The version of tables that no library has.
+const OWN: &str = "own";
 /// How the sessions of jobdoctor are called here.
 const NAME: &str = "jobdoctor indexes";
 
 #[test]
 fn where_check_finds_an_index_no_statement_reads_the_whole_table() {
     let cluster = logging();
-    let own = |queue: &str, sql: String| Tables { queue: queue.to_owned(), version: "own".to_owned(), sql };
+    let own = |queue: &str, sql: String| Tables { queue: queue.to_owned(), version: OWN.to_owned(), sql };
     let lease = ops::reference_schema(Engine::Postgres, &Place::default()).join(";\n");
     let mut stages = all();
     stages.extend([own("lease", lease), own("simple", SIMPLE.to_owned())]);
@@ -133,6 +146,7 @@ fn logging() -> &'static Cluster {
 struct Stage<'a> {
     cluster: &'a Cluster,
     queue: &'a str,
+    place: Place,
     database: TestDatabase,
     store: Box<dyn Store>,
     limits: Limits,
@@ -162,16 +176,18 @@ impl<'a> Stage<'a> {
         run(&mut worker, session);
         let store = open(&Address::parse(&database.url(), &Surroundings::default()).unwrap());
         let limits = Limits { application_name: NAME.to_owned(), ..limits() };
-        Stage { cluster, queue: &tables.queue, database, store, limits, _worker: worker }
+        let said = if tables.version == OWN { Vec::new() } else { words(tables, &["option"]) };
+        let option = |word: &String| word.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let place = Place { options: said.iter().filter_map(option).collect(), ..Place::default() };
+        Stage { cluster, queue: &tables.queue, place, database, store, limits, _worker: worker }
     }
 
     fn snapshot(&self) -> Snapshot {
-        let place = Place::default();
         let session = Session {
             store: &*self.store,
             catalog: &CATALOG,
             preset: Some(self.queue),
-            place: &place,
+            place: &self.place,
             limits: &self.limits,
             target: None,
         };

@@ -36,8 +36,8 @@ impl Application {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.interpreter.command();
-        command.arg(&self.script).args(arguments).current_dir(self.home.path());
+        let mut command = self.interpreter.script(&self.script);
+        command.args(arguments).current_dir(self.home.path());
         self.database.tell(&mut command);
         command
     }

@@ -19,10 +19,14 @@ pub(super) enum Runtime {
     Python(u32, u32),
     /// The Node and the packages of `fixtures/live/node`; which package the application shall load.
     Node(&'static str),
+    /// The same, with the SQLite driver of `fixtures/live/node`.
+    NodeSqlite(&'static str),
     /// The system's own Ruby, with these libraries.
     Ruby(&'static [&'static str]),
     /// The system's own PHP, with these of its packages.
     Php(&'static [&'static str]),
+    /// None: cargo compiles the application's `app.rs` to a program called NAME-live, after its directory.
+    Cargo,
 }
 
 /// The program that runs scripts, and what it needs in its environment.
@@ -33,7 +37,16 @@ pub(super) struct Interpreter {
 }
 
 impl Interpreter {
-    pub(super) fn command(&self) -> Command {
+    /// Runs a script; what was compiled from one runs by itself.
+    pub(super) fn script(&self, script: &Path) -> Command {
+        let mut command = self.command();
+        if script.extension().is_none_or(|extension| extension != "rs") {
+            command.arg(script);
+        }
+        command
+    }
+
+    fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
@@ -45,7 +58,7 @@ pub(super) fn interpreter(application: &Path, runtime: Runtime) -> Option<Interp
     type Made = Arc<OnceLock<Result<Interpreter, String>>>;
     static MADE: Mutex<Option<HashMap<PathBuf, Made>>> = Mutex::new(None);
     let directory = match runtime {
-        Runtime::Node(_) => application.with_file_name("node"),
+        Runtime::Node(_) | Runtime::NodeSqlite(_) => application.with_file_name("node"),
         _ => application.to_owned(),
     };
     let made = {
@@ -54,10 +67,14 @@ pub(super) fn interpreter(application: &Path, runtime: Runtime) -> Option<Interp
         Arc::clone(all.entry(directory.clone()).or_default())
     };
     let name = application.file_name().expect("its name").to_string_lossy();
-    match made.get_or_init(|| prepare(&directory, runtime)) {
-        Ok(interpreter) => {
-            let mut interpreter = interpreter.clone();
-            if let Runtime::Node(package) = runtime {
+    let made = made.get_or_init(|| prepare(&directory, runtime)).clone();
+    let made = match runtime {
+        Runtime::NodeSqlite(_) => made.and_then(|node| sqlite_driver(&node).map(|()| node)),
+        _ => made,
+    };
+    match made {
+        Ok(mut interpreter) => {
+            if let Runtime::Node(package) | Runtime::NodeSqlite(package) = runtime {
                 interpreter.environment.push(("LIVE_PACKAGE", package.to_owned()));
             }
             Some(interpreter)
@@ -83,10 +100,18 @@ fn prepare(source: &Path, runtime: Runtime) -> Result<Interpreter, String> {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("live-{name}"));
     match runtime {
         Runtime::Python(major, minor) => python(source, &place, (major, minor)),
-        Runtime::Node(_) => node(source, &place),
+        Runtime::Node(_) | Runtime::NodeSqlite(_) => node(source, &place),
         Runtime::Ruby(libraries) => ruby(libraries),
         Runtime::Php(packages) => php(packages),
+        Runtime::Cargo => cargo(source, &place, &name),
     }
+}
+
+fn cargo(source: &Path, place: &Path, name: &str) -> Result<Interpreter, String> {
+    let mut build = Command::new("cargo");
+    build.args(["build", "--quiet", "--locked", "--manifest-path"]).arg(source.join("Cargo.toml"));
+    runs_within(build.arg("--target-dir").arg(place), PATIENCE * 6)?;
+    Ok(Interpreter { program: place.join("debug").join(format!("{name}-live")), environment: Vec::new() })
 }
 
 fn python(source: &Path, place: &Path, oldest: (u32, u32)) -> Result<Interpreter, String> {
@@ -141,13 +166,30 @@ fn node(source: &Path, place: &Path) -> Result<Interpreter, String> {
         for file in &files {
             fs::copy(file, place.join(file.file_name().unwrap_or_default())).map_err(|error| error.to_string())?;
         }
-        // No package needs a script of its own to be run.
+        // Only the SQLite driver needs a script of its own to be run: see below.
         let arguments = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"];
         runs(Command::new("npm").args(arguments).current_dir(place))
     })?;
     let program = if fits(&bundled).is_ok() { bundled } else { PathBuf::from("node") };
     let modules = place.join("node_modules").to_string_lossy().into_owned();
     Ok(Interpreter { program, environment: vec![("NODE_PATH", modules)] })
+}
+
+/// Its binary is fetched, or compiled with the headers that the bundled Node brings: the one package in C++ here, so that the
+/// others do without a compiler.
+fn sqlite_driver(node: &Interpreter) -> Result<(), String> {
+    static BUILT: OnceLock<Result<(), String>> = OnceLock::new();
+    let loads = || runs(node.command().args(["-e", "require('better-sqlite3')(':memory:')"]));
+    let build = || {
+        let modules = node.environment.iter().find(|(name, _)| *name == "NODE_PATH");
+        let (_, modules) = modules.ok_or("no packages")?;
+        let script =
+            "home=${0%/bin/node}; [ \"$home\" = node ] || export PATH=\"$home/bin:$PATH\" npm_config_nodedir=\"$home\"
+                      exec npm rebuild better-sqlite3";
+        runs(Command::new("sh").args(["-c", script]).arg(&node.program).current_dir(modules))?;
+        loads()
+    };
+    BUILT.get_or_init(|| loads().or_else(|_| build())).clone()
 }
 
 fn ruby(libraries: &[&str]) -> Result<Interpreter, String> {
@@ -200,6 +242,10 @@ fn once(
 
 /// Runs a command for as long as we have patience.
 fn runs(command: &mut Command) -> Result<(), String> {
+    runs_within(command, PATIENCE)
+}
+
+fn runs_within(command: &mut Command, patience: Duration) -> Result<(), String> {
     let name = format!("{command:?}");
     let errors = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
     let stderr = errors.reopen().map_err(|error| error.to_string())?;
@@ -209,7 +255,7 @@ fn runs(command: &mut Command) -> Result<(), String> {
         .stderr(stderr)
         .spawn()
         .map_err(|error| format!("{name}: {error}"))?;
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + patience;
     loop {
         match child.try_wait().map_err(|error| error.to_string())? {
             Some(status) if status.success() => return Ok(()),
@@ -220,7 +266,7 @@ fn runs(command: &mut Command) -> Result<(), String> {
             None if Instant::now() > until => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(format!("{name}: not done within {} s", PATIENCE.as_secs()));
+                return Err(format!("{name}: not done within {} s", patience.as_secs()));
             }
             None => std::thread::sleep(Duration::from_millis(50)),
         }

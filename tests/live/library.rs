@@ -28,7 +28,7 @@ pub(super) struct Library {
     pub(super) options: &'static [&'static str],
     /// Makes the claim of a job (`$1`, its id as text) old, where no heartbeat does.
     pub(super) age: Option<&'static str>,
-    /// How long the jobs must then have been silent, in seconds.
+    /// How long the jobs must then have been silent, in seconds; 0 where their claim has no time.
     pub(super) silence: f64,
     /// The rule that finds them.
     pub(super) rule: &'static str,
@@ -36,7 +36,7 @@ pub(super) struct Library {
     pub(super) owner: &'static str,
     /// Whether that name gives away the process, and how.
     pub(super) names: fn(owner: &str, process: u32) -> bool,
-    /// Attempts of a running first run, and of the job after the reclaim.
+    /// Attempts of a running first run, and of the job after the reclaim; or [`NO_COUNTER`].
     pub(super) attempts: (i64, i64),
     /// All of the row of job `$1` that no living worker changes while the job runs, as text.
     pub(super) row: &'static str,
@@ -55,6 +55,9 @@ pub(super) struct Library {
     /// The library's own rescue, where it does what jobdoctor should do.
     pub(super) rescue: Option<Rescue>,
 }
+
+/// The attempts of a library that counts none.
+pub(super) const NO_COUNTER: (i64, i64) = (-1, -1);
 
 /// What the library itself does about a job whose worker has died.
 pub(super) struct Rescue {

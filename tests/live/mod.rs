@@ -7,7 +7,6 @@ mod database;
 mod delayed_job;
 mod environment;
 mod graphile_worker;
-mod laravel;
 mod later;
 mod library;
 mod looks;

@@ -18,7 +18,7 @@ const ZONES: [&str; 8] = [
     "Antarctica/Troll",
 ];
 const PLAIN: [&str; 6] = ["native", "epoch s", "epoch ms", "epoch us", "epoch ns", "epoch s float"];
-const FRACTIONS: [&str; 5] = ["", ".fff", ".ffffff", "[.ffffff]", "[.f-fff]"];
+const FRACTIONS: [&str; 6] = ["", ".fff", ".ffffff", "[.ffffff]", "[.f-fff]", "[.fff-fffffffff]"];
 
 /// Instants at which zones change their offset, or where a range ends: 1970, the ends of the text years and of 64-bit
 /// nanoseconds, a spring and an autumn in Paris, the day that Samoa skipped.
@@ -376,6 +376,7 @@ fn text_is_written_byte_for_byte() {
         ("[.ffffff]", ["", ".500000", ".000007"]),
         ("[.f-fff]", ["", ".5", ""]),
         ("[.f-fff]Z", ["Z", ".5Z", "Z"]),
+        ("[.fff-fffffffff]+00:00", ["+00:00", ".500+00:00", ".000007+00:00"]),
         ("[.ffffff][Z]", ["Z", ".500000Z", ".000007Z"]),
     ] {
         let encodings = one(&format!("text YYYY-MM-DDTHH:MM:SS{end}"));
@@ -423,6 +424,14 @@ fn text_is_read_strictly() {
     assert!(six.decode(&text("2026-02-03 04:05:06.500000")).at().is_some());
     for unfit in ["2026-02-03 04:05:06.000000", "2026-02-03 04:05:06.5", "2026-02-03 04:05:06.5000000"] {
         assert!(six.decode(&text(unfit)).at().is_none(), "{unfit}");
+    }
+    let groups = one("text YYYY-MM-DD HH:MM:SS[.fff-fffffffff]");
+    for (digits, micros) in [("", 0), (".500", 500_000), (".000007", 7), (".123456789", 123_456)] {
+        let read = groups.decode(&text(&format!("2026-02-03 04:05:06{digits}"))).at().map(|at| at.micros() % 1_000_000);
+        assert_eq!(read, Some(micros), "{digits}");
+    }
+    for unfit in [".5", ".500000", ".000", ".123456000", ".1234567891"] {
+        assert!(groups.decode(&text(&format!("2026-02-03 04:05:06{unfit}"))).at().is_none(), "{unfit}");
     }
     assert_eq!(why(&six, &text("9999-12-31 23:59:59")), "is out of range");
 }

@@ -39,24 +39,6 @@ fn is_recognised(tables: &Tables, ran: &Ran) {
     assert_eq!(ran.json()["target"]["preset"], tables.queue.as_str(), "{place}");
 }
 
-/// The newest version of each queue beside the newest of the next.
-#[test]
-fn two_queues_in_one_database_are_refused_with_both_names() {
-    let mut newest: Vec<_> = all();
-    newest.reverse();
-    newest.dedup_by(|one, other| one.queue == other.queue);
-    for pair in newest.windows(2) {
-        let [one, other] = pair else { unreachable!() };
-        let database = fresh();
-        one.make(&database);
-        other.make(&database);
-        let said = refused(&database);
-        assert!(said.contains(&format!("more than one queue lives here: {}, {}", other.queue, one.queue)), "{said}");
-        let named = Doctor::new().run(&["stale", "--older", "1h", "--db", &database.url(), "--preset", &one.queue]);
-        assert_eq!(named.code, 0, "{}: {}", one.queue, named.stderr);
-    }
-}
-
 #[test]
 fn a_version_that_nobody_knows_is_refused_with_what_was_seen_and_expected() {
     let database = tables("oban", "elixir-v14").made();

@@ -27,7 +27,8 @@ fn the_index_that_check_proposes_can_be_made_and_is_what_it_asked_for() {
         if before["severity"] == "ok" {
             continue;
         }
-        let statement = before["fix"].as_str().unwrap();
+        // No index helps where a claim is told by an expression over several tables.
+        let Some(statement) = before["fix"].as_str() else { continue };
         let whole = "CREATE INDEX CONCURRENTLY ";
         assert!(statement.starts_with(whole) || statement.contains(" ON ONLY "), "{place}: {statement}");
         for statement in statement.split("; ") {

@@ -6,6 +6,7 @@ mod held;
 mod ids;
 mod indexes;
 mod look_alikes;
+mod matrix;
 mod options;
 pub(crate) mod rights;
 mod row_security;

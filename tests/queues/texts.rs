@@ -23,13 +23,16 @@ fn fails(queue: &str, version: &str) -> Option<&'static str> {
     })
 }
 
+/// Their payload is in bytes, or empty here. That of n8n is in another table.
+const NO_TEXT: [&str; 3] = ["pgqueuer", "pg-boss", "goqite"];
+
 #[test]
 fn every_queue_shows_its_payload_and_its_last_error() {
     let mut shown_at_all = 0;
     for tables in all() {
         let (queue, place) = (tables.queue.as_str(), format!("{} {}", tables.queue, tables.version));
         let database = tables.made();
-        if orphan(&tables, &database).is_err() {
+        if orphan(&tables, &database).is_err() || ["django-q", "n8n"].contains(&queue) {
             continue;
         }
         let (doctor, url) = (Doctor::new(), database.url());
@@ -50,7 +53,7 @@ fn every_queue_shows_its_payload_and_its_last_error() {
         database.client().batch_execute(error.unwrap_or_default()).unwrap();
         let (plain, asked) = (job(&[]), job(&["--payload"]));
         assert_eq!((&plain["payload"], &asked["payload_left_out_bytes"]), (&Value::Null, &0.into()), "{place}");
-        assert!(asked["payload"].is_string() || queue == "pgqueuer" || queue == "pg-boss", "{place}: {asked:#}");
+        assert!(asked["payload"].is_string() || NO_TEXT.contains(&queue), "{place}: {asked:#}");
         let says = plain["last_error"].as_str().unwrap_or_default();
         assert_eq!(says.contains("boom"), error.is_some(), "{place}: {plain:#}");
         assert!(!says.contains("old"), "{place}: {plain:#}");

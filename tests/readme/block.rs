@@ -2,6 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// Held by a test that writes pages: README.md is written by two.
+pub(crate) static WRITING: Mutex<()> = Mutex::new(());
 
 /// The pages that are written by hand for whoever runs the program.
 pub(super) const PAGES: [&str; 17] = [

@@ -3,7 +3,6 @@
 use super::block::{PAGES, pages, text, text_of};
 use jobdoctor::cli::{VARIABLES, command};
 use jobdoctor::output::SCHEMA_NAMES;
-use jobdoctor::preset::Catalog;
 use jobdoctor::store::FRAMEWORK_WORDS;
 use std::collections::BTreeSet;
 use std::fs;
@@ -78,7 +77,7 @@ fn every_key_of_the_config_file_is_there_and_no_other() {
 }
 
 #[test]
-fn every_command_document_and_queue_is_there() {
+fn every_command_and_document_is_there() {
     let pages = pages();
     for command in command().get_subcommands() {
         let name = command.get_name();
@@ -88,13 +87,6 @@ fn every_command_document_and_queue_is_there() {
     for name in SCHEMA_NAMES {
         assert!(pages.contains(&format!("`jobdoctor.{name}/v1`")), "document {name} is not named");
     }
-    let catalog = Catalog::built_in().expect("the presets");
-    let presets: BTreeSet<String> = catalog.iter().map(|preset| preset.name.clone()).collect();
-    let section = section("The queues it knows");
-    let named = first_column(&section);
-    assert_eq!(named.intersection(&presets).count(), presets.len(), "{named:?} lacks some of {presets:?}");
-    // The page of each says the versions; it is made from the preset.
-    assert!(section.contains("docs/presets/README.md"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::Stage;
 use super::changes::Rows;
 use super::database::{Database, Databases};
 use super::scene::Scene;
-use super::times::span;
+use super::times::{span, without_moments};
 use crate::support::doctor::limits;
 use jobdoctor::model::{Action, parse_duration};
 use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, Selection, Session};
@@ -108,7 +108,7 @@ pub fn play(databases: &mut Databases, catalog: &Catalog, stage: &Stage, scene: 
         lines.extend(last.changes(&now, &scene.text).into_iter().map(|line| format!("  {line}")));
         last = now;
     }
-    End { told: lines.join("\n") + "\n", differences: differences(scene, &found) }
+    End { told: without_moments(&(lines.join("\n") + "\n")), differences: differences(scene, &found) }
 }
 
 /// Everything that is there before jobdoctor looks: rows, other sessions, and somebody who listens.

@@ -2,7 +2,9 @@
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use regex_lite::Regex;
 use serde_json::{Number, Value};
+use std::sync::LazyLock;
 
 /// What an epoch counts, and how many of it are in a second.
 const UNITS: [(&str, f64); 4] = [("s", 1.0), ("ms", 1e3), ("us", 1e6), ("ns", 1e9)];
@@ -109,4 +111,18 @@ pub fn span(seconds: u64) -> Option<String> {
         5370..171_000 => format!("{}h", (seconds + 1800) / 3600),
         _ => format!("{}d", (seconds + 43_200) / 86_400),
     })
+}
+
+/// Words about an instant that differ from run to run: how far ahead it is, a number that is no time, and the instant in a
+/// signature of Django's.
+pub fn without_moments(text: &str) -> String {
+    static MOMENTS: LazyLock<[(Regex, &str); 3]> = LazyLock::new(|| {
+        [
+            (r"is [0-9a-z ]+ ahead of the database's clock: [0-9T:.Z-]+", "is ahead of the database's clock"),
+            (r"`[0-9]{10}\.[0-9]+`", "`(a number)`"),
+            (r"lC4:[0-9A-Za-z]{6}:", "lC4:(signed):"),
+        ]
+        .map(|(pattern, instead)| (Regex::new(pattern).unwrap(), instead))
+    });
+    MOMENTS.iter().fold(text.to_owned(), |text, (pattern, instead)| pattern.replace_all(&text, *instead).into_owned())
 }

@@ -215,7 +215,7 @@ fn check_knows_what_waiting_actions_write() {
         shop.doctor.run(&["check", "--config", "config.toml", "--target", "scheduler", "--db", url]).exits(code).stderr
     };
     let denied = check(&url, 77);
-    assert!(denied.contains("approved_at") && denied.contains("GRANT UPDATE (approved_at)"), "{denied}");
+    assert!(denied.contains("approved_at") && denied.contains("GRANT UPDATE (\"approved_at\")"), "{denied}");
     shop.sql(&format!("GRANT UPDATE (approved_at) ON scheduled_jobs TO {role}"));
     check(&url, 0);
     shop.sql(&format!(

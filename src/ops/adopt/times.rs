@@ -81,7 +81,7 @@ fn candidates(values: &[&Cell]) -> Vec<String> {
     }
     let mut patterns = Vec::new();
     for end in ["", "Z", "+00:00", "+HH:MM"] {
-        for fraction in ["", ".fff", ".ffffff", "[.ffffff]", "[.f-fff]"] {
+        for fraction in ["", ".fff", ".ffffff", "[.ffffff]", "[.f-fff]", "[.fff-fffffffff]"] {
             for separator in [" ", "T"] {
                 patterns.push(format!("text YYYY-MM-DD{separator}HH:MM:SS{fraction}{end}"));
             }

@@ -49,7 +49,7 @@ pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting:
                     jobs.name,
                     missing.join(", ")
                 ),
-                format!("GRANT UPDATE ({}) ON {} TO {role}", missing.join(", "), name(spec, jobs)),
+                format!("GRANT UPDATE ({}) ON {} TO {role}", columns(&missing), name(spec, jobs)),
             );
         } else {
             findings.ok("update_jobs", format!("this role may write what an action writes to table {}", jobs.name));
@@ -99,11 +99,16 @@ pub(super) fn rights(findings: &mut Findings, snapshot: &Snapshot, with_waiting:
             ),
             format!(
                 "GRANT UPDATE ({}) ON {} TO {role}",
-                spec.owner.row.as_ref().map_or("", |row| row.key.name.as_str()),
+                spec.owner.row.as_ref().map_or_else(String::new, |row| quoted(&row.key.name)),
                 name(spec, owners)
             ),
         );
     }
+}
+
+/// Columns as a GRANT takes them: names with capitals need their quotes.
+fn columns(names: &[&str]) -> String {
+    names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
 }
 
 fn assignments(moved: &ActionSpec) -> impl Iterator<Item = &str> {

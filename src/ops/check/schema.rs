@@ -113,7 +113,8 @@ pub(super) fn claims_table(snapshot: &Snapshot) -> Option<&LiveTable> {
 /// Checks that the ledger takes rows, if there is one. A queue needs none.
 pub(super) fn ledger(findings: &mut Findings, snapshot: &Snapshot) {
     let Some(ledger) = &snapshot.spec.ledger else {
-        return findings.ok("ledger", advice::NO_LEDGER.to_owned());
+        let why = snapshot.spec.no_ledger.clone();
+        return findings.ok("ledger", why.unwrap_or_else(|| advice::NO_LEDGER.to_owned()));
     };
     let (schema, name) = (&ledger.table.schema, &ledger.table.name);
     if !ledger.lacks.is_empty() {

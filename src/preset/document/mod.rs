@@ -43,6 +43,8 @@ pub(crate) struct Document {
     pub(crate) cautions: Vec<(String, String)>,
     pub(crate) show: Vec<(String, Written)>,
     pub(crate) advice: Option<AdviceDoc>,
+    /// Why there can be no ledger beside these tables.
+    pub(crate) no_ledger: Option<String>,
     /// What becomes of columns that actions set to expressions, in plain words.
     pub(crate) words: Vec<(String, String)>,
 }
@@ -97,6 +99,7 @@ impl Document {
             cautions: root.named("caution")?,
             show: root.named("show")?,
             advice: root.get("advice")?,
+            no_ledger: root.text("no_ledger")?,
             words: root.named("words")?,
         };
         root.finish()?;

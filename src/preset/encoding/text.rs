@@ -4,17 +4,18 @@ use jiff::SignedDuration;
 use jiff::civil::{DateTime, datetime};
 use std::fmt;
 
-const ALLOWED: &str = "`YYYY-MM-DD`, a space or `T`, `HH:MM:SS`, then `.fff`, `.ffffff`, `[.ffffff]`, `[.f-fff]` or \
-                       nothing, then `Z`, `[Z]`, `+00:00`, `+HH:MM` or nothing, then a space and a zone name or nothing";
+const ALLOWED: &str = "`YYYY-MM-DD`, a space or `T`, `HH:MM:SS`, then `.fff`, `.ffffff`, `[.ffffff]`, `[.f-fff]`, \
+                       `[.fff-fffffffff]` or nothing, then `Z`, `[Z]`, `+00:00`, `+HH:MM` or nothing, then a space and a zone name or nothing";
 
 const DATE: &str = "YYYY-MM-DD";
 const TIME: &str = "HH:MM:SS";
 const SEPARATORS: [(&str, char); 2] = [(" ", ' '), ("T", 'T')];
-const FRACTIONS: [(&str, Fraction); 5] = [
+const FRACTIONS: [(&str, Fraction); 6] = [
     (".ffffff", Fraction::Six),
     (".fff", Fraction::Three),
     ("[.ffffff]", Fraction::SixOrNone),
     ("[.f-fff]", Fraction::UpToThree),
+    ("[.fff-fffffffff]", Fraction::Groups),
     ("", Fraction::None),
 ];
 const SUFFIXES: [(&str, Suffix); 5] = [
@@ -29,7 +30,7 @@ const LARGEST_OFFSET: i64 = 86_400;
 
 /// The one exact shape of a text time, such as `YYYY-MM-DD HH:MM:SS[.f-fff]`, in UTC unless it ends in a zone name.
 ///
-/// It spells the years 0001 to 9999, and precision from a second to a microsecond.
+/// It spells the years 0001 to 9999, and precision from a second to a microsecond; of nanoseconds only the reading knows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextPattern {
     separator: char,
@@ -51,6 +52,8 @@ pub enum Fraction {
     SixOrNone,
     /// Milliseconds without trailing zeros; absent when zero.
     UpToThree,
+    /// Three, six or nine digits, as few as say it; absent when zero. Rust's chrono writes RFC 3339 so.
+    Groups,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,14 +170,18 @@ impl TextPattern {
 
     fn body(&self, wall: DateTime) -> String {
         let seconds = self.whole_seconds(wall);
-        let micros = wall.subsec_nanosecond() / 1000;
+        let nanos = wall.subsec_nanosecond();
+        let micros = nanos / 1000;
         let millis = micros / 1000;
         match self.fraction {
             Fraction::Three => format!("{seconds}.{millis:03}"),
             Fraction::UpToThree if millis > 0 => format!("{seconds}.{millis:03}").trim_end_matches('0').to_owned(),
             Fraction::Six => format!("{seconds}.{micros:06}"),
             Fraction::SixOrNone if micros > 0 => format!("{seconds}.{micros:06}"),
-            Fraction::None | Fraction::SixOrNone | Fraction::UpToThree => seconds,
+            Fraction::Groups if nanos % 1000 > 0 => format!("{seconds}.{nanos:09}"),
+            Fraction::Groups if micros % 1000 > 0 => format!("{seconds}.{micros:06}"),
+            Fraction::Groups if millis > 0 => format!("{seconds}.{millis:03}"),
+            Fraction::None | Fraction::SixOrNone | Fraction::UpToThree | Fraction::Groups => seconds,
         }
     }
 }
@@ -208,7 +215,7 @@ fn without_offset(text: &str) -> Option<(&str, i64)> {
     }
 }
 
-/// The date and time at the places all patterns share, with up to six digits after a point. `None` for what is no
+/// The date and time at the places all patterns share, with up to nine digits after a point. `None` for what is no
 /// number, not on the calendar (30 February, 24:00, a leap second), or in the year 0.
 fn fields(body: &str) -> Option<DateTime> {
     let (head, digits) = body.split_once('.').unwrap_or((body, "0"));

@@ -74,6 +74,8 @@ pub struct QueueSpec {
     pub row: Vec<Column>,
     /// The ledger in the schema of the tables, if there is one.
     pub ledger: Option<LedgerSpec>,
+    /// Why there can be none: a library that refuses a database with other tables than its own, say.
+    pub no_ledger: Option<String>,
 }
 
 impl QueueSpec {

@@ -255,6 +255,7 @@ impl<'a> Binder<'a> {
                 .collect::<Result<_, SpecError>>()?,
             row: self.row(),
             ledger: self.ledger(),
+            no_ledger: self.document.no_ledger.clone(),
         })
     }
 }

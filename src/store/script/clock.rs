@@ -60,6 +60,7 @@ fn postgres_text(pattern: &TextPattern) -> Result<String, String> {
         Fraction::Three => text(".MS"),
         Fraction::Six => text(".US"),
         Fraction::SixOrNone => format!("pg_catalog.regexp_replace({}, '[.]000000$', '')", text(".US")),
+        Fraction::Groups => format!("pg_catalog.regexp_replace({}, '([.]000)?000$', '')", text(".US")),
         Fraction::UpToThree => format!("pg_catalog.rtrim(pg_catalog.rtrim({}, '0'), '.')", text(".MS")),
     };
     Ok(match pattern.ending() {
@@ -104,6 +105,7 @@ fn sqlite_fraction(fraction: Fraction) -> String {
         Fraction::Three => format!("printf('.%03d', {MILLIS} % 1000)"),
         Fraction::Six => format!("printf('.%03d000', {MILLIS} % 1000)"),
         Fraction::SixOrNone => some(format!("printf('.%03d000', {MILLIS} % 1000)")),
+        Fraction::Groups => some(format!("printf('.%03d', {MILLIS} % 1000)")),
         Fraction::UpToThree => some(format!("rtrim(printf('.%03d', {MILLIS} % 1000), '0')")),
     }
 }

@@ -1,15 +1,17 @@
 //! Laravel's database queue, with its own components from Debian.
 
-use super::environment::Runtime;
-use super::later::given_back_for_later;
-use super::library::{Late, Library};
-use super::scenario;
+use crate::live::environment::Runtime;
+use crate::live::later::given_back_for_later;
+use crate::live::library::{Late, Library};
+use crate::live::scenario;
+use jobdoctor::model::Engine;
 
 // A claim shows nothing but its age; a worker would take it over after 90 s. So A's claims are moved back in time, while no
 // worker looks at their queue.
 const LIBRARY: Library = Library {
     name: "laravel",
     preset: "laravel",
+    engine: Engine::Postgres,
     script: "laravel/app.php",
     runtime: Runtime::Php(&["Illuminate/Queue", "Illuminate/Events"]),
     enqueue: &[],
