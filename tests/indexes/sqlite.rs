@@ -11,23 +11,12 @@ use jobdoctor::preset::Place;
 use jobdoctor::store::{Address, SqliteDialect, Surroundings, open};
 
 /// The statements that read a whole table.
-const KNOWN: [ReadsAll; 5] = [
+const KNOWN: [ReadsAll; 2] = [
     ReadsAll { queue: "", statement: "count by state", why: "it counts every row; only `stats` sends it" },
     ReadsAll {
         queue: "lease",
         statement: "finished",
         why: "no index on finished_at; the newest runs have a time limit of their own",
-    },
-    ReadsAll {
-        queue: "backlite",
-        statement: "suspects",
-        why: "it has no state, and SQLite keeps any value in any column; tasks that have ended are in another table",
-    },
-    ReadsAll { queue: "backlite", statement: "all", why: "the same rows in the order of their age" },
-    ReadsAll {
-        queue: "goqite",
-        statement: "",
-        why: "every row has a timeout, and no index tells those that were received; the library deletes what was handled",
     },
 ];
 

@@ -8,7 +8,7 @@ use super::scene::Scene;
 use super::{Stage, stages};
 use crate::support::dice::one_in;
 use crate::support::doctor::limits;
-use jobdoctor::model::Action;
+use jobdoctor::model::{Action, Engine};
 use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, Plan, Selection, Session};
 use jobdoctor::policy::{Override, Policy};
 use jobdoctor::preset::Place;
@@ -35,7 +35,17 @@ mod nightly {
 
 /// What can be done by hand: what is refused is no plan.
 fn scenes(stage: &Stage) -> impl Iterator<Item = (&Stage, &Scene)> {
-    stage.scenes.iter().filter(|scene| !scene.expected.contains_key("refusal")).map(move |scene| (stage, scene))
+    stage
+        .scenes
+        .iter()
+        .filter(|scene| !scene.expected.contains_key("refusal") && can_be_done(stage, scene))
+        .map(move |scene| (stage, scene))
+}
+
+/// SQLite's own time functions know no zone; and the shell of Debian 12 refuses to trust json_valid() in the CHECK of Django's table.
+fn can_be_done(stage: &Stage, scene: &Scene) -> bool {
+    let is_djangos = stage.queue == "django-tasks";
+    stage.engine == Engine::Postgres || !(is_djangos || scene.name == "local-times")
 }
 
 fn is_the_same_by_hand(scenes: Vec<(&Stage, &Scene)>) {
