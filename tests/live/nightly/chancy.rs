@@ -46,8 +46,10 @@ const LIBRARY: Library = Library {
         in_the_end: "succeeded, attempts 1 of 2, taken, claim, started, completed, due, errors 0",
     },
     rescue: Some(Rescue {
-        age: "UPDATE chancy_workers SET last_seen = last_seen - interval '2 minutes' \
-              WHERE worker_id = (SELECT taken_by FROM chancy_jobs WHERE id = $1::text::uuid)",
+        // A worker that is killed at once has not beaten yet.
+        age: "INSERT INTO chancy_workers (worker_id, queues, last_seen, expires_at) \
+              SELECT taken_by, '{a}', now() - interval '2 minutes', now() FROM chancy_jobs WHERE id = $1::text::uuid \
+              ON CONFLICT (worker_id) DO UPDATE SET last_seen = excluded.last_seen",
         arguments: &["rescue"],
         fails: false,
         differs: &[],

@@ -18,7 +18,7 @@ fn jobs_of_a_killed_cluster_run_again() {
     killed(
         Engine::Sqlite,
         "SELECT json_array(id, key, payload, lock) FROM django_q_ormq WHERE id = $1",
-        "SELECT iif(lock > datetime('now', '+23 hours'), 'locked until tomorrow', iif(lock > datetime('now'), 'locked', 'free')) \
+        "SELECT iif(lock > datetime('now', '+23 hours'), 'locked until tomorrow', iif(lock > strftime('%Y-%m-%d %H:%M:%f', 'now'), 'locked', 'free')) \
          FROM django_q_ormq WHERE id = $1",
     );
 }
