@@ -193,6 +193,35 @@ const FILLS: &[Fill] = &[
         session: "",
     },
     Fill {
+        queue: "chancy",
+        sql: "INSERT INTO chancy_workers (worker_id, last_seen, expires_at)
+            SELECT 'w' || n, now() - interval '5 hours', now() - interval '5 hours' FROM generate_series(0, 9) AS n;
+            INSERT INTO chancy_jobs (id, queue, func, state, completed_at)
+            SELECT gen_random_uuid(), 'mail', 'send', 'succeeded', now() - interval '1 day' FROM :others;
+            INSERT INTO chancy_jobs (id, queue, func, state, taken_by, started_at)
+            SELECT gen_random_uuid(), 'mail', 'send', 'running', 'w' || n % 10, now() - interval '5 hours' FROM :claims",
+        session: "",
+    },
+    Fill {
+        queue: "django-q",
+        // The payload of a claim is signed long before its lock.
+        sql: "INSERT INTO django_q_ormq (key, payload, lock) SELECT 'mail', 'x:0', now() - interval '1 day' FROM :others;
+            INSERT INTO django_q_ormq (key, payload, lock) SELECT 'mail', 'x:1rRk4m:s', now() + interval '1 second' FROM :claims",
+        session: "",
+    },
+    Fill {
+        queue: "django-tasks",
+        sql: "INSERT INTO django_tasks_database_dbtaskresult (id, status, args_kwargs, priority, task_path, queue_name, backend_name,
+                run_after, enqueued_at, started_at, finished_at, exception_class_path, traceback, worker_ids)
+            SELECT gen_random_uuid(), 'SUCCESSFUL', '{}', 0, 'send', 'mail', 'default', now(), now(), now() - interval '1 day',
+                   now() - interval '1 day', '', '', '[\"w1\"]' FROM :others;
+            INSERT INTO django_tasks_database_dbtaskresult (id, status, args_kwargs, priority, task_path, queue_name, backend_name,
+                run_after, enqueued_at, started_at, exception_class_path, traceback, worker_ids)
+            SELECT gen_random_uuid(), 'RUNNING', '{}', 0, 'send', 'mail', 'default', now(), now(), now() - interval '5 hours',
+                   '', '', '[\"w1\"]' FROM :claims",
+        session: "",
+    },
+    Fill {
         queue: "goqite",
         sql: "INSERT INTO goqite (queue, body) SELECT 'mail', '' FROM :others;
             INSERT INTO goqite (queue, body, timeout, received) SELECT 'mail', '', now() - interval '5 hours', 3 FROM :claims",
