@@ -204,9 +204,9 @@ const FILLS: &[Fill] = &[
     },
     Fill {
         queue: "django-q",
-        // The payload of a claim is signed long before its lock.
+        // Claims of 23 hours ago, by a `retry` of a day, signed long before.
         sql: "INSERT INTO django_q_ormq (key, payload, lock) SELECT 'mail', 'x:0', now() - interval '1 day' FROM :others;
-            INSERT INTO django_q_ormq (key, payload, lock) SELECT 'mail', 'x:1rRk4m:s', now() + interval '1 second' FROM :claims",
+            INSERT INTO django_q_ormq (key, payload, lock) SELECT 'mail', 'x:1rRk4m:s', now() + interval '1 hour' FROM :claims",
         session: "",
     },
     Fill {

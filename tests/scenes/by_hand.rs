@@ -5,6 +5,7 @@
 use super::database::{Database, Databases};
 use super::play::{catalog, notifications, set_up};
 use super::scene::Scene;
+use super::times::without_moments;
 use super::{Stage, stages};
 use crate::support::dice::one_in;
 use crate::support::doctor::limits;
@@ -130,5 +131,5 @@ fn played(
     let after = database.rows();
     let mut lines = before.changes(&after, &scene.text);
     lines.extend(notifications(&mut *database, scene, &after));
-    Ok(lines)
+    Ok(lines.iter().map(|line| without_moments(line)).collect())
 }
