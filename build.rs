@@ -1,4 +1,4 @@
-//! Writes the list of the built-in presets, and the version with commit and target that `--version` prints.
+//! Writes the lists of the built-in presets and of the schemas, and the version with commit and target that `--version` prints.
 
 #![forbid(unsafe_code)]
 
@@ -7,11 +7,10 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-const FOLDER: &str = "src/preset/presets";
-
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
-    write_presets()?;
+    write_list("presets", "src/preset/presets", "toml")?;
+    write_list("schemas", "docs/schemas", "json")?;
     let version = format!("{} ({}, {})", variable("CARGO_PKG_VERSION")?, commit()?, variable("TARGET")?);
     println!("cargo:rustc-env=JOBDOCTOR_VERSION={version}");
     Ok(())
@@ -22,24 +21,25 @@ fn variable(name: &str) -> Result<String, env::VarError> {
     env::var(name)
 }
 
-/// Every file in the folder, by name.
-fn write_presets() -> Result<(), Box<dyn Error>> {
-    println!("cargo:rerun-if-changed={FOLDER}");
-    let mut names = Vec::new();
-    for entry in fs::read_dir(FOLDER)? {
+/// Every file in the folder, by name and with its text. Indentation is left out of JSON: it would take a third of the room.
+fn write_list(list: &str, folder: &str, extension: &str) -> Result<(), Box<dyn Error>> {
+    println!("cargo:rerun-if-changed={folder}");
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         match (path.file_stem().and_then(|stem| stem.to_str()), path.extension()) {
-            (Some(name), Some(extension)) if extension == "toml" => names.push(name.to_owned()),
-            _ => return Err(format!("{} is no preset: its name must end in .toml", path.display()).into()),
+            (Some(name), Some(found)) if found == extension => {
+                files.push((name.to_owned(), fs::read_to_string(&path)?));
+            }
+            _ => return Err(format!("{}: names in {folder} end in .{extension}", path.display()).into()),
         }
     }
-    names.sort();
-    let line = |name: &String| {
-        format!("    ({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/{FOLDER}/{name}.toml\"))),\n")
-    };
-    let list: String = names.iter().map(line).collect();
+    if extension == "json" {
+        files.iter_mut().for_each(|(_, text)| *text = text.lines().map(str::trim_start).collect());
+    }
+    files.sort();
     let out = variable("OUT_DIR")?;
-    fs::write(Path::new(&out).join("presets.rs"), format!("&[\n{list}]\n"))?;
+    fs::write(Path::new(&out).join(list).with_extension("rs"), format!("&{files:#?}\n"))?;
     Ok(())
 }
 

@@ -1,10 +1,11 @@
-//! Completions, manual pages, the pages of the presets and the README's table of them are made by the program and committed; here they are
-//! compared. Run the tests with JOBDOCTOR_BLESS=1 to write them anew.
+//! Completions, manual pages, schemas, the pages of the presets and the README's table of them are made by the program and committed; here
+//! they are compared. Run the tests with JOBDOCTOR_BLESS=1 to write them anew.
 
 use crate::readme::block::WRITING;
 use clap_complete::Shell;
 use jobdoctor::cli::{completions, man_pages, preset_pages};
 use jobdoctor::output::presets::{PresetEntry, list, presets};
+use jobdoctor::output::{SCHEMA_NAMES, derived_schema};
 use jobdoctor::preset::Catalog;
 use std::collections::BTreeSet;
 use std::fs;
@@ -56,6 +57,15 @@ fn manual_pages_are_up_to_date() {
 #[test]
 fn pages_of_the_presets_are_up_to_date() {
     compare("docs/presets", preset_pages().expect("every built-in preset is sound"));
+}
+
+#[test]
+fn schemas_are_up_to_date() {
+    let file = |name| {
+        let schema = serde_json::to_string_pretty(&derived_schema(name)?).unwrap();
+        Some((format!("{name}.json"), format!("{schema}\n").into_bytes()))
+    };
+    compare("docs/schemas", SCHEMA_NAMES.into_iter().filter_map(file).collect());
 }
 
 /// What stands around the table in README.md.

@@ -34,7 +34,8 @@ fn the_crate_holds_what_it_needs_and_no_test() {
     let held: BTreeSet<&str> = list.lines().collect();
     // docs/mapping.md is compiled in.
     let single = ["build.rs", "Cargo.lock", "Cargo.toml", "CHANGELOG.md", "LICENSE", "README.md", "docs/mapping.md"];
-    let needed = ["src", "man", "completions"].into_iter().flat_map(files).chain(single.map(str::to_owned));
+    let needed =
+        ["src", "man", "completions", "docs/schemas"].into_iter().flat_map(files).chain(single.map(str::to_owned));
     let missing: Vec<String> = needed.filter(|path| !held.contains(path.as_str())).collect();
     assert!(missing.is_empty(), "the crate lacks {missing:?}");
     let folders: BTreeSet<&str> =

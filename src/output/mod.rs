@@ -69,7 +69,7 @@ pub use recorded::{RecordedJob, RowNow};
 pub use remedy::remedy;
 pub use runtimes::{KindRuntimes, RuntimeBucket, StatsRuntimes, StatsRuntimesSummary};
 pub use saved_plan::{SavedPlan, SavedPolicy, SavedStep, SavedTarget};
-pub use schemas::{NAMES as SCHEMA_NAMES, schema};
+pub use schemas::{NAMES as SCHEMA_NAMES, derived_schema, schema};
 pub use show::{RuleCheck, Show, ShownJob, Would, show};
 pub use snapshot::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedSnapshot, SnapshotTarget};
 pub use spool::Spool;
