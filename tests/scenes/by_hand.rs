@@ -43,10 +43,11 @@ fn scenes(stage: &Stage) -> impl Iterator<Item = (&Stage, &Scene)> {
         .map(move |scene| (stage, scene))
 }
 
-/// SQLite's own time functions know no zone; and the shell of Debian 12 refuses to trust json_valid() in the CHECK of Django's table.
+/// SQLite's own time functions know no zone; and the shell of Debian 12 refuses to trust json_valid() in the CHECK of Django's table,
+/// and knows no JSONB, which River's needs.
 fn can_be_done(stage: &Stage, scene: &Scene) -> bool {
-    let is_djangos = stage.queue == "django-tasks";
-    stage.engine == Engine::Postgres || !(is_djangos || scene.name == "local-times")
+    let is_beyond_the_shell = ["django-tasks", "river"].contains(&stage.queue.as_str());
+    stage.engine == Engine::Postgres || !(is_beyond_the_shell || scene.name == "local-times")
 }
 
 fn is_the_same_by_hand(scenes: Vec<(&Stage, &Scene)>) {

@@ -44,14 +44,17 @@ impl Telling<'_> {
         }
     }
 
-    /// A JSON document in a text, spelled as it is but for what is told.
+    /// A JSON document in a text, spelled as it is but for what is told. Its times are told without their spelling: RFC 3339
+    /// cuts zeros.
     fn document(&self, text: &str) -> String {
         let mut told = text.to_owned();
-        if text.starts_with(['{', '['])
-            && let Ok(document) = serde_json::from_str::<Value>(text)
+        let json = text.strip_prefix("jsonb ").unwrap_or(text);
+        if json.starts_with(['{', '['])
+            && let Ok(document) = serde_json::from_str::<Value>(json)
         {
+            let within = Telling { spelling: false, ..*self };
             for leaf in leaves(&document) {
-                told = told.replace(&leaf.to_string(), &self.told(leaf).to_string());
+                told = told.replace(&leaf.to_string(), &within.told(leaf).to_string());
             }
         }
         told

@@ -7,7 +7,7 @@ use crate::support::{shells, shm};
 use jobdoctor::model::Engine;
 use jobdoctor::store::{Address, Surroundings};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -16,6 +16,8 @@ use tempfile::TempDir;
 const TABLES: &str = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'
 ORDER BY name";
 const KEY: &str = "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk";
+const JSONB: &str =
+    "SELECT 'jsonb ' || json(?1) WHERE CASE WHEN json_valid(?1, 8) THEN json_type(?1) END IN ('array', 'object')";
 
 /// The tables of one scene.
 pub struct Tables {
@@ -72,7 +74,7 @@ impl Database for Tables {
             let key = self.names(KEY, &[&table]);
             let mut statement = self.connection.prepare(&format!("SELECT * FROM \"{table}\"")).unwrap();
             let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
-            let all = statement.query_map([], |row| Ok(object(&columns, row))).unwrap();
+            let all = statement.query_map([], |row| Ok(object(&self.connection, &columns, row))).unwrap();
             for row in all {
                 rows.add(&table, &key, row.unwrap());
             }
@@ -89,21 +91,27 @@ fn run(connection: &Connection, sql: &str) {
     connection.execute_batch(sql).unwrap_or_else(|error| panic!("{error}\nin {sql}"));
 }
 
-fn object(columns: &[String], row: &Row<'_>) -> Map<String, Value> {
-    columns.iter().enumerate().map(|(n, column)| (column.clone(), value(row.get_ref(n).unwrap()))).collect()
+fn object(connection: &Connection, columns: &[String], row: &Row<'_>) -> Map<String, Value> {
+    let value = |n| value(connection, row.get_ref(n).unwrap());
+    columns.iter().enumerate().map(|(n, column)| (column.clone(), value(n))).collect()
 }
 
-/// Blobs as SQLite spells them: `x'00ff'`.
-fn value(stored: ValueRef<'_>) -> Value {
+fn value(connection: &Connection, stored: ValueRef<'_>) -> Value {
     match stored {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => number.into(),
         ValueRef::Real(number) => number.into(),
         ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
-        ValueRef::Blob(bytes) => {
-            let mut hex = String::from("x'");
-            bytes.iter().for_each(|byte| write!(hex, "{byte:02x}").unwrap());
-            (hex + "'").into()
-        }
+        ValueRef::Blob(bytes) => blob(connection, bytes).into(),
     }
+}
+
+/// An array or object in JSONB as `jsonb {}`, all other bytes as SQLite spells them: `x'00ff'`.
+fn blob(connection: &Connection, bytes: &[u8]) -> String {
+    let json: Option<String> = connection.query_row(JSONB, [bytes], |row| row.get(0)).optional().unwrap();
+    json.unwrap_or_else(|| {
+        let mut hex = String::from("x'");
+        bytes.iter().for_each(|byte| write!(hex, "{byte:02x}").unwrap());
+        hex + "'"
+    })
 }
