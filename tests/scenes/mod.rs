@@ -35,9 +35,10 @@ struct Stage {
 }
 
 impl Stage {
-    /// Python leaves out a fraction of nothing: of a thousand times that are written, one is spelled otherwise than told.
+    /// Python, Go and Rust's chrono leave out a fraction of nothing: of a thousand times that are written as texts, one is spelled
+    /// otherwise than told.
     fn may_leave_out_a_fraction(&self) -> bool {
-        self.engine == Engine::Sqlite && self.queue.starts_with("django-")
+        self.engine == Engine::Sqlite && ["django-q", "django-tasks", "fang", "river"].contains(&self.queue.as_str())
     }
 }
 
