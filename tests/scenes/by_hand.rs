@@ -9,6 +9,7 @@ use super::times::without_moments;
 use super::{Stage, stages};
 use crate::support::dice::one_in;
 use crate::support::doctor::limits;
+use jobdoctor::history::RecordOptions;
 use jobdoctor::model::{Action, Engine};
 use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, Plan, Selection, Session};
 use jobdoctor::policy::{Override, Policy};
@@ -125,7 +126,7 @@ fn played(
     let order = ApplyOptions {
         fast: false,
         sweep_lock: None,
-        record: Default::default(),
+        record: RecordOptions { reason: scene.reason.clone(), ..RecordOptions::default() },
         schema: "jobdoctor.reclaim/v1",
         mode: Mode::Apply,
         guard: Guard { overridden: Some(Override::Target), ..Guard::default() },

@@ -6,6 +6,7 @@ use super::database::{Database, Databases};
 use super::scene::Scene;
 use super::times::{span, without_moments};
 use crate::support::doctor::limits;
+use jobdoctor::history::RecordOptions;
 use jobdoctor::model::{Action, parse_duration};
 use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, Selection, Session};
 use jobdoctor::policy::{Delay, Override, Policy, Verdict, judge};
@@ -64,7 +65,7 @@ pub fn play(databases: &mut Databases, catalog: &Catalog, stage: &Stage, scene: 
         later,
         fast: false,
         sweep_lock: None,
-        record: Default::default(),
+        record: RecordOptions { reason: scene.reason.clone(), ..RecordOptions::default() },
     };
     let done = ops::reclaim(&*store, &limits, plan, &order).unwrap_or_else(|error| panic!("{error}"));
     let after = database.rows();

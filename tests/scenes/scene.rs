@@ -11,6 +11,8 @@ pub struct Scene {
     pub older: Option<String>,
     pub to: Option<String>,
     pub delay: Option<String>,
+    /// What the operator gives as `--reason`.
+    pub reason: Option<String>,
     pub options: Vec<(String, String)>,
     pub listen: Vec<String>,
     /// What is said of each job, by id.
@@ -79,6 +81,7 @@ impl Scene {
             Some(("older", rest)) => self.older = Some(rest.trim().to_owned()),
             Some(("to", rest)) => self.to = Some(rest.trim().to_owned()),
             Some(("delay", rest)) => self.delay = Some(rest.trim().to_owned()),
+            Some(("reason", rest)) => self.reason = Some(rest.trim().to_owned()),
             Some(("listen", rest)) => self.listen.push(rest.trim().to_owned()),
             Some(("option", rest)) => {
                 let (name, value) = rest.trim().split_once('=').expect("an option is NAME=VALUE");
