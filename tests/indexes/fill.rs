@@ -222,6 +222,18 @@ const FILLS: &[Fill] = &[
         session: "",
     },
     Fill {
+        queue: "pgmq",
+        // A restart sweep asks when a message was read, where a version says that.
+        sql: "INSERT INTO pgmq.q_mail (vt, message) SELECT now(), '{}' FROM :others;
+            INSERT INTO pgmq.q_mail (read_ct, vt, message)
+            SELECT 1, now() + interval '1 hour', '{}' FROM :claims;
+            INSERT INTO pgmq.q_mail (read_ct, vt, message)
+            SELECT 5, now() - interval '5 hours', '{}' FROM :claims;
+            DO $$ BEGIN UPDATE pgmq.q_mail SET last_read_at = vt - interval '6 hours' WHERE read_ct > 0;
+                EXCEPTION WHEN undefined_column THEN NULL; END $$",
+        session: "",
+    },
+    Fill {
         queue: "goqite",
         sql: "INSERT INTO goqite (queue, body) SELECT 'mail', '' FROM :others;
             INSERT INTO goqite (queue, body, timeout, received) SELECT 'mail', '', now() - interval '5 hours', 3 FROM :claims",

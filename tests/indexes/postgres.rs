@@ -80,6 +80,11 @@ const KNOWN: &[ReadsAll] = &[
         why: "every row has a timeout, and no index tells those that were received; the library deletes what was handled",
     },
     ReadsAll {
+        queue: "pgmq",
+        statement: "",
+        why: "every row has a vt, and no index tells those that were read; the library deletes what was handled",
+    },
+    ReadsAll {
         queue: "graphile-worker",
         statement: "check queue_without_job",
         why: "the library has no index on job_queue_id; only `check` asks it",
@@ -294,7 +299,8 @@ impl<'a> Stage<'a> {
             }
             // Hours ago they died: a threshold of one hour fits queues that have none of their own too.
             let mut policy = Policy { older: Some(Duration::from_secs(3600)), to: Some(action), ..Policy::default() };
-            if snapshot.spec.liveness.is_empty() {
+            // A message of pgmq that a reader holds comes back by itself: only a restart sweep requeues it.
+            if snapshot.spec.liveness.is_empty() || (self.queue, action) == ("pgmq", Action::Requeue) {
                 let scope = RestartScope::AllOwners;
                 policy.restart = Some(Restart { scope, before: None, began: snapshot.now(), first: None });
             }

@@ -1,11 +1,12 @@
 //! Without --preset the program knows what lives in a database, or says what it saw.
 
+use super::rights::{of, words};
 use super::tables::{Tables, all, on_sqlite, tables};
 use crate::support::cli::{Doctor, Ran, fails};
 use crate::support::postgres::{TestDatabase, fresh};
 
-fn stale(database: &TestDatabase) -> Ran {
-    Doctor::new().run(&["stale", "--older", "1h", "--json", "--db", &database.url()])
+fn stale(database: &TestDatabase, options: &[&str]) -> Ran {
+    Doctor::new().run(&[&["stale", "--older", "1h", "--json", "--db", &database.url()], options].concat())
 }
 
 fn refused(database: &TestDatabase) -> String {
@@ -18,7 +19,7 @@ fn each_queue_is_recognised() {
         let database = tables.made();
         // The planner of a database that has been in use for a while tries conditions in another order.
         database.client().batch_execute("ANALYZE").unwrap();
-        is_recognised(&tables, &stale(&database));
+        is_recognised(&tables, &stale(&database, &of(&words(&tables, &["option"]))));
     }
     for tables in on_sqlite() {
         let doctor = Doctor::new();

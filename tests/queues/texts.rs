@@ -1,6 +1,6 @@
 //! Payloads and last errors, on every version of every queue's tables.
 
-use super::rights::orphan;
+use super::rights::{of, orphan, words};
 use super::tables::all;
 use crate::support::cli::Doctor;
 use serde_json::Value;
@@ -36,15 +36,17 @@ fn every_queue_shows_its_payload_and_its_last_error() {
             continue;
         }
         let (doctor, url) = (Doctor::new(), database.url());
+        let options = words(&tables, &["option"]);
+        let listing = [&["--json", "--older", "1s", "--db", &url], &of(&options)[..]].concat();
         let id = if queue == "que" {
             let row = database.client().query_one("SELECT min(id)::text FROM que_jobs", &[]).unwrap();
             row.get::<_, String>(0)
         } else {
-            let listed = doctor.run(&["stale", "--json", "--older", "1s", "--db", &url]).exits(0).json();
+            let listed = doctor.run(&[&["stale"], &listing[..]].concat()).exits(0).json();
             listed["jobs"][0]["id"].as_str().unwrap_or_else(|| panic!("{place}: {listed:#}")).to_owned()
         };
         let job = |more: &[&str]| {
-            let shown = doctor.run(&[&["show", &id, "--json", "--older", "1s", "--db", &url], more].concat());
+            let shown = doctor.run(&[&["show", &id], &listing[..], more].concat());
             assert_eq!(shown.code, 0, "{place}: {shown:#?}");
             shown.json()["jobs"][0].clone()
         };
