@@ -163,31 +163,40 @@ fn one_table_of_another_name_is_named_in_every_command_and_taken_with_the_option
 
 /// With the way out that the message names, taken.
 #[test]
-fn tables_with_a_prefix_are_named_and_take_a_mapping_made_from_the_preset() {
-    let whole = tables("solid-queue", "1.5.0").sql.replace("solid_queue_", "app_solid_queue_");
-    let database = with(&whole);
+fn tables_with_a_prefix_are_named_and_take_the_option_for_it() {
+    let database = with(&tables("solid-queue", "1.5.0").sql.replace("solid_queue_", "app_solid_queue_"));
     let refused = said(&database, &[]);
     let named = "the tables of solid-queue are here under other names (app_solid_queue_jobs for solid_queue_jobs, ";
     assert!(refused.contains(named), "{refused}");
+    assert!(refused.contains("say so with --preset solid-queue --option table_prefix=app_"), "{refused}");
+    let option = ["--preset", "solid-queue", "--option", "table_prefix=app_", "--db", &database.url()];
+    Doctor::new().run(&[&["stale"][..], &option].concat()).exits(0);
+    // Half of the tables are nobody's.
+    let database = with("CREATE TABLE app_solid_queue_jobs (id bigint)");
+    assert!(!said(&database, &[]).contains("other names"));
+}
+
+/// Where the preset has no option for it. With the way out that the message names, taken.
+#[test]
+fn tables_with_a_prefix_take_a_mapping_made_from_the_preset() {
+    let database = with(&tables("procrastinate", "3.10").sql.replace("procrastinate_", "app_procrastinate_"));
+    let refused = said(&database, &[]);
     assert!(
-        refused.contains("--table renames one table only") && refused.contains("presets show solid-queue --toml"),
+        refused.contains("--table renames one table only") && refused.contains("presets show procrastinate --toml"),
         "{refused}"
     );
     let doctor = Doctor::new();
-    let preset = doctor.run(&["presets", "show", "solid-queue", "--toml"]).exits(0).stdout;
+    let preset = doctor.run(&["presets", "show", "procrastinate", "--toml"]).exits(0).stdout;
     let line = |line: &str| match line {
-        _ if line.starts_with("name ") => String::new(),
+        "name    = \"procrastinate\"" => String::new(),
         _ if line.starts_with("[[") => line.replacen("[[", "[[mapping.app.", 1),
         _ if line.starts_with('[') => line.replacen('[', "[mapping.app.", 1),
-        _ => line.replace("\"solid_queue_", "\"app_solid_queue_"),
+        _ => line.replace("\"procrastinate_", "\"app_procrastinate_"),
     };
     let mapping: Vec<String> = preset.lines().map(line).collect();
     fs::write(doctor.path("config.toml"), format!("[mapping.app]\n{}\n", mapping.join("\n"))).unwrap();
     let ran = doctor.run(&["stale", "--config", "config.toml", "--preset", "app", "--db", &database.url()]);
     assert_eq!(ran.code, 0, "{}", ran.whole());
-    // Half of the tables are nobody's.
-    let database = with("CREATE TABLE app_solid_queue_jobs (id bigint)");
-    assert!(!said(&database, &[]).contains("other names"));
 }
 
 /// Who names the preset is refused what detection refuses, and hears of a column that only a statement of an action names.
