@@ -25,6 +25,8 @@ pub(super) enum Runtime {
     Ruby(&'static [&'static str]),
     /// The system's own PHP, with these of its packages.
     Php(&'static [&'static str]),
+    /// The system's own Java, with these of its libraries. It compiles the application each time it runs it.
+    Java(&'static [&'static str]),
     /// None: cargo compiles the application's `app.rs` to a program called NAME-live, after its directory.
     Cargo,
 }
@@ -103,6 +105,7 @@ fn prepare(source: &Path, runtime: Runtime) -> Result<Interpreter, String> {
         Runtime::Node(_) | Runtime::NodeSqlite(_) => node(source, &place),
         Runtime::Ruby(libraries) => ruby(libraries),
         Runtime::Php(packages) => php(packages),
+        Runtime::Java(libraries) => java(libraries),
         Runtime::Cargo => cargo(source, &place, &name),
     }
 }
@@ -211,6 +214,17 @@ fn php(packages: &[&str]) -> Result<Interpreter, String> {
             .args(["-r", &format!("{requires} new PDO('sqlite::memory:'); exit((int) !extension_loaded('pgsql'));")]),
     )?;
     Ok(Interpreter { program, environment: Vec::new() })
+}
+
+fn java(libraries: &[&str]) -> Result<Interpreter, String> {
+    let jars: Vec<String> = libraries.iter().map(|library| format!("/usr/share/java/{library}.jar")).collect();
+    if let Some(jar) = jars.iter().find(|jar| !Path::new(jar).exists()) {
+        return Err(format!("no {jar}"));
+    }
+    let program = PathBuf::from("java");
+    // Only a JDK has the compiler.
+    runs(Command::new(&program).args(["--add-modules", "jdk.compiler", "--version"]))?;
+    Ok(Interpreter { program, environment: vec![("CLASSPATH", jars.join(":"))] })
 }
 
 /// Installs into a place, unless that was done before from the same files and what came out still works.

@@ -10,3 +10,4 @@ mod laravel;
 mod liteque;
 mod litequeue;
 mod plainjob;
+mod quartz;
