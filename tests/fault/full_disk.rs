@@ -15,7 +15,7 @@ const DEAD: u32 = 510;
 
 /// Every write of a run is tried up to this one; from there on one in so many, and the last. By night they are many more.
 const EACH: usize = 5;
-const STEP: usize = 61;
+const STEP: usize = 127;
 
 /// Runs the program with no room in a directory from that write on; the answer tells whether it was short of it.
 fn short_of_room(many: &Many, shim: &Shim, directory: &Path, at: usize) -> (Ran, bool) {

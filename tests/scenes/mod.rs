@@ -14,6 +14,7 @@ mod play;
 mod scene;
 mod times;
 
+use crate::support::labs::on_a_server_only;
 use database::Databases;
 use jobdoctor::model::Engine;
 use scene::Scene;
@@ -106,8 +107,9 @@ fn stages() -> Vec<Stage> {
         if only.as_ref().is_some_and(|only| *only != queue) {
             continue;
         }
-        for (engine, folder) in [(Engine::Postgres, folder.clone()), (Engine::Sqlite, folder.join("sqlite"))] {
-            stages.extend(of_engine(&queue, engine, &folder));
+        stages.extend(of_engine(&queue, Engine::Postgres, &folder));
+        if !on_a_server_only() {
+            stages.extend(of_engine(&queue, Engine::Sqlite, &folder.join("sqlite")));
         }
     }
     stages
