@@ -35,7 +35,8 @@ fn a_database_that_the_pooler_does_not_know() {
 fn a_database_that_the_server_behind_does_not_know() {
     let doctor = Doctor::new();
     let db = format!("host={} user={USER} dbname=nosuch", pooler().socket().display());
-    says(&fails(&doctor, &["stale", "--db", &db], 69), &["nosuch", "does not exist"]);
+    // Asked again, PgBouncer 1.15 only says that it cannot connect.
+    says(&doctor.run(&["stale", "--db", &db]).exits(69), &["nosuch", "does not exist"]);
 }
 
 #[test]
@@ -44,7 +45,8 @@ fn a_startup_parameter() {
     doctor.run(&["stale", "--db", &db]).exits(0);
     for options in ["options=-csearch_path=public", "options='-c statement_timeout=9s'"] {
         let ran = fails(&doctor, &["stale", "--db", &format!("{db} {options}")], 78);
-        says(&ran, &["the pooler refuses the startup parameter `options`", "PGOPTIONS"]);
+        // PgBouncer 1.20 and later name the parameter within `options`.
+        says(&ran, &["the pooler refuses the startup parameter `", "PGOPTIONS"]);
     }
 }
 
