@@ -122,12 +122,12 @@ fn run(place: Place, count: u64, figure: &str) {
 
 #[test]
 fn on_sqlite_with_a_wal() {
-    run(WAL, 6_000, "histories on SQLite");
+    run(WAL, 4_000, "histories on SQLite");
 }
 
 #[test]
 fn on_sqlite_with_a_rollback_journal() {
-    run(ROLLBACK, 3_000, "histories on SQLite");
+    run(ROLLBACK, 2_000, "histories on SQLite");
 }
 
 #[test]
