@@ -76,6 +76,7 @@ pub struct Target {
     pub password_file: Option<String>,
     /// True if jobdoctor may write to a SQLite file on a network file system.
     pub network_files: bool,
+    pub second_name: bool,
     /// False does not enforce the foreign keys of a SQLite file, like the application's own connections.
     pub foreign_keys: Option<bool>,
     /// Whether runs keep a journal; `None` is the default: where they can.
@@ -205,6 +206,7 @@ fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
         timeout: duration(&mut fields, "timeout")?,
         password_file: fields.text("password_file")?,
         network_files: fields.take("network_files").map(Field::boolean).transpose()?.unwrap_or(false),
+        second_name: fields.take("second_name").map(Field::boolean).transpose()?.unwrap_or(false),
         foreign_keys: fields.take("foreign_keys").map(Field::boolean).transpose()?,
         journal: fields.take("journal").map(|field| field.word(&KEEP)).transpose()?,
     };

@@ -158,8 +158,9 @@ impl Settings {
             surroundings.password = Some((read_password(path)?, path.clone()));
         }
         let mut address = self.address.as_ref().map(|address| address.read(&surroundings)).transpose()?;
-        if let Some(Address::Sqlite { network_files, foreign_keys, .. }) = &mut address {
+        if let Some(Address::Sqlite { network_files, second_name, foreign_keys, .. }) = &mut address {
             *network_files = self.args.network_files || self.target.network_files;
+            *second_name = self.args.second_name || self.target.second_name;
             *foreign_keys = self.foreign_keys();
         }
         Ok(Database { address, targets: self.targets.clone() })
@@ -183,6 +184,7 @@ impl Settings {
             lock: LOCKED,
             application_name: format!("jobdoctor/{} {command}", env!("CARGO_PKG_VERSION")),
             for_writing,
+            inspects: matches!(command, "check" | "history"),
             interrupt: interrupt.clone(),
         }
     }

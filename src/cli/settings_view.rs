@@ -33,6 +33,7 @@ impl Settings {
             self.one("options", "--option", options(&args.options), &options(&target.options)),
             self.timeout(),
             self.one("network_files", "--network-files", yes(args.network_files), &yes(target.network_files)),
+            self.one("second_name", "--second-name", yes(args.second_name), &yes(target.second_name)),
             self.one("foreign_keys", "", None, &target.foreign_keys.map(|enforced| enforced.to_string())),
             or(self.one("older", "", None, &target.older.map(duration)), "the queue library's own threshold"),
             self.one("max_runtime", "", None, &target.max_runtime.map(duration)),

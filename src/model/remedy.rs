@@ -9,6 +9,11 @@ pub enum Remedy {
     LimitJobs,
     /// Allow writing on a network file system.
     AllowNetworkFiles,
+    /// Use a SQLite file by its other name, or allow the second one.
+    AllowSecondName {
+        /// True if the file itself is a mount point.
+        is_mount: bool,
+    },
     /// Write, so that SQLite rolls a journal back.
     Write,
     /// Apply a plan instead of printing it as SQL.

@@ -3,11 +3,11 @@
 use super::plan::Plan;
 use crate::output::{Refusal, remedy};
 use crate::policy::{Brake, Circumstances, Override};
-use crate::store::Store;
+use crate::store::{Forbids, Store};
 
 /// Why nothing is written to a database in this place, if so.
 pub(super) fn refusal_of_place(store: &dyn Store) -> Option<String> {
-    let caution = store.caution().filter(|caution| caution.forbids_writing)?;
+    let caution = store.caution().filter(|caution| caution.forbids >= Forbids::Writing)?;
     Some(format!("{}; {}", caution.message, remedy(caution.remedy)))
 }
 

@@ -31,6 +31,7 @@ mod scan;
 mod selection;
 mod session;
 mod show;
+mod side_effects;
 mod snapshot_diff;
 mod snapshot_file;
 mod stale;

@@ -10,6 +10,12 @@ pub fn remedy(remedy: Remedy) -> &'static str {
             "run it on the host whose disk it is, or say --network-files if every process that opens the file runs on \
              this one"
         }
+        Remedy::AllowSecondName { is_mount: true } => {
+            "mount the directory instead of the file; or say --second-name if every process that uses the file opens it by this path"
+        }
+        Remedy::AllowSecondName { is_mount: false } => {
+            "remove the other name; or say --second-name if every process that uses the file opens it by this path"
+        }
         Remedy::Write => "or run `jobdoctor reclaim --apply`",
         Remedy::ApplyInstead => "let jobdoctor do it: --apply instead of --emit-sql",
         Remedy::WaitForSweepLock => "or let this one wait with --lock-wait 30s",

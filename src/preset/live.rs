@@ -1,6 +1,6 @@
 //! What a database says about its own tables: plain facts, read by a store.
 
-use super::queue::StateValue;
+use super::queue::{StateValue, Table};
 use super::table_name::meanings;
 use crate::model::Engine;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,6 +55,10 @@ pub struct LiveTable {
     pub partitions: Option<Vec<(String, String)>>,
     /// Its enabled triggers.
     pub triggers: Vec<String>,
+    /// True if it declares a conflict clause of its own, on SQLite.
+    pub declares_conflict: bool,
+    /// Those of its triggers in which a statement says what becomes of a conflict, on SQLite.
+    pub conflict_triggers: Vec<String>,
     /// True if row-level security applies to the role that asks.
     pub row_security: bool,
     /// True if the role may INSERT.
@@ -88,6 +92,11 @@ pub struct LiveIndex {
 }
 
 impl LiveTable {
+    /// How a statement names it.
+    pub(super) fn place(&self) -> Table {
+        Table { schema: self.schema.clone(), name: self.name.clone(), declares_conflict: self.declares_conflict }
+    }
+
     /// True if some unique index proves that no two rows agree in these columns.
     pub fn is_unique(&self, columns: &[&str]) -> bool {
         self.unique.iter().any(|index| index.iter().all(|column| columns.contains(&column.as_str())))

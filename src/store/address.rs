@@ -15,6 +15,8 @@ pub enum Address {
         path: PathBuf,
         /// Whether the operator allows writing to it on a network file system.
         network_files: bool,
+        /// Whether the operator allows the use of a file that has a second name.
+        second_name: bool,
         /// Whether writers enforce foreign keys.
         foreign_keys: bool,
     },
@@ -48,17 +50,17 @@ fn looks_like_an_address(text: &str) -> bool {
 /// The store at an address. A new engine is one line here.
 pub fn open(address: &Address) -> Box<dyn Store> {
     match address {
-        Address::Sqlite { path, network_files, foreign_keys } => {
-            Box::new(SqliteStore::new(path, *network_files, *foreign_keys))
+        Address::Sqlite { path, network_files, second_name, foreign_keys } => {
+            Box::new(SqliteStore::new(path, *network_files, *second_name, *foreign_keys))
         }
         Address::Postgres(address) => Box::new(PostgresStore::new((**address).clone())),
     }
 }
 
 impl Address {
-    /// A file, not writable on a network file system, and with foreign keys enforced.
+    /// A file by its only name, not writable on a network file system, and with foreign keys enforced.
     pub fn file(path: impl Into<PathBuf>) -> Address {
-        Address::Sqlite { path: path.into(), network_files: false, foreign_keys: true }
+        Address::Sqlite { path: path.into(), network_files: false, second_name: false, foreign_keys: true }
     }
 
     /// Reads a path, a `sqlite:` or `postgres://` URL, or a libpq `key=value` string.

@@ -17,6 +17,8 @@ pub struct Limits {
     pub application_name: String,
     /// True if a write follows: of several servers, the writable one is chosen.
     pub for_writing: bool,
+    /// True for `check` and `history`, which judge no claim to act on it: they also read a file that has a second name.
+    pub inspects: bool,
     /// Raised by a signal.
     pub interrupt: Interrupt,
 }

@@ -28,7 +28,7 @@ pub use conninfo::{
 };
 pub use error::{StoreError, StoreErrorKind};
 pub use limits::{BatchInHand, Interrupt, Limits};
-pub use port::{Caution, LedgerReader, Reader, Store, Writer};
+pub use port::{Caution, Forbids, LedgerReader, Reader, Store, Writer};
 pub use query::{
     Cutoffs, Detail, FinishedRun, Found, RowCount, ServerVersion, Standby, Wanted, WantedRuns, in_flight_by_owner,
 };

@@ -55,8 +55,19 @@ pub struct Caution {
     pub message: String,
     /// What to do about it.
     pub remedy: Remedy,
-    /// Whether writing is refused until the operator allows it.
-    pub forbids_writing: bool,
+    /// What is refused until the operator allows it.
+    pub forbids: Forbids,
+}
+
+/// What an unsafe place forbids; each forbids what stands before it too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Forbids {
+    /// Nothing.
+    Nothing,
+    /// Writing.
+    Writing,
+    /// Judging its claims, from what may not be all of it.
+    Judging,
 }
 
 /// One consistent snapshot of a database, with the database's clock read once. The `Errors` of every method: its

@@ -9,4 +9,5 @@ mod misfits;
 mod network;
 mod owners;
 mod paths;
+mod second_name;
 pub(crate) mod waiting;

@@ -5,7 +5,7 @@ use crate::cli::scene::{STATE, incident};
 use crate::support::cli::{Doctor, fails};
 use crate::support::files::Frozen;
 use crate::support::users::say_what_is_missing;
-use jobdoctor::store::{Address, Store, open};
+use jobdoctor::store::{Address, Forbids, Store, open};
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -101,11 +101,16 @@ fn writing_is_done_where_it_is_said_to_be_safe() {
     for journal in ["delete", "wal"] {
         let Some((doctor, _mount)) = on_fuse(journal) else { return };
         let store = |network_files| {
-            open(&Address::Sqlite { path: doctor.path("net/queue.db"), network_files, foreign_keys: true })
+            open(&Address::Sqlite {
+                path: doctor.path("net/queue.db"),
+                network_files,
+                second_name: false,
+                foreign_keys: true,
+            })
         };
         assert!(store(false).writer(&limits()).is_err());
         let store: Box<dyn Store> = store(true);
-        assert!(store.caution().is_some_and(|caution| !caution.forbids_writing));
+        assert!(store.caution().is_some_and(|caution| caution.forbids == Forbids::Nothing));
         let spec = fit(&*store, &built_in("lease"));
         let requeue: Vec<_> = steps(&*store, &spec, &Policy::default())
             .into_iter()

@@ -183,3 +183,28 @@ fn a_right_to_lock_the_owners_that_is_missing_behind_a_view() {
     doctor.run(&["reclaim", "--apply", "--config", "config.toml"]).exits(77);
     database.client().batch_execute(&format!("DROP OWNED BY {role}; DROP ROLE {role}")).unwrap();
 }
+
+#[test]
+fn rules_and_what_goes_with_a_deleted_row_are_named() {
+    let (database, doctor) = with_claims(("", ""));
+    database.client().batch_execute("CREATE RULE swallow AS ON UPDATE TO q DO INSTEAD NOTHING").unwrap();
+    finds(&doctor, 0, &["warning: rules rewrite what is written, on table public.q: swallow (instead)"]);
+    assert_eq!(run(&doctor, &["reclaim", "--apply"], 3)["summary"]["outcomes"]["refused"], 1);
+
+    let database = fresh();
+    let schema = include_str!("../../fixtures/schemas/laravel/8.83.sql");
+    let audit = "CREATE TABLE audit (job_id bigint REFERENCES jobs(id) ON DELETE CASCADE, n int PRIMARY KEY);
+        CREATE TABLE \"No tes\" (n int REFERENCES audit(n) ON DELETE SET NULL);
+        CREATE TABLE others (job_id bigint REFERENCES jobs(id));
+        INSERT INTO jobs (queue, payload, attempts, reserved_at, available_at, created_at)
+        VALUES ('q', '{\"maxTries\":3}', 1, extract(epoch FROM now())::int - 900, 1, 1)";
+    database.client().batch_execute(&format!("{schema};{audit}")).unwrap();
+    for words in [&["check"][..], &["reclaim", "--to", "fail"]] {
+        let said = doctor.run(&[words, &["--json", "--db", &database.url()]].concat()).exits(0).stdout;
+        assert!(said.contains("a fail deletes from table jobs") && !said.contains("others"), "{said}");
+        assert!(
+            said.contains(r#": \"No tes\", audit"#) || said.contains(r#": public.\"No tes\", public.audit"#),
+            "{said}"
+        );
+    }
+}

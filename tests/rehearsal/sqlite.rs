@@ -268,3 +268,32 @@ fn there_is_a_document_where_nothing_fits() {
     assert!(document["findings"][0]["detail"].as_str().unwrap().contains("punged"), "{document:#}");
     assert_eq!((&document["can_list"], &document["target"]), (&Value::Bool(false), &Value::Null));
 }
+
+const DELETES: &str = "[target.t]\ndb = \"u.db\"\npreset = \"laravel\"\n";
+
+#[test]
+fn what_goes_with_a_deleted_row_is_named() {
+    let doctor = Doctor::new();
+    let schema = include_str!("../../fixtures/schemas/laravel/sqlite/8.83.sql");
+    doctor.sql(
+        "u.db",
+        &format!(
+            "{schema}
+             CREATE TABLE audit (job_id integer REFERENCES \"JOBS\"(id) ON DELETE CASCADE, n integer PRIMARY KEY);
+             CREATE TABLE notes (id integer PRIMARY KEY, n integer REFERENCES audit(n) ON DELETE SET NULL);
+             CREATE TABLE others (n integer REFERENCES notes(id) ON DELETE CASCADE, job_id integer REFERENCES jobs(id));
+             INSERT INTO jobs (queue, payload, attempts, reserved_at, available_at, created_at) VALUES ('q', '{{\"maxTries\":3}}', 1, 1, 1, 1);
+             UPDATE jobs SET reserved_at = unixepoch() - 900;"
+        ),
+    );
+    std::fs::write(doctor.path("config.toml"), DELETES).unwrap();
+    let named = |words: &[&str]| {
+        let document = run(&doctor, words, 0).to_string();
+        assert!(!document.contains("others"), "{document}");
+        document.contains("a fail deletes from table jobs") && document.contains(": audit, notes")
+    };
+    assert!(named(&["check"]) && named(&["reclaim", "--to", "fail"]));
+    assert!(!named(&["reclaim", "--to", "requeue"]), "a requeue deletes nothing");
+    std::fs::write(doctor.path("config.toml"), format!("{DELETES}foreign_keys = false\n")).unwrap();
+    assert!(!named(&["check"]) && !named(&["reclaim", "--to", "fail"]));
+}

@@ -8,6 +8,7 @@
 
 mod by_hand;
 mod changes;
+mod conflict_clauses;
 mod database;
 mod mutants;
 mod outcome;
@@ -37,6 +38,12 @@ struct Stage {
 }
 
 impl Stage {
+    /// The stage with other tables.
+    fn with_schema(&self, schema: String) -> Stage {
+        let (queue, version, scenes) = (self.queue.clone(), self.version.clone(), self.scenes.clone());
+        Stage { queue, engine: self.engine, version, schema, scenes, outcome: self.outcome.clone() }
+    }
+
     /// Python, Go and Rust's chrono leave out a fraction of nothing: of a thousand times that are written as texts, one is spelled
     /// otherwise than told.
     fn may_leave_out_a_fraction(&self) -> bool {

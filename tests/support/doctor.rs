@@ -24,6 +24,7 @@ pub fn limits_waiting(lock: Duration) -> Limits {
         lock,
         application_name: "jobdoctor conformance".to_owned(),
         for_writing: false,
+        inspects: false,
         interrupt: Interrupt::default(),
     }
 }

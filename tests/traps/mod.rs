@@ -26,6 +26,7 @@
 //! | exit codes: nothing stale, stale found, all applied, some skipped, refused by a cap, a bad flag, no database | `traps::ends::every_end_has_its_exit_code` |
 
 mod clocks;
+mod conflict_clause;
 mod crowds;
 mod ends;
 mod races;

@@ -37,6 +37,9 @@ pub struct StoreArgs {
     /// Write to a SQLite file on a network file system, although locks are unreliable there
     #[arg(long)]
     pub network_files: bool,
+    /// Use a SQLite file that has a second name, although its journals may lie next to the other
+    #[arg(long)]
+    pub second_name: bool,
     /// Read this config file [env: JOBDOCTOR_CONFIG] [default: $XDG_CONFIG_HOME/jobdoctor/config.toml, then
     /// /etc/jobdoctor/config.toml]
     #[arg(long, value_name = "FILE", conflicts_with = "no_config")]

@@ -65,7 +65,7 @@ fn pairs(table: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 /// Every key of the config file outside of mappings. A test compares it with what the parser reads.
-const KEYS: [(&str, &str); 35] = [
+const KEYS: [(&str, &str); 36] = [
     ("default_target", "target used when none is named"),
     ("[target.NAME]", "a named queue, with the keys below"),
     ("db", "address of its database, as for --db"),
@@ -101,6 +101,7 @@ const KEYS: [(&str, &str); 35] = [
     ("read_only", "true refuses --apply and init with exit code 4"),
     ("timeout", "how long a command may take, unless --timeout is given"),
     ("network_files", "true allows writing to a SQLite file on a network file system"),
+    ("second_name", "true allows the use of a SQLite file that has a second name"),
     ("foreign_keys", "false does not enforce foreign keys of a SQLite file, for declarations that cannot be enforced"),
     ("password_file", "file whose first line is the password, unless --password-file is given"),
     ("[mapping.NAME]", "a home-made table: jobdoctor help mapping"),

@@ -7,12 +7,13 @@ mod schema;
 
 use super::OpsError;
 use super::session::Snapshot;
-use crate::model::Engine;
+use super::side_effects::{cascades, rules};
+use crate::model::{Action, Engine};
 use crate::output::format::count;
 use crate::output::{Check, CheckFinding, Severity, remedy};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{LiveTable, QueueSpec};
-use crate::store::CLAIMS_TRIED;
+use crate::store::{CLAIMS_TRIED, Forbids};
 use std::time::{Duration, Instant};
 
 /// The findings, and whether a right or a fit is missing.
@@ -90,6 +91,10 @@ pub fn check(
     let can_list = schema::listing(&mut findings, snapshot)?;
     place(&mut findings, snapshot);
     schema::key(&mut findings, snapshot);
+    if let Some(why) = &snapshot.spec.unwritable {
+        let fix = "leave the clause out of the trigger, or take ON CONFLICT out of the table".to_owned();
+        findings.add(Severity::Error, "conflict_clause", why.clone(), Some(fix));
+    }
     // Without listing or writing, every statement fails.
     if schema::view(&mut findings, snapshot) && can_list && snapshot.target.standby.is_none() {
         actions::actions(&mut findings, snapshot)?;
@@ -110,6 +115,16 @@ pub fn check(
                 Some("grant the role what the triggers write; docs/rights.md shows it for procrastinate".to_owned()),
             ),
             Engine::Sqlite => findings.ok("triggers", detail),
+        }
+    }
+    if is_moved {
+        for detail in rules(snapshot)? {
+            let fix =
+                "an action whose statement a rule swallows is refused; a dry run on the server shows it".to_owned();
+            findings.add(Severity::Warning, "rules", detail, Some(fix));
+        }
+        for detail in cascades(snapshot, Action::ALL.iter())? {
+            findings.add(Severity::Warning, "cascades", detail, None);
         }
     }
     let mut unverified = if is_moved { unverified(snapshot, counted.as_ref()) } else { Vec::new() };
@@ -205,7 +220,7 @@ fn server(findings: &mut Findings, snapshot: &Snapshot) {
 /// Reports a database in an unsafe place. Reading works there; writing may be refused.
 fn place(findings: &mut Findings, snapshot: &Snapshot) {
     if let Some(caution) = &snapshot.caution {
-        let severity = if caution.forbids_writing { Severity::Error } else { Severity::Warning };
+        let severity = if caution.forbids > Forbids::Nothing { Severity::Error } else { Severity::Warning };
         findings.add(severity, caution.id, caution.message.clone(), Some(remedy(caution.remedy).to_owned()));
     }
 }

@@ -17,12 +17,14 @@ use super::scan::judged;
 use super::selection::Selection;
 use super::session::Snapshot;
 use super::show::not_in_flight;
+use super::side_effects::cascades;
 use crate::model::{Action, Claim, Key, Step, Timestamp};
 use crate::output::{Filter, Job, SavedPlan, SkippedJob, Spool, StepJob, Target};
 use crate::policy::{Diagnoses, Digest, Draft, Gauge, Judgement, Policy, draft, judge};
 use crate::preset::QueueSpec;
 use crate::store::Detail;
 use gauge::{Measured, measured};
+pub(in crate::ops) use scope::is_writable;
 pub use scope::{UnmatchedNames, unmatched_names};
 use scope::{action_is_offered, claims_have_times, scope_is_sound};
 pub use source::PlanSource;
@@ -239,6 +241,7 @@ fn finish(
     warnings.extend(lost_before);
     let final_actions = final_actions(&snapshot.spec, by_action.keys());
     warnings.extend(final_actions.iter().cloned());
+    warnings.extend(cascades(snapshot, by_action.keys())?);
     Ok(Plan {
         claims: Part { spec: snapshot.spec.clone(), steps, jobs },
         waiting: Vec::new(),

@@ -5,17 +5,26 @@ use crate::ops::selection::hosts_are_named;
 use crate::ops::session::Snapshot;
 use crate::output::Request;
 use crate::policy::{Globs, Policy, Restart, RestartScope, may_be_one_host};
-use crate::preset::QueueSpec;
+use crate::preset::{QueueSpec, SpecError};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Refuses an action that the preset does not have.
+/// Refuses an action that the preset does not have, and tables on which no statement does just what it says.
 pub(super) fn action_is_offered(spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
+    is_writable(spec)?;
     match policy.to {
         Some(to) if !spec.actions.contains_key(&to) => {
             let offered = spec.actions.keys().map(|action| action.name()).collect();
             Err(OpsError::unsupported(spec, Request::Action { to, offered }))
         }
         _ => Ok(()),
+    }
+}
+
+/// Refuses tables on which no statement does just what it says.
+pub(in crate::ops) fn is_writable(spec: &QueueSpec) -> Result<(), OpsError> {
+    match &spec.unwritable {
+        Some(why) => Err(SpecError::whole(&format!("preset {}", spec.preset), why.clone()).into()),
+        None => Ok(()),
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::history::StepRecord;
 use crate::model::{Action, RecordedStep, Timestamp};
 use crate::ops::history::{COMPARED, Loaded, Records, belongs, compared, load, undone_by};
+use crate::ops::plan::is_writable;
 use crate::ops::{OpsError, Snapshot};
 use crate::output::{RecordedJob, RowNow, Spool, Target, UndoLeft, UndoStep, UndoSummary, advice};
 use crate::preset::{QueueSpec, SpecError};
@@ -65,6 +66,7 @@ pub fn undo_plan(records: &mut Records<'_>, prefix: &str) -> Result<UndoPlan, Op
         return Err(OpsError::usage("no database is at hand", advice::NAME_DATABASE));
     };
     belongs(snapshot, &run_id, &head.target)?;
+    is_writable(&snapshot.spec)?;
     let columns: Vec<&str> = snapshot.spec.row.iter().map(|column| column.name.as_str()).collect();
     if !head.columns.is_empty() && head.columns != columns {
         warnings.push(format!(

@@ -195,6 +195,9 @@ pub struct Table {
     pub schema: String,
     /// Its name, exactly as the catalog has it.
     pub name: String,
+    /// True if it declares what becomes of a row that violates a constraint (`ON CONFLICT REPLACE`, say), on SQLite: a statement
+    /// that writes to it says `OR ABORT`, or the declaration would decide, up to the deletion of another job.
+    pub declares_conflict: bool,
 }
 
 /// A time column and how it is spelled.

@@ -58,6 +58,8 @@ pub struct QueueSpec {
     pub finished: Finished,
     /// What may be done to a job.
     pub actions: BTreeMap<Action, ActionSpec>,
+    /// Why no statement can be written that does what an action says and no more, if so.
+    pub unwritable: Option<String>,
     /// What may be done to a job that waits.
     pub waiting: BTreeMap<Action, ActionSpec>,
     /// Conditions under which a job is skipped.

@@ -7,9 +7,10 @@ use crate::preset::document::{ActionDoc, StepDoc};
 use crate::preset::encoding::Encodings;
 use crate::preset::fields::{Fragment, Written};
 use crate::preset::queue::*;
+use crate::preset::statement_tables::Touch;
 use crate::preset::template::{Marker, Piece, Template};
 use crate::preset::{SpecError, WrittenAt, did_you_mean};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Binder<'_> {
     pub(super) fn actions(
@@ -24,6 +25,29 @@ impl Binder<'_> {
         }
         self.losses_are_counted(&actions, attempts)?;
         Ok(actions)
+    }
+
+    /// Why an action cannot decide by itself what a conflict does: SQLite carries the `OR ABORT` that a statement needs on a table
+    /// with a conflict clause of its own into the table's triggers, in the place of what these say.
+    pub(super) fn unwritable(&self, actions: &BTreeMap<Action, ActionSpec>) -> Option<String> {
+        let steps = actions.values().flat_map(|action| &action.steps);
+        let touches = steps.flat_map(|step| match step {
+            StepSpec::Update(_) => BTreeSet::new(),
+            StepSpec::Sql { sql, .. } => sql.touches(),
+        });
+        let written =
+            touches.filter(|(touch, _)| matches!(touch, Touch::Insert | Touch::Update)).map(|(_, table)| table);
+        let written = written.chain([self.lock_table.as_str()]).filter_map(|table| self.tables.get(table).copied());
+        let ledger = self.tables.get(&self.lock_table).and_then(|own| self.live.table(Some(&own.schema), LEDGER));
+        let (table, trigger) = written
+            .chain(ledger)
+            .filter(|table| table.declares_conflict)
+            .find_map(|table| Some((table, table.conflict_triggers.first()?)))?;
+        Some(format!(
+            "table {} declares ON CONFLICT, so that a statement on it must say OR ABORT, and its trigger {trigger} says otherwise: \
+             SQLite would run the trigger with OR ABORT too",
+            table.name
+        ))
     }
 
     /// What is done to jobs that wait.

@@ -187,21 +187,17 @@ impl<'a> Binder<'a> {
         if liveness.iter().any(|source| matches!(source, Liveness::Owner { .. })) && owner.row.is_none() {
             return Err(SpecError::whole(self.name, "liveness by `owner` needs an [owner] `table`"));
         }
+        let actions = self.actions(&claim, &attempts)?;
         Ok(QueueSpec {
             preset: document.name.clone(),
             variants,
             fencing: document.fencing,
             engine: self.live.engine,
             schema: self.schema.clone(),
-            tables: self
-                .tables
-                .iter()
-                .map(|(logical, table)| {
-                    (logical.clone(), Table { schema: table.schema.clone(), name: table.name.clone() })
-                })
-                .collect(),
+            tables: self.tables.iter().map(|(logical, table)| (logical.clone(), table.place())).collect(),
             finished: self.finished(&claim)?,
-            actions: self.actions(&claim, &attempts)?,
+            unwritable: self.unwritable(&actions),
+            actions,
             waiting: self.waiting(&claim, &attempts)?,
             states: document.states.clone(),
             waits: false,

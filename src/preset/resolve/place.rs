@@ -6,7 +6,7 @@ use crate::preset::SpecError;
 use crate::preset::document::{ClaimFrom, Document};
 use crate::preset::live::LiveSchema;
 use crate::preset::probe::Tables;
-use crate::preset::queue::{LEDGER, LEDGER_COLUMNS, LedgerSpec, Table};
+use crate::preset::queue::{LEDGER, LEDGER_COLUMNS, LedgerSpec};
 use crate::preset::table_name::meanings;
 use crate::preset::template::Column;
 use crate::preset::template::Piece;
@@ -93,7 +93,7 @@ impl Binder<'_> {
         let live = self.live.table(Some(schema), LEDGER)?;
         let lacks = LEDGER_COLUMNS.iter().filter(|(name, _)| live.column(name).is_none());
         Some(LedgerSpec {
-            table: Table { schema: live.schema.clone(), name: live.name.clone() },
+            table: live.place(),
             lacks: lacks.map(|(name, _)| (*name).to_owned()).collect(),
             may_insert: live.may_insert,
             may_read: live.columns.iter().all(|column| column.readable),

@@ -4,7 +4,7 @@ use super::dialect::Dialect;
 use crate::model::{Cell, Engine, Key, Timestamp};
 use crate::preset::encoding::Encodings;
 use crate::preset::ident::{literal, quoted};
-use crate::preset::{Column, Expr, Marker, OwnerRowSpec, Piece, QueueSpec, Template};
+use crate::preset::{Column, Expr, Marker, OwnerRowSpec, Piece, QueueSpec, Table, Template};
 
 /// A statement and its bound values.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,12 +111,28 @@ impl<'d> Sql<'d> {
         }
     }
 
+    /// Adds a table. Where a statement that begins here writes to it, and the table declares a conflict clause of its own, the
+    /// statement says `OR ABORT`: the statement decides, never the schema. Only there, because SQLite carries the words into the
+    /// table's triggers.
+    pub fn table(&mut self, table: &Table) {
+        if table.declares_conflict {
+            let ends = |words: &str| self.text.trim_end().to_uppercase().ends_with(words);
+            let before = match () {
+                () if ends("INSERT INTO") => self.text.trim_end().len() - "INTO".len(),
+                () if ends("UPDATE") => self.text.trim_end().len(),
+                () => self.text.len(),
+            };
+            if before < self.text.len() {
+                self.text.insert_str(before, if ends("UPDATE") { " OR ABORT" } else { "OR ABORT " });
+            }
+        }
+        let name = self.dialect.table(table);
+        self.push(&name);
+    }
+
     fn name(&mut self, spec: &QueueSpec, name: &str) {
         match spec.tables.get(name) {
-            Some(table) => {
-                let table = self.dialect.table(table);
-                self.push(&table);
-            }
+            Some(table) => self.table(table),
             // A type or function of the queue's schema.
             None => self.push(&crate::preset::ident::qualified(&spec.schema, name)),
         }
@@ -224,8 +240,8 @@ impl<'d> Sql<'d> {
 
     /// The claim's own table under its alias.
     pub fn lock_table(&mut self, spec: &QueueSpec) {
-        let table = spec.tables.get(&spec.claim.lock_table).map(|table| self.dialect.table(table)).unwrap_or_default();
-        self.push(&format!("{table} AS {}", quoted(&spec.claim.lock)));
+        spec.tables.get(&spec.claim.lock_table).into_iter().for_each(|table| self.table(table));
+        self.push(&format!(" AS {}", quoted(&spec.claim.lock)));
     }
 
     /// The condition that a claim's key equals the wanted row's.

@@ -1,13 +1,13 @@
 //! The ledger: how it is made, written and read.
 
 use super::builder::{Param, Sql, Statement};
-use super::dialect::{Dialect, Postgres, Sqlite};
+use super::dialect::Dialect;
 use crate::model::{
     Action, Actor, Cell, Engine, Fingerprint, LedgerRow, LedgerRun, Loss, RecordedStep, RowChange, RunHead, RunTarget,
     StoredChange, Timestamp,
 };
-use crate::preset::ident::quoted;
-use crate::preset::{LEDGER, LEDGER_COLUMNS, LedgerKind, LedgerSpec, Table};
+use crate::preset::ident::{qualified, quoted};
+use crate::preset::{LEDGER, LEDGER_COLUMNS, LedgerKind, LedgerSpec};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -16,12 +16,7 @@ const ROWS: usize = 100;
 
 /// The statements that make a ledger in that schema.
 pub fn ledger_schema(engine: Engine, schema: &str) -> Vec<String> {
-    let dialect: &dyn Dialect = match engine {
-        Engine::Postgres => &Postgres,
-        Engine::Sqlite => &Sqlite,
-    };
-    let table = dialect.table(&Table { schema: schema.to_owned(), name: LEDGER.to_owned() });
-    let table = if engine == Engine::Sqlite { quoted(LEDGER) } else { table };
+    let table = if engine == Engine::Sqlite { quoted(LEDGER) } else { qualified(schema, LEDGER) };
     let columns: Vec<String> = LEDGER_COLUMNS
         .iter()
         .map(|(name, kind)| format!("    {:<18} {}", quoted(name), declared(engine, *kind)))
@@ -101,7 +96,9 @@ pub fn ledger_inserts(dialect: &dyn Dialect, ledger: &LedgerSpec, rows: &[Ledger
     let names: Vec<String> = LEDGER_COLUMNS.iter().map(|(name, _)| quoted(name)).collect();
     let insert = |rows: &[LedgerRow]| {
         let mut sql = Sql::new(dialect);
-        sql.push(&format!("INSERT INTO {} ({}) VALUES ", dialect.table(&ledger.table), names.join(", ")));
+        sql.push("INSERT INTO ");
+        sql.table(&ledger.table);
+        sql.push(&format!(" ({}) VALUES ", names.join(", ")));
         for (n, row) in rows.iter().enumerate() {
             sql.push(if n > 0 { ", (" } else { "(" });
             for (n, (cell, (_, kind))) in cells(row).into_iter().zip(LEDGER_COLUMNS).enumerate() {

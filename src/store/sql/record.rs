@@ -24,7 +24,9 @@ pub fn images(
     sql.push(" FROM ");
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
     dialect.wanted(&mut sql, &spec.claim.key, &rows);
-    sql.push(&format!(" CROSS JOIN {} AS {} WHERE ", table(spec, dialect), quoted(&spec.claim.lock)));
+    sql.push(" CROSS JOIN ");
+    sql.lock_table(spec);
+    sql.push(" WHERE ");
     for (n, column) in spec.claim.key.iter().enumerate() {
         let and = if n > 0 { " AND " } else { "" };
         sql.push(&format!("{and}{} = w.k{}", column_sql(column), n + 1));
@@ -56,9 +58,11 @@ pub fn restores(
 }
 
 fn restored(spec: &QueueSpec, dialect: &dyn Dialect, columns: &[&Column], rows: &[&Restore]) -> Statement {
-    let (key, lock) = (&spec.claim.key, quoted(&spec.claim.lock));
+    let key = &spec.claim.key;
     let mut sql = Sql::new(dialect);
-    sql.push(&format!("UPDATE {} AS {lock} SET ", table(spec, dialect)));
+    sql.push("UPDATE ");
+    sql.lock_table(spec);
+    sql.push(" SET ");
     for (n, column) in columns.iter().enumerate() {
         let comma = if n > 0 { ", " } else { "" };
         sql.push(&format!("{comma}{} = jobdoctor_was.c{}", quoted(&column.name), n + 1));
@@ -101,8 +105,4 @@ fn exact(sql: &mut Sql<'_>, dialect: &dyn Dialect, value: &Cell, column: &Column
             }
         }
     }
-}
-
-fn table(spec: &QueueSpec, dialect: &dyn Dialect) -> String {
-    spec.tables.get(&spec.claim.lock_table).map(|table| dialect.table(table)).unwrap_or_default()
 }

@@ -1,5 +1,6 @@
 //! Inspects a database file before SQLite opens it, because opening may change the files next to it.
 
+use super::locks::{name_of, other_user};
 use crate::store::{StoreError, StoreErrorKind};
 use nix::unistd::{Uid, User};
 use std::fmt;
@@ -7,6 +8,11 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How often a file is asked whether its log is beside it, and the pause before each further time: a process that opens a file
+/// locks it a moment before it makes the log.
+const ASKED: (u32, Duration) = (20, Duration::from_millis(25));
 
 /// How a file can be opened for reading without leaving a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,13 +42,37 @@ impl DatabaseFile {
     /// An existing database.
     ///
     /// # Errors
-    /// When the file does not exist, is no database, or may not be read.
+    /// When the file does not exist, is no database, may not be read, or is in use under another name.
     pub(super) fn existing(named: &Path) -> Result<DatabaseFile, StoreError> {
         let real = fs::canonicalize(named).map_err(|error| unreadable(named, &error))?;
         let file = DatabaseFile { named: named.to_owned(), real };
         file.header()?;
         file.check_sidecars()?;
+        file.check_name()?;
         Ok(file)
+    }
+
+    /// Refuses a file in WAL mode that another process has open while no log is here: that process opened it under another name,
+    /// next to which its log lies. Whatever SQLite read or wrote here would be without that log, and damage the file.
+    fn check_name(&self) -> Result<(), StoreError> {
+        for again in 0..ASKED.0 {
+            if !is_wal(&self.header()?) || self.sidecar("-wal").exists() {
+                return Ok(());
+            }
+            let Some(user) = File::open(&self.real).ok().as_ref().and_then(other_user) else { return Ok(()) };
+            if again + 1 == ASKED.0 {
+                let message = format!(
+                    "{self} is in use under another name, by {}: it is in WAL mode and locked, and its log is not beside it",
+                    name_of(user)
+                );
+                return Err(StoreError::new(StoreErrorKind::Refused, message).hint(
+                    "nothing was opened, because that would damage the file: name it by the path that the application uses; into \
+                     a container, mount its directory, not the file",
+                ));
+            }
+            std::thread::sleep(ASKED.1);
+        }
+        Ok(())
     }
 
     /// An existing database, or a path where one can be made.

@@ -2,12 +2,16 @@
 //! of the database file or, with a WAL, of its index.
 
 use super::file::DatabaseFile;
-use std::fs;
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::libc;
+use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The first of the 512 bytes that SQLite locks in a database file.
 const PENDING: u64 = 0x4000_0000;
+/// The bytes of which every process that reads or writes locks at least one, and with a WAL keeps it locked while it is connected.
+const SHARED: (u64, u64) = (PENDING + 2, 510);
 /// The byte of a WAL's index that a writer locks.
 const WAL_WRITE: u64 = 120;
 /// The byte that is locked while the index is rebuilt; every other process waits.
@@ -45,6 +49,21 @@ struct Lock {
     last: u64,
 }
 
+/// The number of a process other than this one that locks the SHARED bytes of a file; 0 for one of another PID namespace. The
+/// kernel knows the lock by the file, whatever name the process opened it under. `None` too where the file system cannot say.
+pub(super) fn other_user(file: &File) -> Option<u32> {
+    // A lock for writing would meet those for reading as well; it is asked for and never taken.
+    let mut lock = libc::flock {
+        l_type: libc::F_WRLCK as _,
+        l_whence: libc::SEEK_SET as _,
+        l_start: SHARED.0 as _,
+        l_len: SHARED.1 as _,
+        l_pid: 0,
+    };
+    fcntl(file, FcntlArg::F_GETLK(&mut lock)).ok()?;
+    (i32::from(lock.l_type) != libc::F_UNLCK).then(|| u32::try_from(lock.l_pid).unwrap_or(0))
+}
+
 /// The processes that lock a database, in words; `None` if they cannot be seen.
 pub(super) fn holders_in_words(file: &DatabaseFile) -> Option<String> {
     let (database, index) = (FileId::of(file.real())?, FileId::of(&file.sidecar("-shm")));
@@ -71,16 +90,25 @@ fn first_seen(mut read: impl FnMut() -> Option<String>, holders: impl Fn(&[Lock]
 /// The holders in words, by number and by the name that `command` gives.
 fn in_words(holders: &[Holder], command: impl Fn(u32) -> Option<String>) -> Option<String> {
     let does = if holders.first()?.writes { "writing to it" } else { "reading it" };
-    let named = |holder: &Holder| match command(holder.pid) {
-        Some(command) => format!("process {} ({command})", holder.pid),
-        None => format!("process {}", holder.pid),
-    };
-    let mut words = holders.iter().take(SHOWN).map(named).collect::<Vec<_>>().join(", ");
+    let mut words = holders.iter().take(SHOWN).map(|holder| named(holder.pid, &command)).collect::<Vec<_>>().join(", ");
     if holders.len() > SHOWN {
         words.push_str(&format!(" and {} more", holders.len() - SHOWN));
     }
     let verb = if holders.len() == 1 { "is" } else { "are" };
     Some(format!("{words}, which {verb} {does}"))
+}
+
+/// A process that uses a file, in words; one of another PID namespace has the number 0.
+pub(super) fn name_of(pid: u32) -> String {
+    if pid == 0 { "a process of another container".to_owned() } else { named(pid, command) }
+}
+
+/// A process in words, by the number and by the name that `command` gives.
+fn named(pid: u32, command: impl Fn(u32) -> Option<String>) -> String {
+    match command(pid) {
+        Some(command) => format!("process {pid} ({command})"),
+        None => format!("process {pid}"),
+    }
 }
 
 impl FileId {

@@ -8,6 +8,7 @@ mod network_fs;
 mod open;
 mod rehearsal;
 mod schema;
+mod second_name;
 mod session;
 mod value;
 
@@ -15,10 +16,11 @@ pub use create::{CREATED_BY_DEMO, create_demo_file};
 
 use super::batch::SqlWriter;
 use super::reader::SqlReader;
-use super::{Caution, Limits, Reader, Store, StoreError, StoreErrorKind, Writer};
+use super::{Caution, Forbids, Limits, Reader, Store, StoreError, StoreErrorKind, Writer};
 use crate::model::{Engine, Remedy};
 use file::DatabaseFile;
 use schema::SchemaSeen;
+use second_name::SecondName;
 use session::SqliteSession;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +30,8 @@ pub(super) struct SqliteStore {
     label: String,
     /// Whether the operator allows writing although other hosts may have the file open too.
     network_files: bool,
+    /// Whether the operator allows the use of a file that has a second name.
+    second_name: bool,
     /// Whether writers enforce foreign keys.
     foreign_keys: bool,
     /// Names the network file system that a path lies on, if any; tests replace it.
@@ -37,23 +41,51 @@ pub(super) struct SqliteStore {
 
 impl SqliteStore {
     /// A store for that path; opens nothing.
-    pub(super) fn new(path: &Path, network_files: bool, foreign_keys: bool) -> SqliteStore {
+    pub(super) fn new(path: &Path, network_files: bool, second_name: bool, foreign_keys: bool) -> SqliteStore {
         SqliteStore {
             path: path.to_owned(),
             label: path.display().to_string(),
             network_files,
+            second_name,
             foreign_keys,
             network: network_fs::beneath,
             seen: SchemaSeen::default(),
         }
     }
 
-    /// Refuses to write where the operator has to allow it first.
-    fn check_writable(&self) -> Result<(), StoreError> {
-        match self.caution().filter(|caution| caution.forbids_writing) {
+    /// Refuses what the operator has to allow first.
+    fn check_allowed(&self, forbidden: Forbids) -> Result<(), StoreError> {
+        match self.caution().filter(|caution| caution.forbids >= forbidden) {
             Some(caution) => Err(StoreError::new(StoreErrorKind::Refused, caution.message).remedy(caution.remedy)),
             None => Ok(()),
         }
+    }
+
+    fn caution_of_name(&self) -> Option<Caution> {
+        let second = SecondName::of(&std::fs::canonicalize(&self.path).ok()?)?;
+        let why = "SQLite keeps its journals next to one name, and under the other it does not see them";
+        Some(Caution {
+            id: "second_name",
+            message: format!("{} {}; {why}", self.label, second.in_words()),
+            remedy: Remedy::AllowSecondName { is_mount: matches!(second, SecondName::Mount(_)) },
+            forbids: if self.second_name { Forbids::Nothing } else { Forbids::Judging },
+        })
+    }
+
+    fn caution_of_network(&self) -> Option<Caution> {
+        // For a file that does not exist yet, its directory counts.
+        let directory = self.path.parent().filter(|directory| !directory.as_os_str().is_empty());
+        let there = if self.path.exists() { &self.path } else { directory.unwrap_or(Path::new(".")) };
+        let network = (self.network)(there)?;
+        Some(Caution {
+            id: "network_files",
+            message: format!(
+                "{} is on a network file system ({network}), where another host may not see a lock",
+                self.label
+            ),
+            remedy: Remedy::AllowNetworkFiles,
+            forbids: if self.network_files { Forbids::Nothing } else { Forbids::Writing },
+        })
     }
 }
 
@@ -66,26 +98,19 @@ impl Store for SqliteStore {
         &self.label
     }
 
+    /// Of two the one that forbids more.
     fn caution(&self) -> Option<Caution> {
-        // For a file that does not exist yet, its directory counts.
-        let directory = self.path.parent().filter(|directory| !directory.as_os_str().is_empty());
-        let there = if self.path.exists() { &self.path } else { directory.unwrap_or(Path::new(".")) };
-        let network = (self.network)(there)?;
-        Some(Caution {
-            id: "network_files",
-            message: format!(
-                "{} is on a network file system ({network}), where another host may not see a lock",
-                self.label
-            ),
-            remedy: Remedy::AllowNetworkFiles,
-            forbids_writing: !self.network_files,
-        })
+        [self.caution_of_network(), self.caution_of_name()].into_iter().flatten().max_by_key(|caution| caution.forbids)
     }
 
     fn recover(&self, limits: &Limits) -> Result<(), StoreError> {
+        // The reader will say why.
+        if self.check_allowed(Forbids::Writing).is_err() {
+            return Ok(());
+        }
         let file = DatabaseFile::existing(&self.path)?;
-        // A process that could not remove the journal afterwards must not begin; the reader will say why.
-        if self.check_writable().is_err() || !file.has_journal() || !file.may_write() {
+        // A process that could not remove the journal afterwards must not begin.
+        if !file.has_journal() || !file.may_write() {
             return Ok(());
         }
         // The first read of a connection that may write rolls the journal back, if its writer is gone.
@@ -93,18 +118,21 @@ impl Store for SqliteStore {
     }
 
     fn reader(&self, limits: &Limits) -> Result<Box<dyn Reader>, StoreError> {
+        if !limits.inspects {
+            self.check_allowed(Forbids::Judging)?;
+        }
         let mut session = SqliteSession::for_reading(&self.path, limits, &self.seen, self.foreign_keys)?;
         let now = session.begin_read()?;
         Ok(Box::new(SqlReader { session, now, standby: None, label: None, interrupt: limits.interrupt.clone() }))
     }
 
     fn writer(&self, limits: &Limits) -> Result<Box<dyn Writer>, StoreError> {
-        self.check_writable()?;
+        self.check_allowed(Forbids::Writing)?;
         Ok(Box::new(SqlWriter::on(SqliteSession::for_writing(&self.path, limits, &self.seen, self.foreign_keys)?)))
     }
 
     fn create(&self, limits: &Limits, statements: &[String]) -> Result<(), StoreError> {
-        self.check_writable()?;
+        self.check_allowed(Forbids::Writing)?;
         SqliteSession::for_creating(&self.path, limits)?.create(statements)
     }
 }
@@ -123,13 +151,14 @@ mod tests {
             lock: Duration::ZERO,
             application_name: String::new(),
             for_writing: false,
+            inspects: false,
             interrupt: Interrupt::default(),
         }
     }
 
     /// A store that takes its file system for the one of that name.
     fn store_on(path: &Path, network: fn(&Path) -> Option<&'static str>, network_files: bool) -> SqliteStore {
-        SqliteStore { network, ..SqliteStore::new(path, network_files, true) }
+        SqliteStore { network, ..SqliteStore::new(path, network_files, false, true) }
     }
 
     fn made(directory: &Path) -> PathBuf {
@@ -146,7 +175,7 @@ mod tests {
         let statements = ["CREATE TABLE u (x)".to_owned()];
         let nfs = store_on(&path, |_| Some("NFS"), false);
         let caution = nfs.caution().unwrap();
-        assert!(caution.forbids_writing && caution.message.contains("(NFS)"), "{caution:?}");
+        assert!(caution.forbids == Forbids::Writing && caution.message.contains("(NFS)"), "{caution:?}");
         assert!(nfs.reader(&limits()).is_ok());
         let refused = nfs.writer(&limits()).err().unwrap();
         assert_eq!((refused.kind, &refused.message), (StoreErrorKind::Refused, &caution.message));
@@ -155,7 +184,7 @@ mod tests {
 
         let allowed = store_on(&path, |_| Some("NFS"), true);
         let caution = allowed.caution().unwrap();
-        assert!(!caution.forbids_writing, "still worth a word: {caution:?}");
+        assert!(caution.forbids == Forbids::Nothing, "still worth a word: {caution:?}");
         assert!(allowed.writer(&limits()).is_ok());
         assert!(allowed.create(&limits(), &statements).is_ok());
 

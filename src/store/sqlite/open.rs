@@ -126,6 +126,7 @@ pub(super) fn reads_only(context: AuthContext<'_>) -> Authorization {
         }
         AuthAction::Function { .. } => Authorization::Allow,
         AuthAction::Pragma { pragma_name: "schema_version", pragma_value: None } => Authorization::Allow,
+        AuthAction::Pragma { pragma_name: "foreign_keys", pragma_value: None } => Authorization::Allow,
         AuthAction::Pragma { pragma_name: "cache_size", .. } => Authorization::Allow,
         AuthAction::Pragma { pragma_name, .. }
             if ["table_xinfo", "index_list", "index_info", "foreign_key_list"]

@@ -56,8 +56,16 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
                 writable,
             });
         }
-        let triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE";
-        table.triggers = ask(session, triggers, name)?.iter().map(|row| text(row, 0)).collect();
+        let declared = "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('table', 'trigger') AND tbl_name = ?1 COLLATE NOCASE";
+        for row in ask(session, declared, name)? {
+            let (words, is_trigger) = (words(&text(&row, 2)), text(&row, 0) == "trigger");
+            if is_trigger {
+                table.triggers.push(text(&row, 1));
+                table.conflict_triggers.extend(words.windows(3).any(decides_conflicts).then(|| text(&row, 1)));
+            } else {
+                table.declares_conflict = words.windows(3).any(|three| matches!(three, [on, conflict, clause] if on == "ON" && conflict == "CONFLICT" && clause != "ABORT"));
+            }
+        }
         for index in ask(session, "SELECT name, \"unique\", partial FROM pragma_index_list(?1, 'main')", name)? {
             let info = "SELECT name FROM pragma_index_info(?1, 'main') ORDER BY seqno";
             let columns: Vec<String> = ask(session, info, &text(&index, 0))?.iter().map(|row| text(row, 0)).collect();
@@ -82,6 +90,45 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
 
 fn ask(session: &mut SqliteSession, sql: &str, name: &str) -> Result<Vec<Vec<Cell>>, StoreError> {
     session.query(&Statement { sql: sql.to_owned(), params: vec![Param::Cell(Cell::Text(name.to_owned()))] })
+}
+
+/// Whether these three words of a trigger say what becomes of a conflict, other than that its statement fails.
+fn decides_conflicts(three: &[String]) -> bool {
+    match three {
+        [verb, or, clause] if or == "OR" => ["INSERT", "UPDATE"].contains(&verb.as_str()) && clause != "ABORT",
+        [replace, into, _] => replace == "REPLACE" && into == "INTO",
+        _ => false,
+    }
+}
+
+/// The words of a definition in capitals, without what is quoted or a comment.
+fn words(sql: &str) -> Vec<String> {
+    let (mut bare, mut rest) = (String::new(), sql);
+    while let Some(first) = rest.chars().next() {
+        let end = match first {
+            _ if rest.starts_with("--") => Some("\n"),
+            _ if rest.starts_with("/*") => Some("*/"),
+            '\'' => Some("'"),
+            '"' => Some("\""),
+            '`' => Some("`"),
+            '[' => Some("]"),
+            _ => None,
+        };
+        // A doubled quote inside is two quoted texts in a row here, which comes to the same.
+        let length = match end {
+            Some(end) => {
+                rest.char_indices().skip(1).find_map(|(at, _)| rest[at..].starts_with(end).then_some(at + end.len()))
+            }
+            None => Some(first.len_utf8()),
+        };
+        bare.push(if end.is_none() && (first.is_alphanumeric() || first == '_') {
+            first.to_ascii_uppercase()
+        } else {
+            ' '
+        });
+        rest = length.and_then(|length| rest.get(length..)).unwrap_or_default();
+    }
+    bare.split_whitespace().map(str::to_owned).collect()
 }
 
 fn text(row: &[Cell], n: usize) -> String {

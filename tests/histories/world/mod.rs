@@ -101,6 +101,7 @@ pub fn limits(doctor: &str) -> Limits {
         lock: Duration::ZERO,
         application_name: doctor.to_owned(),
         for_writing: false,
+        inspects: false,
         interrupt: Interrupt::default(),
     }
 }

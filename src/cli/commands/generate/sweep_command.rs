@@ -111,7 +111,8 @@ impl SweepCommand {
 
     /// Repeats the other options that were given here.
     fn carry_options(&mut self, settings: &Settings, args: &SweepArgs, in_pod: bool) {
-        let StoreArgs { preset, schema, table, options, network_files, no_config, timeout, .. } = &args.store;
+        let StoreArgs { preset, schema, table, options, network_files, second_name, no_config, timeout, .. } =
+            &args.store;
         for (flag, value) in [("--preset", preset), ("--schema", schema), ("--table", table)] {
             value.iter().for_each(|value| self.option(flag, value));
         }
@@ -119,6 +120,7 @@ impl SweepCommand {
             self.option("--option", &format!("{name}={value}"));
         }
         self.words.extend(network_files.then(|| "--network-files".to_owned()));
+        self.words.extend(second_name.then(|| "--second-name".to_owned()));
         timeout.iter().for_each(|timeout| self.option("--timeout", &spelled(*timeout)));
         // A target's own password file is found by the target.
         let is_of_target = settings.password_file.as_ref().is_some_and(|(_, origin)| *origin == "password_file");

@@ -1,0 +1,121 @@
+//! Tells whether a file is known by a second name. SQLite finds its journals by the name of the file, so that a process that
+//! uses one name does not see what another process keeps next to the other.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// A second name of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum SecondName {
+    /// A hard link; another of its names, if it lies in the same directory.
+    Link(Option<PathBuf>),
+    /// The file itself is a mount point; its path on the file system that it comes from, if the system says.
+    Mount(Option<PathBuf>),
+}
+
+impl SecondName {
+    /// The second name of the file at a real path, if it has one.
+    pub(super) fn of(real: &Path) -> Option<SecondName> {
+        let mounts = fs::read("/proc/self/mountinfo").unwrap_or_default();
+        let mounted = mounts.split(|byte| *byte == b'\n').find_map(|line| source(line, real));
+        if mounted.is_some() || is_mount_root(real) {
+            return Some(SecondName::Mount(mounted));
+        }
+        let file = fs::metadata(real).ok().filter(|file| file.is_file() && file.nlink() > 1)?;
+        let is_same = |other: &fs::DirEntry| {
+            other.path() != real
+                && other.metadata().is_ok_and(|other| (other.dev(), other.ino()) == (file.dev(), file.ino()))
+        };
+        let siblings = real.parent().and_then(|directory| fs::read_dir(directory).ok()).into_iter().flatten().flatten();
+        Some(SecondName::Link(siblings.into_iter().find(is_same).map(|other| other.path())))
+    }
+
+    /// What it is, as the end of a sentence about the file.
+    pub(super) fn in_words(&self) -> String {
+        match self {
+            SecondName::Link(None) => "has a second name (a hard link)".to_owned(),
+            SecondName::Link(Some(other)) => format!("has a second name: it is {} too (a hard link)", other.display()),
+            SecondName::Mount(None) => "has a second name: the file itself is a mount point".to_owned(),
+            SecondName::Mount(Some(path)) => {
+                format!(
+                    "has a second name: the file itself is a mount point, and is {} where it comes from",
+                    path.display()
+                )
+            }
+        }
+    }
+}
+
+/// Linux 5.8 and later say so of any path, `/proc` or not.
+#[cfg(target_os = "linux")]
+fn is_mount_root(real: &Path) -> bool {
+    use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
+    statx(CWD, real, AtFlags::empty(), StatxFlags::empty())
+        .is_ok_and(|file| file.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+}
+
+/// Other systems cannot mount a file.
+#[cfg(not(target_os = "linux"))]
+fn is_mount_root(_real: &Path) -> bool {
+    false
+}
+
+/// The path on its own file system of what is mounted at `at`, from a line of `/proc/self/mountinfo`:
+/// `36 35 98:0 /srv/app/q.db /data/q.db rw - ext4 ...`.
+fn source(line: &[u8], at: &Path) -> Option<PathBuf> {
+    let mut words = line.split(|byte| *byte == b' ').skip(3);
+    let (root, mounted) = (words.next()?, words.next()?);
+    (unescaped(mounted) == at.as_os_str().as_bytes())
+        .then(|| PathBuf::from(std::ffi::OsStr::from_bytes(&unescaped(root))))
+}
+
+/// The kernel writes blanks, tabs, line breaks and backslashes as `\040`.
+fn unescaped(word: &[u8]) -> Vec<u8> {
+    let (mut bytes, mut rest) = (Vec::new(), word);
+    while let Some((first, after)) = rest.split_first() {
+        let octal = after.get(..3).filter(|_| *first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
+        match octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = after.get(3..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    bytes
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mounted_file_is_found_by_its_line() {
+        let line = b"36 35 98:0 /srv/my\\040app/q.db /data/q\\134.db rw,noatime shared:1 - ext4 /dev/sda1 rw";
+        assert_eq!(source(line, Path::new("/data/q\\.db")), Some(PathBuf::from("/srv/my app/q.db")));
+        assert_eq!(source(line, Path::new("/data")), None);
+        assert_eq!(source(b"36 35 98:0", Path::new("/data")), None);
+    }
+
+    #[test]
+    fn a_hard_link_is_found_whichever_name_is_asked_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path().canonicalize().unwrap();
+        let (one, other) = (directory.join("q.db"), directory.join("other.db"));
+        fs::write(&one, "x").unwrap();
+        assert_eq!(SecondName::of(&one), None);
+        fs::hard_link(&one, &other).unwrap();
+        assert_eq!(SecondName::of(&one), Some(SecondName::Link(Some(other.clone()))));
+        assert_eq!(SecondName::of(&other), Some(SecondName::Link(Some(one.clone()))));
+        fs::create_dir(directory.join("far")).unwrap();
+        fs::rename(&other, directory.join("far/q.db")).unwrap();
+        assert_eq!(SecondName::of(&one), Some(SecondName::Link(None)));
+        assert_eq!(SecondName::of(&directory), None, "a directory has links of its own");
+    }
+}

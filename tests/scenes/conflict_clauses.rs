@@ -1,0 +1,61 @@
+//! Every scene on SQLite, once more with a conflict clause on each unique key of the queue's tables: it ends as without, to the last
+//! column of the last row.
+
+use super::database::Databases;
+use super::{Stage, play, stages};
+use jobdoctor::model::Engine;
+use rusqlite::Connection;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const CLAUSES: [&str; 4] = ["REPLACE", "IGNORE", "FAIL", "ROLLBACK"];
+
+/// The unique keys of a table, each as its columns in brackets; those with a condition or an expression have no such clause.
+const KEYS: &str = "SELECT DISTINCT (SELECT group_concat('\"' || i.name || '\"') FROM pragma_index_info(l.name) AS i)
+    FROM pragma_index_list(?1) AS l WHERE l.\"unique\" AND NOT l.partial
+    AND NOT EXISTS (SELECT 1 FROM pragma_index_info(l.name) AS i WHERE i.name IS NULL)
+    UNION SELECT group_concat('\"' || name || '\"') FROM pragma_table_info(?1) WHERE pk > 0 HAVING count(*) > 0";
+
+/// The stage with that clause on every unique key; `None` where no table has one.
+fn with_clause(stage: &Stage, clause: &str) -> Option<Stage> {
+    let made = Connection::open_in_memory().unwrap();
+    made.execute_batch(&stage.schema).unwrap();
+    let tables = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'";
+    let tables: Vec<(String, String)> = {
+        let mut prepared = made.prepare(tables).unwrap();
+        let rows = prepared.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        rows.collect::<Result<_, _>>().unwrap()
+    };
+    let mut schema = stage.schema.clone();
+    for (table, sql) in tables {
+        let mut prepared = made.prepare(KEYS).unwrap();
+        let keys = prepared.query_map([&table], |row| row.get::<_, String>(0)).unwrap();
+        let keys: String = keys.map(|key| format!(", UNIQUE ({}) ON CONFLICT {clause}", key.unwrap())).collect();
+        let (open, close) = (sql.find('(').unwrap(), sql.rfind(')').unwrap());
+        assert!(schema.contains(&sql[open..]), "{stage}: {table} is not in its schema as it was written");
+        schema = schema.replacen(&sql[open..], &format!("{}{keys}{}", &sql[open..close], &sql[close..]), 1);
+    }
+    (schema != stage.schema).then(|| stage.with_schema(schema))
+}
+
+#[test]
+fn the_clause_of_a_table_decides_nothing() {
+    let stages: Vec<Stage> = stages().into_iter().filter(|stage| stage.engine == Engine::Sqlite).collect();
+    let with = |clause| stages.iter().filter_map(move |stage| with_clause(stage, clause));
+    let stages: Vec<Stage> = CLAUSES.into_iter().flat_map(with).collect();
+    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        let mut databases = Databases::default();
+        while let Some(stage) = stages.get(next.fetch_add(1, Ordering::SeqCst)) {
+            for written in play::written(stage) {
+                let mut is_reached = || written.is_reached(&mut databases, play::catalog(&stage.queue));
+                if !(is_reached() || stage.may_leave_out_a_fraction() && is_reached()) {
+                    wrong.lock().unwrap().push(format!("{stage}: {}", written.told));
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
+    let wrong = wrong.into_inner().unwrap();
+    assert!(stages.len() > 40 && wrong.is_empty(), "{}\n{}", stages.len(), wrong.join("\n"));
+}

@@ -1,0 +1,113 @@
+//! A table of SQLite that declares itself what becomes of a row that violates a constraint. The statement decides: a requeue never
+//! deletes another job, and no step is lost without a word.
+
+use crate::support::cli::Doctor;
+use std::fs;
+
+const CLAUSES: [&str; 5] = ["REPLACE", "IGNORE", "FAIL", "ROLLBACK", "ABORT"];
+/// A trigger that counts as an application may: with a clause of its own, and without.
+const TRIGGERS: [(&str, &str); 3] = [
+    ("", "SELECT 1 WHERE 'INSERT OR REPLACE INTO' <> new.queue OR replace(new.queue, 'a', 'b') <> ''"),
+    (
+        "counts",
+        "INSERT OR REPLACE INTO counted SELECT new.status, 1 + coalesce(max(n), 0) FROM counted WHERE status = new.status",
+    ),
+    ("notes", "REPLACE INTO counted VALUES (new.status, 1)"),
+];
+
+/// Job 1 is dead and has waiting job 2 for its twin; job 3 is dead and alone; job 4 lives.
+fn queue(constraint: &str, trigger: &str) -> Doctor {
+    let doctor = Doctor::new();
+    doctor.sql(
+        "queue.db",
+        &format!(
+            "CREATE TABLE jobs (id INTEGER PRIMARY KEY, queue TEXT, status TEXT NOT NULL, owner_id TEXT, lease_token TEXT,
+                claimed_at INTEGER, heartbeat_at INTEGER, lease_expires_at INTEGER, attempts INTEGER NOT NULL DEFAULT 0,
+                dedupe TEXT{constraint});
+             CREATE TABLE counted (status TEXT PRIMARY KEY, n INTEGER);
+             CREATE TRIGGER counter AFTER UPDATE ON jobs BEGIN {trigger}; END;
+             INSERT INTO jobs (id, queue, status, owner_id, claimed_at, heartbeat_at, lease_expires_at, dedupe) VALUES
+                (1, 'q', 'RUNNING', 'web1:1', unixepoch() - 900, unixepoch() - 900, unixepoch() - 800, 'same'),
+                (2, 'q', 'QUEUED', NULL, NULL, NULL, NULL, 'same'),
+                (3, 'q', 'RUNNING', 'web1:1', unixepoch() - 900, unixepoch() - 900, unixepoch() - 800, 'other'),
+                (4, 'q', 'RUNNING', 'web1:2', unixepoch() - 900, unixepoch(), unixepoch() + 900, 'third');"
+        ),
+    );
+    doctor
+}
+
+const ROWS: &str = "SELECT id, status, dedupe FROM jobs ORDER BY id";
+
+#[test]
+fn a_requeue_never_deletes_its_twin() {
+    for clause in CLAUSES {
+        for (name, trigger) in TRIGGERS {
+            let constraint = format!(", UNIQUE (status, dedupe) ON /* says */ conflict {clause}");
+            let doctor = queue(&constraint, trigger);
+            let before = fs::read(doctor.path("queue.db")).unwrap();
+            if !name.is_empty() && clause != "ABORT" {
+                for words in [&["reclaim"][..], &["reclaim", "--apply"], &["sweep", "--apply"]] {
+                    let ran = doctor.run(&[words, &["--db", "queue.db"]].concat()).exits(78);
+                    assert!(ran.stderr.contains("table jobs") && ran.stderr.contains("trigger counter"), "{ran:#?}");
+                }
+                doctor.run(&["check", "--db", "queue.db"]).exits(78);
+                doctor.run(&["stale", "--db", "queue.db"]).exits(0);
+                assert_eq!(fs::read(doctor.path("queue.db")).unwrap(), before);
+                continue;
+            }
+            let ran = doctor.run(&["reclaim", "--apply", "--json", "--db", "queue.db"]).exits(3);
+            let outcomes = ran.json()["summary"]["outcomes"].clone();
+            assert_eq!((&outcomes["moved"], &outcomes["refused"]), (&1.into(), &1.into()), "{clause}: {outcomes}");
+            assert_eq!(
+                doctor.rows("queue.db", ROWS),
+                ["1 RUNNING same", "2 QUEUED same", "3 QUEUED other", "4 RUNNING third"]
+            );
+        }
+    }
+}
+
+#[test]
+fn an_undo_never_deletes_a_job_that_runs() {
+    for clause in CLAUSES {
+        let doctor = queue(&format!(", UNIQUE (status, dedupe) ON CONFLICT {clause}"), "SELECT 1");
+        doctor.sql("queue.db", "DELETE FROM jobs WHERE id <> 3");
+        doctor.run(&["reclaim", "--apply", "--db", "queue.db"]).exits(0);
+        doctor.sql(
+            "queue.db",
+            "INSERT INTO jobs SELECT 5, queue, 'RUNNING', 'web1:9', NULL, unixepoch(), unixepoch(),
+            unixepoch() + 900, 0, dedupe FROM jobs",
+        );
+        let run = doctor.run(&["history", "-o", "name", "--db", "queue.db"]).exits(0).stdout;
+        doctor.run(&["undo", run.trim(), "--apply", "--db", "queue.db"]).exits(3);
+        assert_eq!(doctor.rows("queue.db", ROWS), ["3 QUEUED other", "5 RUNNING other"], "{clause}");
+    }
+}
+
+#[test]
+fn a_ledger_that_replaces_rows_refuses_them() {
+    let doctor = queue("", "SELECT 1");
+    doctor.run(&["init", "--ledger", "--db", "queue.db"]).exits(0);
+    let ledger = &doctor.rows("queue.db", "SELECT sql FROM sqlite_schema WHERE name = 'jobdoctor_ledger'")[0];
+    let replacing = ledger.replace(
+        "PRIMARY KEY (run_id, job_key)",
+        "PRIMARY KEY (run_id, job_key), UNIQUE (job_table) ON CONFLICT REPLACE",
+    );
+    doctor.sql("queue.db", &format!("DROP TABLE jobdoctor_ledger; {replacing}"));
+    doctor.sql("queue.db", "DELETE FROM jobs WHERE id = 1");
+    doctor.run(&["reclaim", "--apply", "--db", "queue.db"]).exits(0);
+    doctor.sql("queue.db", "UPDATE jobs SET status = 'RUNNING', lease_expires_at = unixepoch() - 800 WHERE id = 3");
+    // The row of the first run is in the way.
+    doctor.run(&["reclaim", "--apply", "--db", "queue.db"]).exits(78);
+    assert_eq!(doctor.rows("queue.db", "SELECT count(*) FROM jobdoctor_ledger"), ["1"]);
+}
+
+#[test]
+fn a_counter_on_an_ordinary_table_works_as_for_the_worker() {
+    for (_, trigger) in TRIGGERS {
+        let doctor = queue("", trigger);
+        doctor.run(&["reclaim", "--apply", "--db", "queue.db"]).exits(0);
+        let counted = doctor.rows("queue.db", "SELECT * FROM counted");
+        doctor.sql("queue.db", "UPDATE jobs SET status = 'QUEUED' WHERE id = 4");
+        assert_eq!(counted.is_empty(), doctor.rows("queue.db", "SELECT * FROM counted").is_empty(), "{trigger}");
+    }
+}
