@@ -13,6 +13,7 @@ mod database;
 mod mutants;
 mod outcome;
 mod play;
+mod preconditions;
 mod scene;
 mod times;
 

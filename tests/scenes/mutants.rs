@@ -1,8 +1,8 @@
-//! Mutants: each preset with one thing less in what it does to a job (a column, a statement, a skip, the guard, a
-//! wake-up) must end some scene differently. Otherwise nobody would notice if it were missing.
+//! Mutants: each preset with one thing less in what it does to a job (a column, a statement, a column of its precondition, a skip,
+//! the guard, a wake-up) must end some scene differently. Otherwise nobody would notice if it were missing.
 
 use super::database::Databases;
-use super::{Stage, name, play, stages};
+use super::{Stage, name, play, preconditions, stages};
 use crate::support::dice::one_in;
 use jobdoctor::preset::Preset;
 use std::cmp::Reverse;
@@ -37,6 +37,15 @@ fn parts_of_actions_matter_to_some_scene() {
     let mutants = all(&stages);
     assert!(mutants.len() >= 90, "only {} mutants", mutants.len());
     matter(&stages, &one_in(4, mutants));
+}
+
+#[test]
+fn each_column_of_a_precondition_matters_to_some_scene() {
+    let stages = stages();
+    let of_preconditions = |mutant: &Mutant| mutant.lacks.contains("precondition");
+    let mutants: Vec<Mutant> = all(&stages).into_iter().filter(of_preconditions).collect();
+    assert!(mutants.len() >= 15, "only {} mutants", mutants.len());
+    matter(&stages, &mutants);
 }
 
 mod nightly {
@@ -78,6 +87,10 @@ fn ends_as_written(databases: &mut Databases, stages: &[Stage], mutant: &Mutant)
     let mut ends: Vec<_> = of_queue.flat_map(play::written).collect();
     ends.sort_by_key(|end| Reverse(mutant.words.iter().filter(|word| end.told.contains(*word)).count()));
     ends.iter().all(|end| end.is_reached(databases, &catalog))
+        && preconditions::newest()
+            .iter()
+            .filter(|stage| stage.queue == mutant.queue)
+            .all(|stage| preconditions::unprotected(databases, stage, &catalog).is_empty())
 }
 
 fn is_same_by_nature(mutant: &Mutant) -> bool {
@@ -120,6 +133,7 @@ fn parts(value: &Value, path: &mut Vec<String>, places: &mut Vec<Vec<String>>) {
         _ => {
             let parent = path.len().checked_sub(2).and_then(|n| path.get(n)).map_or("", String::as_str);
             ["clear", "stamp", "set", "step"].contains(&parent) && within("action")
+                || parent == "precondition"
                 || ["skip", "notify", "rules"].contains(&parent)
         }
     };
