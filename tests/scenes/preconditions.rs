@@ -114,7 +114,7 @@ pub fn unprotected(databases: &mut Databases, stage: &Stage, catalog: &Catalog) 
         let as_it_is = play::catalog(&stage.queue);
         let session =
             Session { store: &*store, catalog: as_it_is, preset: None, place: &place, limits: &limits, target: None };
-        session.snapshot().unwrap_or_else(|error| panic!("{stage}: {error}")).spec.clone()
+        session.snapshot().unwrap_or_else(|error| panic!("{stage}: {error}")).spec
     };
     let mut unprotected = Vec::new();
     for (table, column) in columns(&spec) {
