@@ -25,7 +25,7 @@ fn a_server_that_does_not_answer() {
     let ran = fails(&incident(), &["stale", "--db", &db, "--timeout", "1s"], 69);
     assert!(ran.stderr.contains("does not answer"), "{}", ran.stderr);
     // Twice a second: `fails` asks for people and for programs.
-    assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
 /// A view takes no writes on SQLite, and `check` says so before an apply does. No right would help.

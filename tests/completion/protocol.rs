@@ -21,7 +21,7 @@ fn offered(doctor: &Doctor, line: &str) -> Vec<String> {
 /// Asks again while other tests keep the machine so busy that the program does not find them within its 200 ms.
 #[track_caller]
 fn offers(doctor: &Doctor, line: &str, expected: &[impl AsRef<str>]) {
-    let patience = Instant::now() + Duration::from_secs(30);
+    let patience = Instant::now() + Duration::from_secs(300);
     let expected: Vec<&str> = expected.iter().map(AsRef::as_ref).collect();
     while offered(doctor, line) != expected {
         assert!(Instant::now() < patience, "{line}: {:?}, not {expected:?}", offered(doctor, line));
@@ -98,7 +98,7 @@ fn a_silent_server_is_not_waited_for() {
     let doctor = Doctor::new();
     let begun = Instant::now();
     assert_eq!(offered(&doctor, &line), [""; 0]);
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(9), "{:?}", begun.elapsed());
 }
 
 /// The mutant offers them all.

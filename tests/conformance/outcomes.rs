@@ -87,7 +87,7 @@ fn cut(cut: Cut, comes_back: bool) -> (Vec<Outcome>, Option<StoreErrorKind>, usi
     let report = apply(&*store_at(&lab.database.url_through(&proxy.socket())), &spec, &steps);
     assert!(proxy.has_cut());
     // The server notices a lost client only when it talks to it again.
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(5);
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
     let others = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state LIKE '%in transaction%'";
     let mut client = lab.database.client();
     while std::time::Instant::now() < until && !client.query(others, &[]).unwrap().is_empty() {

@@ -13,7 +13,7 @@ pub(super) struct Program(Arc<OnceLock<Pid>>);
 impl Program {
     /// Sends it a signal. It may have only just been started.
     pub(super) fn signal(&self, signal: Signal) {
-        let patience = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        let patience = std::time::Instant::now() + std::time::Duration::from_secs(300);
         while self.0.get().is_none() && std::time::Instant::now() < patience {
             std::thread::yield_now();
         }

@@ -143,13 +143,15 @@ fn a_job_that_is_given_back_for_later_runs_then() {
     let mut told = Transcript::new("procrastinate: a job is given back for later");
     let job = app.enqueue(&["sleeper", "1", "--seconds", "600", "--seconds-again", "0.5", "--queue", "mail"]);
     let worker = ["--queues", "mail", "--concurrency", "3", "--heartbeat", "1", "--stalled", "600"];
+    let begun = Instant::now();
     let mut a = app.work("A", &worker);
     assert_eq!(a.wait_for("started", 1, A_WHILE), job);
+    // Worker C may take as long to start, and longer.
+    let delay = Duration::from_secs(10 + begun.elapsed().as_secs() * 2);
     a.kill();
     told.say(&format!("SIGKILL for worker A, which has started {job:?}"));
     until_stuck(&app, &["stale", "--older", "4s"], 1);
-    let delay = Duration::from_secs(10);
-    let done = app.document(&["reclaim", "--older", "4s", "--apply", "--delay", "10s"]);
+    let done = app.document(&["reclaim", "--older", "4s", "--apply", "--delay", &format!("{}s", delay.as_secs())]);
     let reclaimed = Instant::now();
     assert_eq!(done["summary"]["outcomes"]["moved"], 1, "{done}");
     let mut c = app.work("C", &worker);

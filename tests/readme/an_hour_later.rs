@@ -32,7 +32,7 @@ fn an_hour_later_it_shows_the_same() {
 }
 
 /// The words, without ages and clocks. An age may be a word, `41m`, or two, `29 days`.
-fn ageless(text: &str) -> String {
+pub(super) fn ageless(text: &str) -> String {
     const UNITS: [&str; 8] = ["s", "m", "min", "h", "d", "day", "days", "ago"];
     let bare = |word: &str| word.trim_end_matches([',', ':', ';', '.']).to_owned();
     let is_age = |word: &str| {

@@ -12,17 +12,13 @@ pub(super) fn names(text: &str) -> Vec<String> {
     names
 }
 
-/// The same text with a stand-in of the same width for each id of a run and, where a reader goes on to a next command and the
-/// second turns over meanwhile, for the seconds of ages.
-pub(super) fn settled(text: &str, goes_on: bool) -> String {
+/// The same text with a stand-in of the same width for each id of a run.
+pub(super) fn settled(text: &str) -> String {
     let mut settled = String::new();
     for piece in text.split_inclusive(|c: char| !is_of_word(c)) {
         let word = piece.trim_end_matches(|c: char| !is_of_word(c));
-        let is_seconds =
-            word.strip_suffix('s').is_some_and(|n| matches!(n.len(), 1..=2) && n.chars().all(|c| c.is_ascii_digit()));
-        if is_run(word) || goes_on && is_seconds {
-            let stand_in = |c: char| if c.is_ascii_alphanumeric() && c != 's' { '0' } else { c };
-            settled.extend(word.chars().map(stand_in));
+        if is_run(word) {
+            settled.extend(word.chars().map(|c| if c.is_ascii_alphanumeric() { '0' } else { c }));
             settled.push_str(&piece[word.len()..]);
         } else {
             settled.push_str(piece);
@@ -55,6 +51,5 @@ fn what_is_copied_and_what_is_not_compared() {
     let said = "to do exactly this: jobdoctor reclaim --expect 85dc7d27c3a5de64 --apply\nrun 20261121181604-63d79d: 5 jobs, 12s";
     assert_eq!(names(said), ["85dc7d27c3a5de64", "20261121181604-63d79d"]);
     let said = "run 20261121181604-63d79d, 12s ago, 4m 56s, pass 3";
-    assert_eq!(settled(said, true), "run 00000000000000-000000, 00s ago, 4m 00s, pass 3");
-    assert_eq!(settled(said, false), "run 00000000000000-000000, 12s ago, 4m 56s, pass 3");
+    assert_eq!(settled(said), "run 00000000000000-000000, 12s ago, 4m 56s, pass 3");
 }

@@ -218,10 +218,13 @@ impl Running {
     }
 }
 
+/// How long something is waited for that must come: a busy machine may take long, and a run that passes never waits for it.
+const PATIENCE: Duration = Duration::from_secs(300);
+
 /// Waits until something is the case.
 #[track_caller]
 pub fn until(what: &str, mut is: impl FnMut() -> bool) {
-    let patience = Instant::now() + Duration::from_secs(60);
+    let patience = Instant::now() + PATIENCE;
     while !is() {
         assert!(Instant::now() < patience, "waited in vain until {what}");
         std::thread::sleep(Duration::from_millis(2));
@@ -234,7 +237,7 @@ pub fn until(what: &str, mut is: impl FnMut() -> bool) {
 pub fn within_a_second<T>(mut work: impl FnMut() -> T) -> T {
     let clock = Connection::open_in_memory().unwrap();
     let now = || -> f64 { clock.query_row("SELECT unixepoch('subsec')", [], |row| row.get(0)).unwrap() };
-    let patience = Instant::now() + Duration::from_secs(60);
+    let patience = Instant::now() + PATIENCE;
     while Instant::now() < patience {
         let begun = now();
         if begun.fract() > 0.5 {

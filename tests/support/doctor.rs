@@ -19,8 +19,8 @@ pub fn limits() -> Limits {
 /// The same with another wait for locks.
 pub fn limits_waiting(lock: Duration) -> Limits {
     Limits {
-        deadline: Instant::now() + Duration::from_secs(60),
-        connect: Duration::from_secs(10),
+        deadline: Instant::now() + Duration::from_secs(600),
+        connect: Duration::from_secs(60),
         lock,
         application_name: "jobdoctor conformance".to_owned(),
         for_writing: false,

@@ -101,7 +101,7 @@ impl Pooler {
     pub fn left_behind(&self, database: &TestDatabase) -> Vec<String> {
         let mut watcher = database.client();
         // The server hears of a client that is gone a moment later.
-        let patience = Instant::now() + Duration::from_secs(5);
+        let patience = Instant::now() + Duration::from_secs(300);
         while !column(&mut watcher, OPEN).is_empty() && Instant::now() < patience {
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -122,7 +122,7 @@ impl Pooler {
 
     /// Not through a database: that would make a connection to the server, which a test may not have expected.
     fn wait(&self) {
-        let until = Instant::now() + Duration::from_secs(30);
+        let until = Instant::now() + Duration::from_secs(300);
         let console = format!("host={} user={USER} dbname=pgbouncer", self.socket.display());
         while Client::connect(&console, NoTls).is_err() {
             let log = fs::read_to_string(self.socket.join("log")).unwrap_or_default();

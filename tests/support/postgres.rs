@@ -232,7 +232,7 @@ pub(super) fn wait(directory: &Path) {
 }
 
 fn wait_at(directory: &Path, port: u16) {
-    let until = Instant::now() + Duration::from_secs(30);
+    let until = Instant::now() + Duration::from_secs(300);
     let conninfo = conninfo(directory, port, "postgres");
     while Client::connect(&conninfo, NoTls).is_err() {
         let log = || fs::read_to_string(directory.join("log")).unwrap_or_default();

@@ -103,7 +103,7 @@ impl OnTerminal {
     /// Waits for a picture of which that is the case, and gives it.
     #[track_caller]
     pub fn until(&self, what: &str, is: impl Fn(&[String]) -> bool) -> Vec<String> {
-        let patience = Instant::now() + Duration::from_secs(30);
+        let patience = Instant::now() + Duration::from_secs(300);
         loop {
             let picture = self.picture();
             if is(&picture) {

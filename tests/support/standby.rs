@@ -123,7 +123,7 @@ impl Pair {
             primary.query_one("SELECT pg_current_wal_insert_lsn()::text", &[]).expect("ask the primary").get(0);
         // What is not flushed is not sent, and a standby that replays shows it a moment later.
         primary.batch_execute("SELECT pg_switch_wal()").expect("have the primary send it");
-        let until = Instant::now() + Duration::from_secs(30);
+        let until = Instant::now() + Duration::from_secs(300);
         let seen = format!("SELECT coalesce(pg_last_wal_replay_lsn() >= '{written}', false)");
         while !standby.query_one(&seen, &[]).expect("ask the standby").get::<_, bool>(0) {
             assert!(Instant::now() < until, "the standby does not catch up with its primary");
@@ -135,7 +135,7 @@ impl Pair {
     pub fn pause(&self) -> Paused<'_> {
         let mut standby = connect(&self.standby.socket, "postgres");
         standby.batch_execute("SELECT pg_wal_replay_pause()").expect("pause the standby");
-        let until = Instant::now() + Duration::from_secs(10);
+        let until = Instant::now() + Duration::from_secs(300);
         let state = "SELECT pg_get_wal_replay_pause_state() = 'paused'";
         while !standby.query_one(state, &[]).expect("ask the standby").get::<_, bool>(0) {
             assert!(Instant::now() < until, "the standby does not pause");

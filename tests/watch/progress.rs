@@ -2,7 +2,7 @@
 
 use crate::cli::scene::{incident, orphans};
 use crate::cli::signals::SLOW_MAPPING;
-use crate::support::cli::Doctor;
+use crate::support::cli::{Doctor, until};
 use crate::support::pty::{On, OnTerminal, plain};
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
@@ -25,13 +25,10 @@ fn slow_to_move() -> Doctor {
 fn reading_is_shown_after_a_second_and_leaves_nothing_behind() {
     let doctor = incident();
     std::fs::write(doctor.path("slow.toml"), SLOW_MAPPING).unwrap();
-    let slow = ["stale", "--db", "queue.db", "--config", "slow.toml", "--preset", "slow"];
+    let slow = ["stale", "--db", "queue.db", "--config", "slow.toml", "--preset", "slow", "--timeout", "5m"];
     let begun = Instant::now();
     let terminal = OnTerminal::start(&doctor, &slow, SIZE, On::Both);
-    while !terminal.written().contains("reading claims") {
-        assert!(begun.elapsed() < Duration::from_secs(25), "{:?}", terminal.written());
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    until("it says that it reads", || terminal.written().contains("reading claims"));
     assert!(begun.elapsed() >= Duration::from_secs(1), "not before a second has passed");
     terminal.signal(Signal::INT);
     let (end, written) = terminal.end();
