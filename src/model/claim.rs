@@ -62,6 +62,19 @@ pub struct Owner {
     pub host_spelling: HostSpelling,
 }
 
+impl Owner {
+    /// The owner that a row names. An id that is NULL, empty or blank names none, and a blank name or host says nothing.
+    pub fn named(
+        id: Option<String>,
+        name: Option<String>,
+        host: Option<String>,
+        host_spelling: HostSpelling,
+    ) -> Option<Owner> {
+        let [id, name, host] = [id, name, host].map(|text| text.filter(|text| !text.trim().is_empty()));
+        id.map(|id| Owner { name: name.unwrap_or_else(|| id.clone()), host, host_spelling, id })
+    }
+}
+
 /// How owners of a queue spell the name of their host, if not as the host does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HostSpelling {

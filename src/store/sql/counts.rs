@@ -45,8 +45,7 @@ pub fn owner_count(spec: &QueueSpec, row: &[Cell]) -> (Option<Owner>, u64) {
         Some(Cell::Integer(count)) => u64::try_from(*count).unwrap_or(0),
         _ => 0,
     };
-    let host_spelling = spec.owner.host_spelling;
-    (id.map(|id| Owner { name: name.unwrap_or_else(|| id.clone()), host, host_spelling, id }), claims)
+    (Owner::named(id, name, host, spec.owner.host_spelling), claims)
 }
 
 /// Id, name and host. Without an id there is no owner, whatever else the preset knows.

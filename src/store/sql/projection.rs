@@ -83,7 +83,13 @@ impl<'s> Projection<'s> {
         };
         let key = self.items.iter().zip(row).filter(|((role, _), _)| *role == Role::Key);
         let owner_row = spec.owner.row.as_ref();
-        let owner_heartbeat = read(Role::OwnerHeartbeat, owner_row.and_then(|row| row.heartbeat.as_ref()));
+        let id = text(Role::OwnerId);
+        let has_id = id.is_some();
+        let owner = Owner::named(id, text(Role::OwnerName), text(Role::OwnerHost), spec.owner.host_spelling);
+        // A row of the owners' table that a blank id finds belongs to no owner.
+        let is_nobodys = has_id && owner.is_none() && spec.owner.is_joined_by_id();
+        let beats = owner_row.and_then(|row| row.heartbeat.as_ref()).filter(|_| !is_nobodys);
+        let owner_heartbeat = read(Role::OwnerHeartbeat, beats);
         let signs: Vec<Sign> = (spec.liveness.iter().enumerate())
             .map(|(n, source)| {
                 let at = match source {
@@ -96,13 +102,7 @@ impl<'s> Projection<'s> {
                 Sign { at, silent_after: seconds(&cell(Role::SilentAfter(n))), lock: lock_sign(&cell(Role::Lock(n))) }
             })
             .collect();
-        let owner = text(Role::OwnerId).map(|id| Owner {
-            name: text(Role::OwnerName).unwrap_or_else(|| id.clone()),
-            host: text(Role::OwnerHost),
-            host_spelling: spec.owner.host_spelling,
-            id,
-        });
-        let row_key = cell(Role::OwnerKey);
+        let row_key = if is_nobodys { Cell::Null } else { cell(Role::OwnerKey) };
         let claim = Claim {
             key: Key(key.map(|(_, cell)| cell.clone()).collect()),
             state: match &spec.claim.state {

@@ -71,8 +71,15 @@ impl Joined<'_> {
         let JoinOn::Match(pairs) = &owner.on else { panic!("the memory store joins by columns only") };
         pairs.iter().all(|(column, equals)| {
             let wanted = self.value(equals);
-            !wanted.is_null() && candidate[column.name.as_str()] == wanted
+            let is_nobody =
+                wanted.is_null() || Some(equals) == self.spec.owner.id.as_ref() && self.owner_id().is_none();
+            !is_nobody && candidate[column.name.as_str()] == wanted
         })
+    }
+
+    /// The owner's id; a text of blanks is none.
+    fn owner_id(&self) -> Option<String> {
+        self.text(self.spec.owner.id.as_ref()).filter(|id| id.contains(|c: char| !c.is_whitespace()))
     }
 
     fn column(&self, alias: &str, name: &str) -> Cell {
@@ -170,15 +177,16 @@ impl Joined<'_> {
         let signs: Vec<Sign> = spec.liveness.iter().map(|source| self.sign(source, &beat)).collect();
         let beats = spec.liveness.iter().zip(&signs).filter(|(s, _)| matches!(s, Liveness::Heartbeat { .. }));
         let beats = beats.map(|(_, sign)| sign.at.clone()).chain([beat]);
-        let id = self.text(spec.owner.id.as_ref());
+        let id = self.owner_id();
+        let said = |expr: Option<&Expr>| self.text(expr).filter(|text| text.contains(|c: char| !c.is_whitespace()));
         Claim {
             key: self.key(),
             state: spec.states.name_of(&self.state()),
             queue: self.text(spec.claim.queue.as_ref()),
             kind: self.text(spec.claim.kind.as_ref()),
             owner: id.clone().map(|id| Owner {
-                name: self.text(spec.owner.name.as_ref()).unwrap_or_else(|| id.clone()),
-                host: self.text(spec.owner.host.as_ref()),
+                name: said(spec.owner.name.as_ref()).unwrap_or_else(|| id.clone()),
+                host: said(spec.owner.host.as_ref()),
                 host_spelling: spec.owner.host_spelling,
                 id,
             }),
