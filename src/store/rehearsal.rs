@@ -164,9 +164,11 @@ fn statements<S: ReadSession>(
     let keys: Vec<&Key> = if dialect.engine() == Engine::Sqlite { vec![&nulls] } else { Vec::new() };
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
     let mut list = Vec::new();
-    if let Some(row) = spec.owner.row.as_ref().filter(|row| row.can_lock && dialect.engine() == Engine::Postgres) {
-        list.push(sql::evidence_rows(spec, dialect, row, &keys));
-        list.push(sql::evidence_reread(spec, dialect, row, &keys));
+    if let Some(row) = spec.owner.row.as_ref().filter(|_| dialect.engine() == Engine::Postgres) {
+        if row.can_lock {
+            list.push(sql::evidence_rows(spec, dialect, row, &keys));
+            list.push(sql::evidence_reread(spec, dialect, row, &keys));
+        }
         list.push(sql::evidence_writers(spec, dialect, row));
     }
     list.push(sql::verify(spec, dialect, (action, moved.locks_for_update), spec.recorded(action).as_deref(), &rows));

@@ -4,7 +4,8 @@
 use crate::support::cli::Doctor;
 use crate::support::doctor::{apply, fit, mapping, outcomes, steps, try_resolve};
 use crate::support::gate::{Gate, Order};
-use crate::support::labs::{Lab, PostgresLab, SqlLab, store_at};
+use crate::support::labs::{Lab, PostgresLab, Route, SqlLab, store_at};
+use crate::support::postgres::Cluster;
 use jobdoctor::model::{EvidenceRow, Outcome};
 use jobdoctor::policy::Policy;
 use jobdoctor::preset::{Place, QueueSpec};
@@ -152,6 +153,103 @@ fn an_owners_row_that_did_not_exist_is_looked_up_again() {
     assert!(steps.iter().all(|step| step.evidence_row == EvidenceRow::Absent));
     let ends = with_a_commit_after_the_verify(&lab, &spec, "INSERT INTO newest VALUES ('w1', now())");
     assert_eq!(ends, [Outcome::Changed, Outcome::Moved]);
+}
+
+/// Where the owners' rows are, and how a worker that has none yet writes its own.
+const REGISTRATIONS: [(&str, &str, &str); 9] = [
+    ("the table", "CREATE TABLE workers (name text PRIMARY KEY, beat timestamptz)", "workers"),
+    (
+        "a partition",
+        "CREATE TABLE workers (name text PRIMARY KEY, beat timestamptz) PARTITION BY LIST (name);
+        CREATE TABLE part PARTITION OF workers DEFAULT",
+        "part",
+    ),
+    (
+        "a partition of a partition",
+        "CREATE TABLE workers (name text PRIMARY KEY, beat timestamptz) PARTITION BY LIST (name);
+        CREATE TABLE middle PARTITION OF workers DEFAULT PARTITION BY RANGE (name);
+        CREATE TABLE leaf PARTITION OF middle DEFAULT",
+        "leaf",
+    ),
+    (
+        "the table above the partition that is named",
+        "CREATE TABLE above (name text PRIMARY KEY, beat timestamptz) PARTITION BY LIST (name);
+        CREATE TABLE workers PARTITION OF above DEFAULT",
+        "above",
+    ),
+    (
+        "the table under a view",
+        "CREATE TABLE kept (name text PRIMARY KEY, beat timestamptz); CREATE VIEW workers AS SELECT * FROM kept",
+        "kept",
+    ),
+    (
+        "the table under a view of a view",
+        "CREATE TABLE kept (name text PRIMARY KEY, beat timestamptz); CREATE VIEW seen AS SELECT * FROM kept;
+        CREATE VIEW workers AS SELECT name, beat FROM seen WHERE name <> ''",
+        "kept",
+    ),
+    (
+        "a log under a view that cannot be locked",
+        "CREATE TABLE kept (name text, beat timestamptz);
+        CREATE VIEW workers AS SELECT name, max(beat) AS beat FROM kept GROUP BY name",
+        "kept",
+    ),
+    (
+        "a sub-select of a view",
+        "CREATE TABLE kept (name text, beat timestamptz); CREATE TABLE named (name text);
+        CREATE VIEW workers AS SELECT name, (SELECT max(k.beat) FROM kept AS k WHERE k.name = n.name) AS beat
+        FROM (SELECT DISTINCT name FROM kept UNION SELECT name FROM named) AS n",
+        "kept",
+    ),
+    (
+        "a partition under a view",
+        "CREATE TABLE kept (name text PRIMARY KEY, beat timestamptz) PARTITION BY LIST (name);
+        CREATE TABLE part PARTITION OF kept DEFAULT; CREATE VIEW workers AS SELECT * FROM kept",
+        "part",
+    ),
+];
+
+/// A worker registers at this very moment: nothing shows its row, and its job is left alone.
+#[test]
+fn a_registration_that_is_not_committed_is_seen() {
+    let cluster = Cluster::start(5432, &["max_prepared_transactions=4"], |_| {});
+    let text = Source { name: "", view: "", claim: BY_OWNER, owner: OWNER }.mapping();
+    let text = text.replace("heartbeat = 'beat'", "heartbeat = 'beat'\nmissing = 'dead'");
+    for (name, ddl, into) in REGISTRATIONS {
+        let lab = PostgresLab::of(cluster.fresh(), Route::Direct);
+        lab.run(&format!(
+            "CREATE TABLE q (id int PRIMARY KEY, status text, worker text, started timestamptz, tries int DEFAULT 0);
+            CREATE TABLE others (name text); {ddl};
+            INSERT INTO q VALUES (1, 'working', 'w1', now() - interval '1 h')"
+        ));
+        let store = lab.store();
+        let spec = fit(&*store, &mapping(&text));
+        let steps = steps(&*store, &spec, &Policy::default());
+        assert!(steps.iter().all(|step| step.evidence_row == EvidenceRow::Absent), "{name}");
+        let doctor = Doctor::new();
+        let script = || {
+            let words = text.replace("format = 1\nname = 'm'\n", "").replace("[claim]", "[mapping.m.claim]");
+            let words = words.replace("[owner]", "[mapping.m.owner]").replace("[action.", "[mapping.m.action.");
+            std::fs::write(doctor.path("config.toml"), format!("[mapping.m]\n{words}")).unwrap();
+            let url = lab.database.url();
+            let with = ["--config", "config.toml", "--preset", "m", "--db", &url];
+            let script = doctor.run(&[&["reclaim", "--emit-sql"], &with[..]].concat()).exits(0).stdout;
+            crate::support::shells::psql(&lab.database, &script).exits(0)
+        };
+        let register = format!("INSERT INTO {into} VALUES ('w1', now())");
+        let open = lab.hold_sql(&register);
+        assert_eq!(outcomes(&apply(&*store, &spec, &steps)), [Outcome::Locked], "{name}");
+        let ran = script();
+        assert!(lab.ask("SELECT bool_and(status = 'working') FROM q"), "{name}: {ran:#?}");
+        open.rollback();
+        lab.run(&format!("BEGIN; {register}; PREPARE TRANSACTION 'worker'"));
+        assert_eq!(outcomes(&apply(&*store, &spec, &steps)), [Outcome::Locked], "{name}, prepared");
+        lab.run("ROLLBACK PREPARED 'worker'");
+        // Writes to any other table are nothing to it.
+        let open = lab.hold_sql("INSERT INTO others VALUES ('w1')");
+        assert_eq!(outcomes(&apply(&*store, &spec, &steps)), [Outcome::Moved], "{name}");
+        open.rollback();
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use super::record::image;
 use crate::model::{Batch, Cell, EvidenceRow, Key, Outcome, Precondition, RowError, RowImage, StepResult};
-use crate::preset::{ActionSpec, Column, OwnerRowSpec, QueueSpec};
+use crate::preset::{ActionSpec, Column, QueueSpec};
 use crate::store::StoreError;
 use crate::store::session::{Session, WriteSession, query_count};
 use crate::store::sql::{self, Statement};
@@ -17,11 +17,10 @@ pub(super) fn evidence_rows<S: WriteSession>(
 ) -> Result<Vec<Option<StepResult>>, StoreError> {
     let mut results: Vec<Option<StepResult>> = batch.steps.iter().map(|_| None).collect();
     // If no other session can write meanwhile, the precondition, which covers the owner's row, is enough.
-    let can_lock = |row: &&OwnerRowSpec| row.can_lock && session.shares_writes();
-    let Some(row) = spec.owner.row.as_ref().filter(can_lock) else { return Ok(results) };
+    let Some(row) = spec.owner.row.as_ref().filter(|_| session.shares_writes()) else { return Ok(results) };
     let mut keys: BTreeMap<String, Key> = BTreeMap::new();
     for step in batch.steps {
-        if let EvidenceRow::Row { key, .. } = &step.evidence_row {
+        if let (EvidenceRow::Row { key, .. }, true) = (&step.evidence_row, row.can_lock) {
             let key = Key(vec![key.clone()]);
             keys.insert(key.exact(), key);
         }
@@ -40,6 +39,7 @@ pub(super) fn evidence_rows<S: WriteSession>(
     for (n, step) in batch.steps.iter().enumerate() {
         let outcome = match &step.evidence_row {
             EvidenceRow::None => None,
+            EvidenceRow::Row { .. } if !row.can_lock => None,
             EvidenceRow::Absent => returning.then_some(Outcome::Locked),
             EvidenceRow::Row { key, image } => {
                 let key = Key(vec![key.clone()]).exact();

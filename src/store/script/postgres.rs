@@ -40,7 +40,7 @@ pub(super) fn batch(
     text.push_str(&paths(spec));
     text.push_str("\n-- the jobs as they were judged\n");
     text.push_str(&work.steps());
-    if let Some(row) = spec.owner.row.as_ref().filter(|row| row.can_lock) {
+    if let Some(row) = &spec.owner.row {
         text.push_str(&work.evidence_rows(row)?);
     }
     text.push_str("\n-- locks those that are unchanged; all others are skipped\n");
@@ -155,18 +155,22 @@ impl Work<'_> {
     /// Locks the owners' rows on which verdicts rest, against heartbeats.
     fn evidence_rows(&self, row: &OwnerRowSpec) -> Result<String, StoreError> {
         let owners = Inline::of_owners(Engine::Postgres);
-        let locked = sql::evidence_rows(self.spec, &owners, row, &[]).sql;
+        let locked = row.can_lock.then(|| sql::evidence_rows(self.spec, &owners, row, &[]).sql);
         let writers = sql::evidence_writers(self.spec, &owners, row).sql;
         if let Some(why) = owners.problem() {
             return Err(super::cannot(why));
         }
+        let unchanged = locked.map_or_else(String::new, |locked| {
+            format!(
+                "\n-- locks the owners' rows, and drops the jobs of those that changed\n{}\
+                 DELETE FROM pg_temp.jobdoctor_steps AS s WHERE s.owner IS NOT NULL AND NOT EXISTS\n  \
+                 (SELECT FROM pg_temp.jobdoctor_owners AS o WHERE o.id = s.owner AND o.image = s.owner_image);\n",
+                ended(&format!("CREATE TEMPORARY TABLE jobdoctor_owners (id, image) ON COMMIT DROP AS\n{locked}"))
+            )
+        });
         Ok(format!(
-            "\n-- locks the owners' rows, and drops the jobs of those that changed\n{}\
-             DELETE FROM pg_temp.jobdoctor_steps AS s WHERE s.owner IS NOT NULL AND NOT EXISTS\n  \
-             (SELECT FROM pg_temp.jobdoctor_owners AS o WHERE o.id = s.owner AND o.image = s.owner_image);\n\
-             -- drops jobs of an owner whose row may be about to appear\n{}",
-            ended(&format!("CREATE TEMPORARY TABLE jobdoctor_owners (id, image) ON COMMIT DROP AS\n{locked}")),
-            ended(&format!("DELETE FROM pg_temp.jobdoctor_steps AS s WHERE s.owner_is_absent AND (\n{writers}\n) > 0")),
+            "{unchanged}-- drops jobs of an owner whose row may be about to appear\n{}",
+            ended(&format!("DELETE FROM pg_temp.jobdoctor_steps AS s WHERE s.owner_is_absent AND (\n{writers}\n) > 0"))
         ))
     }
 

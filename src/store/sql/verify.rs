@@ -120,18 +120,32 @@ fn owners(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec, keys: &[&
     sql.finish()
 }
 
-/// Postgres: the number of sessions with uncommitted writes to the owners' table. A row that is being inserted can be
-/// neither locked nor seen, so a missing owner may be about to return.
+/// Postgres: the number of locks of uncommitted writes to the owners' table, its partitions and children, and the tables that
+/// its view reads. A row that is being inserted can be neither locked nor seen, so a missing owner may be about to return. A
+/// prepared transaction has no session.
 pub fn evidence_writers(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec) -> Statement {
+    const TREE: &str = "UNION SELECT e.below FROM tree AS t JOIN (\
+         SELECT i.inhparent AS above, i.inhrelid AS below FROM pg_catalog.pg_inherits AS i UNION ALL \
+         SELECT r.ev_class, d.refobjid FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_depend AS d \
+         ON d.objid OPERATOR(pg_catalog.=) r.oid \
+         AND d.classid OPERATOR(pg_catalog.=) CAST('pg_catalog.pg_rewrite' AS pg_catalog.regclass)::pg_catalog.oid \
+         AND d.refclassid OPERATOR(pg_catalog.=) CAST('pg_catalog.pg_class' AS pg_catalog.regclass)::pg_catalog.oid \
+         WHERE r.rulename OPERATOR(pg_catalog.=) CAST('_RETURN' AS pg_catalog.name)) AS e \
+         ON e.above OPERATOR(pg_catalog.=) t.relation) ";
     let mut sql = Sql::new(dialect);
-    sql.push(
-        "SELECT count(*) FROM pg_catalog.pg_locks AS l WHERE l.locktype = 'relation' AND l.granted \
-         AND l.mode = 'RowExclusiveLock' AND l.pid <> pg_catalog.pg_backend_pid() \
-         AND l.database = (SELECT d.oid FROM pg_catalog.pg_database AS d WHERE d.datname = pg_catalog.current_database()) \
-         AND l.relation = pg_catalog.to_regclass(",
-    );
+    sql.push("WITH RECURSIVE tree(relation) AS (SELECT CAST(pg_catalog.to_regclass(");
     let table = spec.tables.get(&row.table).map(|table| dialect.table(table)).unwrap_or_default();
     sql.bind(Param::Cell(Cell::Text(table)));
-    sql.push(")");
+    sql.push(") AS pg_catalog.oid) ");
+    sql.push(TREE);
+    sql.push(
+        "SELECT pg_catalog.count(*) FROM pg_catalog.pg_locks AS l \
+         WHERE l.locktype OPERATOR(pg_catalog.=) 'relation' AND l.granted \
+         AND l.mode OPERATOR(pg_catalog.=) 'RowExclusiveLock' \
+         AND (l.pid IS NULL OR l.pid OPERATOR(pg_catalog.<>) pg_catalog.pg_backend_pid()) \
+         AND l.database OPERATOR(pg_catalog.=) (SELECT d.oid FROM pg_catalog.pg_database AS d \
+         WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()) \
+         AND l.relation OPERATOR(pg_catalog.=) ANY (SELECT t.relation FROM tree AS t)",
+    );
     sql.finish()
 }
