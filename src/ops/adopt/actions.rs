@@ -10,6 +10,7 @@ use super::table::SubjectColumn;
 use crate::model::{Cell, Engine};
 use crate::output::Grade;
 use crate::preset::ident::literal;
+use crate::preset::words;
 use toml_edit::{Array, InlineTable, Value};
 
 /// What an action writes besides the state.
@@ -92,7 +93,28 @@ fn write(facts: &Facts<'_>, draft: &mut Draft, action: &str, writes: Writes, (gr
     }
 }
 
-/// What makes a row in flight look like these: NULL where all of them are, and the value that stands for none.
+/// The fewest rows of each side that show that a column belongs to the claim, if its name does not.
+const ENOUGH: usize = 5;
+/// Words in the names of columns that outlive a claim, whatever the rows show.
+const KEPT: [&str; 14] = [
+    "deleted",
+    "removed",
+    "archived",
+    "cancel",
+    "cancelled",
+    "canceled",
+    "result",
+    "results",
+    "output",
+    "checkpoint",
+    "cursor",
+    "note",
+    "notes",
+    "comment",
+];
+
+/// What makes a row in flight look like these: NULL where all of them are, and the value that stands for none. Only in columns of
+/// the claim: its owner, time, sign of life and token, and those that are set in every row in flight and in none of these.
 fn as_in(facts: &Facts<'_>, rows: &Rows) -> Writes {
     let in_flight = facts.rows(Meaning::InFlight);
     let mut writes = Writes::default();
@@ -110,10 +132,20 @@ fn as_in(facts: &Facts<'_>, rows: &Rows) -> Writes {
             )
     };
     let owner = owner_id(facts.subject, facts.answers, &facts.rows(Meaning::Waiting), &in_flight);
+    let (claimed, sign) =
+        (claimed_at(facts).map(|(column, ..)| column), source(facts).and_then(|source| source.column));
+    let is_shown = rows.rows.len().min(in_flight.rows.len()) >= ENOUGH;
     for column in facts.subject.columns.iter().filter(is_open) {
         let name = &column.name;
-        let sets = in_flight.values(name).any(|cell| !cell.is_null());
-        if rows.is_null(name) && sets {
+        let is_owner = matches!(&owner, Some(OwnerId::Column(column) | OwnerId::Json(column, _)) if column == name);
+        let is_own = is_owner
+            || claimed.as_ref() == Some(name)
+            || sign.as_ref() == Some(name)
+            || matches!(column.role, Some(Role::Claimed | Role::Heartbeat | Role::Token));
+        let may_show = is_shown && !words(name).iter().any(|word| KEPT.contains(&word.as_str()));
+        let is_set =
+            if is_own { !in_flight.values(name).all(Cell::is_null) } else { may_show && in_flight.is_set(name) };
+        if rows.is_null(name) && is_set {
             writes.clear.push(name.clone());
         } else if matches!(column.role, Some(Role::Ended(_)))
             && column.class != Class::Boolean
@@ -123,11 +155,10 @@ fn as_in(facts: &Facts<'_>, rows: &Rows) -> Writes {
             writes.stamp.push(name.clone());
         } else if let Some(agreed) = rows.agreed(name).filter(|agreed| !agreed.is_null()) {
             let differs = !in_flight.rows.is_empty() && in_flight.values(name).all(|cell| cell != agreed);
-            let is_owner = owner == Some(OwnerId::Column(name.clone()));
             let is_sign =
                 is_owner || matches!(column.role, Some(Role::Claimed | Role::Heartbeat | Role::Lease | Role::Owner));
             let stands_for_none = is_sign && is_unset(agreed);
-            if differs && (column.class == Class::Boolean || stands_for_none) {
+            if differs && (is_own || may_show) && (column.class == Class::Boolean || stands_for_none) {
                 writes.set.push((name.clone(), stored(facts.engine, column, agreed).into()));
             }
         }

@@ -22,7 +22,6 @@ pub(super) struct OwnersTable {
     /// False for a log, in which an owner has many rows.
     pub(super) is_unique: bool,
     pub(super) heartbeat: SubjectColumn,
-    pub(super) started: Option<String>,
     pub(super) host: Option<String>,
     /// The newest values of the heartbeat.
     pub(super) values: Vec<Cell>,
@@ -187,8 +186,6 @@ fn owners_table(
         .collect();
     let of = |role: Role| columns.iter().find(|column| column.role == Some(role));
     let Some(heartbeat) = of(Role::Heartbeat).or_else(|| of(Role::Updated)).cloned() else { return Ok(None) };
-    let began = |column: &&SubjectColumn| words(&column.name).iter().any(|word| word == "started" || word == "booted");
-    let started = columns.iter().find(|column| began(column) && column.class == Class::Time);
     let sql = table_sql(sampler.engine, &table.schema, &table.name);
     let read = format!(
         "SELECT b FROM (SELECT {0} AS b FROM {sql} LIMIT 100000) AS sampled WHERE b IS NOT NULL ORDER BY b DESC LIMIT 50",
@@ -202,7 +199,6 @@ fn owners_table(
         written,
         matched: matched.to_owned(),
         is_unique: table.is_unique(&[matched]),
-        started: started.map(|column| column.name.clone()),
         host: of(Role::Host).map(|column| column.name.clone()),
         heartbeat,
         values,
@@ -275,13 +271,10 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft, by_owner: bool) {
     let pairs: InlineTable = [(owners.matched.as_str(), column.as_str())].into_iter().collect();
     draft.key(answers, &["owner", "match"], pairs, Grade::Likely, how);
     draft.key(answers, &["owner", "heartbeat"], owners.heartbeat.name.as_str(), Grade::Likely, "by name and type");
-    if let Some(started) = &owners.started {
-        draft.key(answers, &["owner", "started"], started.as_str(), Grade::Likely, "by name and type");
-    }
     if !owners.is_unique {
         draft.key(answers, &["owner", "rows"], "newest", Grade::Likely, "no unique index: an owner may have many rows");
     }
-    for key in ["missing", "unset"] {
+    for key in ["missing", "unset", "started"] {
         let dotted = format!("owner.{key}");
         match answers.get(&dotted) {
             Some(answer) => draft.answered(&["owner", key], answer),
