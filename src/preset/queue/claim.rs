@@ -2,7 +2,7 @@
 
 use crate::model::{Cell, HostSpelling};
 use crate::preset::encoding::Encodings;
-use crate::preset::template::{Column, Piece, Template};
+use crate::preset::template::{Column, Template};
 
 /// What makes a row a claim, and what is read of it.
 #[derive(Debug, Clone)]
@@ -76,22 +76,6 @@ pub struct OwnerSpec {
     pub host_spelling: HostSpelling,
     /// The owner's own row.
     pub row: Option<OwnerRowSpec>,
-}
-
-impl OwnerSpec {
-    /// True if the owner's row is found by the claim's owner id, so that a claim without one has no such row.
-    pub fn is_joined_by_id(&self) -> bool {
-        match (self.row.as_ref().map(|row| &row.on), &self.id) {
-            (Some(JoinOn::Match(pairs) | JoinOn::Newest { pairs, .. }), Some(id)) => {
-                pairs.iter().any(|(_, equals)| equals == id)
-            }
-            // SQL of the preset's own.
-            (Some(JoinOn::Sql(on)), Some(Expr::Column(id))) => {
-                on.0.iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains(&id.name)))
-            }
-            _ => false,
-        }
-    }
 }
 
 /// The owner's row in a table of its own. Its alias is always `o`.

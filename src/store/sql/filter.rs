@@ -31,7 +31,23 @@ pub(super) fn suspect(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
     sooner(sql, spec, cutoffs);
     sql.push(" OR ");
     odd(sql, spec, cutoffs);
+    if let (Some(id), Some(_)) = (&spec.owner.id, &spec.owner.row) {
+        let id = sql.expr_sql(spec, id);
+        let condition = may_be_blank(sql, &id);
+        sql.push(&format!(" OR {condition}"));
+    }
     sql.push(")");
+}
+
+/// The condition that an owner has no visible ASCII character: a blank one has none, and the judge knows which are blank. Every
+/// encoding has these characters, and the pattern asks no collation.
+fn may_be_blank(sql: &Sql<'_>, id: &str) -> String {
+    match sql.dialect.engine() {
+        Engine::Postgres => {
+            format!("{} OPERATOR(pg_catalog.!~) '[!-~]'", sql.dialect.bytewise(&sql.dialect.as_text(id)))
+        }
+        Engine::Sqlite => format!("{id} NOT GLOB '*[!-~]*'"),
+    }
 }
 
 /// The claims that liveness source `n` decides on and would call dead.
@@ -71,7 +87,7 @@ fn silent(sql: &mut Sql<'_>, spec: &QueueSpec, n: usize, cutoffs: &Cutoffs) {
                 (Some(heartbeat), None) => has_value(sql, heartbeat),
                 (None, _) => sql.push("false"),
             }
-            absent(sql, spec, row, false, |absence| absence == Absence::Dead);
+            absent(sql, spec, row, |absence| absence == Absence::Dead);
             sql.push(")");
         }
         Some(Liveness::Lock { held, free }) => {
@@ -105,16 +121,10 @@ fn decides(sql: &mut Sql<'_>, spec: &QueueSpec, source: &Liveness, cutoffs: &Cut
             let Some(row) = &spec.owner.row else { return sql.push("false") };
             sql.push("(");
             match &row.heartbeat {
-                Some(heartbeat) => {
-                    has_value(sql, heartbeat);
-                    if let Some(id) = spec.owner.id.as_ref().filter(|_| spec.owner.is_joined_by_id()) {
-                        let blank = may_be_blank(sql, &sql.expr_sql(spec, id));
-                        sql.push(&format!(" AND NOT {blank}"));
-                    }
-                }
+                Some(heartbeat) => has_value(sql, heartbeat),
                 None => sql.push("false"),
             }
-            absent(sql, spec, row, true, |absence| absence != Absence::Next);
+            absent(sql, spec, row, |absence| absence != Absence::Next);
             sql.push(")");
         }
         Liveness::Lock { held, free } => {
@@ -124,30 +134,15 @@ fn decides(sql: &mut Sql<'_>, spec: &QueueSpec, source: &Liveness, cutoffs: &Cut
     }
 }
 
-/// ` OR` the owner's row is absent in a way that `wanted` accepts. An owner that may be blank counts, unless it must be certain.
-fn absent(sql: &mut Sql<'_>, spec: &QueueSpec, row: &OwnerRowSpec, is_certain: bool, wanted: impl Fn(Absence) -> bool) {
+/// ` OR` the owner's row is absent in a way that `wanted` accepts.
+fn absent(sql: &mut Sql<'_>, spec: &QueueSpec, row: &OwnerRowSpec, wanted: impl Fn(Absence) -> bool) {
     let Some(id) = &spec.owner.id else { return };
     let (id, key) = (sql.expr_sql(spec, id), column_sql(&row.key));
-    let blank = may_be_blank(sql, &id);
-    let (named, unnamed) =
-        if is_certain { (format!(" AND NOT {blank}"), String::new()) } else { (String::new(), format!(" OR {blank}")) };
     if wanted(row.missing) {
-        sql.push(&format!(" OR ({key} IS NULL AND {id} IS NOT NULL{named})"));
+        sql.push(&format!(" OR ({key} IS NULL AND {id} IS NOT NULL)"));
     }
     if wanted(row.unset) {
-        sql.push(&format!(" OR {id} IS NULL{unnamed}"));
-    }
-}
-
-/// The condition that a text has no visible ASCII character, as every blank one: the judge knows which are blank. No
-/// database's encoding lacks these characters, and no collation sorts them otherwise.
-fn may_be_blank(sql: &Sql<'_>, text: &str) -> String {
-    match sql.dialect.engine() {
-        Engine::Postgres => {
-            let text = sql.dialect.bytewise(&sql.dialect.as_text(text));
-            format!("({text} OPERATOR(pg_catalog.!~) '[!-~]')")
-        }
-        Engine::Sqlite => format!("({text} NOT GLOB '*[!-~]*')"),
+        sql.push(&format!(" OR {id} IS NULL"));
     }
 }
 
@@ -229,7 +224,7 @@ fn odd(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
             implausible(sql, heartbeat, sign);
         }
         if spec.liveness.iter().any(|source| matches!(source, Liveness::Owner { .. })) {
-            absent(sql, spec, row, false, |absence| absence == Absence::Unknown);
+            absent(sql, spec, row, |absence| absence == Absence::Unknown);
         }
     }
     if let Some(deadline) = &spec.rules.deadline {

@@ -3,7 +3,7 @@
 use super::builder::{Sql, column_sql};
 use crate::model::{Cell, Claim, EvidenceRow, Key, LockSign, Owner, OwnerRow, Precondition, Reading, Sign, Timestamp};
 use crate::preset::{
-    CancelRequested, Expr, Liveness, Max, MaxRuntime, QueueSpec, SilentAfter, StateSource, Template, TimeColumn,
+    CancelRequested, Expr, JoinOn, Liveness, Max, MaxRuntime, QueueSpec, SilentAfter, StateSource, Template, TimeColumn,
 };
 use crate::store::Detail;
 use std::time::Duration;
@@ -86,8 +86,12 @@ impl<'s> Projection<'s> {
         let id = text(Role::OwnerId);
         let has_id = id.is_some();
         let owner = Owner::named(id, text(Role::OwnerName), text(Role::OwnerHost), spec.owner.host_spelling);
+        let is_id = |(_, equals): &(_, Expr)| Some(equals) == spec.owner.id.as_ref();
+        let is_joined_by_id = owner_row.is_some_and(
+            |row| matches!(&row.on, JoinOn::Match(pairs) | JoinOn::Newest { pairs, .. } if pairs.iter().any(is_id)),
+        );
         // A row of the owners' table that a blank id finds belongs to no owner.
-        let is_nobodys = has_id && owner.is_none() && spec.owner.is_joined_by_id();
+        let is_nobodys = has_id && owner.is_none() && is_joined_by_id;
         let beats = owner_row.and_then(|row| row.heartbeat.as_ref()).filter(|_| !is_nobodys);
         let owner_heartbeat = read(Role::OwnerHeartbeat, beats);
         let signs: Vec<Sign> = (spec.liveness.iter().enumerate())
