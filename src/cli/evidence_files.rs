@@ -7,7 +7,7 @@ use super::exit::Exit;
 use super::input::{Input, Source};
 use super::settings::Settings;
 use crate::model::{Timestamp, age};
-use crate::ops::{self, Snapshot, SnapshotFile};
+use crate::ops::{self, OddList, Snapshot, SnapshotFile};
 use crate::output::format::count;
 use crate::policy::{LiveOwners, LiveOwnersError, Living, Policy};
 use crate::preset::{Liveness, QueueSpec};
@@ -51,8 +51,8 @@ impl EvidenceFiles {
         Ok(EvidenceFiles { live_owners, snapshot_file })
     }
 
-    /// Adds the evidence to a policy and saves this snapshot. The second value is why the list may be of another fleet. `is_noted`
-    /// is false where a note would disturb.
+    /// Adds the evidence to a policy and saves this snapshot. The second value is what is odd about the list. `is_noted` is false
+    /// where a note would disturb.
     ///
     /// # Errors
     /// When the store cannot be read, or the snapshot cannot be compared or saved.
@@ -62,9 +62,9 @@ impl EvidenceFiles {
         policy: Policy,
         context: &Context,
         is_noted: bool,
-    ) -> Result<(Policy, Option<String>), CliError> {
+    ) -> Result<(Policy, OddList), CliError> {
         if self.live_owners.is_none() && self.snapshot_file.is_none() {
-            return Ok((policy, None));
+            return Ok((policy, OddList::default()));
         }
         let living = self.live_owners.as_ref().filter(|_| policy.restart.is_none()).map(|list| list.living(snapshot));
         let policy = Policy { living, ..policy };
@@ -83,7 +83,7 @@ impl EvidenceFiles {
                 ));
             }
         }
-        Ok((Policy { earlier: prescan.before.map(Arc::new), ..policy }, prescan.wrong_list))
+        Ok((Policy { earlier: prescan.before.map(Arc::new), ..policy }, prescan.list))
     }
 
     /// Refuses `--rule no_progress` where it could never fire.

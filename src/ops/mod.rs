@@ -60,7 +60,7 @@ pub use owners::owners;
 pub use plan::{Plan, PlanSource, UnmatchedNames, plan, plan_again, plan_waiting, unmatched_names};
 pub use progress::{Progress, Silent, Work};
 pub use reclaim::{ApplyOptions, Mode, Reclaimed, reclaim};
-pub use scan::{Prescan, in_flight, prescan};
+pub use scan::{OddList, Prescan, in_flight, prescan};
 pub use selection::Selection;
 pub use session::{Session, Snapshot};
 pub use show::show;

@@ -9,10 +9,11 @@ use super::snapshot_file::SnapshotFile;
 use super::thresholds::cutoffs;
 use crate::model::{Claim, Key};
 use crate::output::Request;
+use crate::output::format::{count, grouped};
 use crate::policy::{EarlierSnapshot, Judgement, Living, Policy, Verdict, judge, key_print, seen};
 use crate::preset::QueueSpec;
 use crate::store::{Detail, Found, StoreError, Wanted};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Receives a claim that is stuck or unknown, and whether the selection admits it.
 type Each<'a> = &'a mut dyn FnMut(&QueueSpec, &Claim, Judgement, bool) -> Result<(), OpsError>;
@@ -105,8 +106,17 @@ pub struct Prescan {
     pub before: Option<EarlierSnapshot>,
     /// What this snapshot sees, to be saved.
     pub now: Option<EarlierSnapshot>,
-    /// Why the live-owner list may be that of another queue, if so.
-    pub wrong_list: Option<String>,
+    /// What is odd about the live-owner list.
+    pub list: OddList,
+}
+
+/// What is odd about a live-owner list, in sentences.
+#[derive(Default)]
+pub struct OddList {
+    /// Why it may be that of another queue.
+    pub wrong: Option<String>,
+    /// How many of its entries name no owner in flight.
+    pub unmatched: Option<String>,
 }
 
 /// What is in flight in this snapshot, in some 100 bytes of memory a claim.
@@ -138,10 +148,12 @@ pub fn prescan(
     let before = file.map(|file| file.earlier(snapshot)).transpose()?.flatten();
     let at = snapshot.now();
     let mut now = file.map(|_| EarlierSnapshot { taken_at: at, seen: HashMap::new() });
-    let (mut is_listed, mut example) = (false, None);
+    let (mut owners, mut matched, mut example) = (HashSet::new(), BTreeSet::new(), None);
     snapshot.reader.scan(&snapshot.spec, &Wanted::All, Detail::ForAction, &mut |claim| {
-        if let (Some(living), Some(owner)) = (living, claim.owner.as_ref().filter(|_| !is_listed)) {
-            is_listed = living.live_owners.lists(owner);
+        if let (Some(living), Some(owner)) = (living, &claim.owner)
+            && owners.insert(owner.id.clone())
+        {
+            matched.extend(living.live_owners.entries_of(owner));
             example.get_or_insert_with(|| owner.name.clone());
         }
         if let Some(now) = &mut now {
@@ -150,11 +162,18 @@ pub fn prescan(
             now.seen.insert(key, seen(known, &claim, at));
         }
     })?;
-    let wrong_list = living.zip(example.filter(|_| !is_listed)).map(|(living, owner)| {
+    let unmatched = living.filter(|_| example.is_some()).and_then(|living| {
+        let entries = living.live_owners.entries();
+        let unmatched = entries.difference(&matched).count();
+        let of = count(entries.len() as u64, "entry", "entries");
+        (unmatched > 0)
+            .then(|| format!("{} of {of} of the live-owner list name no owner in flight", grouped(unmatched as u64)))
+    });
+    let wrong = living.zip(example.filter(|_| matched.is_empty())).map(|(living, owner)| {
         let entries = living.live_owners.examples().join(", ");
         format!(
             "no owner in flight is on the list of living owners: they are called like {owner}, and it begins {entries}"
         )
     });
-    Ok(Prescan { before, now, wrong_list })
+    Ok(Prescan { before, now, list: OddList { wrong, unmatched } })
 }

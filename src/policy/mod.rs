@@ -13,6 +13,7 @@ mod judge;
 mod late;
 mod live_owners;
 mod plan;
+mod resemblance;
 mod rules;
 mod scope;
 mod thresholds;

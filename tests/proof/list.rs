@@ -300,6 +300,58 @@ fn owners_of_whom_nobody_says_what_the_host_is() {
     });
 }
 
+/// Living owners whose names the list cannot read keep their jobs, and the entries that name no owner are counted.
+#[test]
+fn owners_that_resemble_an_entry_are_unknown() {
+    crawls_on_both(false, |queue| {
+        queue.sql(
+            "INSERT INTO crawls (id, status, worker, started) VALUES (1, 'working', 'web1-a1b2c3d4', AGO(300)),
+            (2, 'working', 'web2(7)x', AGO(300)), (3, 'working', 'cron1', AGO(300)), (4, 'working', 'db9-1', AGO(300)),
+            (5, 'working', 'web11-1', AGO(300)), (6, 'working', '', AGO(300)), (7, 'working', ' ', AGO(300)),
+            (8, 'working', NULL, AGO(300))",
+        );
+        queue.write("alive.txt", "web1\nweb2\nweb3\ncron1\n");
+        let counted = "3 of 4 entries of the live-owner list name no owner in flight";
+        fn with<'a>(words: &[&'a str]) -> Vec<&'a str> {
+            [words, &["--alive-from", "alive.txt", "--json"]].concat()
+        }
+        let listed = queue.run(&with(&["stale"])).exits(0);
+        assert!(!listed.stderr.contains(counted), "no terminal: {listed:#?}");
+        let listed = listed.json();
+        assert_eq!(ids(&listed, "jobs", rules), ["4 live_owner_list", "5 live_owner_list"], "{listed:#}");
+        let unknown: Vec<&str> = listed["unknown"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|job| job["reasons"][0]["detail"].as_str().unwrap())
+            .collect();
+        assert!(
+            unknown.iter().any(|why| why.contains("owner web1-a1b2c3d4") && why.contains("resembles its entry web1"))
+        );
+        assert!(unknown.iter().any(|why| why.contains("owner web2(7)x") && why.contains("resembles its entry web2")));
+        assert_eq!(unknown.len(), 2, "{listed:#}");
+        for words in [&["stale"][..], &["reclaim"], &["sweep"], &["sweep", "--restart"]] {
+            let document = queue.run(&with(words)).exits(0).json();
+            assert!(document["warnings"].as_array().unwrap().iter().any(|warning| warning == counted), "{document:#}");
+        }
+        let said = queue.run(&["stale", "--alive-from", "alive.txt", "-v"]).exits(0);
+        assert!(said.stderr.contains(counted), "{said:#?}");
+        // `show` judges by the same list.
+        let shown = queue.run(&with(&["show", "1", "4", "6"])).exits(0).json();
+        let verdicts: Vec<&str> =
+            shown["jobs"].as_array().unwrap().iter().map(|job| job["verdict"].as_str().unwrap()).collect();
+        assert_eq!(verdicts, ["unknown", "stuck", "healthy"], "{shown:#}");
+        let shown = queue.run(&["show", "1", "--alive-from", "alive.txt"]).exits(0).stdout;
+        assert!(shown.contains("resembles its entry web1"), "{shown}");
+        // What is written is what was listed; claims that name nobody are no matter of a list.
+        for words in [&["sweep", "--restart", "--apply"][..], &["reclaim", "--apply"]] {
+            queue.run(&with(words)).exits(0);
+            let left = queue.rows("SELECT CAST(id AS text) FROM crawls WHERE status = 'working' ORDER BY id");
+            assert_eq!(left, ["1", "2", "3", "6", "7", "8"], "{words:?}");
+        }
+    });
+}
+
 #[test]
 fn a_table_that_names_no_owners() {
     let doctor = crate::support::cli::Doctor::new();

@@ -12,6 +12,7 @@ mod ident;
 mod inert;
 mod instants;
 mod judge;
+mod live_owners;
 mod passfile;
 mod plan;
 mod prefilter;

@@ -1,10 +1,13 @@
 use super::selection::missing;
-use crate::cli::args::{OlderArgs, OutputArgs, StoreArgs, TimeArg, few_formats};
+use crate::cli::args::{EvidenceArgs, OlderArgs, OutputArgs, StoreArgs, TimeArg, few_formats};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
+use crate::cli::evidence_files::EvidenceFiles;
 use crate::cli::exit::Exit;
+use crate::cli::settings::{READING, Settings};
 use crate::ops;
 use crate::output::show;
+use std::path::PathBuf;
 
 /// `jobdoctor show`.
 #[derive(Debug, Clone, clap::Args)]
@@ -19,6 +22,9 @@ pub struct Args {
     ids: Vec<String>,
     #[command(flatten)]
     older: OlderArgs,
+    /// Read the live owners from a list, one a line, as `stale` does; - is standard input. Reads every claim in flight
+    #[arg(long, value_name = "FILE")]
+    alive_from: Option<PathBuf>,
     /// Show the payload too, at most so many bytes of it [default without =: 4096]
     #[arg(long, value_name = "BYTES", num_args = 0..=1, require_equals = true, default_missing_value = "4096")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
@@ -32,8 +38,13 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    let (settings, mut snapshot) = context.snapshot(&args.store, "show")?;
-    let policy = settings.policy(args.older.older);
+    let settings = Settings::resolve(&args.store, &context.environment)?;
+    let evidence = EvidenceArgs { alive_from: args.alive_from.clone(), snapshot_file: None };
+    let evidence = EvidenceFiles::read(&evidence, &settings, context, READING)?;
+    let mut snapshot = context.snapshot_with(&settings, "show")?;
+    let (policy, list) = evidence.add_to(&mut snapshot, settings.policy(args.older.older), context, false)?;
+    list.wrong.iter().for_each(|why| context.ui.warn(why));
+    list.unmatched.iter().for_each(|warning| context.ui.warn_about_setup(warning));
     let payload = args.payload.map(|bytes| bytes as usize);
     let document = ops::show(&mut snapshot, &args.ids, &policy, payload)?;
     let missing = missing(&document.target.table, &document.not_found);

@@ -153,8 +153,8 @@ fn snapshot(args: &Args, settings: &Settings, selection: &Selection, context: &C
     let evidence = EvidenceFiles::read(&args.evidence, settings, context, READING)?;
     let mut snapshot = context.snapshot_with(settings, "stale")?;
     let policy = settings.policy(args.older.older);
-    let (policy, wrong_list) = evidence.add_to(&mut snapshot, policy, context, !format.is_machine())?;
-    if let Some(why) = wrong_list {
+    let (policy, list) = evidence.add_to(&mut snapshot, policy, context, !format.is_machine())?;
+    if let Some(why) = list.wrong {
         context.ui.warn(&why);
     }
     let most = match format {
@@ -163,10 +163,12 @@ fn snapshot(args: &Args, settings: &Settings, selection: &Selection, context: &C
         Format::Table | Format::Wide => selection.limit.or(Some(ROWS)),
         _ => None,
     };
-    Ok(match args.by {
+    let mut document = match args.by {
         Some(by) => ops::stale_by(&mut snapshot, selection, &policy, by.into())?,
         None => ops::stale(&mut snapshot, selection, &policy, most)?,
-    })
+    };
+    document.warnings.extend(list.unmatched);
+    Ok(document)
 }
 
 /// Snapshots until one finds nothing or the time is up; gives the last. A failure after the first is tried again until then, since

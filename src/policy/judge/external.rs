@@ -24,12 +24,20 @@ impl Evaluation<'_> {
         let standing = living.says(self.claim, self.now, Clocks::Two);
         let detail = in_words(standing, &self.owner_name());
         let opinion = match standing {
-            Standing::Missing if self.holds_lock() => Opinion::Alive(format!("{detail}, but a session holds its lock")),
-            Standing::Missing => self.unless_younger(Rule::LiveOwnerList, detail, self.last_seen_at),
+            Standing::Missing | Standing::Resembles(_) if self.holds_lock() => {
+                Opinion::Alive(format!("{detail}, but a session holds its lock"))
+            }
+            Standing::Missing | Standing::Resembles(_) => {
+                self.unless_younger(Rule::LiveOwnerList, detail, self.last_seen_at)
+            }
             Standing::NoOwner | Standing::NoClaimTime => Opinion::Silent(format!("{detail}; the sources are asked")),
             Standing::Listed | Standing::ClaimedLater | Standing::BeatLater => Opinion::Alive(detail),
         };
         let (result, detail) = match opinion {
+            Opinion::Dead(_, detail) if matches!(standing, Standing::Resembles(_)) => {
+                self.lack(detail.clone());
+                (CheckResult::Unusable, detail)
+            }
             Opinion::Dead(rule, detail) => {
                 if let Some(life) = self.sign_of_life() {
                     return self.contradicts(rule, "owner", self.owner_name(), &detail, &life);
@@ -50,7 +58,11 @@ impl Evaluation<'_> {
         let detail = in_words(standing, &self.owner_name());
         match standing {
             Standing::Listed | Standing::Missing => {}
-            Standing::NoOwner | Standing::NoClaimTime | Standing::ClaimedLater | Standing::BeatLater => {
+            Standing::Resembles(_)
+            | Standing::NoOwner
+            | Standing::NoClaimTime
+            | Standing::ClaimedLater
+            | Standing::BeatLater => {
                 self.lack(detail.clone());
             }
         }
@@ -87,8 +99,8 @@ impl Evaluation<'_> {
         if self.liveness.is_some() {
             return;
         }
-        let living = self.policy.living.as_ref();
-        if living.is_some_and(|living| living.says(self.claim, self.now, Clocks::Two) == Standing::Listed) {
+        let living = self.policy.living.as_ref().zip(self.claim.owner.as_ref());
+        if living.is_some_and(|(living, owner)| living.live_owners.lists(owner)) {
             self.liveness = Some(LIVE_OWNER_LIST);
             return;
         }
@@ -184,10 +196,13 @@ impl Evaluation<'_> {
     }
 }
 
-fn in_words(standing: Standing, owner: &str) -> String {
+fn in_words(standing: Standing<'_>, owner: &str) -> String {
     match standing {
         Standing::Listed => format!("owner {owner} is on the list of living owners"),
         Standing::Missing => format!("owner {owner} is not on the list of living owners"),
+        Standing::Resembles(entry) => format!(
+            "owner {owner} is not on the list of living owners, but resembles its entry {entry}: list owners as their jobs name them"
+        ),
         Standing::NoOwner => "the claim names no owner, so no list tells whether it is dead".to_owned(),
         Standing::ClaimedLater => {
             format!(

@@ -90,9 +90,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let run_id = run_id(&snapshot);
     context.ui.set_run(&run_id);
     let policy = source.policy(run.policy().with_older(args.older.older))?;
-    let (policy, wrong_list) = run.with_evidence(&mut snapshot, policy, !format.is_machine())?;
+    let (policy, list) = run.with_evidence(&mut snapshot, policy, !format.is_machine())?;
     let mut plan = source.plan(&mut snapshot, &policy)?;
-    run.add_caveats(&mut snapshot, &source, &policy, &mut plan, format)?;
+    run.add_caveats(&mut snapshot, (&source, &policy, &list), &mut plan, format)?;
     if args.act.mode() == Mode::ServerDryRun {
         snapshot.beyond_rollback().into_iter().for_each(|warning| plan.warn(warning));
     }
@@ -103,7 +103,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     if let Some(path) = save_plan {
         plan_file::write(path, &plan.to_save()?)?;
     }
-    let apply = run.apply_options(&plan, run_id, wrong_list, None);
+    let apply = run.apply_options(&plan, run_id, list.wrong, None);
     if args.act.emit_sql {
         return run.emit(&plan, &apply);
     }

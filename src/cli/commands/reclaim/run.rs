@@ -8,7 +8,7 @@ use crate::cli::evidence_files::EvidenceFiles;
 use crate::cli::exit::Exit;
 use crate::cli::settings::Settings;
 use crate::model::age;
-use crate::ops::{self, ApplyOptions, Guard, LockOptions, OpsError, Plan, PlanSource, Snapshot};
+use crate::ops::{self, ApplyOptions, Guard, LockOptions, OddList, OpsError, Plan, PlanSource, Snapshot};
 use crate::output::format::{Format, count};
 use crate::output::no_such_job;
 use crate::policy::{Policy, Rule};
@@ -67,7 +67,7 @@ impl<'a> Run<'a> {
         policy
     }
 
-    /// Adds the evidence from files to a policy. The second value is why the live-owner list may be of another fleet.
+    /// Adds the evidence from files to a policy. The second value is what is odd about the live-owner list.
     ///
     /// # Errors
     /// When the store or the files cannot be used, or `--rule no_progress` could never fire.
@@ -76,7 +76,7 @@ impl<'a> Run<'a> {
         snapshot: &mut Snapshot,
         policy: Policy,
         is_noted: bool,
-    ) -> Result<(Policy, Option<String>), CliError> {
+    ) -> Result<(Policy, OddList), CliError> {
         let judged = self.evidence.add_to(snapshot, policy, self.context, is_noted)?;
         if self.options.act.rule.contains(&Rule::NoProgress) {
             self.evidence.check_progress(snapshot)?;
@@ -91,8 +91,7 @@ impl<'a> Run<'a> {
     pub(in crate::cli::commands) fn add_caveats(
         &self,
         snapshot: &mut Snapshot,
-        source: &PlanSource,
-        policy: &Policy,
+        (source, policy, list): (&PlanSource, &Policy, &OddList),
         plan: &mut Plan,
         format: Format,
     ) -> Result<(), CliError> {
@@ -106,7 +105,8 @@ impl<'a> Run<'a> {
             _ => None,
         };
         let has_unknown = policy.restart.is_none() && plan.has_skipped();
-        let caveats = ops::caveats(snapshot, selection, has_unknown, plan.in_flight())?;
+        let mut caveats = ops::caveats(snapshot, selection, has_unknown, plan.in_flight())?;
+        caveats.extend(list.unmatched.clone());
         // A plan that is shown prints its own warnings; a sweep shows one only if it has steps.
         if self.options.act.apply || (self.options.name == "sweep" && plan.is_empty()) {
             self.context.warn_of_caveats(&caveats, plan.in_flight() == 0);

@@ -156,13 +156,12 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     let policy = run.policy().with_older(args.older.older);
     let policy = scope.policy(policy, &snapshot, run.evidence.live_owners.as_ref(), began, first);
     let format = args.output.format();
-    let (policy, wrong_list) =
-        run.with_evidence(&mut snapshot, policy, !format.is_machine() && context.ui.is_watched())?;
+    let (policy, list) = run.with_evidence(&mut snapshot, policy, !format.is_machine() && context.ui.is_watched())?;
     metrics.measure(&mut snapshot, &selection, &policy)?;
     let source = PlanSource::Selection(Box::new(selection));
     let mut plan = source.plan(&mut snapshot, &policy)?;
     warn_of_unknown_owners(context, &mut snapshot, &policy, &mut plan, args.act.mode() == Mode::Apply)?;
-    run.add_caveats(&mut snapshot, &source, &policy, &mut plan, format)?;
+    run.add_caveats(&mut snapshot, (&source, &policy, &list), &mut plan, format)?;
     if args.act.mode() == Mode::ServerDryRun {
         snapshot.beyond_rollback().into_iter().for_each(|warning| plan.warn(warning));
     }
@@ -173,7 +172,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
         // A restart sweep is about owners, and waiting jobs have none.
         ops::plan_waiting(&settings.session(run.store.as_ref(), &run.limits), &mut plan, selection, &policy)?;
     }
-    let apply = run.apply_options(&plan, run_id, wrong_list, lock.options);
+    let apply = run.apply_options(&plan, run_id, list.wrong, lock.options);
     if args.act.emit_sql {
         return run.emit(&plan, &apply);
     }

@@ -1,0 +1,61 @@
+//! Whether two spellings may be of one owner: what a live-owner list may mean although it does not say so.
+
+/// A shorter name must stand alone in the longer one, between separators: `db` in `db-7`, not in `dbx`.
+const SHORT: usize = 4;
+/// From this length on, hexadecimal digits are the beginning of a container's id, as its host name is.
+const CONTAINER_ID: usize = 12;
+
+/// A way to spell a name: its words in one case, each between two blanks.
+#[derive(Debug)]
+pub(super) struct Form {
+    words: String,
+    /// The mark at which a part was left out, if so. A name that has that mark, too, is compared as a whole: `celery@web1` is not
+    /// `celery@web2`, nor `web1:4211` `web1:4212`.
+    left_out_at: Option<char>,
+    /// The marks in the whole name.
+    marks: String,
+}
+
+/// The forms of a name: all of it, what stands behind `@` and `/`, and what stands before `:`. Of a URL the host counts.
+pub(super) fn forms(name: &str) -> impl Iterator<Item = Form> {
+    // The small letters of the capital ones: `SS` is the capital of `ß`.
+    let folded = name.to_uppercase().to_lowercase();
+    let name = match folded.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or_default()) {
+        Some(host) => {
+            host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(host, |(host, _)| host)
+        }
+        None => folded.as_str(),
+    };
+    let behind = ['@', '/'].map(|mark| name.rsplit_once(mark).map(|(_, part)| (part, Some(mark))));
+    let before = name.rsplit_once(':').map(|(part, _)| (part, Some(':')));
+    let marks: String = name.matches(['@', '/', ':']).collect();
+    let parts = behind.into_iter().chain([before, Some((name, None))]).flatten();
+    let form = |(part, left_out_at): (&str, Option<char>)| {
+        let words = part.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let words: String = words.map(|word| format!(" {word}")).collect();
+        Form { words: words + " ", left_out_at, marks: marks.clone() }
+    };
+    parts.map(form).filter(|form| form.words.len() > 1).collect::<Vec<_>>().into_iter()
+}
+
+impl Form {
+    /// True if one of the two begins or ends with the other, or holds it between separators.
+    pub(super) fn resembles(&self, other: &Form) -> bool {
+        let is_whole = |one: &Form, other: &Form| one.left_out_at.is_none_or(|mark| !other.marks.contains(mark));
+        let (long, short) = if self.words.len() < other.words.len() { (other, self) } else { (self, other) };
+        is_whole(self, other) && is_whole(other, self) && holds(&long.words, &short.words)
+    }
+}
+
+fn holds(long: &str, short: &str) -> bool {
+    let (first, last) = (short.trim_start(), short.trim_end());
+    // A number is never cut: `web1` is not `web10`.
+    let is_id = short.trim().len() >= CONTAINER_ID && short.trim().chars().all(|c| c.is_ascii_hexdigit());
+    let cuts = |left: &str, right: &str| {
+        let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+        !is_id && is_digit(left.chars().next_back()) && is_digit(right.chars().next())
+    };
+    let begins = || long.strip_prefix(last).is_some_and(|rest| !cuts(last, rest));
+    let ends = || long.strip_suffix(first).is_some_and(|rest| !cuts(rest, first));
+    long.contains(short) || (short.trim().chars().count() >= SHORT && (begins() || ends()))
+}
