@@ -15,7 +15,7 @@
 //! | F9 | the connection is cut before a commit reaches the server |  | `fault::commits::ahead_of_the_server`, `conformance::outcomes::a_commit_that_did_not_arrive_was_not_tried` |  |
 //! | F10 | the connection is cut when the server has committed |  | `fault::commits::behind_the_server`, `fault::commits::and_the_server_is_gone_for_good`, `conformance::outcomes::a_commit_whose_answer_was_lost_is_asked_for`, `conformance::outcomes::a_commit_that_nobody_can_be_asked_about_is_unknown`, `cli::postgres::a_poolers_last_words_are_no_answer_to_a_commit`, `journal::killed::the_answer_to_a_commit_was_lost` |  |
 //! | F11 | whom it waits for says nothing any more |  | `cli::connecting::a_server_that_freezes`, `cli::connecting::a_server_that_says_nothing`, `cli::busy::a_server_that_does_not_answer`, `fault::nightly::frozen::the_network_swallows_everything`, `fault::nightly::frozen::the_backends_stand_still` | `files::locked::for_as_long_as_a_lock_is_waited_for`, `fault::nightly::frozen::a_writer_stands_still_with_the_lock` |
-//! | F12 | the backend is ended, the server restarts |  | `verify::endings::a_database_that_goes_away_is_no_answer`, `fault::commits::and_the_server_is_gone_for_good`, `fault::nightly::server::sessions_are_terminated`, `fault::nightly::server::restarted_fast`, `fault::nightly::server::restarted_immediately` |  |
+//! | F12 | the backend is ended, the server restarts |  | `verify::endings::a_database_that_goes_away_is_no_answer`, `fault::commits::and_the_server_is_gone_for_good`, `fault::nightly::server::sessions_are_terminated`, `fault::nightly::server::restarted_fast`, `fault::nightly::server::restarted_immediately`, `fault::settings::a_commit_outlives_a_crash_and_is_confirmed_as_the_operator_chose` |  |
 //! | F13 | a standby that lags, and one that becomes the primary |  | `standby::looking::while_it_does_not_replay_nobody_alive_is_called_stuck`, `standby::looking::it_is_told_wherever_one_looks`, `standby::writing::nothing_is_applied`, `standby::hosts::a_write_finds_the_primary`, `fault::nightly::failover::what_a_standby_never_heard_of_is_done_again`, `fault::nightly::failover::in_the_middle_of_a_run` |  |
 //! | F14 | the server ends a batch: a lock, its time, an idle transaction, a deadlock, a serialisation |  | `fault::conflicts::a_conflict_that_passes_is_tried_again`, `fault::conflicts::a_conflict_that_stays_is_not_tried_for_ever`, `fault::conflicts::a_statement_that_takes_too_long`, `fault::conflicts::a_transaction_that_stands_about`, `queues::held::a_held_table_ends_the_run_soon`, `cli::postgres::a_table_that_is_locked` |  |
 //! | F15 | rows that the database refuses | `fault::poisoned::one_five_and_all_but_one_of_500`, `fault::poisoned::a_foreign_key`, `conformance::refused::a_unique_key`, `conformance::refused::a_check`, `conformance::refused::a_trigger_that_objects` | `conformance::refused::a_counter_that_would_overflow_its_column`, `queues::twin::of_500_orphans_one_has_a_waiting_twin` | `conformance::refused::a_trigger_that_rolls_back`, `cli::refused::one_bad_row_among_many_batches` |
@@ -53,6 +53,7 @@ mod nightly;
 mod poisoned;
 mod random_kills;
 mod second_signal;
+mod settings;
 mod shadowed;
 mod signals;
 mod streams;

@@ -22,6 +22,7 @@ use super::reader::SqlReader;
 use super::{Caution, Limits, PostgresAddress, Reader, Store, StoreError, Writer};
 use crate::model::Engine;
 use session::PostgresSession;
+pub(super) use settings::SYNCHRONOUS_COMMIT;
 
 /// A database behind a server.
 pub(super) struct PostgresStore {

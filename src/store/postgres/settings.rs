@@ -26,6 +26,11 @@ pub(super) const PATH: &str = "pg_catalog, pg_temp";
 const ENCODING: &str = "pg_catalog.set_config('client_encoding', \
     CASE pg_catalog.getdatabaseencoding()::pg_catalog.text OPERATOR(pg_catalog.=) 'SQL_ASCII'::pg_catalog.text \
     WHEN true THEN 'SQL_ASCII' ELSE 'UTF8' END, true)";
+/// A crash of the server forgets what `off` committed last, and `moved` would be untrue. Any other value stays: the operator
+/// chose which servers confirm a commit.
+pub(in crate::store) const SYNCHRONOUS_COMMIT: &str = "pg_catalog.set_config('synchronous_commit', \
+    CASE WHEN pg_catalog.current_setting('synchronous_commit') OPERATOR(pg_catalog.=) 'off'::pg_catalog.text \
+    THEN 'local' ELSE pg_catalog.current_setting('synchronous_commit') END, true)";
 /// How long a statement of an action may wait for another session's lock; meanwhile the batch's own locks block
 /// workers.
 const WAIT: &str = "100ms";
@@ -71,7 +76,7 @@ impl PostgresSession {
             "BEGIN TRANSACTION {mode}; \
              SELECT pg_catalog.current_setting('search_path'); \
              SELECT pg_catalog.unnest(pg_catalog.current_schemas(false)); \
-             SELECT {ENCODING}, {settings}; \
+             SELECT {ENCODING}, {SYNCHRONOUS_COMMIT}, {settings}; \
              SELECT {now}, pg_catalog.pg_backend_pid(), pg_catalog.now()::text, pg_catalog.version(); \
              {further}"
         ))?;
@@ -94,7 +99,9 @@ impl PostgresSession {
     /// Limits the statements of a transaction that creates things.
     pub(super) fn create_settings(&mut self) -> Result<(), StoreError> {
         let (left, lock) = (milliseconds(self.limits.left()), milliseconds(self.limits.lock));
-        self.batch(&format!("SET LOCAL statement_timeout = {left}; SET LOCAL lock_timeout = {lock}"))
+        self.batch(&format!(
+            "SET LOCAL statement_timeout = {left}; SET LOCAL lock_timeout = {lock}; SELECT {SYNCHRONOUS_COMMIT}"
+        ))
     }
 
     /// Puts the queue's schema on the search path for its triggers and functions, and shortens the wait for locks.
@@ -103,12 +110,13 @@ impl PostgresSession {
         self.set(&[("search_path", &path), ("lock_timeout", wait)])
     }
 
-    /// Undoes [`PostgresSession::set_acting`], and asks for the transaction's id in the same round trip.
+    /// Undoes [`PostgresSession::set_acting`] and a trigger's `synchronous_commit = off`, and asks for the transaction's id in the
+    /// same round trip.
     pub(super) fn unset_acting(&mut self) -> Result<(), StoreError> {
         // A commit that sends notifications may have to wait for a lock.
         let wait = self.lock_timeout();
         let mut unset = setting(&[("search_path", PATH), ("lock_timeout", &wait)]);
-        unset.sql.push_str(", pg_catalog.pg_current_xact_id()::text");
+        unset.sql.push_str(&format!(", {SYNCHRONOUS_COMMIT}, pg_catalog.pg_current_xact_id()::text"));
         let answer = self.query(&unset)?;
         self.transaction_id = answer.first().and_then(|row| row.last()).and_then(Cell::to_text);
         Ok(())

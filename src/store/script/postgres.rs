@@ -6,6 +6,7 @@ use crate::model::{Action, Batch, Cell, Engine, EvidenceRow, Timestamp};
 use crate::preset::ident::quoted;
 use crate::preset::{ActionSpec, OwnerRowSpec, QueueSpec, Rows};
 use crate::store::StoreError;
+use crate::store::postgres::SYNCHRONOUS_COMMIT;
 use crate::store::sql::{self, Statement};
 
 pub(super) const SETTINGS: &str = "\\set ON_ERROR_STOP on\n\\set AUTOCOMMIT on\n\\encoding UTF8\n";
@@ -77,14 +78,14 @@ pub(super) fn batch(
     work.finish(text)
 }
 
-/// The search paths: the system's names for jobdoctor's own statements; also the queue's and the role's for the
-/// action's triggers and functions.
+/// Settings that depend on the session's own: how a commit is confirmed, and the search paths, which are the system's names for
+/// jobdoctor's own statements; also the queue's and the role's for the action's triggers and functions.
 fn paths(spec: &QueueSpec) -> String {
     let of_queue = Some(&spec.schema).filter(|schema| !schema.is_empty()).map(|schema| quoted(schema));
     let of_queue = of_queue.map(|schema| format!(", '{}'", schema.replace('\'', "''"))).unwrap_or_default();
     let body = format!(
         "BEGIN\n  PERFORM pg_catalog.set_config('jobdoctor.path', pg_catalog.concat_ws(', ', 'pg_catalog'{of_queue},\n    \
-         NULLIF(pg_catalog.current_setting('search_path'), ''), 'pg_temp'), true);\nEND"
+         NULLIF(pg_catalog.current_setting('search_path'), ''), 'pg_temp'), true),\n    {SYNCHRONOUS_COMMIT};\nEND"
     );
     format!("{}SET LOCAL search_path = pg_catalog, pg_temp;\n", block(&body))
 }
