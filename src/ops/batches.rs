@@ -100,7 +100,7 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
         self.pace.rows()
     }
 
-    /// Executes a batch; with each step goes its document, and the place of that in the list. `locks_owners` is true where the
+    /// Executes steps of one kind, in as many batches as the pace asks for; with each step goes its document, and the place of that in the list. `locks_owners` is true where the
     /// rows of owners are locked meanwhile.
     pub(super) fn batch(
         &mut self,
@@ -110,7 +110,12 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
         act: &mut Act<'_>,
     ) {
         self.locks_owners = locks_owners;
-        let results = self.results(steps, 0..steps.len(), act);
+        // What waited for other steps of its kind may be more than a batch has by now.
+        let mut results = Vec::with_capacity(steps.len());
+        while results.len() < steps.len() {
+            let end = steps.len().min(results.len() + self.rows());
+            results.extend(self.results(steps, results.len()..end, act));
+        }
         for ((step, (place, mut job)), result) in steps.iter().zip(jobs).zip(results) {
             *self.ended.outcomes.entry(result.outcome).or_default() += 1;
             if result.outcome == Outcome::Moved {

@@ -9,14 +9,17 @@ use std::time::Duration;
 /// 100 ms, so a lock that is free for a moment only may pass it by.
 const PAUSE: Range<u64> = 20..40;
 
+/// The rows of a run's first batch: a trigger may take 50 ms for each.
+const FIRST: usize = 20;
+
 /// The pace of a run, which learns from each batch.
 #[derive(Debug)]
 pub(super) struct Pace {
     /// How long the statements of a batch may take, without its beginning and its commit, which are the same for any number
     /// of rows.
     budget: Duration,
-    /// The fewest and the most rows.
-    bounds: (usize, usize),
+    /// The most rows of a batch.
+    most: usize,
     pauses: Pauses,
     rows: usize,
     has_locked_long: bool,
@@ -36,17 +39,17 @@ impl Pace {
     /// heartbeats a second, 20 ms made them wait up to 630 ms. On Postgres only those wait who want the same rows. `fast` is
     /// for when all workers are stopped: it never pauses.
     pub(super) fn new(engine: Engine, fast: bool) -> Pace {
-        let (budget, rows, bounds) = match (engine, fast) {
-            (Engine::Sqlite, false) => (5, 20, (1, 2_000)),
-            (Engine::Sqlite, true) => (250, 500, (100, 5_000)),
-            (Engine::Postgres, _) => (50, 500, (100, 5_000)),
+        let (budget, most) = match (engine, fast) {
+            (Engine::Sqlite, false) => (5, 2_000),
+            (Engine::Sqlite, true) => (250, 5_000),
+            (Engine::Postgres, _) => (50, 5_000),
         };
         let pauses = match (engine, fast) {
             (_, true) => Pauses::Never,
             (Engine::Sqlite, false) => Pauses::Always,
             (Engine::Postgres, false) => Pauses::AfterLongLocks,
         };
-        Pace { budget: Duration::from_millis(budget), bounds, pauses, rows, has_locked_long: false }
+        Pace { budget: Duration::from_millis(budget), most, pauses, rows: FIRST, has_locked_long: false }
     }
 
     /// The rows of the next batch.
@@ -62,9 +65,8 @@ impl Pace {
         }
         self.has_locked_long = locks_owners && took > self.budget;
         let fitting = rows as f64 * self.budget.as_secs_f64() / took.as_secs_f64();
-        let (least, most) = self.bounds;
         // One quick batch proves little.
-        self.rows = (fitting as usize).min(self.rows.saturating_mul(2)).clamp(least, most);
+        self.rows = (fitting as usize).min(self.rows.saturating_mul(2)).clamp(1, self.most);
     }
 
     /// The pause before the next batch, of another length each time, so that it keeps step with no worker.
@@ -114,13 +116,26 @@ mod tests {
     }
 
     #[test]
-    fn however_slow_a_row_is_there_is_a_next_batch() {
-        let mut pace = Pace::new(Engine::Sqlite, false);
-        assert_eq!(batches(&mut pace, Duration::from_secs(1)).last(), Some(&1));
-        pace.learn(1, Duration::ZERO, false);
-        assert_eq!(pace.rows(), 1, "nothing was carried out");
-        let mut pace = Pace::new(Engine::Postgres, false);
-        assert_eq!(batches(&mut pace, Duration::from_secs(1)).last(), Some(&100));
+    fn no_batch_but_the_first_exceeds_its_budget_by_more_than_a_row() {
+        for (engine, fast) in [Engine::Sqlite, Engine::Postgres].into_iter().flat_map(|e| [(e, false), (e, true)]) {
+            for row in [10, 30, 100, 700, 5_000, 20_000, 50_000, 200_000, 1_000_000].map(Duration::from_micros) {
+                let mut pace = Pace::new(engine, fast);
+                let batches = batches(&mut pace, row);
+                assert_eq!(batches[0], FIRST);
+                assert!(
+                    batches[1..].iter().all(|rows| row * (*rows as u32) <= pace.budget.max(row)),
+                    "{row:?}: {batches:?}"
+                );
+                assert!(batches.windows(2).all(|pair| pair[1] <= 2 * pair[0]), "{batches:?}");
+            }
+        }
+        let mut postgres = Pace::new(Engine::Postgres, false);
+        let quick = batches(&mut postgres, Duration::from_micros(10));
+        assert!(quick[6] >= 1_000, "{quick:?}");
+        // Nothing was carried out, so nothing is learnt.
+        let rows = postgres.rows();
+        postgres.learn(1, Duration::ZERO, false);
+        assert_eq!(postgres.rows(), rows);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::cli::scene::orphans;
 use crate::support::cli::Doctor;
+use crate::support::postgres::fresh;
 use serde_json::Value;
 use std::fs;
 
@@ -18,18 +19,55 @@ fn batches(doctor: &Doctor) -> Vec<usize> {
 
 #[test]
 fn batches_begin_small_and_at_most_double() {
-    let doctor = orphans(300);
-    doctor.run(&APPLY).exits(0);
-    let batches = batches(&doctor);
-    assert_eq!((batches[0], batches.iter().sum::<usize>()), (20, 300), "{batches:?}");
-    assert!(batches.windows(2).all(|pair| pair[1] <= 2 * pair[0]), "{batches:?}");
+    for fast in [&[][..], &["--fast"]] {
+        let doctor = orphans(300);
+        doctor.run(&[&APPLY[..], fast].concat()).exits(0);
+        let batches = batches(&doctor);
+        assert_eq!((batches[0], batches.iter().sum::<usize>()), (20, 300), "{batches:?}");
+        assert!(batches.windows(2).all(|pair| pair[1] <= 2 * pair[0]), "{batches:?}");
+    }
 }
 
+/// A trigger may take longer for one row than a batch may take for all.
 #[test]
-fn without_workers_all_goes_at_once() {
-    let doctor = orphans(300);
-    doctor.run(&[&APPLY[..], &["--fast"]].concat()).exits(0);
-    assert_eq!(batches(&doctor), [300]);
+fn where_a_row_takes_50_ms_only_the_first_batch_has_several() {
+    let (doctor, database) = (Doctor::new(), fresh());
+    doctor.run(&["init", "--db", &database.url()]).exits(0);
+    database
+        .client()
+        .batch_execute(
+            "INSERT INTO jobs (id, status, owner_id, claimed_at, lease_expires_at)
+                SELECT n, 'RUNNING', 'web1:1', now() - interval '2h', now() - interval '1h' FROM generate_series(1, 26) AS n;
+             CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.05); RETURN NEW; END $$;
+             CREATE TRIGGER slow BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION slow()",
+        )
+        .unwrap();
+    doctor.run(&["reclaim", "--db", &database.url(), "--max-jobs", "99", "--apply"]).exits(0);
+    assert_eq!(batches(&doctor), [20, 1, 1, 1, 1, 1, 1]);
+}
+
+/// Jobs that are failed wait for others of their kind while jobs that are requeued teach the run that rows are slow.
+#[test]
+fn steps_that_waited_for_their_kind_keep_the_pace_too() {
+    let (doctor, database) = (Doctor::new(), fresh());
+    doctor.run(&["init", "--db", &database.url()]).exits(0);
+    database
+        .client()
+        .batch_execute(
+            "INSERT INTO jobs (id, status, owner_id, claimed_at, lease_expires_at, attempts)
+                SELECT n, 'RUNNING', 'web1:1', now() - interval '2h', now() - interval '1h', CASE WHEN n % 2 = 0 THEN 4 ELSE 0 END
+                FROM generate_series(1, 40) AS n;
+             CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.05); RETURN NEW; END $$;
+             CREATE TRIGGER slow BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION slow()",
+        )
+        .unwrap();
+    doctor.run(&["reclaim", "--db", &database.url(), "--max-jobs", "99", "--apply"]).exits(0);
+    let batches = batches(&doctor);
+    assert_eq!(
+        (batches[0], batches[1..].iter().max(), batches.iter().sum::<usize>()),
+        (20, Some(&1), 40),
+        "{batches:?}"
+    );
 }
 
 #[test]
