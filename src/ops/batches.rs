@@ -130,7 +130,8 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
 
     /// Stops the run. Its document is still printed: what is committed must be reported.
     pub(super) fn fail(&mut self, error: &io::Error) {
-        let message = format!("the temporary file of a long plan failed: {error}");
+        let place = std::env::temp_dir();
+        let message = format!("the temporary file of a long plan in {} failed: {error}", place.display());
         self.ended.stop.get_or_insert_with(|| StoreError::new(StoreErrorKind::Other, message));
     }
 

@@ -3,9 +3,8 @@ use serde::de::DeserializeOwned;
 use serde::ser::{Error as _, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
-use std::cell::RefCell;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::FileExt;
 
 /// Up to so many items stay in memory; a longer list goes to a temporary file. A thousand jobs take about 1 MB.
@@ -55,7 +54,7 @@ impl<T: Clone + Serialize + DeserializeOwned> Spool<T> {
     /// Adds an item. Smaller orders come first; equal ones stay in the order of adding.
     ///
     /// # Errors
-    /// When the temporary file cannot be written.
+    /// When the temporary file cannot be written. The list stays complete: what the file has no room for stays in memory.
     pub fn push(&mut self, order: i64, item: T) -> io::Result<()> {
         if let Some(spilled) = &mut self.spilled {
             return spilled.push(order, &item);
@@ -69,10 +68,12 @@ impl<T: Clone + Serialize + DeserializeOwned> Spool<T> {
         }
         if self.items.len() > IN_MEMORY {
             let mut spilled = Spilled::new()?;
+            let mut pushed = Ok(());
             for (order, item) in std::mem::take(&mut self.items) {
-                spilled.push(order, &item)?;
+                pushed = pushed.and(spilled.push(order, &item));
             }
             self.spilled = Some(spilled);
+            return pushed;
         }
         Ok(())
     }
@@ -135,10 +136,13 @@ impl<T> Spool<T> {
 /// The items of a long list, in a temporary file without a name.
 struct Spilled {
     file: File,
-    /// Items that are not written yet.
-    pending: RefCell<Vec<u8>>,
+    /// How many bytes of it are items.
+    written: u64,
+    /// The items after those, not written yet.
+    pending: Vec<u8>,
+    /// True once writing has failed.
+    is_full: bool,
     index: Vec<Entry>,
-    end: u64,
 }
 
 struct Entry {
@@ -152,35 +156,41 @@ const LENGTH: u32 = 24;
 
 impl Spilled {
     fn new() -> io::Result<Spilled> {
-        Ok(Spilled { file: tempfile::tempfile()?, pending: RefCell::default(), index: Vec::new(), end: 0 })
+        let file = tempfile::tempfile()?;
+        Ok(Spilled { file, written: 0, pending: Vec::new(), is_full: false, index: Vec::new() })
     }
 
     fn push<T: Serialize>(&mut self, order: i64, item: &T) -> io::Result<()> {
-        let before = self.pending.get_mut().len();
-        serde_json::to_writer(self.pending.get_mut(), item)?;
-        let length = (self.pending.get_mut().len() - before) as u64;
-        if length >> LENGTH > 0 || self.end >> (u64::BITS - LENGTH) > 0 {
+        let before = self.pending.len();
+        serde_json::to_writer(&mut self.pending, item)?;
+        let (begin, length) = (self.written + before as u64, (self.pending.len() - before) as u64);
+        if length >> LENGTH > 0 || begin >> (u64::BITS - LENGTH) > 0 {
             return Err(io::Error::other("a job, or the list of them, is too long"));
         }
-        self.index.push(Entry { order, place: self.end << LENGTH | length });
-        self.end += length;
-        if self.pending.get_mut().len() >= WRITE { self.flush() } else { Ok(()) }
+        self.index.push(Entry { order, place: begin << LENGTH | length });
+        if self.pending.len() >= WRITE && !self.is_full { self.flush() } else { Ok(()) }
     }
 
-    fn flush(&self) -> io::Result<()> {
-        let mut pending = self.pending.borrow_mut();
-        // Nothing moves the file's position but this.
-        (&self.file).write_all(&pending)?;
-        pending.clear();
+    fn flush(&mut self) -> io::Result<()> {
+        if let Err(error) = self.file.write_all_at(&self.pending, self.written) {
+            self.is_full = true;
+            // A part may have been written, which the journal may need the room of.
+            let _ = self.file.set_len(self.written);
+            return Err(error);
+        }
+        self.written += self.pending.len() as u64;
+        self.pending.clear();
         Ok(())
     }
 
     fn read(&self, entry: &Entry) -> io::Result<Vec<u8>> {
-        if !self.pending.borrow().is_empty() {
-            self.flush()?;
+        let (begin, length) = (entry.place >> LENGTH, (entry.place & ((1 << LENGTH) - 1)) as usize);
+        if let Some(begin) = begin.checked_sub(self.written) {
+            let pending = self.pending.get(begin as usize..).and_then(|items| items.get(..length));
+            return pending.map(<[u8]>::to_vec).ok_or_else(|| io::ErrorKind::UnexpectedEof.into());
         }
-        let mut json = vec![0; (entry.place & ((1 << LENGTH) - 1)) as usize];
-        self.file.read_exact_at(&mut json, entry.place >> LENGTH)?;
+        let mut json = vec![0; length];
+        self.file.read_exact_at(&mut json, begin)?;
         Ok(json)
     }
 }
@@ -230,6 +240,16 @@ mod tests {
             let json = serde_json::to_string(&spool).unwrap();
             assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), items);
         }
+    }
+
+    #[test]
+    fn a_list_is_whole_although_its_file_is_full() {
+        let full = File::options().read(true).write(true).open("/dev/full").unwrap();
+        let mut spilled = Spilled { file: full, written: 0, pending: Vec::new(), is_full: false, index: Vec::new() };
+        let failed = (0..3_000).filter(|n| spilled.push(*n, &"x".repeat(100)).is_err()).count();
+        assert_eq!(failed, 1, "the run is told once");
+        let items = spilled.index.iter().map(|entry| spilled.read(entry).unwrap());
+        assert!(items.eq((0..3_000).map(|_| format!("{:?}", "x".repeat(100)).into_bytes())));
     }
 
     #[test]

@@ -3,10 +3,12 @@
 //! The same where only the disk of the journals is full.
 
 use super::many::{Many, RECLAIM};
+use crate::cli::scene::orphans;
 use crate::support::cli::{Ran, rows};
 use crate::support::figures;
 use crate::support::shim::Shim;
 use crate::support::shop::Shop;
+use crate::support::tmpfs::SmallDisk;
 use std::fs;
 use std::path::Path;
 
@@ -93,6 +95,52 @@ fn of_the_journals() {
     }
     assert!(faults > 1, "{faults} faults");
     figures::add(faults, "faults survived");
+}
+
+/// TMPDIR fills up while the lists of a long run are kept there: before the first write nothing is done, after it the report is
+/// whole and says what the database has.
+#[test]
+fn of_the_temporary_files() {
+    const JOBS: u32 = 6_000;
+    let Some(disk) = SmallDisk::of(16, "that a run survives a temporary disk that fills up") else { return };
+    let mut ends = [0; 3];
+    for room in
+        [300_000, 2_000_000, 3_500_000, 4_500_000, 5_500_000, 6_500_000, 7_000_000, 7_500_000, 8_000_000, 15_000_000]
+    {
+        let doctor = orphans(JOBS).env("TMPDIR", disk.path().display().to_string());
+        disk.fill(room);
+        let ran = doctor.run(&["reclaim", "--apply", "--fast", "--max-jobs", "9999", "-o", "json", "--db", "queue.db"]);
+        disk.empty();
+        let requeued = doctor.rows("queue.db", "SELECT id FROM jobs WHERE status = 'QUEUED'");
+        if ran.stdout.is_empty() {
+            assert_eq!((ran.code, requeued.len()), (70, 0), "{room}: {ran:#?}");
+            ends[0] += 1;
+            continue;
+        }
+        let document = ran.json();
+        let is_whole = requeued.len() == JOBS as usize;
+        // SQLite has temporary files too.
+        assert!(
+            if is_whole { ran.code == 0 } else { [69, 70].contains(&ran.code) },
+            "{room}: {} {}",
+            ran.code,
+            ran.stderr
+        );
+        let steps = document["steps"].as_array().unwrap();
+        let mut moved: Vec<&str> =
+            steps.iter().filter(|s| s["outcome"] == "moved").map(|s| s["id"].as_str().unwrap()).collect();
+        moved.sort_by_key(|id| id.parse::<u32>().unwrap());
+        assert_eq!((steps.len(), moved), (JOBS as usize, requeued.iter().map(String::as_str).collect()), "{room}");
+        assert_eq!(document["summary"]["outcomes"]["moved"], requeued.len());
+        let run = document["run_id"].as_str().unwrap();
+        doctor.run(&["history", run, "--db", "queue.db"]).exits(0);
+        if ran.code == 70 {
+            assert!(ran.stderr.contains("stopped early: the temporary file of a long plan in"), "{}", ran.stderr);
+        }
+        ends[1 + usize::from(is_whole)] += 1;
+    }
+    assert!(ends.iter().all(|count| *count > 0), "{ends:?}");
+    figures::add(8, "faults survived");
 }
 
 /// On Postgres it is told like that too, and not as a fault of the program's own.

@@ -1,4 +1,4 @@
-use super::reclaim::{exit_after, run_id};
+use super::reclaim::{end, exit_after, run_id};
 use crate::cli::args::{FastArgs, OutputArgs, ReasonArgs, RowArgs, StoreArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
@@ -83,7 +83,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     };
     let done = ops::undo(store.as_ref(), &limits, plan, &order)?;
     let format = args.output.format();
-    context.ui.print(format, &done.document)?;
+    if let Err(error) = context.ui.print(format, &done.document) {
+        let told = (done.document.run_id.as_ref(), done.is_recorded, done.document.summary.outcomes.as_ref());
+        return end(Err(error), exit(args, &done), context, told);
+    }
     let stop = done.stop.as_ref().map(ToString::to_string);
     let next = || context.next_command("undo", &["--apply"]);
     context.ui.messages(&undo_closing(&done.document, format.is_machine(), &done.after, stop, &next));

@@ -5,14 +5,26 @@ use crate::cli::error::{CliError, exit_of};
 use crate::cli::exit::Exit;
 use crate::cli::next_command::shell_word;
 use crate::ops::{PlanSource, Reclaimed};
+use crate::output::format::grouped;
 use crate::output::{NextCommands, Outcomes, Reclaim};
 use crate::policy::Digest;
 use crate::store::{StoreError, StoreErrorKind};
 use std::path::{Path, PathBuf};
 
-/// The end of a run whose report was printed, or not: its exit counts even if stdout failed.
-pub(in crate::cli::commands) fn end(printed: Result<(), CliError>, exit: Exit) -> Result<Exit, CliError> {
-    printed.map(|()| exit).map_err(|error| CliError { exit: error.exit.worse(exit), ..error })
+/// The end of a run whose report was printed, or not: then its exit counts all the same, and the error says what was done.
+pub(in crate::cli::commands) fn end(
+    printed: Result<(), CliError>,
+    exit: Exit,
+    context: &Context,
+    (run_id, is_recorded, outcomes): (Option<&String>, bool, Option<&Outcomes>),
+) -> Result<Exit, CliError> {
+    let Err(mut error) = printed else { return Ok(exit) };
+    if let (Some(run), Some(outcomes)) = (run_id, outcomes) {
+        let (moved, of) = (grouped(outcomes.moved), grouped(outcomes.total()));
+        error.message.push_str(&format!("; run {run} moved {moved} of {of} jobs"));
+        error.hints.extend(is_recorded.then(|| context.on_same_queue(&["history", run], &[])));
+    }
+    Err(CliError { exit: error.exit.worse(exit), ..error })
 }
 
 /// The exit code of a run.

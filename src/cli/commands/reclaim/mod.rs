@@ -128,5 +128,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         ));
     }
     follow_up.run(&mut done);
-    end(printed, exit(&done, &source).worse(follow_up.exit))
+    let (document, exit) = (&done.document, exit(&done, &source).worse(follow_up.exit));
+    let told = (document.run_id.as_ref(), done.is_recorded, document.summary.outcomes.as_ref());
+    end(printed, exit, context, told)
 }

@@ -199,7 +199,9 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     let printed = Report { context, format, is_brief, closing }.print(&done);
     follow_up.run(&mut done);
     report.iter().for_each(|report| report.write_or_report(context, &done.document));
-    end(printed, exit(&done, &source).worse(follow_up.exit))
+    let (document, exit) = (&done.document, exit(&done, &source).worse(follow_up.exit));
+    let told = (document.run_id.as_ref(), done.is_recorded, document.summary.outcomes.as_ref());
+    end(printed, exit, context, told)
 }
 
 /// Waits for a random part of `--splay`, so that sweeps of several hosts do not begin together.
