@@ -2,6 +2,7 @@
 
 use super::scene::{JOBS, STATE, incident, simple};
 use crate::support::cli::{Doctor, fails};
+use crate::support::shop::on_both;
 use insta::assert_snapshot;
 
 fn swept(scope: &[&str]) -> Vec<String> {
@@ -17,6 +18,30 @@ fn one_host() {
     assert_eq!(swept(&["--host", "web2"]), ["2", "3", "4"]);
     assert_eq!(swept(&["--host", "web"]), [""; 0]);
     assert_eq!(swept(&["--host", "web1", "--host", "media1"]), ["1", "6", "7"]);
+}
+
+/// A host is a whole token of an owner's name, in filters and in restart sweeps: another domain is another host.
+#[test]
+fn a_host_is_no_beginning_of_another() {
+    on_both(|shop| {
+        for (id, owner) in ["web1:1", "web1", "web1.other.net:1", "web1.other.net", "web10:1", "a.web1:1", "web1-7:1"]
+            .iter()
+            .enumerate()
+        {
+            shop.in_flight(id as u32, id as u32, &format!("'{owner}'"), 3600);
+        }
+        for (host, expected) in [("web1", ["0", "1"]), ("web1.other.net", ["2", "3"])] {
+            let found = shop.run(&["stale", "--host", host, "-o", "name"]).exits(0).stdout;
+            assert_eq!(found.lines().collect::<std::collections::BTreeSet<_>>(), expected.into(), "--host {host}");
+            let found = shop.run(&["reclaim", "--host", host, "--json"]).exits(0).json();
+            assert_eq!(found["summary"]["planned"], 2, "{found:#}");
+            shop.run(&["sweep", "--restart", "--host", host, "--apply"]).exits(0);
+            let moved = shop.rows("SELECT id FROM jobs WHERE status = 'QUEUED' ORDER BY id");
+            assert_eq!(moved, expected, "--restart --host {host}");
+            shop.sql("DELETE FROM jobs WHERE status = 'QUEUED'");
+        }
+        assert_eq!(shop.rows("SELECT count(*) FROM jobs"), ["3"]);
+    });
 }
 
 #[test]

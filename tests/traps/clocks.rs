@@ -2,7 +2,7 @@
 
 use crate::support::cli::Doctor;
 use crate::support::shim::Shim;
-use crate::support::shop::Shop;
+use crate::support::shop::{Shop, on_both};
 use serde_json::Value;
 
 /// Puts itself between a program and the clock.
@@ -131,4 +131,35 @@ requeue = { to = "new", clear = ["worker"] }
         stale.stdout, "2\n",
         "the first started at 02:50 of the first pass, perhaps, and claimed at 02:20 of the second"
     );
+}
+
+/// A worker that has just claimed a job has not sent a heartbeat yet, and the row has that of the worker before it.
+#[test]
+fn a_claim_that_is_newer_than_its_heartbeat_counts_as_a_sign_of_life() {
+    on_both(|shop| {
+        let row = |id: u32, claimed: u32, beat: u32, lease: &str| {
+            shop.sql(&format!(
+                "INSERT INTO jobs (id, status, owner_id, claimed_at, heartbeat_at, lease_expires_at)
+                VALUES ({id}, 'RUNNING', 'web1:{id}', {{ago {claimed}}}, {{ago {beat}}}, {lease})"
+            ));
+        };
+        row(1, 5, 9000, "NULL");
+        row(2, 5, 9000, "{ago 8000}");
+        row(3, 3000, 9000, "NULL");
+        row(4, 9000, 9000, "NULL");
+        row(5, 9000, 3000, "NULL");
+        let found = shop.run(&["stale", "--older", "1h", "--json"]).exits(0).json();
+        assert_eq!(found["jobs"].as_array().unwrap().len(), 1, "{found:#}");
+        assert_eq!(found["jobs"][0]["id"], "4", "{found:#}");
+        let found = shop.run(&["stale", "--older", "5m", "--json"]).exits(0).json();
+        let silent = |id: &str| {
+            let mut jobs = found["jobs"].as_array().unwrap().iter();
+            jobs.find(|job| job["id"] == id).map(|job| job["silence_seconds"].as_f64().unwrap())
+        };
+        assert_eq!((silent("1"), silent("2")), (None, None), "{found:#}");
+        assert!((3000.0..8000.0).contains(&silent("3").unwrap()), "{found:#}");
+        assert!((3000.0..8000.0).contains(&silent("5").unwrap()), "{found:#}");
+        shop.run(&["reclaim", "--older", "5m", "--apply"]).exits(0);
+        assert_eq!(shop.rows("SELECT id FROM jobs WHERE status = 'RUNNING' ORDER BY id"), ["1", "2"]);
+    });
 }

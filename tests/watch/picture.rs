@@ -3,6 +3,7 @@
 use crate::cli::scene::{calm, incident, orphans};
 use crate::support::cli::{Doctor, fails};
 use crate::support::pty::{On, OnTerminal};
+use crate::support::shop::Shop;
 use rustix::process::Signal;
 use std::fs;
 
@@ -168,4 +169,27 @@ fn what_cannot_be_looked_at_from_the_start_is_an_error() {
     let (end, written) = OnTerminal::start(&doctor, &WATCH, SIZE, On::Both).end();
     assert_eq!(end, Ok(66), "{written}");
     assert!(!written.contains("\x1b[?25l") && written.contains("there is no file queue.db"), "{written:?}");
+}
+
+/// Neither the address's own password nor one that the database's error quotes is drawn.
+#[test]
+fn no_password_is_on_the_screen() {
+    const PASSWORD: &str = "c4n4ry-p4ss";
+    let shop = Shop::on_postgres();
+    shop.run(&["init"]).exits(0);
+    shop.in_flight(1, 1, "'web1:1'", 3600);
+    let address = format!("{} password={PASSWORD}", shop.url);
+    let watch = ["stale", "--db", &address, "--preset", "lease", "--watch", "1s", "-v"];
+    let terminal = OnTerminal::start(&shop.doctor, &watch, SIZE, On::Both);
+    terminal.until("there is a picture", |picture| shows(picture, (' ', "1")));
+    shop.sql(&format!(
+        "CREATE FUNCTION ask() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+            RAISE EXCEPTION 'could not connect to host=db2 password={PASSWORD}, postgres://ops:{PASSWORD}@db2/app'; END $$;
+        ALTER TABLE jobs RENAME TO kept; CREATE VIEW jobs AS SELECT * FROM kept WHERE ask()"
+    ));
+    let picture = terminal.until("it cannot look", |picture| picture.iter().any(|line| line.contains("CANNOT READ")));
+    assert!(picture.join("").contains("could not connect to host=db2 password=(hidden)"), "{picture:#?}");
+    terminal.signal(Signal::INT);
+    let (_, written) = terminal.end();
+    assert!(!written.contains("c4n4ry"), "{written:?}");
 }
