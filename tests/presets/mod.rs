@@ -3,4 +3,5 @@
 
 mod complete;
 mod malformed;
+mod qualified;
 mod statements;

@@ -14,11 +14,12 @@ mod mutants;
 mod outcome;
 mod play;
 mod preconditions;
+pub(crate) mod play;
 mod scene;
 mod times;
 
 use crate::support::labs::on_a_server_only;
-use database::Databases;
+pub(crate) use database::Databases;
 use jobdoctor::model::Engine;
 use scene::Scene;
 use std::fmt::{self, Write};
@@ -29,12 +30,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// One version of one queue's tables, with the scenes that are played on it.
-struct Stage {
-    queue: String,
-    engine: Engine,
+pub(crate) struct Stage {
+    pub(crate) queue: String,
+    pub(crate) engine: Engine,
     version: String,
-    schema: String,
-    scenes: Vec<Scene>,
+    pub(crate) schema: String,
+    pub(crate) scenes: Vec<Scene>,
     outcome: PathBuf,
 }
 
@@ -65,9 +66,9 @@ fn every_scene_ends_as_it_says() {
     let work = || {
         let mut databases = Databases::default();
         while let Some(stage) = stages.get(next.fetch_add(1, Ordering::SeqCst)) {
-            let mut said = play(&mut databases, stage);
+            let mut said = play_stage(&mut databases, stage);
             if !said.is_empty() && stage.may_leave_out_a_fraction() {
-                said = play(&mut databases, stage);
+                said = play_stage(&mut databases, stage);
             }
             if !said.is_empty() {
                 wrong.lock().unwrap().push(said);
@@ -81,7 +82,7 @@ fn every_scene_ends_as_it_says() {
 }
 
 /// Plays all scenes of a stage; what went otherwise than written.
-fn play(databases: &mut Databases, stage: &Stage) -> String {
+pub(crate) fn play_stage(databases: &mut Databases, stage: &Stage) -> String {
     let (mut wrong, mut played) = (String::new(), String::new());
     for scene in &stage.scenes {
         let place = format!("{stage}, scene {}", scene.name);
@@ -106,7 +107,7 @@ fn play(databases: &mut Databases, stage: &Stage) -> String {
     wrong
 }
 
-fn stages() -> Vec<Stage> {
+pub(crate) fn stages() -> Vec<Stage> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/schemas");
     #[expect(
         clippy::disallowed_methods,

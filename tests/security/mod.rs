@@ -12,12 +12,13 @@
 //! | writes the state directory, or the ledger | `journal::files::what_nobody_wrote`, `journal::files::links_are_not_followed`, `journal::files::what_is_open_to_others`, `journal::files::what_belongs_to_somebody_else`, `journal::ledger::a_row_that_nobody_of_ours_wrote` |
 //! | owns the SQLite file or its directory | `security::hostile_file::a_hostile_schema_stays_in_its_file`, `security::hostile_file::a_view_without_an_end_meets_the_time_limit`, `security::hostile_file::a_whole_day_reaches_nothing_but_the_queue`, `security::purity::a_file_stays_as_it_is_whatever_it_is_like`, `security::purity::a_pipe_beside_the_file_is_not_opened` |
 //! | sits between you and Postgres | `tls::modes::with_the_root_of_another_authority`, `tls::certificates::the_name_counts_in_verify_full_alone`, `tls::certificates::an_expired_certificate`, `conformance::outcomes::a_commit_whose_answer_was_lost_is_asked_for` |
-//! | creates objects in the database, in the queue's schema too, or left them in a pooler's session | `queues::search_path::nothing_of_the_queues_schema_is_run_by_our_own_statements`, `security::operators::of_the_queues_schema_are_not_used_by_our_statements`, `security::relations::a_whole_day_reaches_nothing_but_the_queue`, `security::hostile_schema::temporary_tables_of_a_shared_session_are_not_taken_for_the_queue`, `security::hostile_schema::functions_of_policies_are_not_run` |
+//! | creates objects in the database, in the queue's schema too, or left them in a pooler's session | `queues::search_path::nothing_of_the_queues_schema_is_run_by_our_own_statements`, `security::operators::of_the_queues_schema_are_not_used_by_our_statements`, `security::hostile_operators::no_action_of_any_preset_runs_a_strangers_operator`, `security::hostile_operators::neither_does_anything_around_an_action`, `security::relations::a_whole_day_reaches_nothing_but_the_queue`, `security::hostile_schema::temporary_tables_of_a_shared_session_are_not_taken_for_the_queue`, `security::hostile_schema::functions_of_policies_are_not_run` |
 //! | owns a table of the queue | `security::hostile_schema::a_view_cannot_make_a_look_write`, `security::hostile_schema::a_trigger_that_changes_the_path_changes_nothing_else` |
 //! | logs in as the reading role | `security::roles::the_rights_of_the_pages_are_enough_and_the_looking_role_can_do_nothing_else`, `security::purity::no_look_writes_anything_on_a_server`, `security::purity::no_worker_waits_for_a_look` |
 //! | reads the list of processes, logs, mails, reports | `cli::secrets::of_the_list_of_processes`, `cli::secrets::of_any_place_where_all_is_well`, `cli::secrets::of_any_place_where_the_server_wants_another`, `journal::files::no_secret_is_kept`, `units::secrets::none_is_printed` |
 
 mod hostile_file;
+mod hostile_operators;
 mod hostile_schema;
 mod operators;
 mod purity;
@@ -54,9 +55,17 @@ fn every_row_has_its_tests() {
 /// Each file of this area stands for a row.
 #[test]
 fn every_test_here_backs_a_row() {
-    for module in
-        ["hostile_file", "hostile_schema", "operators", "purity", "relations", "roles", "rows", "surroundings"]
-    {
+    for module in [
+        "hostile_file",
+        "hostile_operators",
+        "hostile_schema",
+        "operators",
+        "purity",
+        "relations",
+        "roles",
+        "rows",
+        "surroundings",
+    ] {
         let is_named = rows(include_str!("mod.rs"))
             .any(|row| row.iter().any(|cell| cell.contains(&format!("`security::{module}::"))));
         assert!(is_named, "no row rests on {module}");

@@ -79,7 +79,7 @@ fn table(document: &Document, logical: &str) -> String {
         (document.owner.table.as_ref().is_some_and(|table| table.text == logical), "its rows are the owners"),
         (document.skips.iter().any(|(_, skip)| names(&skip.condition.sql)), "asked before a step"),
         (!is_claims && is_read, "read with the claims"),
-        (!is_claims && is_written, "written by an action"),
+        (!is_claims && is_written, "written or locked by an action"),
         (
             document.notify.iter().any(|wake| matches!(&wake.wake_up, WakeUpDoc::Sql(sql) if names(&sql.sql))),
             "a row in it wakes workers",

@@ -2,14 +2,14 @@
 
 use super::Binder;
 use super::fragments::Within;
-use crate::model::{Action, AttemptsChange, Cell};
+use crate::model::{Action, AttemptsChange, Cell, Engine};
 use crate::preset::document::{ActionDoc, StepDoc};
 use crate::preset::encoding::Encodings;
 use crate::preset::fields::{Fragment, Written};
 use crate::preset::queue::*;
 use crate::preset::statement_tables::Touch;
 use crate::preset::template::{Marker, Piece, Template};
-use crate::preset::{SpecError, WrittenAt, did_you_mean};
+use crate::preset::{SpecError, WrittenAt, did_you_mean, qualified};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Binder<'_> {
@@ -124,6 +124,9 @@ impl Binder<'_> {
                  `step`",
             ));
         }
+        if self.live.engine == Engine::Postgres {
+            steps.iter_mut().try_for_each(compile)?;
+        }
         let (refused, at) = (doc.refused.clone(), doc.at.clone());
         Ok(ActionSpec { to, attempts: change, steps, refused, locks_for_update, delayed: None, at })
     }
@@ -190,6 +193,11 @@ impl Binder<'_> {
             return Err(self.no_column(written, &self.lock, &column));
         };
         let value = self.expand(written, value, Within::Assignment)?;
+        if self.live.engine == Engine::Postgres {
+            // Of a column that is not there, Postgres would make a call of a function by that name.
+            let table = [Piece::Name(self.lock_table.clone()), Piece::Text(format!(" AS {} ", self.lock))];
+            self.columns_are_there(written, &Template(table.into_iter().chain(value.0.clone()).collect()))?;
+        }
         let timed = value.markers().any(|marker| matches!(marker, Marker::Now(None) | Marker::RunAt(None)));
         let encodings = if timed { Some(self.encodings(written, &bound)?) } else { None };
         assignments.push(Assignment { column: bound, value, encodings, at: written.at.clone() });
@@ -273,6 +281,18 @@ impl Binder<'_> {
             name = stalls.name,
             alias = stalls.alias
         )))
+    }
+}
+
+/// Has a statement take all operators and types from the system, whatever else the queue's schema holds.
+fn compile(step: &mut StepSpec) -> Result<(), SpecError> {
+    let compile = |sql: &mut Template, at: &WrittenAt| {
+        *sql = qualified(sql).map_err(|why| at.error(why))?;
+        Ok(())
+    };
+    match step {
+        StepSpec::Update(assignments) => assignments.iter_mut().try_for_each(|one| compile(&mut one.value, &one.at)),
+        StepSpec::Sql { sql, at, .. } => compile(sql, at),
     }
 }
 

@@ -48,7 +48,8 @@ impl AsNew {
 
     /// A session of it, with the tables of that schema as they are when they have just been created, and nobody else there.
     pub fn with(&mut self, schema: &str) -> Client {
-        let mut client = session(&self.database, "SET client_min_messages = warning");
+        let mut client =
+            session(&self.database, "SET client_min_messages = warning; SET search_path = \"$user\", public");
         wait_until_alone(&mut client);
         let is_again = self.made.as_ref().is_some_and(|made| made.schema == schema && made.is_again(&mut client));
         if !is_again {

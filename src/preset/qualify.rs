@@ -1,0 +1,333 @@
+//! Compiles SQL that runs with the queue's schema on the search path, so that Postgres looks no name up there.
+
+use super::template::{Piece, Template};
+
+/// Words that are no column's name: an operand may follow each of them.
+const RESERVED: &str = " all and any array as asc both case cast cross desc distinct do else except for from full group having ilike in \
+    inner intersect into is isnull join lateral leading left like limit natural not notnull offset on or order outer placing returning \
+    right select similar some then trailing union using variadic when where window with ";
+/// Those that begin a part of a statement.
+const CLAUSES: &str =
+    " except for from group having intersect limit offset order returning select set union using where window ";
+/// Words that may stand before a bracket: the grammar's own, and functions that it always takes from `pg_catalog`.
+const CALLS: &str = " all and any array as by case cast coalesce conflict distinct else except exists extract filter for from greatest \
+    having in intersect join lateral least limit materialized not offset on or over overlay position returning row select set some \
+    substring then trim union using values when where with group ";
+/// Types that are words of the grammar, which means `pg_catalog`'s by them. Any other type is looked up. One that `pg_catalog` has is found
+/// there first, but a name that it lacks would be taken from whoever makes such a type in the queue's schema: so all are qualified.
+const TYPES: &str = " bigint bit boolean char character dec decimal double float int integer interval national nchar numeric precision real \
+    smallint time timestamp varchar varying zone ";
+const OPERATORS: &str = "+-*/<>=~!@#%^&|`?";
+
+fn is_in(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|known| known == word)
+}
+
+/// A token, with the blanks before it.
+struct Token {
+    gap: String,
+    kind: Kind,
+    text: String,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// A name or keyword.
+    Word,
+    Quoted,
+    Literal,
+    Number,
+    Operator,
+    /// `::`, and single characters that are no operator.
+    Mark,
+    /// A piece of the template, by its number.
+    Piece(usize),
+}
+
+/// An open bracket, or a `CASE`.
+#[derive(Default)]
+struct Frame {
+    /// The word before it.
+    opener: String,
+    /// The part of a statement that is read.
+    clause: String,
+    /// The operator since the last word that binds less, and how tightly it binds.
+    operator: Option<(String, u8)>,
+    /// True where the next `=` assigns.
+    assigns: bool,
+}
+
+impl Frame {
+    /// True if `FROM` or `USING` names tables here.
+    fn names_tables(&self) -> bool {
+        is_in("from using", &self.clause) && !is_in("extract overlay substring trim", &self.opener)
+    }
+}
+
+/// The template with each operator, type and collation taken from `pg_catalog`.
+///
+/// `OPERATOR(...)` binds equally for all operators, so those of different precedence need brackets. What looks an operator up by
+/// its bare name is rewritten or refused, and so is any other name that the search path would find.
+///
+/// # Errors
+/// What cannot be compiled, and how to write it instead.
+pub fn qualified(sql: &Template) -> Result<Template, String> {
+    let tokens = tokens(sql)?;
+    let mut compiler = Compiler { tokens: &tokens, at: 0, frames: vec![Frame::default()], text: String::new() };
+    let mut pieces = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        compiler.at = at;
+        compiler.text.push_str(&token.gap);
+        match token.kind {
+            Kind::Word | Kind::Quoted => compiler.name(token)?,
+            Kind::Literal | Kind::Number => compiler.text.push_str(&token.text),
+            Kind::Operator => compiler.operator(&token.text)?,
+            Kind::Mark => compiler.mark(&token.text)?,
+            Kind::Piece(n) => {
+                pieces.push(Piece::Text(std::mem::take(&mut compiler.text)));
+                pieces.extend(sql.0.get(n).cloned());
+            }
+        }
+    }
+    pieces.push(Piece::Text(compiler.text));
+    pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
+    Ok(Template(pieces))
+}
+
+fn tokens(sql: &Template) -> Result<Vec<Token>, String> {
+    let (mut tokens, mut gap) = (Vec::new(), String::new());
+    for (n, piece) in sql.0.iter().enumerate() {
+        let Piece::Text(text) = piece else {
+            tokens.push(Token { gap: std::mem::take(&mut gap), kind: Kind::Piece(n), text: String::new() });
+            continue;
+        };
+        let mut rest = text.as_str();
+        while let Some(first) = rest.chars().next() {
+            let run = |is_part: &dyn Fn(char) -> bool| rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+            let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
+            let (kind, length) = match first {
+                c if c.is_whitespace() => (None, run(&char::is_whitespace)),
+                '\'' | '"' => {
+                    let kind = if first == '"' { Kind::Quoted } else { Kind::Literal };
+                    (Some(kind), 2 + rest.get(1..).and_then(|inner| inner.find(first)).unwrap_or_default())
+                }
+                'O' if rest.starts_with("OPERATOR(") => {
+                    (Some(Kind::Operator), rest.find(')').map_or(rest.len(), |end| end + 1))
+                }
+                c if c.is_ascii_digit() => (Some(Kind::Number), run(&|c| is_of_word(c) || c == '.')),
+                c if is_of_word(c) && rest.get(1..2) != Some("'") => (Some(Kind::Word), run(&is_of_word)),
+                c if OPERATORS.contains(c) => (Some(Kind::Operator), operator(rest)?),
+                ':' if rest.starts_with("::") || rest.starts_with(":=") => (Some(Kind::Mark), 2),
+                '(' | ')' | '[' | ']' | ',' | '.' | ':' => (Some(Kind::Mark), 1),
+                other => return Err(format!("holds `{other}` where an action on Postgres understands none")),
+            };
+            let (token, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
+            rest = after;
+            match kind {
+                None => gap.push_str(token),
+                Some(kind) => tokens.push(Token { gap: std::mem::take(&mut gap), kind, text: token.to_owned() }),
+            }
+        }
+    }
+    Ok(tokens)
+}
+
+/// The length of the operator at the beginning, as Postgres cuts it: `=-1` is `=` and `-`.
+fn operator(rest: &str) -> Result<usize, String> {
+    let run = rest.get(..rest.find(|c| !OPERATORS.contains(c)).unwrap_or(rest.len())).unwrap_or_default();
+    if run.contains("--") || run.contains("/*") {
+        return Err("holds a comment: write it outside of the SQL".to_owned());
+    }
+    let trimmed = if run.contains(|c| "~!@#%^&|`?".contains(c)) { run } else { run.trim_end_matches(['+', '-']) };
+    Ok(trimmed.len().max(1))
+}
+
+/// How tightly Postgres binds an operator; equal ones from the left, except comparisons.
+fn precedence(operator: &str) -> u8 {
+    match operator {
+        "=" | "<" | ">" | "<=" | ">=" | "<>" | "!=" | "IN" | "LIKE" | "ILIKE" => 0,
+        "+" | "-" => 2,
+        "*" | "/" | "%" => 3,
+        "^" => 4,
+        _ => 1,
+    }
+}
+
+struct Compiler<'t> {
+    tokens: &'t [Token],
+    at: usize,
+    frames: Vec<Frame>,
+    text: String,
+}
+
+impl Compiler<'_> {
+    fn token(&self, ahead: isize) -> Option<&Token> {
+        self.tokens.get(self.at.checked_add_signed(ahead)?)
+    }
+
+    fn is_mark(&self, ahead: isize, mark: &str) -> bool {
+        self.token(ahead).is_some_and(|token| token.kind == Kind::Mark && token.text == mark)
+    }
+
+    /// The word so many tokens on, in lower case; empty where there is none, or it is part of a dotted name.
+    fn word(&self, ahead: isize) -> String {
+        let word = self.token(ahead).filter(|token| token.kind == Kind::Word && !self.is_mark(ahead - 1, "."));
+        word.map(|token| token.text.to_lowercase()).unwrap_or_default()
+    }
+
+    /// True where an operand is due, so that `*` stands for all columns and `-` is a sign.
+    fn expects_operand(&self) -> bool {
+        self.token(-1).is_none_or(|before| match before.kind {
+            Kind::Operator => true,
+            Kind::Mark => !is_in(") ]", &before.text),
+            _ => is_in(RESERVED, &self.word(-1)),
+        })
+    }
+
+    fn mark(&mut self, mark: &str) -> Result<(), String> {
+        match mark {
+            "(" | "[" => self.frames.push(Frame { opener: self.word(-1), ..Frame::default() }),
+            ")" | "]" => drop(self.frames.pop()),
+            "," => {
+                if let Some(frame) = self.frames.last_mut() {
+                    (frame.operator, frame.assigns) = (None, frame.clause == "set");
+                    // Postgres looks these up unless their arguments are apart by words.
+                    if is_in("overlay substring", &frame.opener) {
+                        return Err(looked_up("function", &frame.opener));
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.text.push_str(mark);
+        Ok(())
+    }
+
+    fn operator(&mut self, operator: &str) -> Result<(), String> {
+        let is_prefix = self.expects_operand();
+        let is_number = self.token(1).is_some_and(|token| token.kind == Kind::Number) && !self.is_mark(2, "::");
+        let assigns = self.frames.last_mut().is_some_and(|frame| operator == "=" && std::mem::take(&mut frame.assigns));
+        if assigns || operator == "=>" || is_prefix && (operator == "*" || is_number && is_in("- +", operator)) {
+            self.text.push_str(operator);
+            return Ok(());
+        }
+        if self.word(-1) == "using" {
+            return Err("sorts by `USING`: write ASC or DESC".to_owned());
+        }
+        match operator.strip_prefix("OPERATOR(").and_then(|rest| rest.split_once('.')) {
+            Some((schema, name)) => {
+                self.qualify(name.trim_end_matches(')'), schema, name.trim_end_matches(')'), is_prefix)
+            }
+            None => self.qualify(operator, "pg_catalog", operator, is_prefix),
+        }
+    }
+
+    /// Writes an operator, unless another one that binds otherwise stands next to it.
+    fn qualify(&mut self, written: &str, schema: &str, operator: &str, is_prefix: bool) -> Result<(), String> {
+        // A prefix binds less tightly as OPERATOR(...): nothing else may stand on its level.
+        let precedence = if is_prefix { u8::MAX } else { precedence(written) };
+        let other = self.frames.last_mut().and_then(|frame| frame.operator.replace((written.to_owned(), precedence)));
+        if let Some((other, _)) = other.filter(|(_, other)| *other != precedence || [0, u8::MAX].contains(other)) {
+            return Err(format!(
+                "`{other}` and `{written}` stand side by side, and all operators of an action bind equally on Postgres: put \
+                 brackets around the one that comes first"
+            ));
+        }
+        let space = if self.text.is_empty() || self.text.ends_with(char::is_whitespace) { "" } else { " " };
+        self.text.push_str(&format!("{space}OPERATOR({schema}.{operator})"));
+        Ok(())
+    }
+
+    fn name(&mut self, token: &Token) -> Result<(), String> {
+        let (word, next, before) = (self.word(0), self.word(1), self.word(-1));
+        let opener = self.frames.last().map(|frame| frame.opener.clone()).unwrap_or_default();
+        let (is_dotted, is_infix) = (self.is_mark(-1, ".") || self.is_mark(1, "."), !self.expects_operand());
+        let is_type = self.is_mark(-1, "::") || (opener == "cast" && before == "as") || before == "collate";
+        if is_type || is_dotted {
+            let prefix = if is_dotted || is_in(TYPES, &word) { "" } else { "pg_catalog." };
+            self.text.push_str(&format!("{prefix}{}", token.text));
+            return Ok(());
+        }
+        let is_query = self.is_mark(1, "(") && is_in("select values with", &self.word(2));
+        let is_ids = self.token(1).is_some_and(|token| matches!(token.kind, Kind::Piece(_)));
+        let instead = match word.as_str() {
+            "like" if is_infix => return self.qualify("LIKE", "pg_catalog", "~~", false),
+            "ilike" if is_infix => return self.qualify("ILIKE", "pg_catalog", "~~*", false),
+            "in" if opener != "position" && (is_query || is_ids) => {
+                return self.qualify("IN", "pg_catalog", "=", false).map(|()| self.text.push_str(" ANY"));
+            }
+            "in" if opener != "position" => "`(a = 1 OR a = 2)` for a list",
+            "not" if is_infix && is_in("between ilike in like similar", &next) => "`NOT (a IN ...)`",
+            "distinct" if is_in("is not", &before) => "`(a = b) IS NOT TRUE`, and IS NULL where that counts",
+            "between" | "escape" | "similar" if is_infix => "`a >= b AND a <= c`, `a LIKE b` or `a ~ b`",
+            "nullif" => "`CASE WHEN a = b THEN NULL ELSE a END`",
+            "case" if next != "when" => "`CASE WHEN a = b`",
+            "natural" => "`ON (a.x = b.x)`",
+            "using" if self.is_mark(1, "(") && !is_query => "`ON (a.x = b.x)`",
+            _ => "",
+        };
+        if !instead.is_empty() {
+            return Err(format!("`{}` looks up an operator by its name: write {instead}", word.to_uppercase()));
+        }
+        if self.is_mark(1, "(") && !is_in(CALLS, &word) && before != "into" {
+            return Err(looked_up("function", &token.text));
+        }
+        if self.is_bare_table(token, &before) {
+            return Err(looked_up("table", &token.text));
+        }
+        let is_literal = self.token(1).is_some_and(|token| token.kind == Kind::Literal);
+        if is_literal && !is_in(RESERVED, &word) && !is_in(TYPES, &word) {
+            self.text.push_str("pg_catalog.");
+        }
+        self.text.push_str(&token.text);
+        self.begin(&word);
+        Ok(())
+    }
+
+    /// True for a table that is none of the statement's own WITH: another role's may come first on the search path.
+    fn is_bare_table(&self, token: &Token, before: &str) -> bool {
+        let names_tables = self.frames.last().is_some_and(Frame::names_tables);
+        let is_due = match before {
+            "from" | "using" => names_tables,
+            "into" | "join" => true,
+            "update" => !is_in("of set skip nowait", &self.word(0)),
+            _ => names_tables && self.is_mark(-1, ","),
+        };
+        let is_with = |three: &[Token]| match three {
+            [name, is, what] => {
+                name.text == token.text
+                    && is.text.eq_ignore_ascii_case("as")
+                    && is_in("( materialized not", &what.text.to_lowercase())
+            }
+            _ => false,
+        };
+        is_due && !is_in(RESERVED, &self.word(0)) && !self.tokens.windows(3).any(is_with)
+    }
+
+    /// What a word of the grammar begins or ends.
+    fn begin(&mut self, word: &str) {
+        let is_of_type = word == "with" && self.word(1) == "time";
+        if word == "end" && self.frames.last().is_some_and(|frame| frame.opener == "case") {
+            self.frames.pop();
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            if is_in(RESERVED, word) && !is_of_type {
+                frame.operator = None;
+            }
+            if is_in(CLAUSES, word) {
+                (frame.clause, frame.assigns) = (word.to_owned(), word == "set");
+            }
+        }
+        if word == "case" {
+            self.frames.push(Frame { opener: "case".to_owned(), ..Frame::default() });
+        }
+    }
+}
+
+fn looked_up(what: &str, name: &str) -> String {
+    let instead = match what {
+        "table" => format!("{{{name}}}, with `{name}` in [tables]"),
+        _ => format!("pg_catalog.{name}(...), or {{{name}}}(...) for one of the queue's schema"),
+    };
+    format!("{what} {name} is found by the search path: write {instead}")
+}
