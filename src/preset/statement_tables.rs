@@ -43,7 +43,7 @@ impl Template {
                         touches.insert((Touch::Select, table));
                         touches.extend(upper.contains("DO UPDATE").then_some((Touch::Update, table)));
                     }
-                    if let Some(table) = last.filter(|_| upper.contains("FOR UPDATE")) {
+                    if let Some(table) = last.filter(|_| upper.contains("FOR UPDATE") || upper.contains("FOR SHARE")) {
                         // Postgres lets only those lock a row who may change it.
                         touches.insert((Touch::Update, table));
                     }

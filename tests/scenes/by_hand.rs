@@ -81,7 +81,8 @@ fn compared(databases: &mut Databases, stage: &Stage, scene: &Scene) -> Result<u
     let applied = played(databases, stage, scene, |_, store, plan, order| {
         let done = ops::reclaim(store, &limits(), plan, order).map_err(|error| error.to_string())?;
         let document = serde_json::to_value(&done.document).unwrap();
-        refused = document["summary"]["outcomes"]["refused"].as_u64().unwrap_or_default();
+        let outcomes = &document["summary"]["outcomes"];
+        refused = ["refused", "locked"].iter().filter_map(|outcome| outcomes[outcome].as_u64()).sum();
         Ok(())
     })?;
     let mut failed = None;

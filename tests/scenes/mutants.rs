@@ -105,7 +105,8 @@ fn queues(stages: &[Stage]) -> Vec<String> {
 
 fn mutants(queue: &str) -> Vec<Mutant> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/preset/presets/{queue}.toml"));
-    let whole: Table = fs::read_to_string(&path).unwrap().parse().unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let whole: Table = text.parse().unwrap();
     let mut places = Vec::new();
     parts(&Value::Table(whole.clone()), &mut Vec::new(), &mut places);
     let mutant = |place: &Vec<String>| {
@@ -118,7 +119,14 @@ fn mutants(queue: &str) -> Vec<Mutant> {
         let is_read = Preset::parse("mutant", &name(&path), &text).is_ok();
         is_read.then(|| Mutant { queue: queue.to_owned(), lacks: place.join("."), words, text })
     };
-    places.iter().filter_map(mutant).collect()
+    let lock = text.find(" FOR SHARE OF ").and_then(|at| text.get(at..at + " FOR SHARE OF x".len()));
+    let without_lock = lock.map(|lock| Mutant {
+        queue: queue.to_owned(),
+        lacks: lock.to_owned(),
+        words: vec!["locked".to_owned()],
+        text: text.replace(lock, ""),
+    });
+    places.iter().filter_map(mutant).chain(without_lock).collect()
 }
 
 /// The places of everything whose absence should be noticed.
