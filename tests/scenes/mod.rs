@@ -12,9 +12,8 @@ mod conflict_clauses;
 mod database;
 mod mutants;
 mod outcome;
-mod play;
-mod preconditions;
 pub(crate) mod play;
+mod preconditions;
 mod scene;
 mod times;
 
