@@ -48,6 +48,8 @@ pub struct Snapshot {
     pub mapping: Option<WrittenAt>,
     /// Where its states are written.
     pub states_at: Option<WrittenAt>,
+    /// The names of the preset's options.
+    pub(super) options: Vec<String>,
     /// How often its claims were lost before, if the rows do not count that.
     pub(super) losses: Option<CountLosses>,
     /// Receives the progress of long reads; silent by default.
@@ -131,6 +133,7 @@ impl Session<'_> {
         if named.is_none() && waits.is_none() {
             states_are_known(reader.as_mut(), &live, &spec)?;
         }
+        let spec = QueueSpec { utc: reader.utc_evidence(&spec)?, ..spec };
         let table = spec.tables.get(&spec.claim.lock_table);
         let target = output::Target {
             engine: engine.to_string(),
@@ -153,6 +156,7 @@ impl Session<'_> {
             caution,
             mapping,
             states_at,
+            options: preset.options.iter().map(|option| option.name.clone()).collect(),
             losses: None,
             progress: Rc::new(Silent),
         })

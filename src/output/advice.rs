@@ -11,6 +11,12 @@ pub const REPLACE_LEDGER: &str = "rename or drop that table, and make the ledger
 pub const NO_LEDGER: &str = "there is no ledger here; `jobdoctor init --ledger` would make one";
 /// For a queue without a threshold.
 pub const SAY_THRESHOLD: &str = "say it with --older, or with `older` of the target in the config file";
+/// For a queue of which no claim can be judged.
+pub const NONE_CAN_BE_JUDGED: &str = "`jobdoctor stale` lists them; say the zone of their times with --option time_zone=..., or correct \
+                                      [time] or `time_zone` of the mapping; if their times are in order, another library made the tables";
+/// For times without a zone.
+pub const SAY_TIME_ZONE: &str =
+    "say their zone with --option time_zone=..., with `options` of the target, or with `time_zone` in a mapping";
 /// For a queue without a sign of life.
 pub const RESTART_ALL: &str = "stop every worker and use `jobdoctor sweep --restart --all-owners`";
 /// For a mapping without a sign of life and without a claim time.

@@ -67,6 +67,18 @@ fn every_action_is_described_in_words() {
     assert!(lacks.is_empty(), "{} missing:\n{}", lacks.len(), lacks.into_iter().collect::<Vec<_>>().join("\n"));
 }
 
+#[test]
+fn every_library_says_in_which_zone_it_writes_times_without_one() {
+    for preset in Catalog::built_in().unwrap().iter() {
+        for document in documents(preset) {
+            let times = document.time.columns.values().chain(&document.time.default);
+            let is_zoneless =
+                times.map(super::encoding::Encodings::said).any(|said| said == super::encoding::Said::ByNobody);
+            assert!(!is_zoneless || document.time_zone.is_some(), "{} lacks `time_zone`", preset.name);
+        }
+    }
+}
+
 /// Whether a page says by itself what such a value is.
 fn is_plain(value: &Template) -> bool {
     use Marker::{Now, Reason, RunAt};

@@ -1,6 +1,7 @@
 //! What only the operator knows about a queue (a limit that stands in the application's code, say): `[options.NAME]`. A text
 //! `option NAME` anywhere in the document stands for the value that was given, or for the default, in `[sql]` as a literal;
-//! `{options.NAME}` stands for it within the texts of `[time]` and `[tables]`, which are no SQL: a zone, a table's prefix.
+//! `{options.NAME}` stands for it within the texts of `[time]`, `[tables]` and `liveness`, which are no SQL: a table's prefix, a
+//! threshold that is a product.
 
 use super::fields::{Field, Read};
 use super::ident::literal;
@@ -197,7 +198,7 @@ fn put(
         }
         Value::Array(items) => items.iter_mut().try_for_each(|item| put(document, item, values, spell)),
         Value::Table(entries) => entries.iter_mut().try_for_each(|(key, inner)| {
-            if ["time", "tables"].contains(&key.as_str()) {
+            if ["time", "tables", "liveness"].contains(&key.as_str()) {
                 within(inner, values);
             }
             put(document, inner, values, if key == "sql" { OptionValue::as_sql } else { spell })

@@ -6,7 +6,7 @@ use crate::model::{
     Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, Remedy, RestoreBatch, RowImage,
     Timestamp,
 };
-use crate::preset::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
+use crate::preset::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
 use std::time::Duration;
 
 /// A database. Reading and writing are different types, on connections of their own.
@@ -123,6 +123,10 @@ pub trait Reader: LedgerReader {
         detail: Detail,
         each: &mut dyn FnMut(Claim),
     ) -> Result<(), StoreError>;
+
+    /// What this snapshot shows of the zone of times that nobody says it of: nothing if reading that fails, after which the
+    /// snapshot goes on, or takes too long.
+    fn utc_evidence(&mut self, spec: &QueueSpec) -> Result<UtcEvidence, StoreError>;
 
     /// Looks up jobs by id, in flight or not. An id without a row is left out.
     fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError>;

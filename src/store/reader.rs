@@ -7,7 +7,8 @@ use super::session::{ReadSession, query_count};
 use super::sql::{self, Statement};
 use super::{Interrupt, LedgerReader, Reader, Refusal, StoreError, StoreErrorKind};
 use crate::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Timestamp};
-use crate::preset::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
+use crate::preset::encoding::Said;
+use crate::preset::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -15,6 +16,9 @@ use std::time::Duration;
 pub(super) const LOOKUP: usize = 1000;
 /// The most unfamiliar states that the database is asked about.
 const ODD_STATES: usize = 20;
+
+/// How long it may take to learn what the rows show of their zone.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A snapshot in a session.
 pub(super) struct SqlReader<S> {
@@ -122,6 +126,17 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         });
         streamed.map_err(|error| broken_by_a_row(spec, error))?;
         self.check_interrupt()
+    }
+
+    fn utc_evidence(&mut self, spec: &QueueSpec) -> Result<UtcEvidence, StoreError> {
+        if spec.zone().is_none_or(|(_, said)| said != Said::ByNobody) {
+            return Ok(UtcEvidence::default());
+        }
+        self.session.begin_short(PATIENCE)?;
+        let evidence = self.zones_seen(spec);
+        self.session.end_short()?;
+        self.check_interrupt()?;
+        Ok(evidence.unwrap_or_default())
     }
 
     fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError> {
@@ -293,6 +308,25 @@ impl<S: ReadSession> SqlReader<S> {
             true => Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted while reading")),
             false => Ok(()),
         }
+    }
+
+    /// What the claims in flight show of the zone of their times, and the newest jobs by their key. The table is not read from end to
+    /// end: a time further ahead in an old row that is not in flight is not seen.
+    fn zones_seen(&mut self, spec: &QueueSpec) -> Result<UtcEvidence, StoreError> {
+        let mut evidence = UtcEvidence::default();
+        self.scan(spec, &Wanted::All, Detail::ForListing, &mut |mut claim| {
+            for at in spec.move_to_furthest_zone(&mut claim) {
+                evidence.add(claim.owner.as_ref().map(|owner| owner.id.as_str()), at);
+            }
+        })?;
+        if let Some(newest) = sql::newest(spec, self.session.dialect()) {
+            let times = spec.zoneless_history();
+            let rows = self.session.query(&newest)?;
+            let cells = rows.iter().flat_map(|row| times.iter().zip(row));
+            let read = cells.filter_map(|(time, cell)| time.encodings.decode(cell).at());
+            read.for_each(|at| evidence.add(None, at));
+        }
+        Ok(evidence)
     }
 
     /// The state of the queue that the database takes a stored value for.

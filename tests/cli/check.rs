@@ -24,6 +24,31 @@ fn claims_that_nobody_can_judge() {
 }
 
 #[test]
+fn a_queue_of_which_no_claim_can_be_judged() {
+    let doctor = calm();
+    let claims = |count: u32| {
+        let row = |id| {
+            format!(
+                "INSERT INTO jobs (id, queue, kind, status, owner_id, claimed_at) VALUES ({id}, 'q', 'k', 'RUNNING', 'a', unixepoch() + 7200);"
+            )
+        };
+        doctor.sql("queue.db", &format!("DELETE FROM jobs; {}", (1..=count).map(row).collect::<String>()));
+        doctor.run(&["check", "--db", "queue.db"])
+    };
+    let few = claims(2).exits(0);
+    assert!(few.stdout.contains("warning:     unknown: claims that cannot be judged: 2;"), "{}", few.whole());
+    let every = claims(3).exits(78);
+    assert!(
+        every.stdout.contains("error:       unknown: claims that cannot be judged: 3, all; job"),
+        "{}",
+        every.whole()
+    );
+    assert!(every.stdout.contains("say the zone"), "{}", every.whole());
+    doctor.sql("queue.db", "UPDATE jobs SET claimed_at = unixepoch() WHERE id = 1");
+    doctor.run(&["check", "--db", "queue.db"]).exits(0);
+}
+
+#[test]
 fn no_sign_of_life() {
     assert_snapshot!(simple().run(&["check", "--db", "queue.db", "--preset", "simple"]).whole());
 }

@@ -128,7 +128,7 @@ fn text_on_sqlite() {
     on(Engine::Sqlite, |lab| {
         try_values(
             lab,
-            "'text YYYY-MM-DD HH:MM:SS[.f-fff]'",
+            "'text YYYY-MM-DD HH:MM:SS[.f-fff] utc'",
             "TEXT",
             &[
                 ("datetime('now', '-10 seconds')", Healthy),
@@ -151,7 +151,7 @@ fn text_on_sqlite() {
         );
         try_values(
             lab,
-            "['text YYYY-MM-DDTHH:MM:SS[.ffffff]Z', 'text YYYY-MM-DD HH:MM:SS']",
+            "['text YYYY-MM-DDTHH:MM:SS[.ffffff]Z', 'text YYYY-MM-DD HH:MM:SS utc']",
             "TEXT",
             &[
                 ("strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-10 seconds')", Healthy),
@@ -226,7 +226,7 @@ fn a_zoneless_column_without_its_zone_is_refused() {
             ("double precision", "'epoch s'"),
             ("boolean", "'epoch s'"),
             ("date", "'native'"),
-            ("jsonb", "'text YYYY-MM-DD HH:MM:SS'"),
+            ("jsonb", "'text YYYY-MM-DD HH:MM:SS utc'"),
         ] {
             lab.clear();
             lab.run(&format!("CREATE TABLE ticks (id bigint PRIMARY KEY, status text, beat {declared})"));

@@ -30,7 +30,7 @@ const NO_TEXT: [(&str, &str); 7] = [
 ];
 
 const TEXT_MAPPING: &str = "[mapping.ticks]
-time   = { default = 'text YYYY-MM-DD HH:MM:SS' }
+time   = { default = 'text YYYY-MM-DD HH:MM:SS utc' }
 states = { waiting = ['QUEUED'], in_flight = ['RUNNING'] }
 [mapping.ticks.claim]
 table = 'jobs'

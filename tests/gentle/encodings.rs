@@ -47,9 +47,9 @@ fn on_sqlite() {
         ("epoch us", "INTEGER", "due / 1e6"),
         ("epoch ns", "INTEGER", "due / 1e9"),
         ("epoch s float", "REAL", "due"),
-        ("text YYYY-MM-DD HH:MM:SS", "TEXT", "unixepoch(due)"),
+        ("text YYYY-MM-DD HH:MM:SS utc", "TEXT", "unixepoch(due)"),
         ("text YYYY-MM-DDTHH:MM:SS.ffffffZ", "TEXT", "unixepoch(due)"),
-        ("text YYYY-MM-DD HH:MM:SS[.f-fff]", "TEXT", "unixepoch(due)"),
+        ("text YYYY-MM-DD HH:MM:SS[.f-fff] utc", "TEXT", "unixepoch(due)"),
     ] {
         let doctor = Doctor::new();
         std::fs::write(doctor.path("config.toml"), mapping(encoding)).unwrap();

@@ -326,7 +326,8 @@ fn utc_is_one_zone_in_any_case() {
     for spelling in ["native utc", "native UTC", "native Utc"] {
         assert_eq!(Encoding::parse(spelling), Ok(Encoding::Native(Some(Zone::utc()))));
     }
-    assert_eq!(one("text YYYY-MM-DDTHH:MM:SS UTC"), one("text YYYY-MM-DDTHH:MM:SS"));
+    assert_eq!(one("text YYYY-MM-DDTHH:MM:SS UTC"), one("text YYYY-MM-DDTHH:MM:SS utc"));
+    assert_eq!(one("text YYYY-MM-DDTHH:MM:SS local"), one("text YYYY-MM-DDTHH:MM:SS"));
     assert_eq!(one("native europe/paris").to_string(), "native Europe/Paris");
     for name in ["Etc/UTC", "Zulu", "UCT"] {
         let encoding = one(&format!("text YYYY-MM-DD HH:MM:SS {name}"));

@@ -21,7 +21,7 @@ const ENCODINGS: [(&str, i64); 9] = [
     ("epoch us", 1),
     ("epoch ns", 1),
     ("epoch s float", 1),
-    ("text YYYY-MM-DD HH:MM:SS", SECOND),
+    ("text YYYY-MM-DD HH:MM:SS utc", SECOND),
     ("text YYYY-MM-DDTHH:MM:SS.fffZ", 1000),
     ("text YYYY-MM-DDTHH:MM:SS.ffffffZ", 1),
 ];

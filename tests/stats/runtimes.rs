@@ -224,7 +224,7 @@ fn in_every_encoding() {
                 ("native", "timestamptz", "T"),
                 ("native utc", "timestamp", "T AT TIME ZONE 'UTC'"),
                 ("native Europe/Paris", "timestamp", "T AT TIME ZONE 'Europe/Paris'"),
-                ("text YYYY-MM-DD HH:MM:SS", "text", "to_char(T AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')"),
+                ("text YYYY-MM-DD HH:MM:SS utc", "text", "to_char(T AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')"),
             ]
         } else {
             &[
@@ -232,7 +232,7 @@ fn in_every_encoding() {
                 ("epoch ms", "INTEGER", "T * 1000"),
                 ("epoch ns", "INTEGER", "T * 1000000000"),
                 ("epoch s float", "REAL", "T + 0.0"),
-                ("text YYYY-MM-DD HH:MM:SS", "TEXT", "datetime(T, 'unixepoch')"),
+                ("text YYYY-MM-DD HH:MM:SS utc", "TEXT", "datetime(T, 'unixepoch')"),
                 ("text YYYY-MM-DDTHH:MM:SSZ", "TEXT", "strftime('%Y-%m-%dT%H:%M:%SZ', T, 'unixepoch')"),
             ]
         };

@@ -80,7 +80,7 @@ fn candidates(values: &[&Cell]) -> Vec<String> {
         return vec!["epoch s float".to_owned()];
     }
     let mut patterns = Vec::new();
-    for end in ["", "Z", "+00:00", "+HH:MM"] {
+    for end in [" utc", "Z", "+00:00", "+HH:MM"] {
         for fraction in ["", ".fff", ".ffffff", "[.ffffff]", "[.f-fff]", "[.fff-fffffffff]"] {
             for separator in [" ", "T"] {
                 patterns.push(format!("text YYYY-MM-DD{separator}HH:MM:SS{fraction}{end}"));
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(known(Cell::Integer(1_795_000_000)), "epoch s");
         assert_eq!(known(Cell::Integer(1_795_000_000_000)), "epoch ms");
         assert_eq!(known(Cell::Text("2026-11-25T03:00:00.123Z".into())), "text YYYY-MM-DDTHH:MM:SS.fffZ");
-        assert_eq!(known(Cell::Text("2026-11-25 11:58:00".into())), "text YYYY-MM-DD HH:MM:SS");
+        assert_eq!(known(Cell::Text("2026-11-25 11:58:00".into())), "text YYYY-MM-DD HH:MM:SS utc");
         // An hour ahead is Paris, six hours behind Chicago or an idle queue.
         for text in ["2026-11-25 13:00:00", "2026-11-25 06:00:00"] {
             assert!(matches!(spelled(&[Cell::Text(text.into())]), Spelling::NoZone(..)), "{text}");

@@ -9,6 +9,7 @@ use crate::policy::{Policy, Verdict, judge};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{LiveTable, SilentAfter};
 use crate::store::{Cutoffs, Detail, StoreErrorKind, Wanted};
+use std::time::Duration;
 
 pub(super) fn preset(findings: &mut Findings, snapshot: &Snapshot) {
     let spec = &snapshot.spec;
@@ -18,6 +19,13 @@ pub(super) fn preset(findings: &mut Findings, snapshot: &Snapshot) {
         format!(", in the variants: {}", spec.variants.join("; "))
     };
     findings.ok("preset", format!("preset {} fits the tables as they are{variants}", spec.preset));
+    if let Some((_, said)) = spec.zone() {
+        let fix = Some(advice::SAY_TIME_ZONE.to_owned());
+        findings.add(Severity::Warning, "time_zone", said.caution().to_owned(), fix);
+    }
+    for (_, caution) in spec.cautions.iter().filter(|(name, _)| snapshot.options.contains(name)) {
+        findings.add(Severity::Warning, "option", caution.clone(), None);
+    }
     if let Some(why) = spec.advice_only() {
         let fix = format!("`jobdoctor presets show {}` says what to do instead", spec.preset);
         findings.add(Severity::Warning, "advice_only", format!("nothing can be reclaimed here: {why}"), Some(fix));
@@ -42,11 +50,17 @@ pub(super) fn preset(findings: &mut Findings, snapshot: &Snapshot) {
     }
 }
 
-/// Runs the listing as `stale` would, and counts what it could not judge.
+/// From so many claims on, it is the queue that cannot be judged.
+const MANY: u64 = 3;
+
+/// Runs the listing as `stale` would, and counts what it could not judge. Refuses a queue of which no claim can be judged: its
+/// times or its tables are not what they look like.
 pub(super) fn listing(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<bool, OpsError> {
     let now = snapshot.now();
-    let wanted = Wanted::Suspects(Cutoffs::at(now, None));
-    let policy = Policy::default();
+    // That the operator has to say a threshold is a finding of its own: here any will do.
+    let must_say = snapshot.spec.liveness.iter().any(|source| source.silent_after() == Some(&SilentAfter::Required));
+    let policy = Policy { older: must_say.then_some(Duration::from_secs(3600)), ..Policy::default() };
+    let wanted = Wanted::Suspects(Cutoffs::at(now, policy.older));
     let (spec, mut unknown, mut example) = (&snapshot.spec, 0_u64, None);
     let scanned = snapshot.reader.scan(spec, &wanted, Detail::ForAction, &mut |claim| {
         if let Verdict::Unknown(lacking) = judge(spec, &claim, &policy, now).verdict {
@@ -64,11 +78,18 @@ pub(super) fn listing(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
         Err(error) => return Err(error.into()),
     }
     if let (Some((id, why)), false) = (example, snapshot.spec.liveness.is_empty()) {
+        let is_every = unknown >= MANY && unknown == snapshot.reader.in_flight(&snapshot.spec)?;
         findings.add(
-            Severity::Warning,
+            if is_every { Severity::Error } else { Severity::Warning },
             "unknown",
-            format!("claims that cannot be judged: {unknown}; job {id}, for one: {why}"),
-            Some("`jobdoctor stale` lists them; a wrong [time] in a mapping looks like this too".to_owned()),
+            format!(
+                "claims that cannot be judged: {unknown}{}; job {id}, for one: {why}",
+                if is_every { ", all" } else { "" }
+            ),
+            Some(match is_every {
+                true => advice::NONE_CAN_BE_JUDGED.to_owned(),
+                false => "`jobdoctor stale` lists them; a wrong [time] in a mapping looks like this too".to_owned(),
+            }),
         );
     }
     Ok(true)

@@ -48,6 +48,7 @@ pub(super) fn warnings(
              is committed after that comes too late"
         ));
     }
+    warnings.extend(spec.zone().map(|(_, said)| format!("{}: {}", said.caution(), advice::SAY_TIME_ZONE)));
     if troubled {
         warnings.push(format!("some of these jobs show {} only: their workers may still be running", Proves::Trouble));
     }

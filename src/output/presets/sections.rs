@@ -150,7 +150,8 @@ fn times(document: &Document) -> Vec<PresetFact> {
         let encodings = encodings.iter().map(|encoding| code(encoding)).collect::<Vec<_>>().join(" or ");
         if column == "default" { fact("stored as", encodings) } else { name_fact(column.as_str(), encodings) }
     };
-    document.time.as_written.iter().map(shown).collect()
+    let zone = document.time_zone.as_ref().map(|zone| fact("zone", code(&zone.to_string())));
+    document.time.as_written.iter().map(shown).chain(zone).collect()
 }
 
 fn finished_facts(document: &Document) -> Vec<PresetFact> {

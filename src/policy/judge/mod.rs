@@ -4,6 +4,7 @@ mod external;
 mod liveness;
 mod restart;
 mod trouble;
+mod zone;
 
 use super::rules::Policy;
 use super::thresholds::Allowed;
@@ -16,8 +17,13 @@ use std::time::Duration;
 ///
 /// The first liveness source that has a value decides; a value that does not fit or is implausible makes the verdict
 /// unknown, whichever source it belongs to. Rules about trouble are asked in addition. A running lease or a fresh heartbeat
-/// on the claim's own row contradicts a live-owner list or an owner's restart: the verdict is unknown then.
+/// on the claim's own row contradicts a live-owner list or an owner's restart: the verdict is unknown then. Times that nobody says
+/// the zone of are read as UTC, and that is tested.
 pub fn judge(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
+    zone::tested(spec, claim, policy, now, evaluate(spec, claim, policy, now))
+}
+
+fn evaluate(spec: &QueueSpec, claim: &Claim, policy: &Policy, now: Timestamp) -> Judgement {
     let mut evaluation = Evaluation::new(spec, claim, policy, now);
     if claim.key.0.iter().any(Cell::is_null) {
         evaluation.lack("its key is NULL, so it cannot be told from others".to_owned());

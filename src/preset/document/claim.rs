@@ -18,6 +18,7 @@ pub(crate) struct ClaimDoc {
     pub(crate) queue: Option<Written>,
     pub(crate) kind: Option<Written>,
     pub(crate) claimed_at: Option<Written>,
+    pub(crate) created_at: Option<Written>,
     pub(crate) payload: Option<Written>,
     pub(crate) last_error: Option<Written>,
     pub(crate) precondition: Vec<Written>,
@@ -105,6 +106,7 @@ impl Read for ClaimDoc {
             queue: fields.get("queue")?,
             kind: fields.get("kind")?,
             claimed_at: fields.get("claimed_at")?,
+            created_at: fields.get("created_at")?,
             payload: fields.get("payload")?,
             last_error: fields.get("last_error")?,
             precondition: fields.get_or_default("precondition")?,
@@ -203,7 +205,10 @@ impl Read for SilentAfterDoc {
         if is_plain || written.text.ends_with('"') {
             return Ok(SilentAfterDoc::Column(written));
         }
-        let span = parse_duration(&written.text).map_err(|why| written.error(why))?;
+        // The library's own rule: so many heartbeats of so long each.
+        let (count, each) = written.text.split_once(" * ").unwrap_or(("1", &written.text));
+        let count: u32 = count.parse().map_err(|_| written.error(format!("`{count}` is no number of heartbeats")))?;
+        let span = parse_duration(each).map_err(|why| written.error(why))?.saturating_mul(count);
         Ok(SilentAfterDoc::Span(span, written))
     }
 }

@@ -11,6 +11,7 @@ pub(crate) use claim::{By, ClaimDoc, ClaimFrom, LivenessDoc, OwnerDoc, OwnerRows
 pub(crate) use values::{AttemptsDoc, FinishedDoc, MaxDoc, MaxRuntimeDoc, RulesDoc, Times};
 
 use super::SpecError;
+use super::encoding::Zone;
 use super::fields::{Field, Fields, Fragment, Read, Word, Written};
 use super::node::Node;
 use super::queue::{Fencing, States};
@@ -27,6 +28,8 @@ pub(crate) struct Document {
     /// Logical names, and names in the database.
     pub(crate) tables: Vec<(String, String)>,
     pub(crate) time: Times,
+    /// The zone of times that name none.
+    pub(crate) time_zone: Option<Zone>,
     pub(crate) states: States,
     pub(crate) claim: ClaimDoc,
     pub(crate) owner: OwnerDoc,
@@ -84,6 +87,7 @@ impl Document {
             schema: root.text("schema")?,
             tables,
             time: root.get_or_default("time")?,
+            time_zone: root.get("time_zone")?,
             finished: root.take("finished").map(|field| FinishedDoc::read(field, &states)).transpose()?,
             states,
             claim,

@@ -1,7 +1,7 @@
 //! What stored values mean: states, times, attempts, limits, and what is kept of finished jobs.
 
 use crate::model::{Cell, Engine, parse_duration};
-use crate::preset::encoding::{Encoding, Encodings};
+use crate::preset::encoding::{Encoding, Encodings, Zone};
 use crate::preset::fields::{Field, Fragment, Read, Word, Written};
 use crate::preset::node::Value;
 use crate::preset::queue::{Counted, Exhausted, MaxCounts, StateValue, States};
@@ -58,6 +58,13 @@ pub(crate) struct Times {
     pub(crate) as_written: Vec<(String, Vec<String>)>,
     /// Stored values that stand for "no value", by column.
     pub(crate) sentinels: BTreeMap<String, Vec<String>>,
+}
+
+impl Read for Zone {
+    fn read(field: Field<'_>) -> Result<Zone, SpecError> {
+        let written = field.written()?;
+        Zone::parse(&written.text).map_err(|why| written.error(why))
+    }
 }
 
 /// The one meaning that a sentinel has: no value.

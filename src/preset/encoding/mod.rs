@@ -8,7 +8,7 @@ mod zone;
 
 pub use text::{Fraction, TextPattern};
 use zone::Doubt;
-pub use zone::Zone;
+pub use zone::{Said, Zone};
 
 use crate::model::{Cell, Reading, Timestamp};
 use jiff::SignedDuration;
@@ -79,7 +79,7 @@ impl Encodings {
     /// claims, so that the later one is not the safer.
     #[must_use]
     pub fn earliest(mut self) -> Encodings {
-        for encoding in std::iter::once(&mut self.first).chain(&mut self.others) {
+        for encoding in iter::once(&mut self.first).chain(&mut self.others) {
             match encoding {
                 Encoding::Native(Some(zone)) => zone.doubt = Doubt::Earlier,
                 Encoding::Text(pattern) => pattern.zone.doubt = Doubt::Earlier,
@@ -87,6 +87,33 @@ impl Encodings {
             }
         }
         self
+    }
+
+    /// The same encodings, in that zone where they name none.
+    #[must_use]
+    pub fn in_zone(mut self, zone: Option<&Zone>) -> Encodings {
+        let Some(zone) = zone else { return self };
+        for encoding in iter::once(&mut self.first).chain(&mut self.others) {
+            match encoding {
+                Encoding::Native(None) => *encoding = Encoding::Native(Some(zone.clone())),
+                Encoding::Native(Some(unsaid)) | Encoding::Text(TextPattern { zone: unsaid, .. })
+                    if unsaid.said == Said::ByNobody =>
+                {
+                    *unsaid = zone.clone();
+                }
+                _ => {}
+            }
+        }
+        self
+    }
+
+    /// Who says in which zone they are, at the worst.
+    pub fn said(&self) -> Said {
+        let said = self.iter().map(|encoding| match encoding {
+            Encoding::Text(TextPattern { zone, .. }) | Encoding::Native(Some(zone)) => zone.said,
+            Encoding::Native(None) | Encoding::Epoch(_) | Encoding::EpochFloat => Said::Surely,
+        });
+        said.max().unwrap_or(Said::Surely)
     }
 
     /// The encoding that is written.

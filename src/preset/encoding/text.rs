@@ -1,4 +1,4 @@
-use super::{Side, Zone};
+use super::{Said, Side, Zone};
 use crate::model::Timestamp;
 use jiff::SignedDuration;
 use jiff::civil::{DateTime, datetime};
@@ -28,7 +28,7 @@ const SUFFIXES: [(&str, Suffix); 5] = [
 /// Offsets are less than this many seconds away from UTC.
 const LARGEST_OFFSET: i64 = 86_400;
 
-/// The one exact shape of a text time, such as `YYYY-MM-DD HH:MM:SS[.f-fff]`, in UTC unless it ends in a zone name.
+/// The one exact shape of a text time, such as `YYYY-MM-DD HH:MM:SS[.f-fff]`, in the zone that its end names.
 ///
 /// It spells the years 0001 to 9999, and precision from a second to a microsecond; of nanoseconds only the reading knows.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,8 +85,8 @@ impl TextPattern {
         };
         let (separator, fraction, suffix, zone) =
             shape().ok_or_else(|| format!("unknown text pattern `{text}`; allowed is {ALLOWED}"))?;
-        let zone = zone.map_or_else(|| Ok(Zone::utc()), Zone::parse)?;
-        if suffix != Suffix::Never && !zone.is_utc() {
+        let zone = Zone::parse(zone.unwrap_or(if suffix == Suffix::Never { "local" } else { "utc" }))?;
+        if suffix != Suffix::Never && !(zone.is_utc() && zone.said == Said::Surely) {
             let suffix = spelling(&SUFFIXES, suffix);
             return Err(format!(
                 "`{suffix}` says where the zone is; the zone `{zone}` cannot follow: leave one of them out"
@@ -192,7 +192,8 @@ impl fmt::Display for TextPattern {
         let fraction = spelling(&FRACTIONS, self.fraction);
         let suffix = spelling(&SUFFIXES, self.suffix);
         write!(f, "{DATE}{}{TIME}{fraction}{suffix}", self.separator)?;
-        if self.zone.is_utc() { Ok(()) } else { write!(f, " {}", self.zone) }
+        let is_told = self.suffix != Suffix::Never || self.zone.said == Said::ByNobody;
+        if is_told { Ok(()) } else { write!(f, " {}", self.zone) }
     }
 }
 

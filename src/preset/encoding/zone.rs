@@ -9,8 +9,36 @@ use std::{fmt, time::Duration};
 pub struct Zone {
     name: String,
     rules: TimeZone,
+    /// Who says so.
+    pub(super) said: Said,
     /// Which instant a wall clock means that the zone shows twice or never.
     pub(super) doubt: Doubt,
+}
+
+/// Who says that times are in a zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Said {
+    /// The operator, the mapping, or a library that knows no other.
+    Surely,
+    /// A library that writes UTC unless its application is configured otherwise.
+    ByDefault,
+    /// Nobody: they are read as UTC, which the judge tests.
+    ByNobody,
+}
+
+impl Said {
+    /// What an operator should know of the times.
+    pub fn caution(self) -> &'static str {
+        match self {
+            Said::Surely => "the zone of all times is said",
+            Said::ByDefault => {
+                "times without a zone are read as UTC, though the application can be configured otherwise"
+            }
+            Said::ByNobody => {
+                "times without a zone are read as UTC, and until a fresh one shows it, death takes 14 h more"
+            }
+        }
+    }
 }
 
 /// Which of two possible instants is taken.
@@ -25,7 +53,7 @@ pub(super) enum Doubt {
 impl Zone {
     /// Coordinated Universal Time.
     pub fn utc() -> Zone {
-        Zone { name: "utc".to_owned(), rules: TimeZone::UTC, doubt: Doubt::Later }
+        Zone { name: "utc".to_owned(), rules: TimeZone::UTC, said: Said::Surely, doubt: Doubt::Later }
     }
 
     /// The zone of that name, in any case.
@@ -33,13 +61,16 @@ impl Zone {
     /// # Errors
     /// A fragment saying that no such zone is known here.
     pub fn parse(name: &str) -> Result<Zone, String> {
-        if name.eq_ignore_ascii_case("utc") {
-            return Ok(Zone::utc());
+        match name {
+            "local" => return Ok(Zone { said: Said::ByNobody, ..Zone::utc() }),
+            "utc by default" => return Ok(Zone { said: Said::ByDefault, ..Zone::utc() }),
+            _ if name.eq_ignore_ascii_case("utc") => return Ok(Zone::utc()),
+            _ => {}
         }
         let rules = TimeZone::get(name).ok().filter(|rules| !rules.is_unknown());
-        let rules =
-            rules.ok_or_else(|| format!("unknown time zone `{name}`; use `utc` or a name like Europe/Paris"))?;
-        Ok(Zone { name: rules.iana_name().unwrap_or(name).to_owned(), rules, doubt: Doubt::Later })
+        let rules = rules
+            .ok_or_else(|| format!("unknown time zone `{name}`; use `utc`, a name like Europe/Paris, or `local`"))?;
+        Ok(Zone { name: rules.iana_name().unwrap_or(name).to_owned(), rules, ..Zone::utc() })
     }
 
     /// The name: `utc`, or as the IANA database writes it.
@@ -88,7 +119,11 @@ impl Zone {
 
 impl fmt::Display for Zone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)
+        f.write_str(match self.said {
+            Said::Surely => &self.name,
+            Said::ByDefault => "utc by default",
+            Said::ByNobody => "local",
+        })
     }
 }
 

@@ -29,6 +29,8 @@ pub struct ClaimSpec {
     pub kind: Option<Expr>,
     /// When it was claimed.
     pub claimed_at: Option<TimeColumn>,
+    /// When it was created: it shows the zone of times.
+    pub created_at: Option<TimeColumn>,
     /// What the job works on; read only if it is asked for.
     pub payload: Option<Expr>,
     /// The error of its last run that failed; read for named jobs.

@@ -4,6 +4,7 @@ mod actions;
 mod claim;
 mod ledger;
 mod rules;
+mod utc;
 
 pub use actions::{ActionSpec, Assignment, CheckSpec, Notify, Rows, Skip, StepSpec};
 pub use claim::{
@@ -14,6 +15,8 @@ pub use rules::{
     Attempts, CancelRequested, Counted, EARLIEST_MICROS, Exhausted, Finished, Free, LEASE_AHEAD, Liveness, Max,
     MaxCounts, MaxRuntime, Rules, Runs, SilentAfter, silence_allowed,
 };
+
+pub use utc::UtcEvidence;
 
 use super::fields::Word;
 pub use super::template::Column;
@@ -50,6 +53,8 @@ pub struct QueueSpec {
     /// reads from another table. A sign of life committed there at the instant of a write comes too late. `None` on SQLite, where
     /// a write excludes every other one.
     pub unlocked: Option<String>,
+    /// What shows that times which nobody says the zone of are UTC. Without any, they are not believed.
+    pub utc: UtcEvidence,
     /// How attempts are counted.
     pub attempts: Attempts,
     /// Rules about trouble.

@@ -213,7 +213,7 @@ impl Binder<'_> {
                 let found = found.ok_or_else(|| {
                     written.error(format!("`{marker}`: [time] does not say how `{column}` is spelled"))
                 })?;
-                encodings.insert(column.clone(), found);
+                encodings.insert(column.clone(), found.in_zone(self.document.time_zone.as_ref()));
             }
         }
         Ok(encodings)

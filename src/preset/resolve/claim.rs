@@ -46,6 +46,7 @@ impl Binder<'_> {
             queue: self.optional_expr(&claim.queue)?,
             kind: self.optional_expr(&claim.kind)?,
             claimed_at: self.optional_time(&claim.claimed_at, &self.lock)?,
+            created_at: self.optional_time(&claim.created_at, &self.lock)?,
             payload: self.displayed(&claim.payload)?,
             last_error: self.displayed(&claim.last_error)?,
             progress: {

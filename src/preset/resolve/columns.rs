@@ -30,6 +30,9 @@ impl Binder<'_> {
                          serves one",
                     )
                 })?;
+                // Nothing tells whether a bare `native` is one with time zone.
+                let encodings =
+                    if encodings.is_text() { encodings.in_zone(self.document.time_zone.as_ref()) } else { encodings };
                 let column = Column::expression(&sql)
                     .ok_or_else(|| written.error("a time that is an expression cannot name tables or markers"))?;
                 let sentinels = self.document.time.sentinels.get(&written.text).cloned().unwrap_or_default();
@@ -53,6 +56,7 @@ impl Binder<'_> {
             .cloned()
             .or_else(|| self.natural())
             .ok_or_else(|| written.error(format!("[time] does not say how `{}` is spelled", column.name)))?;
+        let found = found.in_zone(self.document.time_zone.as_ref());
         if self.live.engine == Engine::Postgres
             && let Some(why) = misfit(&found, &column.type_name)
         {
@@ -203,7 +207,7 @@ fn misfit(encodings: &Encodings, type_name: &str) -> Option<&'static str> {
     });
     match (fits, zoneless) {
         (true, _) => None,
-        (false, true) => Some("name the zone that its times are in, such as `native utc`"),
+        (false, true) => Some("name the zone that its times are in with `time_zone`, or as in `native utc`"),
         (false, false) => Some("the two do not fit"),
     }
 }

@@ -96,6 +96,8 @@ fn resolved<E>(
     let (node, variants) = choose(preset, preset.for_engine(live.engine)?, live, place, ask)?;
     let node = preset.filled_with(node, &place.options)?;
     let mut document = Document::of(&preset.document, &preset.name, node, live.engine)?;
+    // A caution that is called like an option asks for it.
+    document.cautions.retain(|(name, _)| !place.options.contains_key(name));
     if let Some(waits) = waits {
         waits.turn(&mut document)?;
     }
@@ -205,6 +207,7 @@ impl<'a> Binder<'a> {
             claim,
             owner,
             liveness,
+            utc: UtcEvidence::default(),
             attempts,
             rules,
             skips: document

@@ -46,6 +46,17 @@ pub fn all<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, detail: Detai
     listing(spec, dialect, detail, &|sql| sql.push("true"))
 }
 
+/// When the newest jobs by their key were created and finished; `None` where nobody asks, or no index finds them.
+pub fn newest(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Option<Statement> {
+    let columns: Vec<String> = spec.zoneless_history().iter().map(|time| column_sql(&time.column)).collect();
+    let mut sql = Sql::new(dialect);
+    sql.push(&format!("SELECT {} FROM ", columns.join(", ")));
+    sql.lock_table(spec);
+    let order: Vec<String> = spec.claim.key.iter().map(|key| format!("{} DESC", column_sql(key))).collect();
+    sql.push(&format!(" ORDER BY {} LIMIT 100", order.join(", ")));
+    (spec.claim.has_unique_key && !columns.is_empty()).then(|| sql.finish())
+}
+
 /// One SELECT for each in-flight state, so that a partial index serves, in one statement: over a slow line each statement
 /// costs a round trip.
 fn listing<'s>(

@@ -60,7 +60,7 @@ const SQLITE: [Way; 9] = [
     ("epoch us", "integer", Cut::None),
     ("epoch ns", "integer", Cut::None),
     ("epoch s float", "real", Cut::None),
-    ("text YYYY-MM-DD HH:MM:SS", "text", Cut::None),
+    ("text YYYY-MM-DD HH:MM:SS utc", "text", Cut::None),
     ("text YYYY-MM-DDTHH:MM:SS.ffffffZ", "text", Cut::None),
 ];
 const POSTGRES: [Way; 9] = [
@@ -73,7 +73,7 @@ const POSTGRES: [Way; 9] = [
     ("epoch us", "bigint", Cut::None),
     ("epoch ns", "bigint", Cut::None),
     ("epoch s float", "double precision", Cut::None),
-    ("text YYYY-MM-DD HH:MM:SS.ffffff", "text", Cut::None),
+    ("text YYYY-MM-DD HH:MM:SS.ffffff utc", "text", Cut::None),
 ];
 
 /// One time column.
@@ -270,8 +270,8 @@ fail = {{ to = "FAILED" }}
         };
         match spelling {
             "native" | "text YYYY-MM-DDTHH:MM:SS.ffffffZ" => text("%Y-%m-%dT%H:%M:%S.%6fZ"),
-            "text YYYY-MM-DD HH:MM:SS.ffffff" => text("%Y-%m-%d %H:%M:%S.%6f"),
-            "text YYYY-MM-DD HH:MM:SS" => text("%Y-%m-%d %H:%M:%S"),
+            "text YYYY-MM-DD HH:MM:SS.ffffff utc" => text("%Y-%m-%d %H:%M:%S.%6f"),
+            "text YYYY-MM-DD HH:MM:SS utc" => text("%Y-%m-%d %H:%M:%S"),
             "epoch s" => at.div_euclid(SECOND).to_string(),
             "epoch ms" => at.div_euclid(1000).to_string(),
             "epoch us" => at.to_string(),

@@ -2,7 +2,7 @@ use super::database::{Database, Row, now};
 use super::record::{image, key_of};
 use super::row::{Joined, joined};
 use jobdoctor::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Timestamp};
-use jobdoctor::preset::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template};
+use jobdoctor::preset::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
 use jobdoctor::store::{
     Detail, FinishedRun, Found, LedgerReader, Reader, Refusal, RowCount, ServerVersion, Standby, StoreError, Wanted,
     WantedRuns,
@@ -110,6 +110,11 @@ impl Reader for MemoryReader {
         let rows = scrambled(joined(spec, &self.tables));
         rows.iter().filter(|row| row.in_flight()).for_each(|row| each(row.claim()));
         Ok(())
+    }
+
+    /// It has no times without a zone.
+    fn utc_evidence(&mut self, _: &QueueSpec) -> Result<UtcEvidence, StoreError> {
+        Ok(UtcEvidence::default())
     }
 
     fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError> {

@@ -1,0 +1,41 @@
+//! Tests times that nobody says the zone of: a death that another zone would explain is unknown.
+
+use super::evaluate;
+use crate::model::{Claim, Timestamp};
+use crate::policy::rules::Policy;
+use crate::policy::verdict::{Check, CheckResult, Judgement, Verdict};
+use crate::preset::QueueSpec;
+use crate::preset::encoding::Said;
+
+/// The judgement of a claim whose times were read as UTC, once that reading is tested: where nothing shows that it is right, a
+/// claim is stuck only if it is so in the furthest zone too, whatever rule says it.
+pub(super) fn tested(
+    spec: &QueueSpec,
+    claim: &Claim,
+    policy: &Policy,
+    now: Timestamp,
+    mut judgement: Judgement,
+) -> Judgement {
+    let Some((time, said)) = spec.zone() else { return judgement };
+    let (mut result, mut detail) = (CheckResult::Clear, said.caution().to_owned());
+    let owner = claim.owner.as_ref();
+    if let (Said::ByNobody, Verdict::Stuck(reasons)) = (said, &judgement.verdict)
+        && !spec.utc.shows(owner.map(|owner| owner.id.as_str()), now)
+    {
+        let mut moved = claim.clone();
+        spec.move_to_furthest_zone(&mut moved);
+        if !matches!(evaluate(spec, &moved, policy, now).verdict, Verdict::Stuck(_)) {
+            let death = reasons.first().map_or("", |reason| reason.detail.as_str());
+            let whose = owner.map_or_else(String::new, |owner| format!(" of owner {}", owner.name));
+            let name = &time.column.name;
+            detail = format!(
+                "{death}, if {name} is in UTC; no value{whose} of the last 10 minutes shows that: say its zone with `time_zone`"
+            );
+            result = CheckResult::Unusable;
+            judgement.verdict = Verdict::Unknown(vec![detail.clone()]);
+        }
+    }
+    let (column, value) = (time.column.to_string(), "utc".to_owned());
+    judgement.checks.push(Check { rule: "time_zone", column, value, result, detail });
+    judgement
+}
