@@ -57,3 +57,26 @@ fn what_the_preset_does_not_know_is_refused() {
     let usage = doctor.run(&["stale", "--db", &url, "--option", "max_attempts"]).exits(2);
     assert!(usage.stderr.contains("must be NAME=VALUE"), "{}", usage.whole());
 }
+
+/// A scheduler that beats once an hour, and was seen 40 minutes ago.
+#[test]
+fn a_threshold_of_the_application_is_asked_for_until_it_is_said() {
+    let (doctor, database) = (Doctor::new(), tables("db-scheduler", "2026-06").made());
+    let row = "INSERT INTO scheduled_tasks (task_name, task_instance, execution_time, picked, picked_by, last_heartbeat, version)
+               VALUES ('mail', '1', now(), true, 'web1', now() - interval '40 minutes', 1)";
+    database.client().batch_execute(row).unwrap();
+    let url = database.url();
+    let run = |arguments: &[&str]| doctor.run(&[arguments, &["--db", &url]].concat()).exits(0);
+    let hourly = ["--option", "heartbeat_interval=1h"];
+    assert_eq!(run(&["stale", "-o", "name"]).stdout, "mail/1\n");
+    assert_eq!(run(&[&["stale", "-o", "name"], &hourly[..]].concat()).stdout, "");
+    let seven_minutes = ["--option", "heartbeat_interval=7m"];
+    assert_eq!(run(&[&["stale", "-o", "name"], &seven_minutes[..]].concat()).stdout, "", "42 minutes are six beats");
+    let asks =
+        |ran: String| ran.contains("heartbeat_interval (5m) and missed_heartbeats (6) are set in the application");
+    for command in ["check", "reclaim"] {
+        let document = |more: &[&str]| run(&[&[command, "--json"], more].concat()).stdout;
+        assert!(asks(document(&[])), "{command} names the option");
+        assert!(!asks(document(&hourly)), "{command} asks for what was said");
+    }
+}
