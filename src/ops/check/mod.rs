@@ -117,7 +117,7 @@ pub fn check(
             Engine::Sqlite => findings.ok("triggers", detail),
         }
     }
-    if is_moved {
+    if is_moved && can_list {
         for detail in rules(snapshot)? {
             let fix =
                 "an action whose statement a rule swallows is refused; a dry run on the server shows it".to_owned();
