@@ -22,6 +22,8 @@ pub(super) struct Pace {
     most: usize,
     pauses: Pauses,
     rows: usize,
+    /// The rows of the last batch, and the seconds that it took.
+    last: Option<(f64, f64)>,
     has_locked_long: bool,
 }
 
@@ -49,7 +51,7 @@ impl Pace {
             (Engine::Sqlite, false) => Pauses::Always,
             (Engine::Postgres, false) => Pauses::AfterLongLocks,
         };
-        Pace { budget: Duration::from_millis(budget), most, pauses, rows: FIRST, has_locked_long: false }
+        Pace { budget: Duration::from_millis(budget), most, pauses, rows: FIRST, last: None, has_locked_long: false }
     }
 
     /// The rows of the next batch.
@@ -64,7 +66,16 @@ impl Pace {
             return;
         }
         self.has_locked_long = locks_owners && took > self.budget;
-        let fitting = rows as f64 * self.budget.as_secs_f64() / took.as_secs_f64();
+        let (budget, took, count) = (self.budget.as_secs_f64(), took.as_secs_f64(), rows as f64);
+        let mut fixed = 0.0;
+        if let Some((before, time)) =
+            self.last.replace((count, took)).filter(|(before, _)| took > budget && *before != count)
+        {
+            // What a statement trigger or a distant server adds to every batch is no reason for smaller ones.
+            fixed = (took - count * (took - time) / (count - before)).clamp(0.0, took.min(time));
+        }
+        let room = if fixed < budget / 2.0 { budget - fixed } else { budget };
+        let fitting = count * room / (took - fixed);
         // One quick batch proves little.
         self.rows = (fitting as usize).min(self.rows.saturating_mul(2)).clamp(1, self.most);
     }
@@ -132,6 +143,12 @@ mod tests {
         let mut postgres = Pace::new(Engine::Postgres, false);
         let quick = batches(&mut postgres, Duration::from_micros(10));
         assert!(quick[6] >= 1_000, "{quick:?}");
+        let mut slow_statement = Pace::new(Engine::Postgres, false);
+        for _ in 0..12 {
+            let rows = slow_statement.rows();
+            slow_statement.learn(rows, Duration::from_millis(500) + Duration::from_micros(10) * rows as u32, false);
+        }
+        assert!(slow_statement.rows() >= 1_000, "half a second a batch, whatever its rows: {slow_statement:?}");
         // Nothing was carried out, so nothing is learnt.
         let rows = postgres.rows();
         postgres.learn(1, Duration::ZERO, false);

@@ -34,9 +34,6 @@ pub(super) trait Session {
     /// `again`.
     fn begin_acting(&mut self, again: bool) -> Result<(), StoreError>;
 
-    /// How long the round trips of this transaction would have taken had they carried no rows.
-    fn in_transit(&self) -> Duration;
-
     /// Ends what [`Session::begin_acting`] began.
     fn end_acting(&mut self) -> Result<(), StoreError>;
 

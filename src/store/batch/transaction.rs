@@ -14,7 +14,7 @@ pub(super) type Work = (Vec<StepResult>, Vec<String>);
 pub(super) struct Done {
     results: Vec<StepResult>,
     warnings: Vec<String>,
-    /// How long the work took, without the beginning and the commit, and without what a distant server adds to each statement.
+    /// How long the work took, without the beginning and the commit.
     took: Duration,
 }
 
@@ -67,9 +67,8 @@ pub(super) fn in_transaction<S: WriteSession>(
     let begun = Instant::now();
     if ending == Ending::RollBack {
         let done = checked(session, |session| work(session, now));
-        let took = begun.elapsed().saturating_sub(session.in_transit());
         session.rollback();
-        return done.map(|(results, warnings)| Done { results, warnings, took });
+        return done.map(|(results, warnings)| Done { results, warnings, took: begun.elapsed() });
     }
     let (results, warnings) = match work(session, now) {
         Ok(done) => done,
@@ -78,7 +77,7 @@ pub(super) fn in_transaction<S: WriteSession>(
             return Err(failure);
         }
     };
-    let took = begun.elapsed().saturating_sub(session.in_transit());
+    let took = begun.elapsed();
     match session.commit() {
         Commit::Done => Ok(Done { results, warnings, took }),
         Commit::Failed(error) => {

@@ -52,10 +52,6 @@ pub(super) struct PostgresSession {
     pub(super) own_path: String,
     /// The search path of the queue's triggers and functions, in the current transaction.
     pub(super) path_of_queue: String,
-    /// The round trips since a write transaction began.
-    round_trips: u32,
-    /// The shortest round trip so far.
-    shortest: Duration,
     /// Dropped with the session, which ends its registration with the interrupt.
     alive: Arc<()>,
 }
@@ -94,8 +90,6 @@ impl PostgresSession {
             visible: Vec::new(),
             own_path: String::new(),
             path_of_queue: String::new(),
-            round_trips: 0,
-            shortest: Duration::MAX,
             alive: Arc::new(()),
         })
     }
@@ -159,10 +153,8 @@ impl PostgresSession {
         if self.in_transaction && self.rolls_back() {
             return Err(StoreError::rolled_back());
         }
-        let (keep_waiting, asked) = (self.keep_waiting(), Instant::now());
+        let keep_waiting = self.keep_waiting();
         let answered = self.connection.run(keep_waiting, work);
-        self.round_trips += 1;
-        self.shortest = self.shortest.min(asked.elapsed());
         self.answer(answered)
     }
 
@@ -320,16 +312,11 @@ impl Session for PostgresSession {
         if begun.is_err() {
             self.rollback();
         }
-        self.round_trips = 0;
         begun
     }
 
     fn begin_acting(&mut self, again: bool) -> Result<(), StoreError> {
         self.set_acting(again)
-    }
-
-    fn in_transit(&self) -> Duration {
-        self.shortest.saturating_mul(self.round_trips)
     }
 
     fn end_acting(&mut self) -> Result<(), StoreError> {

@@ -132,10 +132,6 @@ impl Session for SqliteSession {
         Ok(())
     }
 
-    fn in_transit(&self) -> Duration {
-        Duration::ZERO
-    }
-
     fn end_acting(&mut self) -> Result<(), StoreError> {
         Ok(())
     }
