@@ -145,7 +145,8 @@ pub(super) fn read_ids(path: &Path, interrupt: &Interrupt, patience: Duration) -
 pub fn parse_ids(text: &str) -> Result<Vec<String>, (usize, String)> {
     let text = text.trim_start_matches('\u{feff}');
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let is_jsonl = lines.clone().next().is_some_and(|(_, line)| is_json(line.trim()));
+    let mut first = lines.clone().map(|(_, line)| line.trim());
+    let is_jsonl = first.next().is_some_and(|line| is_json(line, first.next()));
     let mut ids = Vec::new();
     let mut seen = BTreeSet::new();
     for (n, line) in lines {
@@ -155,10 +156,11 @@ pub fn parse_ids(text: &str) -> Result<Vec<String>, (usize, String)> {
     Ok(ids)
 }
 
-/// True if a list that begins with this line is JSON: that of `-o jsonl`, or another, which is refused.
-fn is_json(line: &str) -> bool {
+/// True if a list that begins with these lines is JSON: that of `-o jsonl`, or another, which is refused. No id is spelled like that.
+fn is_json(line: &str, next: Option<&str>) -> bool {
     let begins = |beginning: &&str| line.starts_with(*beginning);
-    line == "{" || ["{\"type\":\"", "{\"schema\":\""].iter().any(begins) || matches!(id_of(line), Ok(Some(_)))
+    let is_document = line == "{" && next.is_some_and(|next| next.starts_with("\"schema\": "));
+    is_document || ["{\"type\":\"", "{\"schema\":\""].iter().any(begins) || matches!(id_of(line), Ok(Some(_)))
 }
 
 /// The id in a line of `-o jsonl`; `None` for a line about something else than a stuck job.

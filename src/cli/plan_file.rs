@@ -3,6 +3,7 @@
 use super::error::{CliError, OrEnd};
 use super::exit::Exit;
 use crate::output::SavedPlan;
+use crate::output::format::json;
 use anyhow::Context;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -66,8 +67,7 @@ fn replace(path: &Path, plan: &SavedPlan) -> anyhow::Result<()> {
     // The temporary file has mode 0600 from the beginning.
     let mut file = NamedTempFile::new_in(directory)?;
     let mut out = BufWriter::new(file.as_file_mut());
-    serde_json::to_writer_pretty(&mut out, plan)?;
-    out.write_all(b"\n")?;
+    json(plan, &mut out)?;
     out.flush()?;
     drop(out);
     file.as_file().sync_all()?;

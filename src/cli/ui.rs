@@ -7,7 +7,7 @@ use super::exit::Exit;
 use super::secret::masked;
 use super::streams::{Buffered, Streams};
 use super::wrapping::wrapped;
-use crate::model::Timestamp;
+use crate::model::{Timestamp, escaped_json};
 use crate::output::format::{Format, Page, Screen, inert, json};
 use crate::output::{self, Document, LogLine, Message};
 use anstyle::{AnsiColor, Style};
@@ -299,9 +299,8 @@ impl Ui {
 
     /// Writes a log line with one write, so that lines of several processes do not mix.
     fn log(&self, line: &LogLine) {
-        if let Ok(mut bytes) = serde_json::to_vec(line) {
-            bytes.push(b'\n');
-            self.streams.err(|err| err.write_all(&bytes));
+        if let Ok(line) = serde_json::to_string(line) {
+            self.streams.err(|err| err.write_all(format!("{}\n", escaped_json(&line)).as_bytes()));
         }
     }
 

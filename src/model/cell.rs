@@ -114,34 +114,6 @@ impl fmt::Display for Cell {
     }
 }
 
-/// What identifies a job in its table: one cell for each key column. In JSON a list of stored values.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Key(pub Vec<Cell>);
-
-impl Key {
-    /// A key of one text cell, the form in which ids arrive from the command line.
-    pub fn from_text(id: &str) -> Key {
-        Key(vec![Cell::Text(id.to_owned())])
-    }
-}
-
-/// The job's id as people and JSON see it: the parts joined by a slash. Text that is not UTF-8 is hexadecimal like a blob:
-/// replacement characters could not be told apart again.
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (n, cell) in self.0.iter().enumerate() {
-            if n > 0 {
-                f.write_str("/")?;
-            }
-            match cell {
-                Cell::BrokenText(bytes) => f.write_str(&hex(bytes))?,
-                cell => write!(f, "{cell}")?,
-            }
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

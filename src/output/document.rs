@@ -1,6 +1,6 @@
 //! Documents that are lists: the formats they share, CSV and JSON lines.
 
-use super::format::{Format, Page, Screen, csv, inert, json};
+use super::format::{Format, Inert, Page, Screen, csv, inert, json};
 use super::{Spool, Target};
 use crate::model::Timestamp;
 use serde::Serialize;
@@ -135,7 +135,7 @@ struct Line<'a, T> {
 
 /// Writes one line of a `jsonl` document.
 pub(super) fn line<T: Serialize>(out: &mut dyn Write, kind: &str, body: &T) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, &Line { r#type: kind, body })?;
+    serde_json::to_writer(Inert(out), &Line { r#type: kind, body })?;
     out.write_all(b"\n")
 }
 
@@ -145,7 +145,7 @@ pub(super) fn list<T: Serialize>(out: &mut dyn Write, kind: &str, list: &Spool<T
         // The type comes first, as in every line.
         let json = json?;
         write!(out, "{{\"type\":\"{kind}\",")?;
-        out.write_all(json.strip_prefix(b"{").unwrap_or(&json))?;
+        Inert(out).write_all(json.strip_prefix(b"{").unwrap_or(&json))?;
         out.write_all(b"\n")
     })
 }

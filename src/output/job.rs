@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 /// One job, as every document shows it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Job {
-    /// What identifies it; a key of several columns is joined by slashes.
+    /// What identifies it, in one line: the parts of its key, joined by slashes, quoted where they must be.
     pub id: String,
+    /// The parts of its key as they are.
+    pub key: Vec<String>,
     /// Its queue.
     pub queue: Option<String>,
     /// Its kind of work.
@@ -93,6 +95,7 @@ impl Job {
         let lease = spec.liveness.iter().zip(&claim.signs).find(|(source, _)| matches!(source, Liveness::Lease { .. }));
         Job {
             id: claim.key.to_string(),
+            key: claim.key.parts(),
             queue: claim.queue.clone(),
             kind: claim.kind.clone(),
             state: claim.state.clone(),

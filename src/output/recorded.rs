@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 pub struct RecordedJob {
     /// The job.
     pub id: String,
+    /// The parts of its key as they are; null where only its id is recorded.
+    pub key: Option<Vec<String>>,
     /// Its queue.
     pub queue: Option<String>,
     /// Its kind of work.
@@ -38,6 +40,7 @@ impl RecordedJob {
     pub fn of(step: &RecordedStep) -> RecordedJob {
         RecordedJob {
             id: step.id.clone(),
+            key: Some(step.key.parts()),
             queue: step.queue.clone(),
             kind: step.kind.clone(),
             owner: step.owner.clone(),

@@ -1,5 +1,7 @@
 use super::ErrorDocument;
 use super::document::line;
+use super::format::Inert;
+use crate::model::escaped_json;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -89,14 +91,14 @@ impl TargetsWriter {
         let out = &mut self.entries;
         let before = if std::mem::replace(&mut self.is_empty, false) { "" } else { "," };
         write!(out, "{before}\n    {{\n      \"target\": ")?;
-        serde_json::to_writer(&mut *out, target)?;
+        serde_json::to_writer(Inert(out), target)?;
         write!(out, ",\n      \"exit_code\": {exit_code},\n      \"document\": ")?;
         match document {
             Some(document) => indented(document, "      ", out)?,
             None => write!(out, "null")?,
         }
         write!(out, ",\n      \"error\": ")?;
-        indented(serde_json::to_string_pretty(&error)?.as_bytes(), "      ", out)?;
+        indented(escaped_json(&serde_json::to_string_pretty(&error)?).as_bytes(), "      ", out)?;
         write!(out, "\n    }}")
     }
 
@@ -109,7 +111,7 @@ impl TargetsWriter {
         self.entries.rewind()?;
         io::copy(&mut self.entries, out)?;
         write!(out, "\n  ],\n  \"summary\": ")?;
-        indented(serde_json::to_string_pretty(summary)?.as_bytes(), "  ", out)?;
+        indented(escaped_json(&serde_json::to_string_pretty(summary)?).as_bytes(), "  ", out)?;
         writeln!(out, "\n}}")
     }
 }

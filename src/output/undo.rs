@@ -83,6 +83,8 @@ pub struct UndoStep {
 pub struct UndoLeft {
     /// The job.
     pub id: String,
+    /// The parts of its key as they are; null where only its id is recorded.
+    pub key: Option<Vec<String>>,
     /// The action that stays; null where it is not recorded.
     pub action: Option<Action>,
     /// The state that the run left it in; null where it is not recorded.

@@ -1,3 +1,4 @@
+use super::format::Inert;
 use super::{Diagnosis, Filter, Job, StaleSummary, Target};
 use crate::model::Timestamp;
 use schemars::JsonSchema;
@@ -74,7 +75,7 @@ impl WatchLine<'_> {
     /// # Errors
     /// When the writer fails.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *out, self)?;
+        serde_json::to_writer(Inert(out), self)?;
         out.write_all(b"\n")
     }
 }

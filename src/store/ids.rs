@@ -5,7 +5,7 @@ use super::reader::{LOOKUP, SqlReader};
 use super::session::ReadSession;
 use super::{StoreError, StoreErrorKind, sql};
 use crate::model::value::unhex;
-use crate::model::{Cell, Claim, Engine, Key};
+use crate::model::{Cell, Claim, Engine, Key, read_id};
 use crate::preset::{Column, QueueSpec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -35,10 +35,12 @@ impl<S: ReadSession> SqlReader<S> {
             })
             .collect();
         // An id means the job that is printed like that. Only if there is none, it means a job with that as another
-        // spelling.
+        // spelling; a quoted id has no other.
         let printed: BTreeSet<String> = found.iter().map(|found| found.claim.key.to_string()).collect();
+        let columns = spec.claim.key.len();
         for Found { claim, names, .. } in &mut found {
-            names.retain(|name| !printed.contains(name) || *name == claim.key.to_string());
+            let id = claim.key.to_string();
+            names.retain(|name| *name == id || !(printed.contains(name) || is_quoted(name, columns)));
         }
         found.retain(|found| !found.names.is_empty());
         Ok(found)
@@ -111,24 +113,37 @@ impl<S: ReadSession> SqlReader<S> {
     }
 }
 
+/// True for an id that is spelled with quotes.
+fn is_quoted(id: &str, columns: usize) -> bool {
+    id.contains('"') && read_id(id, columns).is_some()
+}
+
 /// The keys that an id may mean, spelled as the database gives them; none if it cannot be a key. A value may hold the
-/// slash that separates the columns, so every way to split the id counts.
+/// slash that separates the columns, so every way to split an id that is typed without quotes counts.
 fn keys_of(engine: Engine, columns: &[Column], id: &str) -> Vec<Key> {
-    match columns {
-        [] => Vec::new(),
-        [only] => cells_of(engine, only, id).into_iter().map(|cell| Key(vec![cell])).collect(),
-        [first, rest @ ..] => {
-            let cuts = id.match_indices('/').filter_map(|(at, _)| Some((id.get(..at)?, id.get(at + 1..)?)));
-            let keys = cuts.flat_map(|(before, after)| {
-                let first = cells_of(engine, first, before);
-                let rest = if first.is_empty() { Vec::new() } else { keys_of(engine, rest, after) };
-                let pairs =
-                    first.into_iter().flat_map(|first| rest.clone().into_iter().map(move |key| (first.clone(), key)));
-                pairs.map(|(first, Key(cells))| Key([vec![first], cells].concat())).collect::<Vec<_>>()
-            });
-            keys.collect()
-        }
+    let parts = read_id(id, columns.len()).filter(|_| id.contains('"'));
+    let splits = parts.map_or_else(|| splits(id, columns.len()), |parts| vec![parts]);
+    let keys = splits.iter().flat_map(|parts| {
+        columns.iter().zip(parts).fold(vec![Vec::new()], |keys: Vec<Vec<Cell>>, (column, part)| {
+            let cells = cells_of(engine, column, part);
+            keys.iter()
+                .flat_map(|key| cells.iter().map(|cell| [key.as_slice(), std::slice::from_ref(cell)].concat()))
+                .collect()
+        })
+    });
+    keys.map(Key).collect()
+}
+
+/// Every way to split an id at slashes into so many parts.
+fn splits(id: &str, columns: usize) -> Vec<Vec<String>> {
+    if columns < 2 {
+        return if columns == 0 { Vec::new() } else { vec![vec![id.to_owned()]] };
     }
+    let cuts = id.match_indices('/').filter_map(|(at, _)| Some((id.get(..at)?, id.get(at + 1..)?)));
+    let splits = cuts.flat_map(|(first, rest)| {
+        splits(rest, columns - 1).into_iter().map(move |rest| [vec![first.to_owned()], rest].concat())
+    });
+    splits.collect()
 }
 
 fn cells_of(engine: Engine, column: &Column, part: &str) -> Vec<Cell> {

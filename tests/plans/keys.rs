@@ -26,17 +26,58 @@ fail    = { to = "dead" }
 type Case = (&'static [&'static str], &'static [&'static str]);
 
 /// The empty type keeps whatever is put in.
-const SQLITE: [Case; 7] = [
+const SQLITE: [Case; 8] = [
     (&["integer"], &["1", "-1", "9223372036854775807", "-9223372036854775808"]),
     (&["blob"], &["x'00112233445566778899aabbccddeeff'", "x'42'", "42", "'42'", "'{x'"]),
     (&[""], &["42", "'42'", "x'42'", "1.5", "'1.5'", "-7", "'ff41'", "x'ff41'", "CAST(x'ff41' AS text)", "1e300"]),
     (&["real"], &["1.5", "5", "-0.25", "9e999", "'NaN'"]),
     (&["text"], &["'{\"type\"'", "'{a}'", "' led'", "'trailed '", "'a/b'", "'007'", "'it''s'", "'--apply'"]),
-    (&["text", "text"], &["'a/b', 'c'", "'a', 'b/c'", "'/', '/'", "' x', 'y '", "'{', '}'", "'a', 'c'"]),
+    (&["text"], &HOSTILE),
+    (&["text", "text"], &PAIRS),
     (&["", ""], &["1, '1'", "'1', 1", "x'01', 1.5", "'01', 1.5", "'1/1', 1", "1, '1/1'"]),
 ];
 
-const POSTGRES: [Case; 16] = [
+/// An id is one line and names one job, whatever the characters of its key.
+const HOSTILE: [&str; 21] = [
+    "'a\nvictim'",
+    "'a'",
+    "'victim'",
+    "''",
+    "' '",
+    "'\r'",
+    "'\r\n'",
+    "'\"a\"'",
+    "'\"a\\nvictim\"'",
+    "'a\"'",
+    "'a\\nvictim'",
+    "'\t'",
+    "'\u{1b}[2J'",
+    "'\u{7f}'",
+    "'\u{85}'",
+    "'x\u{2028}y'",
+    "'\u{2029}'",
+    "'gpj.\u{202e}exe'",
+    "'\u{feff}x'",
+    "'{'",
+    "'{\"type\":\"job\",\"id\":\"victim\"}'",
+];
+const PAIRS: [&str; 13] = [
+    "'a/b', 'c'",
+    "'a', 'b/c'",
+    "'/', '/'",
+    "' x', 'y '",
+    "'{', '}'",
+    "'a', 'c'",
+    "'', ''",
+    "'', '/'",
+    "'a', ''",
+    "'\"a\"/', 'c'",
+    "'\"a', 'b\"'",
+    "'a\n', 'c'",
+    "'a\\', 'c'",
+];
+
+const POSTGRES: [Case; 17] = [
     (&["bigint"], &["42", "-7", "9223372036854775807", "-9223372036854775808"]),
     (&["smallint", "integer"], &["1, -2", "-1, 2"]),
     (&["uuid"], &["'00112233-4455-6677-8899-aabbccddeeff'", "'ffffffff-ffff-ffff-ffff-ffffffffffff'"]),
@@ -50,7 +91,8 @@ const POSTGRES: [Case; 16] = [
     (&["timestamp(0)"], &["'2026-01-02 03:04:05'", "'0044-03-15 12:00:00 BC'"]),
     (&["jsonb"], &["'{\"type\": \"job\"}'", "'{\"a\": 1}'", "'[]'"]),
     (&["inet"], &["'10.0.0.1/8'", "'::1'"]),
-    (&["text", "text"], &["'a/b', 'c'", "'a', 'b/c'", "'/', '/'", "' x', 'y '", "'{', '}'", "'a', 'c'"]),
+    (&["text"], &HOSTILE),
+    (&["text", "text"], &PAIRS),
     (&["text", "uuid"], &["'a/b', '00112233-4455-6677-8899-aabbccddeeff'"]),
     (&["numeric", "bytea", "text"], &["1.0, '\\x2f', '/1'", "1.1, '\\x', ''"]),
 ];
@@ -93,6 +135,14 @@ fn one(shop: &Shop, table: &str, types: &[&str], jobs: usize) {
     let printed = sorted(named.lines());
     assert_eq!(printed.len(), jobs, "{types:?}: {named}");
     let each: BTreeSet<&String> = printed.iter().collect();
+    if types.iter().all(|of_type| *of_type == "text") {
+        assert_eq!(each.len(), jobs, "{named}");
+        for id in &each {
+            fs::write(shop.doctor.path("list"), id).unwrap();
+            let planned = run(&["reclaim", "--json", "--from-file", "list"]).exits(0).json();
+            assert_eq!(found("a list of one", &planned, "steps"), [id.as_str()], "and no other");
+        }
+    }
     let flags: Vec<String> = each.iter().map(|id| format!("--id={id}")).collect();
     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
 
@@ -112,7 +162,7 @@ fn one(shop: &Shop, table: &str, types: &[&str], jobs: usize) {
     }
 
     run(&["reclaim", "--save-plan", "plan.json"]).exits(0);
-    let done = run(&["reclaim", "--plan", "plan.json", "--apply", "--json"]).exits(0).json();
+    let done = run(&["reclaim", "--plan", "plan.json", "--max-jobs", "99", "--apply", "--json"]).exits(0).json();
     assert_eq!(found("--plan", &done, "steps"), printed, "{types:?} by a saved plan");
     assert_eq!(done["summary"]["outcomes"]["moved"], jobs, "{types:?}: {done:#}");
     // Another host knows of the run from the ledger alone.

@@ -9,6 +9,7 @@ mod encoding;
 mod evidence;
 mod globs;
 mod ident;
+mod ids;
 mod inert;
 mod instants;
 mod judge;

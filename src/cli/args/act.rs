@@ -107,7 +107,7 @@ pub struct ReasonArgs {
 /// A saved plan, and jobs from a list.
 #[derive(Debug, Clone, Default, Args)]
 pub struct PlanArgs {
-    /// Select the jobs of a list: one id a line, or the lines of `-o jsonl`; - is standard input. An empty list selects no job;
+    /// Select the jobs of a list: one id a line as `-o name` prints it, or the lines of `-o jsonl`; - is standard input. An empty list selects no job;
     /// healthy jobs are skipped
     #[arg(long, value_name = "FILE", help_heading = "Which claims")]
     pub from_file: Option<PathBuf>,

@@ -52,7 +52,7 @@ pub struct ClaimArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Which claims")]
 pub struct IdArgs {
-    /// Select this job; a healthy one is skipped, never forced (can be repeated)
+    /// Select this job, by its id as it is printed; a healthy one is skipped, never forced (can be repeated)
     #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new(), allow_negative_numbers = true)]
     pub id: Vec<String>,
 }

@@ -150,12 +150,13 @@ impl UndoPlan {
 
 fn left_unrecorded(id: String) -> UndoLeft {
     let detail = "what it was before is not recorded: the journal of that run has gaps".to_owned();
-    UndoLeft { id, action: None, state: None, detail }
+    UndoLeft { id, key: None, action: None, state: None, detail }
 }
 
 fn left(step: &RecordedStep) -> UndoLeft {
     UndoLeft {
         id: step.id.clone(),
+        key: Some(step.key.parts()),
         action: Some(step.action),
         state: Some(step.state_after.clone()),
         detail: format!("this {} was more than one UPDATE of one table, or its columns could not be read", step.action),

@@ -1,5 +1,6 @@
 //! The output formats, and the JSON one.
 
+use crate::model::escaped_json;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -57,12 +58,30 @@ impl Format {
     }
 }
 
+/// A writer of JSON in which nothing acts on a terminal.
+pub struct Inert<'a>(pub &'a mut dyn Write);
+
+impl Write for Inert<'_> {
+    /// A serializer hands over whole characters.
+    fn write(&mut self, json: &[u8]) -> io::Result<usize> {
+        match std::str::from_utf8(json) {
+            Ok(text) => self.0.write_all(escaped_json(text).as_bytes())?,
+            Err(_) => self.0.write_all(json)?,
+        }
+        Ok(json.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 /// Writes one JSON document, indented, with a newline at the end. Long lists that come as ready JSON stay one object a line.
 ///
 /// # Errors
 /// When the writer fails.
 pub fn json<T: Serialize>(document: &T, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, document)?;
+    serde_json::to_writer_pretty(Inert(out), document)?;
     out.write_all(b"\n")
 }
 

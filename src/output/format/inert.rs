@@ -1,5 +1,6 @@
 //! Text that a terminal cannot act on.
 
+use crate::model::deceives;
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -33,30 +34,6 @@ fn escape(c: char, shown: &mut String) {
         _ if c.is_ascii() => write!(shown, "\\x{code:02x}"),
         _ => write!(shown, "\\u{{{code:x}}}"),
     };
-}
-
-/// Whether a terminal would act on this character, or show nothing for it.
-///
-/// The invisible ones are Unicode's `Default_Ignorable_Code_Point`, with every bidi control. Emoji joiners and variation selectors are
-/// included: they make different ids appear equal, and terminals disagree on their width.
-fn deceives(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{00ad}' | '\u{034f}' | '\u{061c}'
-            | '\u{115f}'..='\u{1160}'
-            | '\u{17b4}'..='\u{17b5}'
-            | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' // zero-width, and the marks of direction
-            | '\u{2028}'..='\u{202e}' // line and paragraph separators, embeddings and overrides
-            | '\u{2060}'..='\u{206f}' // word joiner, isolates
-            | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}' // variation selectors
-            | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' // the last three annotate between lines
-            | '\u{1bca0}'..='\u{1bca3}'
-            | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}' // tags, and more variation selectors
-        )
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ mod width;
 pub use cell::{Cell, Tone, or_dash};
 pub use csv::{csv, csv_under};
 pub use facts::Facts;
-pub use formats::{Format, json};
+pub use formats::{Format, Inert, json};
 pub use grid::Align;
 pub use inert::inert;
 pub(super) use numbers::{bar, level};
