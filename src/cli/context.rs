@@ -34,7 +34,7 @@ impl Context {
     /// Reads the environment and begins to watch for signals. `program` makes the command line with all of its commands.
     pub fn new(tone: &ToneArgs, format: Format, program: fn() -> clap::Command, arguments: &[OsString]) -> Context {
         let environment = Environment::read();
-        let (ui, interrupt) = (Ui::new(tone, format, &environment), Interrupt::default());
+        let (ui, interrupt) = (Ui::new(tone, format, &environment), environment.interrupt.clone());
         let messages = ui.clone();
         let caught = watch(interrupt.clone(), move |signal, jobs| {
             messages.redraw("");

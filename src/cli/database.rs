@@ -3,10 +3,10 @@
 use super::args::StoreArgs;
 use super::config::Target;
 use super::environment::Environment;
-use super::error::{CliError, OrEnd};
+use super::error::CliError;
 use super::exit::Exit;
-use crate::store::{Address, Password, Store, Surroundings, open};
-use anyhow::Context as _;
+use super::input::{LONGEST_FILE, PATIENCE, Source};
+use crate::store::{Address, Interrupt, Password, Store, Surroundings, open};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -125,10 +125,10 @@ impl ConfiguredAddress {
 ///
 /// # Errors
 /// When the file cannot be read, or its first line is empty.
-pub fn read_password(path: &Path) -> Result<Password, CliError> {
-    let bytes = std::fs::read(path)
-        .with_context(|| format!("password file {} cannot be read", path.display()))
-        .or_end(Exit::Config)?;
+pub fn read_password(path: &Path, interrupt: &Interrupt) -> Result<Password, CliError> {
+    let exits = (Exit::Config, Exit::Config);
+    let source = Source { what: "password file", flag: "--password-file", path, most: LONGEST_FILE, exits };
+    let bytes = source.bytes(interrupt, PATIENCE)?.text;
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.is_empty() {

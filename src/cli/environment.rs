@@ -2,11 +2,12 @@
 
 use crate::history::Directory;
 use crate::model::Actor;
-use crate::store::{Surroundings, Variables};
+use crate::store::{Interrupt, Surroundings, Variables};
 use nix::unistd::{User, geteuid};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 /// The variables, and what each is for. Those of libpq mean what they mean there.
 pub const VARIABLES: [(&str, &str); 53] = [
@@ -70,7 +71,13 @@ pub const VARIABLES: [(&str, &str); 53] = [
 
 /// The environment, read once.
 #[derive(Clone, Default)]
-pub struct Environment(BTreeMap<&'static str, String>);
+pub struct Environment {
+    variables: BTreeMap<&'static str, String>,
+    /// Ends the reading of a pipe that it or the command line names.
+    pub interrupt: Interrupt,
+    /// The text of the config file, once it was read: it may be a pipe.
+    pub config: Arc<OnceLock<String>>,
+}
 
 impl Environment {
     /// Reads the listed variables. As in most tools, an empty one counts as unset.
@@ -83,18 +90,18 @@ impl Environment {
             let value = value(name)?.to_string_lossy().into_owned();
             (!value.is_empty()).then_some((*name, value))
         });
-        Environment(known.collect())
+        Environment { variables: known.collect(), ..Environment::default() }
     }
 
     /// The value of a variable.
     pub fn get(&self, name: &str) -> Option<&str> {
         debug_assert!(VARIABLES.iter().any(|(known, _)| *known == name), "{name} is not listed");
-        self.0.get(name).map(String::as_str)
+        self.variables.get(name).map(String::as_str)
     }
 
     /// What an address may refer to: libpq's variables, the user and the home directory.
     pub fn surroundings(&self) -> Surroundings {
-        let variables = self.0.iter().filter(|(name, _)| name.starts_with("PG"));
+        let variables = self.variables.iter().filter(|(name, _)| name.starts_with("PG"));
         // Like libpq: the user that the system knows this process by, whatever USER and LOGNAME say.
         let user = User::from_uid(geteuid()).ok().flatten();
         Surroundings {

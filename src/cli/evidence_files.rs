@@ -128,7 +128,7 @@ impl LiveOwnerList {
     /// When it cannot be read, is too long, not UTF-8, or empty: an empty list is more likely a command that failed than a fleet
     /// that died.
     pub fn read(path: &Path, interrupt: &Interrupt, patience: Duration) -> Result<LiveOwnerList, CliError> {
-        let source = Source { what: "the live-owner list", flag: "--alive-from", path };
+        let source = Source::list("the live-owner list in", "--alive-from", path);
         let Input { text, began, age } = source.read(interrupt, patience)?;
         let wrong = |exit: Exit, why: &str| CliError::new(exit, format!("{} {why}", source.name()));
         let live_owners = LiveOwners::parse(&text).map_err(|error| {

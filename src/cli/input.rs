@@ -1,4 +1,4 @@
-//! Lists from a file or a pipe, read as a whole within the time limit, and the job ids in one.
+//! Files and pipes that the operator names, read as a whole within a time limit, and the job ids in a list.
 
 use super::error::CliError;
 use super::exit::Exit;
@@ -8,28 +8,36 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// The longest list that is read: a million names of 16 letters.
 const MOST_BYTES: u64 = 16 << 20;
+/// The longest file of settings that is read, and how long a pipe in its place may take.
+pub(super) const LONGEST_FILE: u64 = 1 << 20;
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// How soon a signal or the time limit is noticed while a pipe is silent.
 const NOTICE: Duration = Duration::from_millis(20);
 
-/// Where a list comes from.
+/// A file or a pipe.
 pub(super) struct Source<'a> {
-    /// Its name in messages, such as "the live-owner list".
+    /// What messages call it before they name its place, such as "the live-owner list in".
     pub(super) what: &'static str,
     /// The flag that names it.
     pub(super) flag: &'static str,
     /// The file; `-` is standard input.
     pub(super) path: &'a Path,
+    /// How many bytes it may have.
+    pub(super) most: u64,
+    /// How a run ends that cannot read it, and one that cannot use it.
+    pub(super) exits: (Exit, Exit),
 }
 
-/// The text of a list.
-pub(super) struct Input {
-    pub(super) text: String,
+/// What was read.
+pub(super) struct Input<T = String> {
+    pub(super) text: T,
     /// When reading it began.
     pub(super) began: Instant,
     /// The age of the file then; zero for a pipe.
@@ -40,31 +48,50 @@ impl Source<'_> {
     /// Its name and place, for messages.
     pub(super) fn name(&self) -> String {
         let place = if self.is_stdin() { "standard input".to_owned() } else { self.path.display().to_string() };
-        format!("{} in {place}", self.what)
+        format!("{} {place}", self.what)
     }
 
     fn is_stdin(&self) -> bool {
         self.path == Path::new("-")
     }
 
-    /// Reads the list. A pipe is read until it ends, the time limit runs out, or a signal comes.
+    /// A list that a flag names.
+    pub(super) fn list<'p>(what: &'static str, flag: &'static str, path: &'p Path) -> Source<'p> {
+        Source { what, flag, path, most: MOST_BYTES, exits: (Exit::NoInput, Exit::Usage) }
+    }
+
+    /// Reads its text.
     ///
     /// # Errors
-    /// When it cannot be read, is too long, or is not UTF-8.
+    /// See [`Source::bytes`]; and when it is not UTF-8.
     pub(super) fn read(&self, interrupt: &Interrupt, patience: Duration) -> Result<Input, CliError> {
+        let Input { text, began, age } = self.bytes(interrupt, patience)?;
+        let text = String::from_utf8(text).map_err(|error| {
+            let good = error.as_bytes().iter().take(error.utf8_error().valid_up_to());
+            let line = good.filter(|byte| **byte == b'\n').count() + 1;
+            CliError::new(self.exits.1, format!("{} is not UTF-8 (line {line})", self.name()))
+        })?;
+        Ok(Input { text, began, age })
+    }
+
+    /// Reads it. A pipe is read until it ends, the time limit runs out, or a signal comes; a device is refused.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is too long.
+    pub(super) fn bytes(&self, interrupt: &Interrupt, patience: Duration) -> Result<Input<Vec<u8>>, CliError> {
         let (name, is_stdin) = (self.name(), self.is_stdin());
         let wrong = |exit: Exit, why: &str| CliError::new(exit, format!("{name} {why}"));
-        let unreadable = |error: io::Error| wrong(Exit::NoInput, &format!("cannot be read: {error}"));
+        let unreadable = |error: io::Error| wrong(self.exits.0, &format!("cannot be read: {error}"));
         if is_stdin && io::stdin().is_terminal() {
             let hint = format!("jobdoctor ... {flag} list.txt, or ... | jobdoctor ... {flag} -", flag = self.flag);
             return Err(wrong(Exit::Usage, "is a terminal: pipe the list in, or name a file").hint(hint));
         }
         let began = Instant::now();
         let (sender, receiver) = channel();
-        let path = self.path.to_owned();
+        let (path, most) = (self.path.to_owned(), self.most);
         // Opening or reading a pipe may block for ever; a thread does it, so that a signal can still end the run.
         std::thread::spawn(move || {
-            let _ = sender.send(if is_stdin { all(io::stdin().lock()) } else { file(&path) });
+            let _ = sender.send(if is_stdin { all(io::stdin().lock(), most) } else { file(&path, most) });
         });
         let (bytes, age) = loop {
             if interrupt.is_raised() {
@@ -85,18 +112,18 @@ impl Source<'_> {
         if interrupt.is_raised() {
             return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted").into());
         }
-        if bytes.len() as u64 > MOST_BYTES {
-            return Err(wrong(Exit::Usage, &format!("is longer than {} MiB", MOST_BYTES >> 20)));
+        if bytes.len() as u64 > self.most {
+            return Err(wrong(self.exits.1, &format!("is longer than {} MiB", self.most >> 20)));
         }
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let good = error.as_bytes().iter().take(error.utf8_error().valid_up_to());
-            wrong(Exit::Usage, &format!("is not UTF-8 (line {})", good.filter(|byte| **byte == b'\n').count() + 1))
-        })?;
-        Ok(Input { text, began, age })
+        Ok(Input { text: bytes, began, age })
     }
 }
 
-fn file(path: &Path) -> io::Result<(Vec<u8>, Duration)> {
+fn file(path: &Path, most: u64) -> io::Result<(Vec<u8>, Duration)> {
+    let kind = path.metadata()?.file_type();
+    if kind.is_char_device() || kind.is_block_device() {
+        return Err(io::Error::other("it is a device"));
+    }
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     // An age, because only the database's clock has instants that count.
@@ -107,13 +134,13 @@ fn file(path: &Path) -> io::Result<(Vec<u8>, Duration)> {
         }
         age => age.and_then(Result::ok),
     };
-    let (bytes, _) = all(file)?;
+    let (bytes, _) = all(file, most)?;
     Ok((bytes, age.unwrap_or_default()))
 }
 
-fn all(input: impl Read) -> io::Result<(Vec<u8>, Duration)> {
+fn all(input: impl Read, most: u64) -> io::Result<(Vec<u8>, Duration)> {
     let mut bytes = Vec::new();
-    input.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    input.take(most + 1).read_to_end(&mut bytes)?;
     Ok((bytes, Duration::ZERO))
 }
 
@@ -129,7 +156,7 @@ struct IdLine {
 /// # Errors
 /// When it cannot be read, or a line of it is neither an id nor a line of `-o jsonl`.
 pub(super) fn read_ids(path: &Path, interrupt: &Interrupt, patience: Duration) -> Result<Vec<String>, CliError> {
-    let source = Source { what: "the list of jobs", flag: "--from-file", path };
+    let source = Source::list("the list of jobs in", "--from-file", path);
     let text = source.read(interrupt, patience)?.text;
     parse_ids(&text).map_err(|(line, why)| {
         CliError::new(Exit::Usage, format!("{}, line {line}: {why}", source.name()))

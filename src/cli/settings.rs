@@ -48,6 +48,7 @@ pub struct Settings {
     /// The file with the password, and what named it.
     pub(super) password_file: Option<(PathBuf, &'static str)>,
     surroundings: Surroundings,
+    interrupt: Interrupt,
 }
 
 impl Settings {
@@ -60,7 +61,8 @@ impl Settings {
             return Err(CliError::new(Exit::Usage, "this command takes one --target").hint("run it once for each"));
         }
         let path = config_path(args, environment);
-        let config = path.as_ref().map_or_else(|| Ok(Config::default()), |(path, _)| Config::read(path))?;
+        let config =
+            path.as_ref().map_or_else(|| Ok(Config::default()), |(path, _)| Config::read(path, environment))?;
         let named = args.target().or(environment.get("JOBDOCTOR_TARGET"));
         // A target brings its own settings, so one that is not named counts only if no other database is named.
         let other_db = args.db.is_some() || environment.get("JOBDOCTOR_DB").is_some();
@@ -118,6 +120,7 @@ impl Settings {
             target_name,
             target,
             surroundings: environment.surroundings(),
+            interrupt: environment.interrupt.clone(),
         })
     }
 
@@ -132,7 +135,7 @@ impl Settings {
                 "name one with --config, or create ~/.config/jobdoctor/config.toml: see `jobdoctor help config`",
             ));
         };
-        let config = Config::read(file)?;
+        let config = Config::read(file, environment)?;
         if config.order.is_empty() {
             let message = format!("config file {} has no targets", file.display());
             return Err(
@@ -155,7 +158,7 @@ impl Settings {
         let mut surroundings = self.surroundings.clone();
         surroundings.source = self.address_origin();
         if let Some((path, _)) = &self.password_file {
-            surroundings.password = Some((read_password(path)?, path.clone()));
+            surroundings.password = Some((read_password(path, &self.interrupt)?, path.clone()));
         }
         let mut address = self.address.as_ref().map(|address| address.read(&surroundings)).transpose()?;
         if let Some(Address::Sqlite { network_files, second_name, foreign_keys, .. }) = &mut address {

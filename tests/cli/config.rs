@@ -2,7 +2,12 @@
 
 use super::scene::{incident, orders};
 use crate::support::cli::{Doctor, Ran, fails};
+use crate::support::users::{others, say_what_is_missing};
 use insta::assert_snapshot;
+use rustix::process::Signal;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
 
 /// Three databases that can be told apart, and a place for config files.
 fn three() -> Doctor {
@@ -174,4 +179,113 @@ fn a_mapping_that_does_not_hold_together() {
     ]
     .map(|text| complaint(&text));
     assert_snapshot!(said.concat());
+}
+
+const TARGET: &str = "[target.app]\ndb = \"queue.db\"\n";
+
+/// A change that another user could make to the config file is refused, wherever it lies.
+#[test]
+fn a_file_that_others_could_change_is_not_used() {
+    let doctor = incident();
+    let (top, sub, file) = (doctor.path("top"), doctor.path("top/sub"), doctor.path("top/sub/c.toml"));
+    fs::create_dir_all(&sub).unwrap();
+    fs::write(&file, TARGET).unwrap();
+    std::os::unix::fs::symlink(&file, doctor.path("link.toml")).unwrap();
+    let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    [&top, &sub].iter().for_each(|path| mode(path, 0o755));
+    mode(&file, 0o644);
+    let run = |config: &str| doctor.run(&["stale", "-o", "name", "--config", config]);
+    for (path, wrong, right, word) in [
+        (&file, 0o666, 0o644, "everybody"),
+        (&file, 0o646, 0o644, "everybody"),
+        (&sub, 0o777, 0o755, "everybody"),
+        (&top, 0o757, 0o1777, "everybody"),
+    ] {
+        mode(path, wrong);
+        for config in ["top/sub/c.toml", "link.toml", "top/../top/sub/c.toml"] {
+            let ran = run(config).exits(78);
+            assert!(ran.stderr.contains(word) && ran.stderr.contains("chmod "), "{wrong:o}: {ran:#?}");
+            assert_eq!(doctor.run(&["config", "check", "--config", config]).code, 78);
+        }
+        mode(path, right);
+        run("link.toml").exits(0);
+    }
+    // A link is replaced by whoever may write where it lies.
+    fs::create_dir(doctor.path("open")).unwrap();
+    std::os::unix::fs::symlink(&file, doctor.path("open/link.toml")).unwrap();
+    std::os::unix::fs::symlink("open/link.toml", doctor.path("far.toml")).unwrap();
+    run("far.toml").exits(0);
+    mode(&doctor.path("open"), 0o777);
+    run("far.toml").exits(78);
+    let Some([daemon, _]) = others() else {
+        return say_what_is_missing("that a config file of another user or group is refused");
+    };
+    mode(&file, 0o664);
+    run("top/sub/c.toml").exits(0);
+    chown(&file, None, Some(daemon.uid)).unwrap();
+    assert!(run("top/sub/c.toml").exits(78).stderr.contains("chmod g-w"));
+    mode(&file, 0o644);
+    run("top/sub/c.toml").exits(0);
+    for path in [&file, &sub] {
+        daemon.takes(path);
+        let ran = run("top/sub/c.toml").exits(78);
+        assert!(ran.stderr.contains("belongs to daemon") && ran.stderr.contains("chown "), "{ran:#?}");
+        [&sub, &file].iter().for_each(|path| chown(path, Some(0), Some(0)).unwrap());
+    }
+}
+
+/// A pipe is read once and to its end, whatever the command does with it.
+#[test]
+fn a_pipe_is_read_to_its_end_and_a_device_never() {
+    let doctor = incident();
+    let piped = |script: &str| {
+        let command = doctor.command(&[]);
+        let program = command.get_program().to_owned();
+        let mut shell = std::process::Command::new("bash");
+        shell.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        shell.env("D", program).current_dir(doctor.path("")).args(["-c", script]);
+        Ran::of(shell.output().unwrap())
+    };
+    fs::write(doctor.path("c.toml"), TARGET).unwrap();
+    for script in [
+        "\"$D\" stale -o name --config <(sleep 0.1; cat c.toml)",
+        "cat c.toml | \"$D\" stale -o name --config /dev/stdin",
+        "\"$D\" stale -o name --config /dev/stdin < c.toml",
+        "\"$D\" stale -o none --all-targets --config <(cat c.toml)",
+    ] {
+        assert!(piped(script).exits(0).stdout.len() < 20, "{script}");
+    }
+    let ran = piped("\"$D\" stale --config <(head -c 3000000 /dev/zero)").exits(78);
+    assert!(ran.stderr.contains("longer than 1 MiB"), "{ran:#?}");
+    fs::create_dir(doctor.path("directory")).unwrap();
+    std::os::unix::net::UnixListener::bind(doctor.path("socket")).unwrap();
+    for config in ["/dev/zero", "/dev/tty", "/dev/null", "directory", "socket"] {
+        let ran = doctor.run(&["stale", "--config", config]).exits(78);
+        assert!(ran.stderr.contains(&format!("config file {config} cannot be read")), "{ran:#?}");
+    }
+    for arguments in
+        [["--password-file", "/dev/zero", "--db", "postgres:///x"], ["--alive-from", "/dev/zero", "--db", "queue.db"]]
+    {
+        let ran = doctor.run(&[&["stale"][..], &arguments].concat());
+        assert!([66, 78].contains(&ran.code) && ran.stderr.contains("it is a device"), "{ran:#?}");
+    }
+    assert!(
+        doctor.run(&["reclaim", "--db", "queue.db", "--from-file", "/dev/zero"]).exits(66).stderr.contains("device")
+    );
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_a_pipe() {
+    let doctor = incident();
+    assert!(std::process::Command::new("mkfifo").arg(doctor.path("pipe")).status().unwrap().success());
+    for arguments in
+        [&["stale", "--config", "pipe"][..], &["stale", "--password-file", "pipe", "--db", "postgres:///x"]]
+    {
+        for (signal, number) in [(Signal::INT, 2), (Signal::TERM, 15)] {
+            let running = doctor.start(arguments);
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            running.signal(signal);
+            assert_eq!(running.wait().signal, Some(number), "{arguments:?}");
+        }
+    }
 }

@@ -95,7 +95,7 @@ fn check(how: &How, context: &Context) -> Result<Exit, CliError> {
 
 /// What is in the file, one finding each.
 fn findings(path: &Path, args: &StoreArgs, context: &Context) -> Vec<CheckFinding> {
-    let config = match Config::read(path) {
+    let config = match Config::read(path, &context.environment) {
         Ok(config) => config,
         Err(error) => return vec![finding("config".to_owned(), Err(error))],
     };

@@ -24,6 +24,9 @@ pub(super) fn add(settings: &Settings, draft: &Adopt) -> Result<PathBuf, CliErro
     let what = || format!("config file {}", path.display());
     // A link stays a link to the file that is written.
     let file = path.canonicalize().unwrap_or_else(|_| path.clone());
+    if file.exists() && !file.is_file() {
+        return Err(CliError::new(Exit::Config, format!("{} is no regular file; nothing was written", what())));
+    }
     let text = match fs::read_to_string(&file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         text => text.with_context(|| format!("{} cannot be read", what())).or_end(Exit::Config)?,
