@@ -3,8 +3,8 @@
 use super::{OpsError, Snapshot};
 use crate::model::Engine;
 use crate::output::Init;
-use crate::preset::Place;
 use crate::preset::ident::quoted;
+use crate::preset::{LEDGER, Place};
 use crate::store::{Limits, Store, StoreError, StoreErrorKind, ledger_schema};
 
 /// Creates the reference schema, or says what it would run.
@@ -33,8 +33,9 @@ pub fn init_ledger(store: &dyn Store, limits: &Limits, snapshot: Snapshot, creat
     let spec = &snapshot.spec;
     let table = spec.tables.get(&spec.claim.lock_table);
     let statements = ledger_schema(spec.engine, table.map_or("", |table| table.schema.as_str()));
-    if let (Some(ledger), true) = (&spec.ledger, create) {
-        let message = format!("there is a table {}.{} already", ledger.table.schema, ledger.table.name);
+    let is_there = spec.ledger.is_some() || spec.ignored.contains_key(LEDGER);
+    if let Some(table) = table.filter(|_| create && is_there) {
+        let message = format!("there is a table {}.{LEDGER} already", table.schema);
         let hint = "`jobdoctor check` says whether it can be used; nothing is ever replaced";
         return Err(StoreError::new(StoreErrorKind::Unfit, message).hint(hint).into());
     }

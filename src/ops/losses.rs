@@ -4,6 +4,7 @@ use super::OpsError;
 use super::delay::can_return_later;
 use super::history::{Records, belongs};
 use super::session::Snapshot;
+use super::sweep_lock::ignored_ledger;
 use crate::history::{self, Directory};
 use crate::model::{Action, Claim, Engine, Loss, RecordedStep};
 use crate::output::{self, Request};
@@ -106,8 +107,10 @@ impl Losses {
 
 /// Refuses a stall budget where nothing counts stalls: it would never be spent.
 pub(super) fn must_be_counted(snapshot: &Snapshot, max_stalls: Option<u32>) -> Result<(), OpsError> {
-    match max_stalls {
-        Some(_) if !snapshot.counts_stalls() => Err(OpsError::unsupported(&snapshot.spec, Request::Stalls)),
+    match (max_stalls, ignored_ledger(snapshot)) {
+        // The journals of this host know less than the ledger was made for.
+        (Some(_), Some(error)) if snapshot.spec.attempts.stalls.is_none() => Err(error.into()),
+        (Some(_), _) if !snapshot.counts_stalls() => Err(OpsError::unsupported(&snapshot.spec, Request::Stalls)),
         _ => Ok(()),
     }
 }

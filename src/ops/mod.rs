@@ -68,7 +68,7 @@ pub use snapshot_diff::SnapshotDiff;
 pub use snapshot_file::SnapshotFile;
 pub use stale::{stale, stale_by};
 pub use stats::{runtimes, stats};
-pub use sweep_lock::{LockOptions, called_off, pause, why_ledger_is_unusable};
+pub use sweep_lock::{LockOptions, called_off, ignored_ledger, pause, why_ledger_is_unusable};
 pub use thresholds::cutoffs;
 pub use too_long::unfit as unfit_limits;
 pub use undo::{UndoOrder, UndoPlan, undo, undo_plan};

@@ -4,7 +4,7 @@ use super::OpsError;
 use super::session::Snapshot;
 use crate::model::{Batch, BatchReport, Timestamp};
 use crate::output::advice;
-use crate::preset::QueueSpec;
+use crate::preset::{LEDGER, QueueSpec};
 use crate::store::{Limits, Recorder, StoreError, StoreErrorKind, SweepLock, Writer, too_soon};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{Duration, Instant};
@@ -76,6 +76,11 @@ pub fn called_off(snapshot: &mut Snapshot, min_interval: Duration) -> Result<Opt
     let (table, now) = (snapshot.target.table.clone(), snapshot.now());
     let last: Option<Timestamp> = snapshot.reader.last_sweep(&snapshot.spec, min_interval)?;
     Ok(last.and_then(|last| too_soon(&table, last, min_interval, now)))
+}
+
+/// The error of a run that needs the ledger, if there is one that does not count.
+pub fn ignored_ledger(snapshot: &Snapshot) -> Option<StoreError> {
+    snapshot.spec.ignored.get(LEDGER).map(|why| StoreError::new(StoreErrorKind::Unfit, why))
 }
 
 /// Why the ledger does not show every host the sweeps of all hosts; `None` if it does.

@@ -9,6 +9,9 @@ use crate::policy::{Allowed, Policy, SetBy};
 pub const REPLACE_LEDGER: &str = "rename or drop that table, and make the ledger with `jobdoctor init --ledger`";
 /// For a queue without a ledger.
 pub const NO_LEDGER: &str = "there is no ledger here; `jobdoctor init --ledger` would make one";
+/// For a ledger that was made on Postgres.
+pub const LEDGER_COUNTS: &str = "it counts as long as its owner is a superuser, owns the queue's table or the database, or is a role of which \
+    one of these owners or the role that applies is a member";
 /// For a queue without a threshold.
 pub const SAY_THRESHOLD: &str = "say it with --older, or with `older` of the target in the config file";
 /// For a queue of which no claim can be judged.

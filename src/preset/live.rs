@@ -25,6 +25,13 @@ pub struct LiveTable {
     pub schema: String,
     /// Its name.
     pub name: String,
+    /// The role that owns it; empty where the engine has no roles.
+    pub owner: String,
+    /// The roles of which its owner is a member, itself among them.
+    pub owner_roles: BTreeSet<String>,
+    /// True if its owner is a superuser, the owner of the database, or a role of which that one or the role that asks is a
+    /// member.
+    pub is_of_trusted_owner: bool,
     /// True if an unqualified name would find it.
     pub visible: bool,
     /// Its columns in order.

@@ -7,7 +7,8 @@ use super::ident::{literal, qualified, quoted};
 use super::live::{LiveColumn, LiveSchema, LiveTable};
 use super::node::Node;
 use super::options::chosen;
-use super::resolve::{Place, ResolveError, physical_tables};
+use super::queue::Ignored;
+use super::resolve::{Place, ResolveError, distrusted, physical_tables};
 use super::template::{Piece, Template};
 use super::variant::{Probe, Variant, variants};
 use crate::model::Engine;
@@ -19,7 +20,8 @@ pub type Ask<'a, E> = &'a mut dyn FnMut(&str) -> Result<bool, E>;
 /// The tables of a document: live ones by logical name, absent ones as `None`.
 pub(super) type Tables<'a> = BTreeMap<String, Option<&'a LiveTable>>;
 
-/// The document with the variants that the database has laid over it, and their names. Its options are still to be filled in.
+/// The document with the variants that the database has laid over it, its options still to be filled in; their names; and the
+/// tables that switch none on, because they do not count.
 ///
 /// # Errors
 /// A variant that is refused, one that is not known (none or several of `exactly_one`), a question that fails.
@@ -29,18 +31,29 @@ pub(super) fn choose<E>(
     live: &LiveSchema,
     place: &Place,
     ask: Ask<'_, E>,
-) -> Result<(Node, Vec<String>), ResolveError<E>> {
+) -> Result<(Node, Vec<String>, Ignored), ResolveError<E>> {
     // What is asked has the options' values in it; what is laid over may change them.
     let overlays: Vec<Node> = variants(&preset.document, &node)?.into_iter().map(|variant| variant.overlay).collect();
     let filled = preset.filled_with(node.clone(), &place.options)?;
     let variants = variants(&preset.document, &filled)?;
+    let mut optional = Vec::new();
     let mut base = Document::of(&preset.document, &preset.name, filled, live.engine)?;
     for (logical, physical) in variants.iter().flat_map(Variant::tables) {
         if !base.tables.iter().any(|(known, _)| *known == logical) {
+            optional.push(logical.clone());
             base.tables.push((logical, physical));
         }
     }
-    let (schema, tables) = physical_tables(&base, live, place)?;
+    let (schema, mut tables) = physical_tables(&base, live, place)?;
+    let mut ignored = Ignored::new();
+    let own = tables.get(&base.row().0).copied().flatten();
+    for logical in optional {
+        let found = tables.get(&logical).copied().flatten().zip(own);
+        if let Some((table, why)) = found.and_then(|(table, own)| Some((table, distrusted(table, own)?))) {
+            ignored.insert(table.name.clone(), why);
+            tables.insert(logical, None);
+        }
+    }
     let options = chosen(&preset.document, &preset.options, &place.options)?;
     let options = options.into_iter().map(|(name, value)| (name, value.to_string())).collect();
     let names = base.tables.into_iter().collect();
@@ -57,7 +70,7 @@ pub(super) fn choose<E>(
         }
     }
     probing.is_known(preset, &variants, &held)?;
-    Ok((node, held))
+    Ok((node, held, ignored))
 }
 
 struct Probing<'a> {

@@ -9,10 +9,9 @@ const RESERVED: &str = " all and any array as asc both case cast cross desc dist
 /// Those that begin a part of a statement.
 const CLAUSES: &str =
     " except for from group having intersect limit offset order returning select set union using where window ";
-/// Words that may stand before a bracket: the grammar's own, and functions that it always takes from `pg_catalog`.
-const CALLS: &str = " all and any array as by case cast coalesce conflict distinct else except exists extract filter for from greatest \
-    having in intersect join lateral least limit materialized not offset on or over overlay position returning row select set some \
-    substring then trim union using values when where with group ";
+/// Further words before a bracket: of the grammar, or functions that it always takes from `pg_catalog`.
+const CALLS: &str = " by coalesce conflict exists extract filter greatest least materialized over overlay position row set substring trim \
+    values ";
 /// Types that are words of the grammar, which means `pg_catalog`'s by them. Any other type is looked up. One that `pg_catalog` has is found
 /// there first, but a name that it lacks would be taken from whoever makes such a type in the queue's schema: so all are qualified.
 const TYPES: &str = " bigint bit boolean char character dec decimal double float int integer interval national nchar numeric precision real \
@@ -23,8 +22,8 @@ fn is_in(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|known| known == word)
 }
 
-/// A token, with the blanks before it.
 struct Token {
+    /// The blanks before it.
     gap: String,
     kind: Kind,
     text: String,
@@ -32,7 +31,6 @@ struct Token {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
-    /// A name or keyword.
     Word,
     Quoted,
     Literal,
@@ -40,7 +38,7 @@ enum Kind {
     Operator,
     /// `::`, and single characters that are no operator.
     Mark,
-    /// A piece of the template, by its number.
+    /// By its number in the template.
     Piece(usize),
 }
 
@@ -57,17 +55,8 @@ struct Frame {
     assigns: bool,
 }
 
-impl Frame {
-    /// True if `FROM` or `USING` names tables here.
-    fn names_tables(&self) -> bool {
-        is_in("from using", &self.clause) && !is_in("extract overlay substring trim", &self.opener)
-    }
-}
-
-/// The template with each operator, type and collation taken from `pg_catalog`.
-///
-/// `OPERATOR(...)` binds equally for all operators, so those of different precedence need brackets. What looks an operator up by
-/// its bare name is rewritten or refused, and so is any other name that the search path would find.
+/// The template with each operator, type and collation taken from `pg_catalog`. What the search path would find all the same is
+/// rewritten or refused; operators of different precedence need brackets, because `OPERATOR(...)` binds equally for all.
 ///
 /// # Errors
 /// What cannot be compiled, and how to write it instead.
@@ -104,16 +93,13 @@ fn tokens(sql: &Template) -> Result<Vec<Token>, String> {
         let mut rest = text.as_str();
         while let Some(first) = rest.chars().next() {
             let run = |is_part: &dyn Fn(char) -> bool| rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+            let quoted = || 2 + rest.get(1..).and_then(|inner| inner.find(first)).unwrap_or_default();
             let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
             let (kind, length) = match first {
                 c if c.is_whitespace() => (None, run(&char::is_whitespace)),
-                '\'' | '"' => {
-                    let kind = if first == '"' { Kind::Quoted } else { Kind::Literal };
-                    (Some(kind), 2 + rest.get(1..).and_then(|inner| inner.find(first)).unwrap_or_default())
-                }
-                'O' if rest.starts_with("OPERATOR(") => {
-                    (Some(Kind::Operator), rest.find(')').map_or(rest.len(), |end| end + 1))
-                }
+                '"' => (Some(Kind::Quoted), quoted()),
+                '\'' => (Some(Kind::Literal), quoted()),
+                'O' if rest.starts_with("OPERATOR(") => (Some(Kind::Operator), rest.find(')').map_or(1, |end| end + 1)),
                 c if c.is_ascii_digit() => (Some(Kind::Number), run(&|c| is_of_word(c) || c == '.')),
                 c if is_of_word(c) && rest.get(1..2) != Some("'") => (Some(Kind::Word), run(&is_of_word)),
                 c if OPERATORS.contains(c) => (Some(Kind::Operator), operator(rest)?),
@@ -188,16 +174,14 @@ impl Compiler<'_> {
         match mark {
             "(" | "[" => self.frames.push(Frame { opener: self.word(-1), ..Frame::default() }),
             ")" | "]" => drop(self.frames.pop()),
-            "," => {
-                if let Some(frame) = self.frames.last_mut() {
-                    (frame.operator, frame.assigns) = (None, frame.clause == "set");
-                    // Postgres looks these up unless their arguments are apart by words.
-                    if is_in("overlay substring", &frame.opener) {
-                        return Err(looked_up("function", &frame.opener));
-                    }
-                }
-            }
             _ => {}
+        }
+        if let Some(frame) = self.frames.last_mut().filter(|_| mark == ",") {
+            (frame.operator, frame.assigns) = (None, frame.clause == "set");
+            // Postgres looks these up unless their arguments are apart by words.
+            if is_in("overlay substring", &frame.opener) {
+                return Err(looked_up("function", &frame.opener));
+            }
         }
         self.text.push_str(mark);
         Ok(())
@@ -211,15 +195,9 @@ impl Compiler<'_> {
             self.text.push_str(operator);
             return Ok(());
         }
-        if self.word(-1) == "using" {
-            return Err("sorts by `USING`: write ASC or DESC".to_owned());
-        }
-        match operator.strip_prefix("OPERATOR(").and_then(|rest| rest.split_once('.')) {
-            Some((schema, name)) => {
-                self.qualify(name.trim_end_matches(')'), schema, name.trim_end_matches(')'), is_prefix)
-            }
-            None => self.qualify(operator, "pg_catalog", operator, is_prefix),
-        }
+        let inner = operator.strip_prefix("OPERATOR(").and_then(|rest| rest.strip_suffix(')'));
+        let (schema, name) = inner.and_then(|inner| inner.split_once('.')).unwrap_or(("pg_catalog", operator));
+        self.qualify(name, schema, name, is_prefix)
     }
 
     /// Writes an operator, unless another one that binds otherwise stands next to it.
@@ -249,6 +227,7 @@ impl Compiler<'_> {
             return Ok(());
         }
         let is_query = self.is_mark(1, "(") && is_in("select values with", &self.word(2));
+        let is_operator = self.token(1).is_some_and(|token| token.kind == Kind::Operator);
         let is_ids = self.token(1).is_some_and(|token| matches!(token.kind, Kind::Piece(_)));
         let instead = match word.as_str() {
             "like" if is_infix => return self.qualify("LIKE", "pg_catalog", "~~", false),
@@ -260,23 +239,27 @@ impl Compiler<'_> {
             "not" if is_infix && is_in("between ilike in like similar", &next) => "`NOT (a IN ...)`",
             "distinct" if is_in("is not", &before) => "`(a = b) IS NOT TRUE`, and IS NULL where that counts",
             "between" | "escape" | "similar" if is_infix => "`a >= b AND a <= c`, `a LIKE b` or `a ~ b`",
+            "do" if !is_in("nothing update", &next) => "the statements themselves",
             "nullif" => "`CASE WHEN a = b THEN NULL ELSE a END`",
             "case" if next != "when" => "`CASE WHEN a = b`",
             "natural" => "`ON (a.x = b.x)`",
-            "using" if self.is_mark(1, "(") && !is_query => "`ON (a.x = b.x)`",
+            "using" if !is_query && (self.is_mark(1, "(") || is_operator) => "`ON (a.x = b.x)`, or ASC or DESC",
             _ => "",
         };
         if !instead.is_empty() {
             return Err(format!("`{}` looks up an operator by its name: write {instead}", word.to_uppercase()));
         }
-        if self.is_mark(1, "(") && !is_in(CALLS, &word) && before != "into" {
-            return Err(looked_up("function", &token.text));
-        }
+        // Some words are functions before a bracket.
+        let is_function =
+            self.is_mark(1, "(") && is_in("cross full inner isnull left natural notnull outer right", &word);
+        let is_reserved = is_in(RESERVED, &word) && !is_function;
         if self.is_bare_table(token, &before) {
             return Err(looked_up("table", &token.text));
         }
-        let is_literal = self.token(1).is_some_and(|token| token.kind == Kind::Literal);
-        if is_literal && !is_in(RESERVED, &word) && !is_in(TYPES, &word) {
+        if self.is_mark(1, "(") && !is_reserved && !is_in(CALLS, &word) {
+            return Err(looked_up("function", &token.text));
+        }
+        if self.token(1).is_some_and(|token| token.kind == Kind::Literal) && !is_reserved && !is_in(TYPES, &word) {
             self.text.push_str("pg_catalog.");
         }
         self.text.push_str(&token.text);
@@ -286,22 +269,18 @@ impl Compiler<'_> {
 
     /// True for a table that is none of the statement's own WITH: another role's may come first on the search path.
     fn is_bare_table(&self, token: &Token, before: &str) -> bool {
-        let names_tables = self.frames.last().is_some_and(Frame::names_tables);
+        let names_tables = self.frames.last().is_some_and(|frame| {
+            is_in("from using", &frame.clause) && !is_in("extract overlay substring trim", &frame.opener)
+        });
         let is_due = match before {
             "from" | "using" => names_tables,
-            "into" | "join" => true,
+            "into" | "join" | "table" => true,
             "update" => !is_in("of set skip nowait", &self.word(0)),
             _ => names_tables && self.is_mark(-1, ","),
         };
-        let is_with = |three: &[Token]| match three {
-            [name, is, what] => {
-                name.text == token.text
-                    && is.text.eq_ignore_ascii_case("as")
-                    && is_in("( materialized not", &what.text.to_lowercase())
-            }
-            _ => false,
-        };
-        is_due && !is_in(RESERVED, &self.word(0)) && !self.tokens.windows(3).any(is_with)
+        let with = ["(", "materialized", "not"].map(|what| format!("{} as {what}", token.text.to_lowercase()));
+        let said = |three: &[Token]| three.iter().map(|token| token.text.to_lowercase()).collect::<Vec<_>>().join(" ");
+        is_due && !is_in(RESERVED, &self.word(0)) && !self.tokens.windows(3).any(|three| with.contains(&said(three)))
     }
 
     /// What a word of the grammar begins or ends.
@@ -325,9 +304,6 @@ impl Compiler<'_> {
 }
 
 fn looked_up(what: &str, name: &str) -> String {
-    let instead = match what {
-        "table" => format!("{{{name}}}, with `{name}` in [tables]"),
-        _ => format!("pg_catalog.{name}(...), or {{{name}}}(...) for one of the queue's schema"),
-    };
-    format!("{what} {name} is found by the search path: write {instead}")
+    let system = if what == "table" { String::new() } else { format!("pg_catalog.{name}(...), or ") };
+    format!("{what} {name} is found by the search path: write {system}{{{name}}} for one of the queue's schema")
 }

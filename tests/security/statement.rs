@@ -75,7 +75,13 @@ pub fn names(sql: &str) -> BTreeSet<String> {
         _ => None,
     };
     let is = |at: usize, keyword: &str| matches!(tokens.get(at), Some(Token::Word { text, quoted: false }) if text == keyword);
-    let names_it = |at: &usize| ["as", "with", "recursive"].iter().any(|keyword| is(at - 1, keyword));
+    // A further query of a WITH: its columns, AS and its bracket come after the name.
+    let is_further = |at: usize| {
+        let end = tokens[at..].iter().position(|token| *token == Token::Sign(')')).map_or(at, |end| at + end);
+        tokens[at - 1] == Token::Sign(',') && is(end + 1, "as") && tokens.get(end + 2) == Some(&Token::Sign('('))
+    };
+    let names_it =
+        |at: &usize| ["as", "with", "recursive"].iter().any(|keyword| is(at - 1, keyword)) || is_further(*at);
     let aliases: BTreeSet<&str> = (1..tokens.len()).filter(names_it).filter_map(word).collect();
     let mut names = BTreeSet::new();
     for at in 0..tokens.len() {
@@ -116,5 +122,6 @@ fn names_are_found() {
     assert_eq!(found("SELECT Evil.now() IN (SELECT * FROM \"Evil\".t)"), ["Evil.t", "evil.now"]);
     assert_eq!(found("SELECT 1 WHERE a OPERATOR(pg_catalog.=) ANY (SELECT 1)"), ["pg_catalog.="]);
     assert_eq!(found("WITH RECURSIVE hop(s) AS (SELECT 1 FROM a.b) SELECT hop.s FROM hop"), ["a.b"]);
+    assert_eq!(found("WITH hop(s) AS (SELECT 1), skip(s) AS (SELECT 1 FROM a.b) SELECT skip.s FROM skip"), ["a.b"]);
     assert_eq!(found("INSERT INTO \"we\"\"ird\" VALUES ('it''s')"), ["we\"ird"]);
 }

@@ -3,7 +3,9 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
+use crate::model::Engine;
 use crate::ops;
+use crate::output::advice::LEDGER_COUNTS;
 use crate::output::format::{Format, json};
 use crate::preset::LEDGER;
 
@@ -61,6 +63,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     if document.created {
         let table = if args.ledger { LEDGER } else { settings.place.table.as_deref().unwrap_or("jobs") };
         context.ui.note(&format!("created table {table} and its indexes in {}", document.database));
+        if args.ledger && store.engine() == Engine::Postgres {
+            context.ui.note(LEDGER_COUNTS);
+        }
     }
     Ok(Exit::Done)
 }

@@ -7,7 +7,7 @@ use crate::ops::session::Snapshot;
 use crate::output::{Severity, advice};
 use crate::policy::{Policy, Verdict, judge};
 use crate::preset::ident::{qualified, quoted};
-use crate::preset::{LiveTable, SilentAfter};
+use crate::preset::{LEDGER, LiveTable, SilentAfter};
 use crate::store::{Cutoffs, Detail, StoreErrorKind, Wanted};
 use std::time::Duration;
 
@@ -131,11 +131,15 @@ pub(super) fn claims_table(snapshot: &Snapshot) -> Option<&LiveTable> {
     snapshot.live.table(Some(&table.schema), &table.name)
 }
 
-/// Checks that the ledger takes rows, if there is one. A queue needs none.
+/// Names tables that do not count, and checks that the ledger takes rows, if there is one. A queue needs none.
 pub(super) fn ledger(findings: &mut Findings, snapshot: &Snapshot) {
+    for (name, why) in &snapshot.spec.ignored {
+        findings.add(Severity::Warning, if name == LEDGER { "ledger" } else { "tables" }, why.clone(), None);
+    }
     let Some(ledger) = &snapshot.spec.ledger else {
-        let why = snapshot.spec.no_ledger.clone();
-        return findings.ok("ledger", why.unwrap_or_else(|| advice::NO_LEDGER.to_owned()));
+        let why = snapshot.spec.no_ledger.clone().unwrap_or_else(|| advice::NO_LEDGER.to_owned());
+        let is_named = snapshot.spec.ignored.contains_key(LEDGER);
+        return Some(why).filter(|_| !is_named).into_iter().for_each(|why| findings.ok("ledger", why));
     };
     let (schema, name) = (&ledger.table.schema, &ledger.table.name);
     if !ledger.lacks.is_empty() {

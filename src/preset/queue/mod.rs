@@ -23,6 +23,9 @@ pub use super::template::Column;
 use crate::model::{Action, Engine};
 use std::collections::BTreeMap;
 
+/// Why tables of these names do not count.
+pub type Ignored = BTreeMap<String, String>;
+
 /// One queue, as it stands in one database.
 #[derive(Debug, Clone)]
 pub struct QueueSpec {
@@ -81,6 +84,8 @@ pub struct QueueSpec {
     pub row: Vec<Column>,
     /// The ledger in the schema of the tables, if there is one.
     pub ledger: Option<LedgerSpec>,
+    /// Tables that would be used because they are there, and do not count.
+    pub ignored: Ignored,
     /// Why there can be none: a library that refuses a database with other tables than its own, say.
     pub no_ledger: Option<String>,
 }

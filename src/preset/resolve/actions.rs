@@ -124,8 +124,14 @@ impl Binder<'_> {
                  `step`",
             ));
         }
-        if self.live.engine == Engine::Postgres {
-            steps.iter_mut().try_for_each(compile)?;
+        for step in steps.iter_mut().filter(|_| self.live.engine == Engine::Postgres) {
+            let templates: Vec<(&mut Template, &WrittenAt)> = match step {
+                StepSpec::Update(assignments) => assignments.iter_mut().map(|one| (&mut one.value, &one.at)).collect(),
+                StepSpec::Sql { sql, at, .. } => vec![(sql, at)],
+            };
+            for (sql, at) in templates {
+                *sql = qualified(sql).map_err(|why| at.error(why))?;
+            }
         }
         let (refused, at) = (doc.refused.clone(), doc.at.clone());
         Ok(ActionSpec { to, attempts: change, steps, refused, locks_for_update, delayed: None, at })
@@ -281,18 +287,6 @@ impl Binder<'_> {
             name = stalls.name,
             alias = stalls.alias
         )))
-    }
-}
-
-/// Has a statement take all operators and types from the system, whatever else the queue's schema holds.
-fn compile(step: &mut StepSpec) -> Result<(), SpecError> {
-    let compile = |sql: &mut Template, at: &WrittenAt| {
-        *sql = qualified(sql).map_err(|why| at.error(why))?;
-        Ok(())
-    };
-    match step {
-        StepSpec::Update(assignments) => assignments.iter_mut().try_for_each(|one| compile(&mut one.value, &one.at)),
-        StepSpec::Sql { sql, at, .. } => compile(sql, at),
     }
 }
 

@@ -10,7 +10,7 @@ mod place;
 mod waiting;
 
 pub(super) use fragments::aliases_of;
-pub(super) use place::physical_tables;
+pub(super) use place::{distrusted, physical_tables};
 pub use waiting::Waits;
 
 use super::SpecError;
@@ -93,7 +93,7 @@ fn resolved<E>(
     waits: Option<&Waits>,
     ask: Ask<'_, E>,
 ) -> Result<QueueSpec, ResolveError<E>> {
-    let (node, variants) = choose(preset, preset.for_engine(live.engine)?, live, place, ask)?;
+    let (node, variants, ignored) = choose(preset, preset.for_engine(live.engine)?, live, place, ask)?;
     let node = preset.filled_with(node, &place.options)?;
     let mut document = Document::of(&preset.document, &preset.name, node, live.engine)?;
     // A caution that is called like an option asks for it.
@@ -106,7 +106,7 @@ fn resolved<E>(
     if let Some(table) = place.table.as_deref().filter(|table| live.table_meant(within, table).is_none()) {
         return Err(missing_table(&preset.document, table, live, &schema).into());
     }
-    let spec = Binder::new(&preset.document, &document, live, schema, tables.clone())?.bind(variants)?;
+    let spec = Binder::new(&preset.document, &document, live, schema, tables.clone())?.bind(variants, ignored)?;
     preset.columns_are_there(&document, &tables)?;
     Ok(spec)
 }
@@ -174,7 +174,7 @@ impl<'a> Binder<'a> {
         Ok(Binder { name, document, live, schema, tables, aliases: by_alias, lock, lock_table, from })
     }
 
-    fn bind(&self, variants: Vec<String>) -> Result<QueueSpec, SpecError> {
+    fn bind(&self, variants: Vec<String>, mut ignored: Ignored) -> Result<QueueSpec, SpecError> {
         let document = self.document;
         let owner = self.owner()?;
         let liveness = self.liveness()?;
@@ -253,7 +253,8 @@ impl<'a> Binder<'a> {
                 })
                 .collect::<Result<_, SpecError>>()?,
             row: self.row(),
-            ledger: self.ledger(),
+            ledger: self.ledger(&mut ignored),
+            ignored,
             no_ledger: self.document.no_ledger.clone(),
         })
     }

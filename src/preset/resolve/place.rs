@@ -4,9 +4,9 @@ use super::{Binder, Place};
 use crate::model::Engine;
 use crate::preset::SpecError;
 use crate::preset::document::{ClaimFrom, Document};
-use crate::preset::live::LiveSchema;
+use crate::preset::live::{LiveSchema, LiveTable};
 use crate::preset::probe::Tables;
-use crate::preset::queue::{LEDGER, LEDGER_COLUMNS, LedgerSpec};
+use crate::preset::queue::{Ignored, LEDGER, LEDGER_COLUMNS, LedgerSpec};
 use crate::preset::table_name::meanings;
 use crate::preset::template::Column;
 use crate::preset::template::Piece;
@@ -74,6 +74,24 @@ pub(super) fn missing_table(document: &str, name: &str, live: &LiveSchema, schem
     SpecError { missing_table, ..SpecError::whole(document, message) }
 }
 
+/// Why a table that is used because it is there does not count; `None` if it does. Its triggers would run as this role, and its rows
+/// would decide, so nobody may bring it in who could not do the same to the queue's own table.
+pub(in crate::preset) fn distrusted(table: &LiveTable, own: &LiveTable) -> Option<String> {
+    let owner = Some(&table.owner).filter(|owner| !owner.is_empty())?;
+    let why = if !table.is_of_trusted_owner && !own.owner_roles.contains(owner) {
+        let of = "no superuser, no owner of the queue's table or the database, and no role of which these or this role are members";
+        format!("it belongs to role {owner}, which is {of}")
+    } else if table.is_view || table.is_foreign {
+        "it is a view or a foreign table".to_owned()
+    } else {
+        return None;
+    };
+    let (schema, name, maker) = (&table.schema, &table.name, &own.owner);
+    Some(format!(
+        "{schema}.{name} is ignored: {why}; drop or rename it, and have role {maker} make it, if it is wanted"
+    ))
+}
+
 impl Binder<'_> {
     /// The columns of the claim's own table, as far as this role may read them.
     pub(super) fn row(&self) -> Vec<Column> {
@@ -87,10 +105,14 @@ impl Binder<'_> {
         bound.collect()
     }
 
-    /// The ledger in the schema of the claim's own table, if there is one.
-    pub(super) fn ledger(&self) -> Option<LedgerSpec> {
-        let schema = &self.tables.get(&self.lock_table)?.schema;
-        let live = self.live.table(Some(schema), LEDGER)?;
+    /// The ledger in the schema of the claim's own table, if there is one that counts.
+    pub(super) fn ledger(&self, ignored: &mut Ignored) -> Option<LedgerSpec> {
+        let own = self.tables.get(&self.lock_table)?;
+        let live = self.live.table(Some(&own.schema), LEDGER)?;
+        if let Some(why) = distrusted(live, own) {
+            ignored.insert(LEDGER.to_owned(), why);
+            return None;
+        }
         let lacks = LEDGER_COLUMNS.iter().filter(|(name, _)| live.column(name).is_none());
         Some(LedgerSpec {
             table: live.place(),

@@ -8,7 +8,8 @@ use crate::preset::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
 use crate::store::StoreError;
 use std::collections::BTreeMap;
 
-/// `under` has each view's tables and views, down to the last.
+/// `under` has each view's tables and views, down to the last; `circle` each role's own memberships. `pg_has_role` would make a superuser
+/// a member of every role, and so every stranger one to be trusted.
 const TABLES: &str = "
 WITH RECURSIVE under(top, oid) AS (
   SELECT v.oid, v.oid FROM pg_catalog.pg_class AS v WHERE v.relname = ANY ($names) AND v.relkind IN ('v', 'm')
@@ -16,7 +17,13 @@ WITH RECURSIVE under(top, oid) AS (
   SELECT under.top, d.refobjid
   FROM under JOIN pg_catalog.pg_rewrite AS r ON r.ev_class = under.oid
   JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = r.oid
-    AND d.refclassid = 'pg_catalog.pg_class'::regclass)
+    AND d.refclassid = 'pg_catalog.pg_class'::regclass),
+circle(member, role) AS (
+  SELECT r.oid, r.oid FROM pg_catalog.pg_roles AS r
+  WHERE r.rolname = current_user OR r.oid IN (SELECT d.datdba FROM pg_catalog.pg_database AS d UNION ALL
+    SELECT c.relowner FROM pg_catalog.pg_class AS c WHERE c.oid = ANY ($tables))
+  UNION
+  SELECT circle.member, m.roleid FROM circle JOIN pg_catalog.pg_auth_members AS m ON m.member = circle.role)
 SELECT c.oid::text, n.nspname::text, c.relname::text,
        pg_catalog.row_security_active(c.oid),
        pg_catalog.has_table_privilege(c.oid, 'INSERT'), pg_catalog.has_table_privilege(c.oid, 'DELETE'),
@@ -26,8 +33,15 @@ SELECT c.oid::text, n.nspname::text, c.relname::text,
                WHERE under.top = c.oid AND u.relkind = 'm'),
        c.relkind = 'v' AND pg_catalog.pg_relation_is_updatable(c.oid, false) & 4 = 0,
        pg_catalog.has_schema_privilege(n.oid, 'USAGE'), c.relkind = 'f',
-       c.relkind <> 'p' AND EXISTS (SELECT FROM pg_catalog.pg_inherits AS h WHERE h.inhparent = c.oid)
+       c.relkind <> 'p' AND EXISTS (SELECT FROM pg_catalog.pg_inherits AS h WHERE h.inhparent = c.oid),
+       o.rolname::text, o.rolsuper OR EXISTS (
+         SELECT FROM circle JOIN pg_catalog.pg_roles AS r ON r.oid = circle.member WHERE circle.role = c.relowner
+         AND (r.rolname = current_user OR r.oid = (
+           SELECT d.datdba FROM pg_catalog.pg_database AS d WHERE d.datname = pg_catalog.current_database()))),
+       pg_catalog.to_json(ARRAY(SELECT r.rolname::text FROM circle JOIN pg_catalog.pg_roles AS r ON r.oid = circle.role
+         WHERE circle.member = c.relowner))::text
 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+JOIN pg_catalog.pg_roles AS o ON o.oid = c.relowner
 WHERE c.oid = ANY ($tables)
 ORDER BY n.nspname, c.relname";
 
@@ -122,6 +136,9 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
             is_derived: is_true(&row, 10),
             is_foreign: is_true(&row, 12),
             has_heirs: is_true(&row, 13),
+            owner: text(&row, 14),
+            is_of_trusted_owner: is_true(&row, 15),
+            owner_roles: serde_json::from_str(&text(&row, 16)).unwrap_or_default(),
             ..LiveTable::default()
         };
         if !is_true(&row, 11) {

@@ -40,7 +40,10 @@ enum Token {
 fn tokenize(text: &str, tokens: &mut Vec<Token>) {
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
-        let length = if first == '\'' {
+        let length = if let Some(named) = rest.strip_prefix("OPERATOR(pg_catalog.") {
+            tokens.extend(named.chars().take_while(|c| *c != ')').map(Token::Sign));
+            rest.find(')').unwrap() + 1
+        } else if first == '\'' {
             let end = rest[1..].find('\'').unwrap() + 2;
             tokens.push(Token::Value(Cell::Text(rest[1..end - 1].to_owned())));
             end

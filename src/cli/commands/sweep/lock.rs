@@ -179,6 +179,9 @@ fn called_off(
     lock: Option<&Result<Locked, String>>,
     min_interval: Duration,
 ) -> Result<Option<StoreError>, CliError> {
+    if let Some(error) = ops::ignored_ledger(snapshot).filter(|_| lock.is_some()) {
+        return Err(error.into());
+    }
     let Some(unusable) = ops::why_ledger_is_unusable(snapshot) else {
         return Ok(ops::called_off(snapshot, min_interval)?);
     };
