@@ -17,7 +17,8 @@ pub fn evaluate(template: &Template, scope: &Scope<'_>) -> Cell {
     let mut tokens = Vec::new();
     for piece in &template.0 {
         match piece {
-            Piece::Text(text) => tokenize(text, &mut tokens),
+            // How an operator of an action names its schema on Postgres.
+            Piece::Text(text) => tokenize(&text.replace("OPERATOR(pg_catalog.+)", "+"), &mut tokens),
             Piece::Column(column) => tokens.push(Token::Value((scope.column)(&column.alias, &column.name))),
             Piece::Literal(cell) => tokens.push(Token::Value(cell.clone())),
             Piece::Marker(marker) => tokens.push(Token::Value((scope.marker)(marker))),
@@ -40,10 +41,7 @@ enum Token {
 fn tokenize(text: &str, tokens: &mut Vec<Token>) {
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
-        let length = if let Some(named) = rest.strip_prefix("OPERATOR(pg_catalog.") {
-            tokens.extend(named.chars().take_while(|c| *c != ')').map(Token::Sign));
-            rest.find(')').unwrap() + 1
-        } else if first == '\'' {
+        let length = if first == '\'' {
             let end = rest[1..].find('\'').unwrap() + 2;
             tokens.push(Token::Value(Cell::Text(rest[1..end - 1].to_owned())));
             end
