@@ -119,9 +119,9 @@ fn of_the_temporary_files() {
         }
         let document = ran.json();
         let is_whole = requeued.len() == JOBS as usize;
-        // SQLite has temporary files too.
+        // SQLite has temporary files too; and the last step that is moved may be the one that the list has no room for.
         assert!(
-            if is_whole { ran.code == 0 } else { [69, 70].contains(&ran.code) },
+            if is_whole { [0, 70].contains(&ran.code) } else { [69, 70].contains(&ran.code) },
             "{room}: {} {}",
             ran.code,
             ran.stderr
