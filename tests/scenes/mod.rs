@@ -10,7 +10,6 @@ mod by_hand;
 mod changes;
 mod conflict_clauses;
 mod database;
-mod missing_rows;
 mod mutants;
 mod outcome;
 pub(crate) mod play;
