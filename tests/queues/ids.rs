@@ -20,7 +20,7 @@ fn a_queue_whose_name_holds_a_slash() {
     let (doctor, url) = (Doctor::new(), database.url());
     let named = doctor.run(&["stale", "-o", "name", "--db", &url]).exits(0).stdout;
     let id = named.trim_end();
-    assert_eq!(id, format!("mail/out/{ID}"));
+    assert_eq!(id, format!("\"mail/out\"/{ID}"));
     let shown = doctor.run(&["show", id, "--json", "--db", &url]).exits(0).json();
     assert_eq!(shown["jobs"][0]["id"], id);
     let applied = doctor.run(&["reclaim", "--id", id, "--apply", "--json", "--db", &url]).exits(0).json();
