@@ -89,3 +89,21 @@ fn of_the_queues_schema_are_not_used_by_our_statements() {
         steps_into("undo");
     }
 }
+
+/// Of `j.nope`, Postgres makes a call of a function `nope` that takes the row, where the table has no such column.
+#[test]
+fn a_function_is_not_taken_for_a_column() {
+    let (database, doctor) = (fresh(), Doctor::new());
+    let set = MAPPING.replace("'pinged'] }", "'pinged'], set = { part = 'j.nope' } }");
+    assert_ne!(set, MAPPING);
+    fs::write(doctor.path("config.toml"), set).unwrap();
+    let table =
+        "CREATE TABLE home_made (id bigint PRIMARY KEY, part text, state text, worker text, started timestamptz,
+            pinged timestamptz, tries integer);
+        CREATE FUNCTION nope(home_made) RETURNS text LANGUAGE sql AS $$ SELECT 'trapped' $$;
+        INSERT INTO home_made VALUES (1, 'a', 'working', 'w1', now() - interval '2h', now() - interval '1h', 0)";
+    database.client().batch_execute(table).unwrap();
+    let words = ["reclaim", "--apply", "--db", &database.url(), "--preset", "home", "--config", "config.toml"];
+    let ran = doctor.run(&words).exits(78);
+    assert!(ran.stderr.contains("has no column `nope`"), "{ran:#?}");
+}
