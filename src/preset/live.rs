@@ -29,8 +29,7 @@ pub struct LiveTable {
     pub owner: String,
     /// The roles of which its owner is a member, itself among them.
     pub owner_roles: BTreeSet<String>,
-    /// True if its owner is a superuser, the owner of the database, or a role of which that one or the role that asks is a
-    /// member.
+    /// True if its owner is a superuser, owns the database, or is a role of which that owner or this role is a member.
     pub is_of_trusted_owner: bool,
     /// True if an unqualified name would find it.
     pub visible: bool,

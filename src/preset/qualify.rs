@@ -47,7 +47,7 @@ enum Kind {
 struct Frame {
     /// The word before it.
     opener: String,
-    /// The part of a statement that is read.
+    /// The clause that is read.
     clause: String,
     /// The operator since the last word that binds less, and how tightly it binds.
     operator: Option<(String, u8)>,
@@ -79,8 +79,7 @@ pub fn qualified(sql: &Template) -> Result<Template, String> {
         }
     }
     pieces.push(Piece::Text(compiler.text));
-    pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
-    Ok(Template(pieces))
+    Ok(Template(pieces.into_iter().filter(|piece| *piece != Piece::Text(String::new())).collect()))
 }
 
 fn tokens(sql: &Template) -> Result<Vec<Token>, String> {
