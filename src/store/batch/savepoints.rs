@@ -10,8 +10,8 @@ use crate::store::session::Session;
 use crate::store::sql::Statement;
 use crate::store::{StoreError, StoreErrorKind};
 
-/// If more rows than this fail for want of a lock and none has moved, a table is locked and not a row.
-const HELD: usize = 20;
+/// If more rows than this fail for want of a lock and none has moved, a table is locked and not a row. Less than the first batch has.
+const HELD: usize = 10;
 
 /// Acts on rows, and gives the results of those that were not moved.
 ///
