@@ -1,7 +1,7 @@
 //! The config file: where it is looked for, what beats it, and what it is told when it is wrong.
 
 use super::scene::{incident, orders};
-use crate::support::cli::{Doctor, Ran, fails};
+use crate::support::cli::{Doctor, Ran, fails, until};
 use crate::support::users::{others, say_what_is_missing};
 use insta::assert_snapshot;
 use rustix::process::Signal;
@@ -277,15 +277,20 @@ fn a_pipe_is_read_to_its_end_and_a_device_never() {
 #[test]
 fn a_signal_ends_the_wait_for_a_pipe() {
     let doctor = incident();
-    assert!(std::process::Command::new("mkfifo").arg(doctor.path("pipe")).status().unwrap().success());
+    let pipe = doctor.path("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    // A writer that writes nothing.
+    let _writer = fs::OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
     for arguments in
         [&["stale", "--config", "pipe"][..], &["stale", "--password-file", "pipe", "--db", "postgres:///x"]]
     {
         for (signal, number) in [(Signal::INT, 2), (Signal::TERM, 15)] {
             let running = doctor.start(arguments);
-            std::thread::sleep(std::time::Duration::from_millis(300));
+            until("it reads the pipe", || running.has_open(&pipe));
             running.signal(signal);
-            assert_eq!(running.wait().signal, Some(number), "{arguments:?}");
+            let ran = running.wait();
+            assert_eq!(ran.signal, Some(number), "{arguments:?}: {ran:#?}");
+            assert!(ran.stderr.contains("interrupted"), "{arguments:?}: {ran:#?}");
         }
     }
 }
