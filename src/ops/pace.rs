@@ -68,10 +68,12 @@ impl Pace {
         self.has_locked_long = locks_owners && took > self.budget;
         let (budget, took, count) = (self.budget.as_secs_f64(), took.as_secs_f64(), rows as f64);
         let mut fixed = 0.0;
-        if let Some((before, time)) =
-            self.last.replace((count, took)).filter(|(before, _)| took > budget && *before != count)
+        // What a statement trigger or a distant server adds to every batch is no reason for smaller ones. Two sizes that differ
+        // little show only noise.
+        if let Some((before, time)) = self.last.replace((count, took))
+            && took > budget
+            && (count >= 2.0 * before || before >= 2.0 * count)
         {
-            // What a statement trigger or a distant server adds to every batch is no reason for smaller ones.
             fixed = (took - count * (took - time) / (count - before)).clamp(0.0, took.min(time));
         }
         let room = if fixed < budget / 2.0 { budget - fixed } else { budget };
