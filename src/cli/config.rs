@@ -75,6 +75,8 @@ pub struct Target {
     pub jitter: Option<Duration>,
     /// A job that was lost so often already is failed.
     pub max_stalls: Option<u32>,
+    /// True for `if_refused = "fail"`: a job is failed whose requeue a unique key refuses.
+    pub fails_refused: bool,
     /// How long a command may take.
     pub timeout: Option<Duration>,
     /// A file with the password.
@@ -259,6 +261,7 @@ fn target(mut fields: Fields<'_>) -> Result<Target, SpecError> {
         delay: duration_by(&mut fields, "delay", parse_up_to_7d)?,
         jitter: duration_by(&mut fields, "jitter", parse_up_to_7d)?,
         max_stalls: stalls(&mut fields)?,
+        fails_refused: fields.take("if_refused").map(|field| field.word(&[("fail", ())])).transpose()?.is_some(),
         timeout: duration(&mut fields, "timeout")?,
         password_file: fields.text("password_file")?,
         network_files: fields.take("network_files").map(Field::boolean).transpose()?.unwrap_or(false),

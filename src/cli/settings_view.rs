@@ -45,6 +45,7 @@ impl Settings {
             self.one("delay", "", None, &target.delay.map(duration)),
             self.one("jitter", "", None, &target.jitter.map(duration)),
             self.one("max_stalls", "", None, &number(target.max_stalls.map(u64::from))),
+            self.one("if_refused", "", None, &target.fails_refused.then(|| "fail".to_owned())),
             self.one("warn_above", "", None, &number(target.warn_above)),
             self.one("min_interval", "", None, &target.min_interval.map(duration)),
             self.one("lock_wait", "", None, &target.lock_wait.map(duration)),

@@ -110,6 +110,9 @@ pub struct Batch<'a> {
     /// For each step, how long after the transaction's now its job may run again, where the action says when; a step without
     /// one goes back at once.
     pub waits: &'a [Duration],
+    /// For each step of a fail in the place of a requeue, the unique key that refused the requeue: the job is failed only while the
+    /// row that holds that key is seen. Empty otherwise.
+    pub instead: &'a [RowError],
 }
 
 /// How one step ended. Losing a race is a normal end, not an error.
@@ -169,12 +172,20 @@ pub struct RowError {
     pub message: String,
 }
 
+impl RowError {
+    /// True if another row holds a unique key that the row would get.
+    pub fn is_of_unique_key(&self) -> bool {
+        let codes = ["23505", "SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY"];
+        self.sqlstate.as_deref().is_some_and(|code| codes.contains(&code))
+    }
+}
+
 /// How one step ended, and why where it was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepResult {
     /// The end.
     pub outcome: Outcome,
-    /// The reason, for [`Outcome::Refused`] only.
+    /// The reason of [`Outcome::Refused`]; of a fail in the place of a requeue, what refused the requeue.
     pub error: Option<RowError>,
 }
 

@@ -9,8 +9,9 @@ use super::reclaim::ApplyOptions;
 use super::record::{Cause, recorded};
 use super::sweep_lock::apply_with_lock;
 use crate::history::Recording;
-use crate::model::{Action, Batch, Cell, EvidenceRow, Key, Outcome, RecordedStep, Step};
+use crate::model::{Action, Batch, Cell, EvidenceRow, Key, Outcome, RecordedStep, RowError, Step, StepResult};
 use crate::output::{Spool, StepJob};
+use crate::policy::Policy;
 use crate::preset::QueueSpec;
 use crate::store::{Limits, Store};
 use std::io;
@@ -34,6 +35,7 @@ pub(super) fn apply(
     }
     let mut applying = Applying {
         order,
+        policy: &plan.policy,
         limits,
         waits: Waits::new(order.later, plan.claims.steps.iter())?,
         first_until: Some(order.sweep_lock.map_or_else(Instant::now, |sweep_lock| sweep_lock.until)),
@@ -53,7 +55,7 @@ pub(super) fn apply(
                 (Ok(step), Ok(job)) => {
                     let kind = (step.action, Cause::of(&part.spec, &job));
                     if let Some(batch) = waiting.add(kind, (step, (first + n, job)), applying.runner.rows()) {
-                        applying.batch(&part.spec, kind, batch);
+                        applying.batch(&part.spec, kind, batch, &[]);
                     }
                 }
                 (Err(error), _) | (_, Err(error)) => {
@@ -62,7 +64,7 @@ pub(super) fn apply(
                 }
             }
         }
-        waiting.rest().for_each(|(kind, batch)| applying.batch(&part.spec, kind, batch));
+        waiting.rest().for_each(|(kind, batch)| applying.batch(&part.spec, kind, batch, &[]));
         first += part.steps.len();
     }
     Ok(applying.runner.finish(plan.len() as u64))
@@ -94,6 +96,7 @@ fn about(key: &Key) -> i64 {
 
 struct Applying<'a> {
     order: &'a ApplyOptions<'a>,
+    policy: &'a Policy,
     limits: &'a Limits,
     waits: Waits,
     /// Until when the first batch may wait for the sweep lock; `None` after it.
@@ -103,7 +106,15 @@ struct Applying<'a> {
 }
 
 impl Applying<'_> {
-    fn batch(&mut self, spec: &QueueSpec, (action, cause): (Action, Cause), batch: Vec<(Step, (usize, StepJob))>) {
+    /// Executes a batch, then fails what a unique key refused to requeue, if that was asked for: `instead` has the refusals of such a
+    /// second batch.
+    fn batch(
+        &mut self,
+        spec: &QueueSpec,
+        (action, cause): (Action, Cause),
+        batch: Vec<(Step, (usize, StepJob))>,
+        instead: &[RowError],
+    ) {
         // Jobs that were waiting get no delay or jitter.
         let waits = if spec.waits { Vec::new() } else { self.waits.next(action, batch.len()) };
         let records: Vec<RecordedStep> = batch.iter().map(|(step, (_, job))| recorded(step, job)).collect();
@@ -111,11 +122,17 @@ impl Applying<'_> {
         let reason = self.order.reason(cause);
         let (limits, first_until, under_way) = (self.limits, &mut self.first_until, &self.under_way);
         let locks_owners = steps.iter().any(|step| matches!(step.evidence_row, EvidenceRow::Row { .. }));
-        self.runner.batch(&records, jobs, locks_owners, &mut |writer, range, recorder| {
+        let fail = self.policy.instead_of_requeue(spec).filter(|_| action == Action::Requeue);
+        let is_failed = |result: &StepResult| {
+            let error = result.error.as_ref().filter(|_| result.outcome == Outcome::Refused);
+            fail.is_some() && error.is_some_and(RowError::is_of_unique_key)
+        };
+        let refused = self.runner.batch(&records, jobs, locks_owners, &is_failed, &mut |writer, range, recorder| {
             let steps = steps.get(range.clone()).unwrap_or_default();
+            let instead = instead.get(range.clone()).unwrap_or_default();
             let waits = waits.get(range).unwrap_or_default();
             let until = first_until.take().unwrap_or(limits.deadline);
-            let batch = Batch { action, steps, reason: &reason, waits };
+            let batch = Batch { action, steps, reason: &reason, waits, instead };
             let done = apply_with_lock(writer, spec, &batch, recorder, limits, until);
             if !done.is_to_be_split() {
                 let moved = done.results.iter().filter(|result| result.outcome == Outcome::Moved).count();
@@ -123,5 +140,17 @@ impl Applying<'_> {
             }
             done
         });
+        let Some(fail) = fail.filter(|_| !refused.is_empty()) else { return };
+        let (mut batch, mut instead) = (Vec::new(), Vec::new());
+        for (n, (place, mut job), result) in refused {
+            let Some((step, error)) = steps.get(n).zip(result.error) else { continue };
+            let attempts_after = job.job.attempts.and_then(|n| fail.attempts.after(n, job.job.max_attempts));
+            let step = Step { action: Action::Fail, state_after: fail.to.name.clone(), attempts_after, ..step.clone() };
+            job.job.action = Some(Action::Fail);
+            (job.state_after, job.attempts_after) = (step.state_after.clone(), attempts_after);
+            batch.push((step, (place, job)));
+            instead.push(error);
+        }
+        self.batch(spec, (Action::Fail, cause), batch, &instead);
     }
 }

@@ -100,23 +100,30 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
         self.pace.rows()
     }
 
-    /// Executes steps of one kind, in as many batches as the pace asks for; with each step goes its document, and the place of that in the list. `locks_owners` is true where the
-    /// rows of owners are locked meanwhile.
+    /// Executes steps of one kind, in as many batches as the pace asks for; with each step goes its document, and the place of that
+    /// in the list. `locks_owners` is true where the rows of owners are locked meanwhile. Steps that are `tried_again` are given back
+    /// with their place among the steps, and not counted.
     pub(super) fn batch(
         &mut self,
         steps: &[RecordedStep],
         jobs: Vec<(usize, J)>,
         locks_owners: bool,
+        tried_again: &dyn Fn(&StepResult) -> bool,
         act: &mut Act<'_>,
-    ) {
+    ) -> Vec<(usize, (usize, J), StepResult)> {
         self.locks_owners = locks_owners;
         // What waited for other steps of its kind may be more than a batch has by now.
         let mut results = Vec::with_capacity(steps.len());
         while results.len() < steps.len() {
             let end = steps.len().min(results.len() + self.rows());
-            results.extend(self.results(steps, results.len()..end, act));
+            results.extend(self.results(steps, results.len()..end, tried_again, act));
         }
-        for ((step, (place, mut job)), result) in steps.iter().zip(jobs).zip(results) {
+        let mut again = Vec::new();
+        for ((n, (step, (place, mut job))), result) in steps.iter().zip(jobs).enumerate().zip(results) {
+            if tried_again(&result) {
+                again.push((n, (place, job), result));
+                continue;
+            }
             *self.ended.outcomes.entry(result.outcome).or_default() += 1;
             if result.outcome == Outcome::Moved {
                 *self.ended.moved.entry(step.action).or_default() += 1;
@@ -126,6 +133,7 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
                 self.fail(&error);
             }
         }
+        again
     }
 
     /// Stops the run. Its document is still printed: what is committed must be reported.
@@ -136,7 +144,13 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
     }
 
     /// Executes some steps of a batch; if some row's data makes the commit fail, executes each half separately.
-    fn results(&mut self, steps: &[RecordedStep], range: Range<usize>, act: &mut Act<'_>) -> Vec<StepResult> {
+    fn results(
+        &mut self,
+        steps: &[RecordedStep],
+        range: Range<usize>,
+        tried_again: &dyn Fn(&StepResult) -> bool,
+        act: &mut Act<'_>,
+    ) -> Vec<StepResult> {
         if self.ended.stop.is_none() && self.batches > 0 {
             std::thread::sleep(self.pace.pause());
         }
@@ -153,12 +167,12 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
             self.recording.batch(numbered.map(|(step, recorded)| RecordedStep { step, ..recorded }).collect());
         let done = act(&mut *self.writer, range.clone(), &mut recorder);
         drop(in_hand);
-        recorder.ended(&done.results);
+        recorder.ended(&done.results, tried_again);
         self.pace.learn(range.len(), done.took, self.locks_owners);
         if done.is_to_be_split() {
             let half = range.start + range.len() / 2;
-            let mut results = self.results(steps, range.start..half, act);
-            results.extend(self.results(steps, half..range.end, act));
+            let mut results = self.results(steps, range.start..half, tried_again, act);
+            results.extend(self.results(steps, half..range.end, tried_again, act));
             return results;
         }
         self.ended.stop = done.stop;

@@ -83,7 +83,7 @@ impl ScriptWriter<'_> {
             return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted").into());
         }
         let reason = self.order.reason(cause);
-        let batch = Batch { action, steps, reason: &reason, waits: &[] };
+        let batch = Batch { action, steps, reason: &reason, waits: &[], instead: &[] };
         // The heading is the first part, so that the first batch is number 1.
         let place = Place { number: self.emitted.parts.len() as u64, of: self.emitted.batches };
         let text = script::batch(spec, &batch, place)?;

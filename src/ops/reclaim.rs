@@ -143,7 +143,9 @@ fn by_action(planned: &BTreeMap<Action, u64>, moved: Option<&BTreeMap<Action, u6
         planned: *planned,
         moved: moved.map(|moved| moved.get(action).copied().unwrap_or(0)),
     };
-    let mut counts: Vec<ActionCount> = planned.iter().map(count).collect();
+    // A fail in the place of a requeue is in no plan.
+    let more = moved.into_iter().flat_map(BTreeMap::keys).filter(|action| !planned.contains_key(action));
+    let mut counts: Vec<ActionCount> = planned.iter().chain(more.map(|action| (action, &0))).map(count).collect();
     counts.sort_by_key(|count| std::cmp::Reverse((count.moved, count.planned)));
     counts
 }

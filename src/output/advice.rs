@@ -133,6 +133,19 @@ pub fn braked_script(why: &[String]) -> String {
     format!("--apply would be refused by the brake: {}", why.join("; "))
 }
 
+/// What is left to do for jobs whose requeue a unique key refuses.
+pub const UNIQUE_KEY: &str =
+    "fail them with --to fail --id ID or --if-refused fail, or let the jobs that hold the keys run first";
+
+/// The warning of a plan that a unique key will refuse the requeue of these jobs, or that they will be failed for it.
+pub fn refused_beforehand(constraint: &str, ids: &[String], is_failed: bool) -> String {
+    let more = ids.len().saturating_sub(NAMES) as u64;
+    let more = if more > 0 { format!(" and {} more", grouped(more)) } else { String::new() };
+    let shown = ids.iter().take(NAMES).cloned().collect::<Vec<_>>().join(", ");
+    let what = if is_failed { "these are failed instead".to_owned() } else { UNIQUE_KEY.to_owned() };
+    format!("{constraint} will refuse to requeue {shown}{more}: {what}")
+}
+
 /// The end of a list of warnings about run times, of which `more` are left out.
 pub fn more_run_times(more: usize) -> String {
     format!("the same holds for {more} more; `jobdoctor stats --runtimes` shows run times")

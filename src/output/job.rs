@@ -74,7 +74,7 @@ pub struct StepJob {
     pub attempts_after: Option<i64>,
     /// How it ended; null if the plan was only printed.
     pub outcome: Option<Outcome>,
-    /// Why the database refused it.
+    /// Why the database refused it; in a plan, why it will; of a fail in the place of a requeue, what refused the requeue.
     pub error: Option<RowError>,
 }
 

@@ -146,7 +146,7 @@ impl fmt::Display for Unsupported {
             Request::Threshold => {
                 write!(f, "preset {preset} has no threshold of its own: how long must a claim be silent?")
             }
-            Request::Action { to, .. } => write!(f, "--to {to}: preset {preset} has no such action"),
+            Request::Action { to, .. } => write!(f, "preset {preset} has no {to}"),
             Request::Delay { is_jitter, why } => {
                 let flag = if *is_jitter { "--jitter" } else { "--delay" };
                 write!(f, "{flag}: a job of preset {preset} cannot be requeued for later: {why}")

@@ -6,6 +6,7 @@ use super::thresholds::{Thresholds, TooLong};
 use super::unchanged::EarlierSnapshot;
 use super::verdict::Rule;
 use crate::model::Action;
+use crate::preset::{ActionSpec, QueueSpec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +28,8 @@ pub struct Policy {
     pub to: Option<Action>,
     /// The stall budget: a job that was lost that often before is failed instead of requeued; `None` is no limit.
     pub max_stalls: Option<u32>,
+    /// Whether a job is failed whose requeue a unique key refuses.
+    pub fails_refused: bool,
     /// A restart sweep: owners in the scope are dead, whatever their age.
     pub restart: Option<Restart>,
     /// The live-owner list, from outside the database.
@@ -42,6 +45,13 @@ impl Policy {
             Some(Restart { scope: RestartScope::NotListed(living), .. }) => Some(living),
             _ => self.living.as_ref(),
         }
+    }
+
+    /// The fail of a job whose requeue a unique key refuses, if the operator or the requeue itself asks for it.
+    pub fn instead_of_requeue<'s>(&self, spec: &'s QueueSpec) -> Option<&'s ActionSpec> {
+        let asks = |requeue: &ActionSpec| self.fails_refused || requeue.fails_refused;
+        let is_asked = !spec.waits && spec.actions.get(&Action::Requeue).is_some_and(asks);
+        spec.actions.get(&Action::Fail).filter(|fail| is_asked && fail.refused.is_none())
     }
 
     /// True if evidence from outside a claim's row can make it stuck or unknown: then no pre-filter by columns may leave one

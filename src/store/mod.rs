@@ -19,6 +19,7 @@ pub mod script;
 mod session;
 mod sql;
 mod sqlite;
+mod twins;
 
 pub use address::{Address, open};
 pub use batch::{Recorder, SweepLock, Unrecorded, fingerprint, too_soon};

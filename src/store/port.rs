@@ -3,10 +3,10 @@
 use super::query::{Detail, FinishedRun, Found, RowCount, ServerVersion, Standby, Wanted, WantedRuns};
 use super::{Limits, Recorder, Refusal, StoreError, SweepLock};
 use crate::model::{
-    Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, Remedy, RestoreBatch, RowImage,
-    Timestamp,
+    Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, Remedy, RestoreBatch, RowError,
+    RowImage, Timestamp,
 };
-use crate::preset::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
+use crate::preset::{ActionSpec, Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
 use std::time::Duration;
 
 /// A database. Reading and writing are different types, on connections of their own.
@@ -162,6 +162,15 @@ pub trait Reader: LedgerReader {
         columns: &[&Column],
         keys: &[Key],
     ) -> Result<Vec<Option<RowImage>>, StoreError>;
+
+    /// The jobs of these keys, by their places, whose rows an action cannot write because another row that is there holds a
+    /// unique key already, each with the refusal. Nothing where that cannot be told within a moment.
+    fn twins(
+        &mut self,
+        spec: &QueueSpec,
+        action: &ActionSpec,
+        keys: &[Key],
+    ) -> Result<Vec<(usize, RowError)>, StoreError>;
 
     /// What the database refuses of the queue's actions and wake-ups. It explains every statement that a writer would
     /// send and tries on claims as they are what would be written; nothing is written. `reason` stands for the reason

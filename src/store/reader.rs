@@ -5,10 +5,11 @@ use super::query::{Detail, FinishedRun, Found, RowCount, ServerVersion, Standby,
 use super::rehearsal::rehearse;
 use super::session::{ReadSession, query_count};
 use super::sql::{self, Statement};
+use super::twins::twins;
 use super::{Interrupt, LedgerReader, Reader, Refusal, StoreError, StoreErrorKind};
-use crate::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Timestamp};
+use crate::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowError, RowImage, Timestamp};
 use crate::preset::encoding::Said;
-use crate::preset::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
+use crate::preset::{ActionSpec, Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ pub(super) const LOOKUP: usize = 1000;
 /// The most unfamiliar states that the database is asked about.
 const ODD_STATES: usize = 20;
 
-/// How long it may take to learn what the rows show of their zone.
+/// How long it may take to learn what the rows show of their zone, or what stands in the way of a plan.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A snapshot in a session.
@@ -145,6 +146,20 @@ impl<S: ReadSession> Reader for SqlReader<S> {
 
     fn find_keys(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
         self.rows_of(spec, keys)
+    }
+
+    fn twins(
+        &mut self,
+        spec: &QueueSpec,
+        action: &ActionSpec,
+        keys: &[Key],
+    ) -> Result<Vec<(usize, RowError)>, StoreError> {
+        let now = self.now;
+        self.session.begin_short(PATIENCE)?;
+        let keys: Vec<&Key> = keys.iter().collect();
+        let found = twins(&mut self.session, spec, action, &keys, (now, ""));
+        self.session.end_short()?;
+        Ok(found.unwrap_or_default())
     }
 
     fn rehearse(&mut self, spec: &QueueSpec, reason: &str) -> Result<Vec<Refusal>, StoreError> {

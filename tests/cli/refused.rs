@@ -1,6 +1,7 @@
 //! 3: the database refused a row. The others move all the same.
 
 use super::scene::{STATE, incident, orphans};
+use crate::support::cli::Doctor;
 use crate::support::shop::Shop;
 use insta::assert_snapshot;
 
@@ -108,4 +109,39 @@ fn at_the_commit() {
         assert_eq!(shop.states(), ["1 QUEUED 1", "2 RUNNING 0", "3 RUNNING 0"], "{undone:#}");
         assert_eq!(undone["summary"]["outcomes"]["refused"], 1, "{undone:#}");
     }
+}
+
+/// Two orphans of one key and a third that waits for no one: the second cannot follow the first back. It is failed, both are recorded
+/// as what they became, and both can be reverted.
+#[test]
+fn a_refused_requeue_that_became_a_fail_is_recorded_as_one() {
+    let doctor = Doctor::new();
+    doctor.run(&["init", "--db", "q.db"]).exits(0);
+    doctor.sql(
+        "q.db",
+        "INSERT INTO jobs (id, queue, kind, status, owner_id, heartbeat_at, attempts) \
+           SELECT column1, 'mail', column2, 'RUNNING', 'web1', 1700000000, 0 FROM (VALUES (1, 'a'), (2, 'a'), (3, 'b'));
+         CREATE UNIQUE INDEX one ON jobs (kind) WHERE status = 'QUEUED'",
+    );
+    let states = || doctor.rows("q.db", "SELECT id, status, attempts FROM jobs ORDER BY id");
+    let refused = doctor.run(&["sweep", "--apply", "--db", "q.db", "-o", "table"]).exits(3);
+    let left = "refused by jobs.kind: 2; fail them with --to fail --id ID or --if-refused fail";
+    assert!(refused.stderr.contains(left), "{}", refused.whole());
+    let sweep = ["sweep", "--if-refused", "fail", "--db", "q.db", "--json"];
+    let plan = doctor.run(&sweep).exits(0).json();
+    assert!(
+        plan["warnings"].to_string().contains("jobs.kind will refuse to requeue 2 (job 1 has its unique key"),
+        "{plan}"
+    );
+    let done = doctor.run(&[&sweep[..], &["--apply"]].concat()).exits(0).json();
+    let step = &done["steps"][0];
+    let ended = (&step["action"], &step["outcome"], &step["state_after"], &step["error"]["constraint"]);
+    assert_eq!(ended, (&"fail".into(), &"moved".into(), &"FAILED".into(), &"jobs.kind".into()));
+    assert_eq!(states(), ["1 QUEUED 1", "2 FAILED 1", "3 QUEUED 1"]);
+    let run = done["run_id"].as_str().unwrap();
+    let history = doctor.run(&["history", run, "--json"]).exits(0).json();
+    let recorded = (&history["steps"][0]["action"], &history["steps"][0]["state_after"]);
+    assert_eq!(recorded, (&"fail".into(), &"FAILED".into()), "{history}");
+    doctor.run(&["undo", run, "--apply"]).exits(0);
+    assert_eq!(states(), ["1 QUEUED 1", "2 RUNNING 0", "3 QUEUED 1"]);
 }

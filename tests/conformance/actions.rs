@@ -222,7 +222,8 @@ fn the_reason_and_the_keys_are_values() {
         let steps = steps(&*store, &spec, &Policy::default());
         let reason = "it's \"quoted\" $1 ?1 :now {jobs} \\ ; DROP TABLE jobs -- \u{1f4a3}";
         let mut writer = store.writer(&crate::support::doctor::limits()).unwrap();
-        let batch = jobdoctor::model::Batch { action: Action::Requeue, steps: &steps, reason, waits: &[] };
+        let batch =
+            jobdoctor::model::Batch { action: Action::Requeue, steps: &steps, reason, waits: &[], instead: &[] };
         assert_eq!(
             outcomes(&writer.apply(&spec, &batch, &mut jobdoctor::store::Unrecorded)),
             [Outcome::Moved],

@@ -232,7 +232,7 @@ fn a_key_that_names_two_rows_by_now_is_not_given_back() {
         let store = lab.store();
         let mut writer = store.writer(&limits()).unwrap();
         let mut tape = Tape::default();
-        let batch = Batch { action: Action::Requeue, steps: &steps, reason: "a test", waits: &[] };
+        let batch = Batch { action: Action::Requeue, steps: &steps, reason: "a test", waits: &[], instead: &[] };
         assert_eq!(outcomes(&writer.apply(&spec, &batch, &mut tape)), [MOVED; 3]);
         // The second row becomes what the first one is, but for what the record says of it.
         lab.run("UPDATE q SET id = 1 WHERE id = 2");

@@ -67,7 +67,7 @@ fn judged(lab: &dyn Lab) -> (Box<dyn Store>, QueueSpec, Vec<Step>) {
 }
 
 fn apply(store: &dyn Store, spec: &QueueSpec, steps: &[Step], tape: &mut Tape) -> BatchReport<StoreError> {
-    let batch = Batch { action: steps[0].action, steps, reason: "a test", waits: &[] };
+    let batch = Batch { action: steps[0].action, steps, reason: "a test", waits: &[], instead: &[] };
     store.writer(&limits()).unwrap().apply(spec, &batch, tape)
 }
 
@@ -342,7 +342,7 @@ fn told_before_anybody_else_can_see_it() {
         let (store, spec, steps) = jobs(lab);
         let before = lab.image("jobs");
         let mut watch = Watch { lab, seen: None };
-        let batch = Batch { action: Action::Requeue, steps: &steps, reason: "a test", waits: &[] };
+        let batch = Batch { action: Action::Requeue, steps: &steps, reason: "a test", waits: &[], instead: &[] };
         let report = store.writer(&limits()).unwrap().apply(&spec, &batch, &mut watch);
         assert_eq!(ends(&report), [Outcome::Moved; 3], "{}", lab.name());
         assert_eq!(watch.seen.as_deref(), Some(before.as_str()), "{}", lab.name());

@@ -108,7 +108,7 @@ impl Stage<'_> {
         let meanwhile = meanwhile.map(|(worker, work)| (worker, self.tokens.fill(queue.work(work), worker, work)));
         let is_quiet = !self.world.sessions.is_open() && meanwhile.is_none() && answer == Answer::Heard;
         let mark = self.world.sessions.mark();
-        let batch = Batch { action: first.action, steps: &steps, reason: REASON, waits: &[] };
+        let batch = Batch { action: first.action, steps: &steps, reason: REASON, waits: &[], instead: &[] };
         let mut report = self.sends(doctor, &batch, answer, meanwhile);
         assert_eq!(report.results.len(), steps.len(), "one result for each step, always");
         (self.practice.report)(&mut report);

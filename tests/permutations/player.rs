@@ -200,7 +200,7 @@ fn work(store: &dyn Store, spec: &QueueSpec, blind: bool, asked: &Receiver<Asked
 fn act(store: &dyn Store, spec: &QueueSpec, judged: &[jobdoctor::model::Step], stop: &mut Stop<'_>) -> Event {
     let Some(first) = judged.first() else { return Event::Ended(Vec::new()) };
     let mut writer = store.writer(&limits_waiting(Duration::ZERO)).expect("a writer");
-    let batch = Batch { action: first.action, steps: judged, reason: REASON, waits: &[] };
+    let batch = Batch { action: first.action, steps: judged, reason: REASON, waits: &[], instead: &[] };
     let report = writer.apply(spec, &batch, stop);
     Event::Ended(report.results.iter().map(|result| result.outcome).collect())
 }

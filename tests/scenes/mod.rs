@@ -14,6 +14,8 @@ mod mutants;
 mod outcome;
 pub(crate) mod play;
 mod preconditions;
+mod play;
+mod refused;
 mod scene;
 mod times;
 

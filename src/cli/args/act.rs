@@ -50,6 +50,9 @@ pub struct ActArgs {
     /// Fail a job that was lost N times before, instead of requeuing it: 0 fails it at once, 1 at the second loss
     #[arg(long, value_name = "N", help_heading = "How gently")]
     pub max_stalls: Option<u32>,
+    /// Fail a job whose requeue a unique key refuses, because a job that is there already holds the key
+    #[arg(long, value_name = "ACTION", value_parser = ["fail"], conflicts_with_all = ["to", "emit_sql"])]
+    pub if_refused: Option<String>,
     /// Print a script for psql or sqlite3 that does what --apply would do, one transaction a batch
     #[arg(long, group = "writing", conflicts_with_all = ["apply", "verify", "output", "json", "delay", "jitter"])]
     pub emit_sql: bool,

@@ -93,6 +93,7 @@ const KEYS: [(&str, &str); 36] = [
     ("brake", "false disables the brake for this target"),
     ("delay", "time after which requeued jobs may run, unless --delay is given"),
     ("jitter", "time over which requeued jobs are spread, unless --jitter is given"),
+    ("if_refused", "fail: fail a job whose requeue a unique key refuses"),
     ("max_stalls", "losses after which a job is failed, unless --max-stalls is given"),
     ("journal", "on, off or required; required refuses a run without a journal"),
     ("min_interval", "least time between two sweeps, unless --min-interval is given"),

@@ -1,5 +1,6 @@
 //! Plans: the steps that are due and the jobs that are skipped, as a value.
 
+mod forecast;
 mod gauge;
 mod saved;
 mod scope;
@@ -23,6 +24,7 @@ use crate::output::{Filter, Job, SavedPlan, SkippedJob, Spool, StepJob, Target};
 use crate::policy::{Diagnoses, Digest, Draft, Gauge, Judgement, Policy, draft, judge};
 use crate::preset::QueueSpec;
 use crate::store::Detail;
+use forecast::forecast;
 use gauge::{Measured, measured};
 pub(in crate::ops) use scope::is_writable;
 pub use scope::{UnmatchedNames, unmatched_names};
@@ -223,6 +225,7 @@ fn finish(
     jobs.sort();
     skipped.sort();
     let beyond_limit = selection.limit.map_or(0, |limit| steps.truncate(limit).min(jobs.truncate(limit)));
+    let forecast = forecast(snapshot, policy, &steps, &mut jobs)?;
     let measured = measured(snapshot, policy, gauge, steps.len(), &thresholds_used)?;
     if beyond_limit > 0 {
         tally = Tally::default();
@@ -239,6 +242,7 @@ fn finish(
     };
     warnings.extend(run_time_warnings(snapshot, policy, &thresholds_used));
     warnings.extend(lost_before);
+    warnings.extend(forecast);
     let final_actions = final_actions(&snapshot.spec, by_action.keys());
     warnings.extend(final_actions.iter().cloned());
     warnings.extend(cascades(snapshot, by_action.keys())?);

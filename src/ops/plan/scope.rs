@@ -1,5 +1,6 @@
 //! Refuses actions and restart scopes that do not fit the queue, and finds names of a scope that match no owner.
 
+use crate::model::Action;
 use crate::ops::OpsError;
 use crate::ops::selection::hosts_are_named;
 use crate::ops::session::Snapshot;
@@ -11,13 +12,15 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Refuses an action that the preset does not have, and tables on which no statement does just what it says.
 pub(super) fn action_is_offered(spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
     is_writable(spec)?;
-    match policy.to {
-        Some(to) if !spec.actions.contains_key(&to) => {
-            let offered = spec.actions.keys().map(|action| action.name()).collect();
-            Err(OpsError::unsupported(spec, Request::Action { to, offered }))
-        }
-        _ => Ok(()),
-    }
+    let is_offered = |action| spec.actions.get(&action).is_some_and(|action| action.refused.is_none());
+    let asked = match policy.to {
+        Some(to) => Some(to).filter(|to| !spec.actions.contains_key(to)),
+        // `--if-refused` and `if_refused` promise a fail.
+        None => Some(Action::Fail).filter(|fail| policy.fails_refused && !is_offered(*fail)),
+    };
+    let Some(to) = asked else { return Ok(()) };
+    let offered = spec.actions.keys().copied().filter(|action| is_offered(*action)).map(Action::name).collect();
+    Err(OpsError::unsupported(spec, Request::Action { to, offered }))
 }
 
 /// Refuses tables on which no statement does just what it says.

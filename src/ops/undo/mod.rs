@@ -114,7 +114,7 @@ fn revert(
     let rows: Vec<Restore> = batch.iter().filter_map(|(step, _)| Restore::of(step)).collect();
     let (steps, jobs): (Vec<RecordedStep>, Vec<_>) =
         batch.into_iter().map(|(step, job)| (step.reverted(), job)).unzip();
-    runner.batch(&steps, jobs, false, &mut |writer, range, recorder| {
+    runner.batch(&steps, jobs, false, &|_| false, &mut |writer, range, recorder| {
         let rows = rows.get(range).unwrap_or_default();
         writer.restore(&plan.spec, &RestoreBatch { action, rows }, recorder)
     });

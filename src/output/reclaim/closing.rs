@@ -2,9 +2,9 @@
 
 use super::churn::{WarnAbove, churn};
 use super::{ActionCount, Outcomes, Reclaim};
-use crate::model::{Action, age};
+use crate::model::{Action, Outcome, age};
 use crate::output::format::{count, grouped};
-use crate::output::{Message, no_such_job};
+use crate::output::{Message, advice, no_such_job};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -243,24 +243,34 @@ pub(in crate::output) fn not_moved(outcomes: &Outcomes, when: &str) -> Vec<(Stri
     others.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| (what, n)).collect()
 }
 
-/// Which jobs were refused, by the constraint or by the database's words: the table may be too long to find them in.
+/// Which jobs were refused, by the constraint or by the database's words, with what is left to do; and which were failed for it. The
+/// table may be too long to find them in.
 pub(super) fn refusals(document: &Reclaim) -> Vec<String> {
-    let mut by_cause: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut by_cause: BTreeMap<(String, &str), Vec<String>> = BTreeMap::new();
     // A long list is in a file.
-    if document.summary.outcomes.as_ref().is_none_or(|outcomes| outcomes.refused == 0) {
+    let outcomes = document.summary.outcomes.as_ref();
+    if outcomes
+        .is_none_or(|outcomes| outcomes.refused == 0 && moved_by_action(document).all(|(of, _)| of != Action::Fail))
+    {
         return Vec::new();
     }
     for step in document.steps.iter().flatten() {
-        let Some(error) = step.error else { continue };
-        let cause =
-            error.constraint.map_or(format!("refused ({})", error.message), |name| format!("refused by {name}"));
-        by_cause.entry(cause).or_default().push(step.job.id);
+        let Some((error, outcome)) = step.error.zip(step.outcome) else { continue };
+        let (what, left) = match outcome {
+            Outcome::Refused if error.is_of_unique_key() => ("refused", advice::UNIQUE_KEY),
+            Outcome::Refused => ("refused", ""),
+            Outcome::Moved => ("failed, because the requeue was refused", ""),
+            _ => continue,
+        };
+        let cause = error.constraint.map_or(format!("{what} ({})", error.message), |name| format!("{what} by {name}"));
+        by_cause.entry((cause, left)).or_default().push(step.job.id);
     }
-    let line = |(cause, ids): (String, Vec<String>)| {
+    let line = |((cause, left), ids): ((String, &str), Vec<String>)| {
         let more = ids.len().saturating_sub(SHOWN);
         let shown = ids.into_iter().take(SHOWN).collect::<Vec<_>>().join(", ");
         let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
-        format!("{cause}: {shown}{more}")
+        let left = if left.is_empty() { String::new() } else { format!("; {left}") };
+        format!("{cause}: {shown}{more}{left}")
     };
     by_cause.into_iter().map(line).collect()
 }

@@ -14,6 +14,8 @@ pub(crate) struct ActionDoc {
     pub(crate) attempts: Option<AttemptsChange>,
     pub(crate) steps: Vec<StepDoc>,
     pub(crate) delayed: Option<DelayedDoc>,
+    /// Whether a job is failed whose requeue a unique key refuses: `if_refused = "fail"`.
+    pub(crate) fails_refused: bool,
     pub(crate) why: Option<String>,
     pub(crate) at: WrittenAt,
 }
@@ -79,7 +81,11 @@ impl ActionDoc {
         }
         let mut actions = Vec::new();
         for action in WRITTEN {
-            actions.extend(fields.get(action.name())?.map(|doc| (action, doc)));
+            let doc: Option<ActionDoc> = fields.get(action.name())?;
+            if doc.as_ref().is_some_and(|doc| doc.fails_refused && action != Action::Requeue) {
+                return Err(fields.error("`if_refused` is about a requeue"));
+            }
+            actions.extend(doc.map(|doc| (action, doc)));
         }
         fields.finish()?;
         Ok(actions)
@@ -108,12 +114,13 @@ impl Read for ActionDoc {
             None => vec![update(&mut fields)?],
         };
         let delayed = fields.get("delayed")?;
+        let fails_refused = fields.take("if_refused").map(|field| field.word(&[("fail", ())])).transpose()?.is_some();
         if refused.is_none() && to.is_none() {
             return Err(fields.error("`to` is missing: which state does the job come to?"));
         }
         let why = fields.why()?;
         fields.finish()?;
-        Ok(ActionDoc { to, refused, attempts, steps, delayed, why, at })
+        Ok(ActionDoc { to, refused, attempts, steps, delayed, fails_refused, why, at })
     }
 }
 

@@ -24,6 +24,8 @@ pub struct ActionSpec {
     pub locks_for_update: bool,
     /// What is done instead where the job is to run later, if that is not the same.
     pub delayed: Option<Box<ActionSpec>>,
+    /// True for a requeue whose jobs are failed where a unique key refuses it.
+    pub fails_refused: bool,
     /// Where it stands in the preset or mapping.
     pub at: WrittenAt,
 }

@@ -133,8 +133,8 @@ impl Binder<'_> {
                 *sql = qualified(sql).map_err(|why| at.error(why))?;
             }
         }
-        let (refused, at) = (doc.refused.clone(), doc.at.clone());
-        Ok(ActionSpec { to, attempts: change, steps, refused, locks_for_update, delayed: None, at })
+        let (refused, fails_refused, at) = (doc.refused.clone(), doc.fails_refused, doc.at.clone());
+        Ok(ActionSpec { to, attempts: change, steps, refused, locks_for_update, delayed: None, fails_refused, at })
     }
 
     /// The state and the attempts, which authors do not write out.

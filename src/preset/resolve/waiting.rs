@@ -52,6 +52,7 @@ impl Waits {
                 refused: None,
                 locks_for_update: false,
                 delayed: None,
+                fails_refused: false,
                 at: WrittenAt::default(),
             };
             spec.actions.insert(Action::Wake, stays);

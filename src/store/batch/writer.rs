@@ -4,7 +4,7 @@ use super::execute::{ActionContext, act_on, wait};
 use super::failure::{BatchMode, Failure};
 use super::record::{Recorder, changes, images, record};
 use super::restore::restore;
-use super::savepoints::with_savepoints;
+use super::savepoints::{behind_savepoint, with_savepoints};
 use super::sweep_lock::{SweepLock, acquire};
 use super::transaction::{Ending, Work, in_transaction, settle, stopped};
 use super::verify::{evidence_rows, guarded, open, read_again, refuse_shared_keys, set, verify};
@@ -12,6 +12,7 @@ use crate::model::{Action, Batch, BatchReport, Key, Outcome, RestoreBatch, StepR
 use crate::preset::{ActionSpec, QueueSpec};
 use crate::store::session::{Commit, Session, WriteSession};
 use crate::store::sql::{self, Statement};
+use crate::store::twins::twins;
 use crate::store::{StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
 
@@ -93,6 +94,7 @@ fn work<S: WriteSession>(
     let all: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
     refuse_shared_keys(session, spec, &all, &mut results)?;
     guarded(session, spec, &all, &mut results)?;
+    only_with_twins(session, spec, batch, now, &mut results)?;
     let context = ActionContext { now, reason: batch.reason, again: false };
     match mode {
         BatchMode::Together => {
@@ -118,8 +120,32 @@ fn work<S: WriteSession>(
     };
     let changes = changes(recorded.as_deref().unwrap_or_default(), &before, &after, &moved);
     record(session, spec, recorder, now, &changes)?;
-    let results = results.into_iter().map(|result| result.unwrap_or_else(|| StepResult::of(Outcome::Moved)));
+    let moved = |n| StepResult { outcome: Outcome::Moved, error: batch.instead.get(n).cloned() };
+    let results = results.into_iter().enumerate().map(|(n, result)| result.unwrap_or_else(|| moved(n)));
     Ok((results.collect(), Vec::new()))
+}
+
+/// Leaves of a fail in the place of a requeue only the jobs whose unique key another row is seen to hold. The rest is refused as the
+/// requeue was, and so is what a condition of the preset keeps from failing.
+fn only_with_twins<S: WriteSession>(
+    session: &mut S,
+    spec: &QueueSpec,
+    batch: &Batch<'_>,
+    now: Timestamp,
+    results: &mut [Option<StepResult>],
+) -> Result<(), StoreError> {
+    let Some(requeue) = spec.actions.get(&Action::Requeue).filter(|_| !batch.instead.is_empty()) else { return Ok(()) };
+    let keys: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
+    let found = behind_savepoint(session, |session| twins(session, spec, requeue, &keys, (now, batch.reason)))?;
+    let found = found.unwrap_or_default();
+    for (n, refusal) in batch.instead.iter().enumerate() {
+        let is_seen = found.iter().any(|(of, twin)| *of == n && twin.constraint == refusal.constraint);
+        let is_skipped = matches!(results.get(n), Some(Some(result)) if result.outcome == Outcome::Changed);
+        if is_skipped || !is_seen && results.get(n).is_some_and(Option::is_none) {
+            set(results, n, StepResult::refused(refusal.clone()));
+        }
+    }
+    Ok(())
 }
 
 /// Step four, after the commit: wakes the workers of each queue that got jobs back to run now. A failure is only a

@@ -13,6 +13,7 @@ mod projection;
 mod record;
 mod rehearsal;
 pub mod statements;
+mod twins;
 mod verify;
 
 pub use builder::{Param, Sql, Statement};
@@ -32,4 +33,5 @@ pub(super) use listing::{all, begun_before, canonical, find, newest, suspects};
 pub(super) use record::{images, restores};
 pub use rehearsal::CLAIMS_TRIED;
 pub(super) use rehearsal::{cast_value, refused_claims, stored_claims};
+pub(super) use twins::{twins, unique_key, unique_keys};
 pub(super) use verify::{evidence_reread, evidence_rows, evidence_writers, guard, reread, shared_keys, verify};

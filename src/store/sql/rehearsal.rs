@@ -11,7 +11,7 @@ use crate::preset::{Assignment, Column, QueueSpec};
 pub const CLAIMS_TRIED: u64 = 100;
 
 /// The clock and the reason of an imagined action.
-type ClockAndReason<'a> = (Timestamp, &'a str);
+pub(super) type ClockAndReason<'a> = (Timestamp, &'a str);
 
 /// Casts the value of an assignment to that type: by itself, or for claims in flight if it is made of their columns.
 pub fn cast_value(
@@ -70,7 +70,7 @@ fn of_claim(spec: &QueueSpec, name: &str) -> String {
     column_sql(&Column { alias: spec.claim.lock.clone(), name: name.to_owned(), type_name: String::new() })
 }
 
-fn cast(
+pub(super) fn cast(
     sql: &mut Sql<'_>,
     spec: &QueueSpec,
     assignment: &Assignment,

@@ -129,7 +129,7 @@ pub(super) fn reads_only(context: AuthContext<'_>) -> Authorization {
         AuthAction::Pragma { pragma_name: "foreign_keys", pragma_value: None } => Authorization::Allow,
         AuthAction::Pragma { pragma_name: "cache_size", .. } => Authorization::Allow,
         AuthAction::Pragma { pragma_name, .. }
-            if ["table_xinfo", "index_list", "index_info", "foreign_key_list"]
+            if ["table_xinfo", "index_list", "index_info", "index_xinfo", "foreign_key_list"]
                 .contains(&pragma_name.to_ascii_lowercase().as_str()) =>
         {
             Authorization::Allow

@@ -277,7 +277,7 @@ impl Play<'_> {
     fn apply(&mut self, steps: &[Step]) -> usize {
         let mut moved = 0;
         for steps in steps.chunk_by(|a, b| a.action == b.action).flat_map(|steps| steps.chunks(self.story.batch)) {
-            let batch = Batch { action: steps[0].action, steps, reason: REASON, waits: &[] };
+            let batch = Batch { action: steps[0].action, steps, reason: REASON, waits: &[], instead: &[] };
             let report = self.ground.writer.apply(&self.spec, &batch, &mut Unrecorded);
             self.unless(report.stop.is_none(), UNTRUE, || format!("stopped by {:?}", report.stop));
             moved += report.results.iter().filter(|result| result.outcome == Outcome::Moved).count();

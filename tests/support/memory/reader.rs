@@ -1,8 +1,8 @@
 use super::database::{Database, Row, now};
 use super::record::{image, key_of};
 use super::row::{Joined, joined};
-use jobdoctor::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowImage, Timestamp};
-use jobdoctor::preset::{Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
+use jobdoctor::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowError, RowImage, Timestamp};
+use jobdoctor::preset::{ActionSpec, Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
 use jobdoctor::store::{
     Detail, FinishedRun, Found, LedgerReader, Reader, Refusal, RowCount, ServerVersion, Standby, StoreError, Wanted,
     WantedRuns,
@@ -78,6 +78,11 @@ impl Reader for MemoryReader {
 
     fn number(&mut self, _: &QueueSpec, sql: &Template) -> Result<u64, StoreError> {
         panic!("the memory store speaks no SQL: {sql:?}")
+    }
+
+    /// It has no unique keys but those of its rows.
+    fn twins(&mut self, _: &QueueSpec, _: &ActionSpec, _: &[Key]) -> Result<Vec<(usize, RowError)>, StoreError> {
+        Ok(Vec::new())
     }
 
     /// It refuses nothing that a preset says.

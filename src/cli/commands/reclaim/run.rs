@@ -62,7 +62,8 @@ impl<'a> Run<'a> {
     /// The policy of the settings and of this command line, but for `--older`.
     pub(in crate::cli::commands) fn policy(&self) -> Policy {
         let Options { act, max_stalls, .. } = &self.options;
-        let mut policy = Policy { to: act.to, max_stalls: *max_stalls, ..self.settings.policy(None) };
+        let fails_refused = act.if_refused.is_some() || self.settings.target.fails_refused;
+        let mut policy = Policy { to: act.to, max_stalls: *max_stalls, fails_refused, ..self.settings.policy(None) };
         policy.act_on.extend(&act.rule);
         policy
     }

@@ -1,0 +1,52 @@
+//! Says beforehand which requeues a unique key will refuse.
+
+use crate::model::{Action, Key, RowError, Step};
+use crate::ops::OpsError;
+use crate::ops::session::Snapshot;
+use crate::output::{Spool, StepJob, advice};
+use crate::policy::Policy;
+use std::collections::BTreeMap;
+
+/// Steps that are asked about in one statement.
+const CHUNK: usize = 1000;
+
+/// Adds to each requeue the refusal that awaits it, where the row that holds its key is seen; and the warnings about these.
+pub(super) fn forecast(
+    snapshot: &mut Snapshot,
+    policy: &Policy,
+    steps: &Spool<Step>,
+    jobs: &mut Spool<StepJob>,
+) -> Result<Vec<String>, OpsError> {
+    let spec = &snapshot.spec;
+    let Some(requeue) = spec.actions.get(&Action::Requeue).filter(|_| !steps.is_empty()) else { return Ok(Vec::new()) };
+    let mut refused: BTreeMap<usize, RowError> = BTreeMap::new();
+    let (mut places, mut keys): (Vec<usize>, Vec<Key>) = (Vec::new(), Vec::new());
+    for (n, step) in steps.iter().enumerate() {
+        let step = step?;
+        if step.action == Action::Requeue {
+            places.push(n);
+            keys.push(step.key);
+        }
+        if keys.len() == CHUNK || n + 1 == steps.len() {
+            let found = snapshot.reader.twins(spec, requeue, &keys)?;
+            refused.extend(found.into_iter().filter_map(|(at, error)| Some((*places.get(at)?, error))));
+            places.clear();
+            keys.clear();
+        }
+    }
+    if refused.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (before, mut ids) = (std::mem::take(jobs), BTreeMap::<String, Vec<String>>::new());
+    for (n, job) in before.iter().enumerate() {
+        let mut job = job?;
+        job.error = refused.remove(&n);
+        if let Some(error) = &job.error {
+            let constraint = error.constraint.clone().unwrap_or_default();
+            ids.entry(constraint).or_default().push(format!("{} ({})", job.job.id, error.message));
+        }
+        jobs.push(n as i64, job)?;
+    }
+    let is_failed = policy.instead_of_requeue(spec).is_some();
+    Ok(ids.iter().map(|(constraint, ids)| advice::refused_beforehand(constraint, ids, is_failed)).collect())
+}

@@ -1,0 +1,127 @@
+//! Statements that find the rows which already hold a unique key that an action would write.
+
+use super::builder::{Param, Sql, Statement, column_sql};
+use super::dialect::Dialect;
+use super::rehearsal::{ClockAndReason, cast};
+use crate::model::{Cell, Engine, Key};
+use crate::preset::ident::{literal, quoted};
+use crate::preset::{ActionSpec, Assignment, QueueSpec, StepSpec};
+
+/// A unique index of the jobs' table, or of one of its partitions.
+pub struct UniqueKey {
+    /// Its name in the database's refusals.
+    pub constraint: String,
+    table: String,
+    is_of_partition: bool,
+    values: Vec<String>,
+    condition: Option<String>,
+}
+
+/// Between the values of an index in one text.
+const BETWEEN: char = '\u{1f}';
+
+const OF_POSTGRES: &str = "
+SELECT c.relname::text, pg_catalog.format('%I.%I', n.nspname, t.relname), (i.indrelid <> pg_catalog.to_regclass($1::text))::integer,
+  pg_catalog.string_agg(pg_catalog.pg_get_indexdef(i.indexrelid, k.n, false), pg_catalog.chr(31)),
+  pg_catalog.pg_get_expr(i.indpred, i.indrelid)
+FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid
+JOIN pg_catalog.pg_class AS t ON t.oid = i.indrelid JOIN pg_catalog.pg_namespace AS n ON n.oid = t.relnamespace
+CROSS JOIN LATERAL pg_catalog.generate_series(1, i.indnkeyatts::integer) AS k(n)
+WHERE i.indisunique AND i.indisvalid AND t.relkind = 'r'
+  AND (t.oid = pg_catalog.to_regclass($1::text)
+       OR t.oid IN (SELECT p.relid FROM pg_catalog.pg_partition_tree(pg_catalog.to_regclass($1::text)) AS p))
+GROUP BY c.relname, n.nspname, t.relname, i.indexrelid, i.indrelid, i.indpred";
+
+/// Indexes of expressions are left out: no pragma tells them.
+const OF_SQLITE: &str = "
+SELECT group_concat(?1 || '.' || i.name, ', '), NULL, 0,
+  group_concat('\"' || replace(i.name, '\"', '\"\"') || '\" COLLATE ' || i.coll, char(31)),
+  (SELECT s.sql FROM main.sqlite_schema AS s WHERE l.partial AND s.type = 'index' AND s.name = l.name)
+FROM pragma_index_list(?1, 'main') AS l JOIN pragma_index_xinfo(l.name, 'main') AS i
+WHERE l.\"unique\" AND i.key GROUP BY l.name HAVING min(i.cid) >= 0";
+
+/// The unique indexes that a job's row comes under; [`unique_key`] reads a row of it.
+pub fn unique_keys(spec: &QueueSpec, dialect: &dyn Dialect) -> Option<Statement> {
+    let table = spec.tables.get(&spec.claim.lock_table)?;
+    let (sql, name) = match dialect.engine() {
+        Engine::Postgres => (OF_POSTGRES, dialect.table(table)),
+        Engine::Sqlite => (OF_SQLITE, table.name.clone()),
+    };
+    Some(Statement { sql: sql.to_owned(), params: vec![Param::Cell(Cell::Text(name))] })
+}
+
+/// The index in a row of [`unique_keys`], if the action writes a column of it or of its condition.
+pub fn unique_key(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, row: &[Cell]) -> Option<UniqueKey> {
+    let text = |n: usize| row.get(n).filter(|cell| !cell.is_null()).and_then(Cell::to_text);
+    let condition = match (text(4), dialect.engine()) {
+        (Some(declared), Engine::Sqlite) => {
+            Some(declared.get(declared.to_uppercase().find("WHERE")? + 5..)?.to_owned())
+        }
+        (condition, _) => condition,
+    };
+    let values = text(3)?;
+    let names = format!("{values} {}", condition.as_deref().unwrap_or_default());
+    assigned(action).any(|assignment| names.contains(&assignment.column.name)).then(|| UniqueKey {
+        constraint: text(0).unwrap_or_default(),
+        table: text(1).or_else(|| Some(dialect.table(spec.tables.get(&spec.claim.lock_table)?))).unwrap_or_default(),
+        is_of_partition: row.get(2) == Some(&Cell::Integer(1)),
+        values: values.split(BETWEEN).map(str::to_owned).collect(),
+        condition,
+    })
+}
+
+fn assigned(action: &ActionSpec) -> impl Iterator<Item = &Assignment> {
+    action.steps.iter().flat_map(|step| match step {
+        StepSpec::Update(assignments) => assignments.as_slice(),
+        StepSpec::Sql { .. } => &[],
+    })
+}
+
+/// The numbers of those jobs (from 1) whose rows another row keeps from what the action writes, each with that row's key.
+pub fn twins(
+    spec: &QueueSpec,
+    dialect: &dyn Dialect,
+    action: &ActionSpec,
+    index: &UniqueKey,
+    keys: &[&Key],
+    clock_and_reason: ClockAndReason<'_>,
+) -> Statement {
+    let mut sql = Sql::new(dialect);
+    let own: Vec<String> = (1..=spec.claim.key.len()).map(|n| format!("jobdoctor_k{n}")).collect();
+    let other: Vec<String> = spec.claim.key.iter().map(|column| format!("t.{}", quoted(&column.name))).collect();
+    let texts: Vec<String> = other.iter().map(|column| dialect.as_text(column)).collect();
+    sql.push(&format!("SELECT a.jobdoctor_n, {} FROM (SELECT jobdoctor_n, {}", texts.join(", "), own.join(", ")));
+    let values = index.values.iter().enumerate();
+    values.for_each(|(n, value)| sql.push(&format!(", ({value}) AS jobdoctor_v{n}")));
+    sql.push(" FROM (SELECT w.n AS jobdoctor_n");
+    let keyed = spec.claim.key.iter().zip(&own);
+    keyed.for_each(|(column, own)| sql.push(&format!(", {} AS {own}", column_sql(column))));
+    for column in &spec.row {
+        sql.push(", ");
+        match assigned(action).find(|assignment| assignment.column.name == column.name) {
+            Some(assignment) => cast(&mut sql, spec, assignment, &column.type_name, clock_and_reason),
+            None => sql.push(&column_sql(column)),
+        }
+        sql.push(&format!(" AS {}", quoted(&column.name)));
+    }
+    sql.push(" FROM ");
+    let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
+    dialect.wanted(&mut sql, &spec.claim.key, &rows);
+    sql.push(" CROSS JOIN ");
+    sql.lock_table(spec);
+    sql.push(" WHERE ");
+    sql.wanted_key(spec);
+    if index.is_of_partition {
+        let table = literal(&index.table);
+        sql.push(&format!(" AND {}.tableoid = pg_catalog.to_regclass({table})", quoted(&spec.claim.lock)));
+    }
+    let condition = index.condition.as_deref().unwrap_or("true");
+    sql.push(&format!(") AS s WHERE ({condition})) AS a JOIN {} AS t ON ({condition})", index.table));
+    let equals = dialect.equals();
+    for (n, value) in index.values.iter().enumerate() {
+        sql.push(&format!(" AND ({value}) {equals} a.jobdoctor_v{n}"));
+    }
+    let same: Vec<String> = other.iter().zip(&own).map(|(other, own)| format!("{other} {equals} a.{own}")).collect();
+    sql.push(&format!(" AND NOT ({})", same.join(" AND ")));
+    sql.finish()
+}
