@@ -192,3 +192,38 @@ fn a_look_that_takes_too_long() {
     let mut client = database.client();
     until("the server has ended it too", || client.query_one(left, &[]).unwrap().get::<_, i64>(0) == 0);
 }
+
+/// A key that no index proves and that no two rows share: `check` says what it costs, and asks for no more than the batch.
+#[test]
+fn a_partitioned_table_has_no_key_of_its_own() {
+    let (doctor, database, url) = queue();
+    let partitioned = "ALTER TABLE jobs RENAME TO old;
+        CREATE TABLE jobs (LIKE old, PRIMARY KEY (id, status)) PARTITION BY LIST (status);
+        CREATE TABLE jobs_rest PARTITION OF jobs DEFAULT; INSERT INTO jobs SELECT * FROM old; DROP TABLE old";
+    database.client().batch_execute(partitioned).unwrap();
+    let checked = doctor.run(&["check", "--db", &url, "--json"]).exits(0).json();
+    let key = checked["findings"].as_array().unwrap().iter().find(|finding| finding["id"] == "key").unwrap();
+    assert_eq!(key["severity"], "warning", "{key}");
+    let shared =
+        "INSERT INTO jobs SELECT (jsonb_populate_record(j, '{\"status\": \"FAILED\"}')).* FROM jobs AS j WHERE id = 1";
+    database.client().batch_execute(shared).unwrap();
+    let checked = doctor.run(&["check", "--db", &url, "--json"]).exits(78).stdout;
+    assert!(checked.contains("share one with another row"), "{checked}");
+    let done = doctor.run(&["reclaim", "--db", &url, "--apply", "--json"]).exits(3).json();
+    let outcomes = &done["summary"]["outcomes"];
+    assert_eq!((&outcomes["moved"], &outcomes["refused"]), (&2.into(), &1.into()), "{done}");
+}
+
+/// The column's collation takes `a` and `A` for one key, its unique index does not.
+#[test]
+fn an_index_that_tells_more_keys_apart_than_the_column() {
+    let (doctor, database, url) = queue();
+    let keys = "CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+        ALTER TABLE jobs DROP CONSTRAINT jobs_pkey; ALTER TABLE jobs ALTER id DROP IDENTITY IF EXISTS;
+        ALTER TABLE jobs ALTER id TYPE text COLLATE blind USING CASE id WHEN 1 THEN 'a' WHEN 2 THEN 'A' ELSE 'b' END;
+        CREATE UNIQUE INDEX keys ON jobs (id COLLATE \"C\")";
+    database.client().batch_execute(keys).unwrap();
+    let done = doctor.run(&["reclaim", "--db", &url, "--apply", "--json"]).exits(3).json();
+    let outcomes = &done["summary"]["outcomes"];
+    assert_eq!((&outcomes["moved"], &outcomes["refused"]), (&1.into(), &2.into()), "{done}");
+}

@@ -145,3 +145,20 @@ fn a_refused_requeue_that_became_a_fail_is_recorded_as_one() {
     doctor.run(&["undo", run, "--apply"]).exits(0);
     assert_eq!(states(), ["1 QUEUED 1", "2 RUNNING 0", "3 QUEUED 1"]);
 }
+
+/// The column takes `a` and `A` for one key, its unique index does not: a statement on either would touch both.
+#[test]
+fn by_an_index_that_tells_more_keys_apart_than_the_column() {
+    let doctor = Doctor::new();
+    doctor.sql(
+        "q.db",
+        "CREATE TABLE jobs (id TEXT COLLATE NOCASE NOT NULL, status TEXT, owner_id TEXT, heartbeat_at INTEGER, attempts INTEGER);
+         CREATE UNIQUE INDEX keys ON jobs (id COLLATE BINARY);
+         INSERT INTO jobs VALUES ('a', 'RUNNING', 'w', 1700000000, 0), ('A', 'RUNNING', 'w', 1700000000, 0),
+           ('b', 'RUNNING', 'w', 1700000000, 0)",
+    );
+    let done = doctor.run(&["reclaim", "--apply", "--db", "q.db", "--preset", "lease", "--json"]).exits(3).json();
+    let outcomes = &done["summary"]["outcomes"];
+    assert_eq!((&outcomes["moved"], &outcomes["refused"]), (&1.into(), &2.into()), "{done}");
+    assert_eq!(doctor.rows("q.db", "SELECT id, status FROM jobs"), ["a RUNNING", "A RUNNING", "b QUEUED"]);
+}

@@ -90,7 +90,9 @@ pub fn check(
     rights::rights(&mut findings, snapshot, with_waiting);
     let can_list = schema::listing(&mut findings, snapshot)?;
     place(&mut findings, snapshot);
-    schema::key(&mut findings, snapshot);
+    if can_list {
+        schema::key(&mut findings, snapshot)?;
+    }
     if let Some(why) = &snapshot.spec.unwritable {
         let fix = "leave the clause out of the trigger, or take ON CONFLICT out of the table".to_owned();
         findings.add(Severity::Error, "conflict_clause", why.clone(), Some(fix));

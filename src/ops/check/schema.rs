@@ -1,9 +1,10 @@
 //! Checks that the preset fits the tables: threshold, listing, key, ledger, and jobs that no listing shows.
 
 use super::Findings;
-use crate::model::Engine;
+use crate::model::{Engine, Key};
 use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
+use crate::output::format::count;
 use crate::output::{Severity, advice};
 use crate::policy::{Policy, Verdict, judge};
 use crate::preset::ident::{qualified, quoted};
@@ -95,25 +96,38 @@ pub(super) fn listing(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
     Ok(true)
 }
 
-/// Refuses a key that two rows may share: it names neither of them.
-pub(super) fn key(findings: &mut Findings, snapshot: &Snapshot) {
-    let spec = &snapshot.spec;
-    let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return };
-    let Some(live) = snapshot.live.table(Some(&table.schema), &table.name).filter(|live| !live.is_view) else { return };
-    let columns: Vec<&str> = spec.claim.key.iter().map(|column| column.name.as_str()).collect();
-    if !live.is_unique(&columns) {
-        findings.add(
-            Severity::Error,
-            "key",
-            format!(
-                "no unique index of table {} covers the key {}: two jobs may share it",
-                live.name,
-                columns.join(", ")
-            ),
-            Some("name a unique column as the key, or give the table a primary key".to_owned()),
-        );
-    }
+/// Refuses a key that two rows share, as a batch does; one that two rows may share costs each action a question.
+pub(super) fn key(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<(), OpsError> {
+    let table = snapshot.spec.tables.get(&snapshot.spec.claim.lock_table);
+    let live = table.and_then(|table| snapshot.live.table(Some(&table.schema), &table.name));
+    let columns: Vec<&str> = snapshot.spec.claim.key.iter().map(|column| column.name.as_str()).collect();
+    let Some(live) = live.filter(|live| !live.is_view && !live.is_unique(&columns)) else { return Ok(()) };
+    let columns = columns.join(", ");
+    let fix = match &live.partitions {
+        Some(_) => "name a key that includes the partition key, if rows may share this one".to_owned(),
+        None => "name a unique column as the key, or give the table a primary key".to_owned(),
+    };
+    let no_index = format!("no unique index of table {} covers the key {columns}", live.name);
+    let mut keys = Vec::new();
+    let wanted = Wanted::Suspects(Cutoffs::at(snapshot.now(), None));
+    snapshot.reader.scan(&snapshot.spec, &wanted, Detail::ForListing, &mut |claim| {
+        keys.extend((keys.len() < KEYS_TRIED).then_some(claim.key));
+    })?;
+    keys.sort_by_key(Key::exact);
+    keys.dedup_by_key(|key| key.exact());
+    let found = snapshot.reader.find_keys(&snapshot.spec, &keys)?.len();
+    let (severity, detail) = if found > keys.len() {
+        (Severity::Error, format!("{no_index}, and {} share one with another row", count(found as u64, "row", "rows")))
+    } else {
+        let asks = "each action asks first whether a key names one row, and skips the jobs whose key does not";
+        (Severity::Warning, format!("{no_index}: {asks}"))
+    };
+    findings.add(severity, "key", detail, Some(fix));
+    Ok(())
 }
+
+/// The most keys of claims in flight that are looked up.
+const KEYS_TRIED: usize = 1000;
 
 /// True if rows can be written: through some views they cannot.
 pub(super) fn view(findings: &mut Findings, snapshot: &Snapshot) -> bool {

@@ -69,13 +69,17 @@ CROSS JOIN LATERAL (
 WHERE a.attrelid = ANY ($tables) AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attrelid, a.attnum";
 
+/// The last column says whether the index tells a column's values apart as the column does: under a collation by which different
+/// texts are equal, only an index of that collation does.
 const INDEXES: &str = "
 SELECT i.indrelid::text, i.indexrelid::text, i.indisunique AND i.indpred IS NULL,
        pg_catalog.pg_get_expr(i.indpred, i.indrelid),
-       coalesce(a.attname::text, '')
+       coalesce(a.attname::text, ''),
+       NOT coalesce(l.oid <> i.indcollation[k.n - 1] AND NOT l.collisdeterministic, false)
 FROM pg_catalog.pg_index AS i
 CROSS JOIN LATERAL pg_catalog.unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(attnum, n)
 LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.attnum AND k.attnum > 0
+LEFT JOIN pg_catalog.pg_collation AS l ON l.oid = a.attcollation
 WHERE i.indrelid = ANY ($tables) AND i.indisvalid AND k.n <= i.indnkeyatts
 ORDER BY i.indrelid, i.indexrelid, k.n";
 
@@ -184,7 +188,7 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
             let (index, unique) = by_index.entry(text(row, 1)).or_default();
             index.columns.push(text(row, 4));
             index.condition = row.get(3).and_then(Cell::to_text);
-            *unique = is_true(row, 2);
+            *unique = is_true(row, 2) && is_true(row, 5) && (*unique || index.columns.len() == 1);
             if is_true(row, 2) {
                 table.key_columns.insert(text(row, 4));
             }

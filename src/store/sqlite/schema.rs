@@ -72,7 +72,9 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
             let partial = index.get(2) == Some(&Cell::Integer(1));
             if index.get(1) == Some(&Cell::Integer(1)) && !partial {
                 table.key_columns.extend(columns.iter().cloned());
-                table.unique.push(columns.clone());
+                if compares_as_columns(session, name, &text(&index, 0))? {
+                    table.unique.push(columns.clone());
+                }
             }
             let declared = "SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?1";
             let declared =
@@ -86,6 +88,20 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
         tables.push(table);
     }
     Ok(LiveSchema { engine: Engine::Sqlite, tables, role: None, enums: BTreeMap::new() })
+}
+
+/// True if an index tells values apart as its columns do: under a column's NOCASE, a BINARY index proves nothing.
+fn compares_as_columns(session: &mut SqliteSession, table: &str, index: &str) -> Result<bool, StoreError> {
+    let info = "SELECT name, coll FROM pragma_index_xinfo(?1, 'main') WHERE key AND cid >= 0";
+    for row in ask(session, info, index)? {
+        let metadata = session.connection.column_metadata(Some("main"), table, text(&row, 0).as_str());
+        let (_, collation, ..) = metadata.map_err(|error| session.error(error))?;
+        let collation = collation.map(|collation| collation.to_string_lossy()).unwrap_or_default();
+        if !collation.eq_ignore_ascii_case(&text(&row, 1)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn ask(session: &mut SqliteSession, sql: &str, name: &str) -> Result<Vec<Vec<Cell>>, StoreError> {
