@@ -70,8 +70,8 @@ impl Selection {
     /// Refuses what this queue cannot serve.
     ///
     /// # Errors
-    /// A state that is not in flight, a host where owners name none, a missing threshold.
-    pub fn check(&self, spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
+    /// A state that is not in flight, a host where owners name none.
+    pub(super) fn fits(&self, spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
         let in_flight = spec.in_flight_names();
         for state in &self.states {
             if !in_flight.contains(state) {
@@ -87,6 +87,15 @@ impl Selection {
         if policy.restart.is_none() {
             thresholds::fit(spec, policy)?;
         }
+        Ok(())
+    }
+
+    /// Refuses what this queue cannot serve, and to judge without a threshold where the queue has none.
+    ///
+    /// # Errors
+    /// As [`Selection::fits`]; a missing threshold.
+    pub fn check(&self, spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
+        self.fits(spec, policy)?;
         let needs = |source: &Liveness| source.silent_after() == Some(&SilentAfter::Required);
         if policy.older.is_none() && policy.restart.is_none() && spec.liveness.iter().any(needs) {
             return Err(OpsError::unsupported(spec, Request::Threshold));

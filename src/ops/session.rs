@@ -74,7 +74,7 @@ impl Snapshot {
         let of_table = |table: &&LiveTable| {
             let triggers = (!table.triggers.is_empty()).then(|| {
                 format!(
-                    "table {} has triggers ({}): what they do outside the transaction is not rolled back",
+                    "table {} has triggers ({}): what they do outside the transaction is not rolled back, and sequences that they draw from stay advanced",
                     table.name,
                     table.triggers.join(", ")
                 )

@@ -5,7 +5,7 @@ use super::losses::explain;
 use super::selection::Selection;
 use super::session::Snapshot;
 use crate::model::Engine;
-use crate::output::{Job, Request, RuleCheck, Show, ShownJob, Would};
+use crate::output::{Job, Request, RuleCheck, Show, ShownJob, Would, advice};
 use crate::policy::{Draft, Policy, SkipReason, Skipped, VerdictKind, draft, judge};
 use crate::preset::{Expr, Piece, Template};
 use crate::store::Found;
@@ -105,6 +105,9 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Optio
     }
     let (extra, mut texts) = claim.extra.split_at_checked(spec.show.len()).unwrap_or_default();
     let names = spec.show.iter().map(|(name, _)| name.clone());
+    let options =
+        spec.cautions.iter().filter(|(_, text)| job.verdict == VerdictKind::Unknown && advice::names_option(text));
+    let options: Vec<_> = options.map(|(name, text)| (name.clone(), Some(text.clone()))).collect();
     let [last_error, payload] = limits.map(|limit| {
         let (read, rest) = texts.split_at_checked(2).filter(|_| limit.is_some())?;
         texts = rest;
@@ -126,7 +129,7 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Optio
             Draft::Step(_) => None,
             Draft::Skipped(why) => Some(why.clone()),
         },
-        extra: names.zip(extra.iter().cloned()).collect(),
+        extra: names.zip(extra.iter().cloned()).chain(options).collect(),
         last_error_left_out_bytes: last_error.as_ref().map(|(_, left_out)| *left_out),
         last_error: last_error.and_then(|(text, _)| text),
         payload_left_out_bytes: payload.as_ref().map(|(_, left_out)| *left_out),

@@ -146,6 +146,11 @@ pub fn refused_beforehand(constraint: &str, ids: &[String], is_failed: bool) -> 
     format!("{constraint} will refuse to requeue {shown}{more}: {what}")
 }
 
+/// True for a preset's caution that names an option: what it says may explain why a claim is unknown.
+pub fn names_option(caution: &str) -> bool {
+    caution.contains("--option ")
+}
+
 /// The end of a list of warnings about run times, of which `more` are left out.
 pub fn more_run_times(more: usize) -> String {
     format!("the same holds for {more} more; `jobdoctor stats --runtimes` shows run times")

@@ -55,7 +55,7 @@ fn missing(catalog: &Catalog, live: &LiveSchema, place: &Place) -> Option<String
         (_, None) => match queues() {
             queues if queues.is_empty() => None,
             queues => Some(format!(
-                "no queue is on the search path; there is one in {}: say which with --schema",
+                "no queue is on the search path; there is one in {}: say which with --schema; for several, give each a target with its `schema`",
                 queues.join(", ")
             )),
         },

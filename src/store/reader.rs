@@ -309,7 +309,8 @@ fn broken_by_a_row(spec: &QueueSpec, error: StoreError) -> StoreError {
         return error;
     }
     let hint = format!(
-        "if a value in a row is what breaks it, one of these of preset {} must give NULL there instead of failing: {}",
+        "one of these of preset {} fails: {}. It must be of the type that its declaration asks for (Postgres: a cast, as in \
+         `(j.meta ->> 'beat')::bigint`), and give NULL instead of failing where a row holds no such value",
         spec.preset,
         computed.join(", ")
     );

@@ -162,3 +162,19 @@ fn by_an_index_that_tells_more_keys_apart_than_the_column() {
     assert_eq!((&outcomes["moved"], &outcomes["refused"]), (&1.into(), &2.into()), "{done}");
     assert_eq!(doctor.rows("q.db", "SELECT id, status FROM jobs"), ["a RUNNING", "A RUNNING", "b QUEUED"]);
 }
+
+/// An index for full text that was never filled: the file is whole, and the row is refused.
+#[test]
+fn by_a_virtual_table_behind_a_trigger() {
+    let doctor = Doctor::new();
+    doctor.sql(
+        "q.db",
+        "CREATE TABLE jobs (id INTEGER PRIMARY KEY, status TEXT, owner_id TEXT, heartbeat_at INTEGER, attempts INTEGER, note TEXT);
+         CREATE VIRTUAL TABLE ft USING fts5 (note, content = 'jobs', content_rowid = 'id');
+         CREATE TRIGGER index_note AFTER UPDATE OF status ON jobs BEGIN
+           INSERT INTO ft (ft, rowid, note) VALUES ('delete', old.id, old.note); END;
+         INSERT INTO jobs VALUES (1, 'RUNNING', 'w', 1700000000, 0, 'hello')",
+    );
+    let ran = doctor.run(&["reclaim", "--apply", "--db", "q.db", "--preset", "lease"]).exits(3);
+    assert!(ran.stderr.contains("refused (a virtual table that a trigger writes to"), "{}", ran.whole());
+}

@@ -3,6 +3,7 @@
 mod bounded;
 mod detection;
 mod held;
+mod hints;
 mod ids;
 mod indexes;
 mod look_alikes;

@@ -130,7 +130,9 @@ impl Plan {
 
     /// Adds a warning.
     pub fn warn(&mut self, warning: String) {
-        self.warnings.push(warning);
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
     }
 
     /// True if some selected job is skipped.

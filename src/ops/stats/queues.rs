@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// # Errors
 /// When the store cannot be read, or the selection makes no sense for this queue.
 pub fn stats(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> Result<Stats, OpsError> {
-    selection.check(&snapshot.spec, policy)?;
+    selection.fits(&snapshot.spec, policy)?;
     let now = snapshot.now();
     let spec = &snapshot.spec;
     let mut counts = Counts::default();

@@ -27,6 +27,12 @@ pub(super) fn store_error(file: &DatabaseFile, error: rusqlite::Error) -> StoreE
         ErrorCode::CannotOpen => cannot_open(file),
         ErrorCode::NotADatabase => StoreError::new(StoreErrorKind::Missing, format!("{file}: {text}"))
             .hint("nothing was changed; the file is encrypted, made by a newer SQLite, or damaged in its first page"),
+        // The file is whole: a virtual table, such as an index for full text that a trigger writes to, is not.
+        ErrorCode::DatabaseCorrupt if failure.extended_code == ffi::SQLITE_CORRUPT_VTAB => StoreError::new(
+            StoreErrorKind::RowData,
+            "a virtual table that a trigger writes to is damaged or was never filled",
+        )
+        .hint("rebuild it: for FTS5, INSERT INTO its table (its own name) VALUES ('rebuild')"),
         ErrorCode::DatabaseCorrupt => {
             StoreError::new(StoreErrorKind::Missing, format!("{file} is damaged: {text}")).hint(DAMAGED)
         }

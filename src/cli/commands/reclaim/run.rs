@@ -12,8 +12,10 @@ use crate::ops::{self, ApplyOptions, Guard, LockOptions, OddList, OpsError, Plan
 use crate::output::format::{Format, count};
 use crate::output::no_such_job;
 use crate::policy::{Policy, Rule};
+use crate::preset::ident::literal;
 use crate::store::{Limits, Store};
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::Duration;
 
 /// One run on one queue.
 pub(in crate::cli::commands) struct Run<'a> {
@@ -96,6 +98,16 @@ impl<'a> Run<'a> {
         plan: &mut Plan,
         format: Format,
     ) -> Result<(), CliError> {
+        if let Some(reason) = &self.options.act.reason.reason {
+            let asked = snapshot.reader.sample(&format!("SELECT {}", literal(reason)), Duration::from_secs(5));
+            if let Some(error) = asked.err().filter(|error| error.code.as_deref() == Some("22P05")) {
+                return Err(CliError::new(
+                    Exit::Usage,
+                    format!("--reason cannot be written to this database: {error}"),
+                )
+                .hint("word it in characters that the encoding of the database has"));
+            }
+        }
         let is_read = format.is_machine() || self.context.ui.shows_details();
         let selection = match source {
             PlanSource::Selection(selection)
