@@ -85,6 +85,11 @@ const KNOWN: &[ReadsAll] = &[
         why: "every row has a vt, and no index tells those that were read; the library deletes what was handled",
     },
     ReadsAll {
+        queue: "n8n",
+        statement: "check waits_for_long",
+        why: "no index begins with the status; only `check` asks it",
+    },
+    ReadsAll {
         queue: "graphile-worker",
         statement: "check queue_without_job",
         why: "the library has no index on job_queue_id; only `check` asks it",

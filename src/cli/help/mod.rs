@@ -65,7 +65,7 @@ fn pairs(table: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 /// Every key of the config file outside of mappings. A test compares it with what the parser reads.
-const KEYS: [(&str, &str); 36] = [
+const KEYS: [(&str, &str); 37] = [
     ("default_target", "target used when none is named"),
     ("[target.NAME]", "a named queue, with the keys below"),
     ("db", "address of its database, as for --db"),

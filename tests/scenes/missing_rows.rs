@@ -1,0 +1,147 @@
+//! What an action needs is what its judgement needs: every scene once more without the rows of a table that an action names beside the
+//! job's own, its owners called dead by a restart sweep and by a list. Whatever the plan promises then is moved, or the database itself
+//! refuses it with a code of its own.
+
+use super::database::Databases;
+use super::play::{catalog, set_up};
+use super::scene::Scene;
+use super::{Stage, stages};
+use crate::support::doctor::limits;
+use jobdoctor::history::RecordOptions;
+use jobdoctor::model::{Action, Engine, Timestamp};
+use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, Selection, Session};
+use jobdoctor::policy::{LiveOwners, Living, Override, Policy, Restart, RestartScope};
+use jobdoctor::preset::ident::{qualified, quoted};
+use jobdoctor::preset::{Catalog, Place, QueueSpec, StepSpec};
+use jobdoctor::store::{Store, open};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+#[test]
+fn an_action_needs_no_row_that_its_judgement_does_without() {
+    let stages = stages();
+    let of_a_queue = stages.chunk_by(|one, next| (&one.queue, one.engine) == (&next.queue, next.engine));
+    // A session that stays open would hold up the DELETE.
+    let is_alone = |scene: &&Scene| scene.others.is_empty() && !scene.expected.contains_key("refusal");
+    let scenes: Vec<(&Stage, &Scene)> = of_a_queue
+        .filter_map(<[Stage]>::last)
+        .flat_map(|stage| stage.scenes.iter().filter(is_alone).map(move |scene| (stage, scene)))
+        .collect();
+    let (next, moved, wrong) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        let mut databases = Databases::default();
+        while let Some((stage, scene)) = scenes.get(next.fetch_add(1, Ordering::SeqCst)) {
+            let mut said = Vec::new();
+            let count = played(&mut databases, stage, scene, catalog(&stage.queue), &mut said);
+            moved.fetch_add(count, Ordering::SeqCst);
+            wrong.lock().unwrap().extend(said);
+        }
+    };
+    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
+    let (moved, wrong) = (moved.into_inner(), wrong.into_inner().unwrap());
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    assert!(moved >= 150, "only {moved} jobs were moved without some row");
+}
+
+#[test]
+fn a_delete_that_joins_the_row_of_a_missing_node_is_noticed() {
+    let (mut databases, mut wrong) = (Databases::default(), Vec::new());
+    let text = std::fs::read_to_string("src/preset/presets/quartz.toml").unwrap();
+    let joins = text.replace("({sql.alone} OR {sql.silent})", "{sql.silent}");
+    assert_ne!(text, joins);
+    let joins = super::play::catalog_of("quartz", &joins);
+    for stage in stages().iter().filter(|stage| stage.queue == "quartz") {
+        for scene in stage.scenes.iter().filter(|scene| scene.others.is_empty()) {
+            played(&mut databases, stage, scene, &joins, &mut wrong);
+        }
+    }
+    assert!(!wrong.is_empty());
+}
+
+/// Plays a scene once for each table and each way to call owners dead; the number of jobs that were moved.
+fn played(
+    databases: &mut Databases,
+    stage: &Stage,
+    scene: &Scene,
+    catalog: &Catalog,
+    wrong: &mut Vec<String>,
+) -> usize {
+    let (mut moved, mut tables) = (0, None::<Vec<Option<String>>>);
+    for nth in 0.. {
+        if tables.as_ref().is_some_and(|tables| tables.len() <= nth / 2) {
+            break;
+        }
+        let mut database = databases.with(stage);
+        set_up(&mut *database, scene);
+        let store = open(&database.address());
+        let place = Place { options: scene.options.iter().cloned().collect(), ..Place::default() };
+        let limits = limits();
+        let session = Session { store: &*store, catalog, preset: None, place: &place, limits: &limits, target: None };
+        let mut snapshot = session.snapshot().unwrap_or_else(|error| panic!("{stage}, {}: {error}", scene.name));
+        let names = tables.get_or_insert_with(|| named(&snapshot.spec));
+        let Some(table) = names.get(nth / 2) else { break };
+        drop(snapshot.reader);
+        let delete = table.as_ref().map(|table| format!("DELETE FROM {table};")).unwrap_or_default();
+        database.run(&match stage.engine {
+            Engine::Postgres => {
+                format!("SET session_replication_role = replica; {delete} RESET session_replication_role")
+            }
+            Engine::Sqlite => format!("PRAGMA foreign_keys = off; {delete}"),
+        });
+        snapshot = session.snapshot().unwrap_or_else(|error| panic!("{stage}, {}: {error}", scene.name));
+        let policy = policy(scene, snapshot.now(), nth % 2 == 0);
+        let plan = ops::plan(&mut snapshot, &Selection::default(), &policy).unwrap();
+        drop(snapshot);
+        let done = ops::reclaim(&*store as &dyn Store, &limits, plan, &order()).unwrap();
+        let document = serde_json::to_value(&done.document).unwrap();
+        for step in document["steps"].as_array().into_iter().flatten() {
+            match (step["outcome"].as_str(), step["error"]["sqlstate"].as_str()) {
+                (Some("moved"), _) => moved += 1,
+                // By a unique key.
+                (Some("refused"), Some(_)) => {}
+                _ => wrong.push(format!("{stage}, scene {}, without {table:?}: {step}", scene.name)),
+            }
+        }
+    }
+    moved
+}
+
+/// The tables that the actions' own statements name, but for the job's; and none, for rows that contradict the sweep.
+fn named(spec: &QueueSpec) -> Vec<Option<String>> {
+    let steps = spec.actions.values().flat_map(|action| &action.steps);
+    let sql = steps.filter_map(|step| if let StepSpec::Sql { sql, .. } = step { Some(sql) } else { None });
+    let logical: BTreeSet<&str> = sql.flat_map(|sql| sql.touches()).map(|(_, table)| table).collect();
+    let tables = logical.into_iter().filter(|table| *table != spec.claim.lock_table);
+    let physical = |table: &str| {
+        let table = spec.tables.get(table).unwrap();
+        if spec.engine == Engine::Sqlite { quoted(&table.name) } else { qualified(&table.schema, &table.name) }
+    };
+    let tables: Vec<String> = tables.map(physical).collect();
+    let none = (!tables.is_empty()).then_some(None);
+    tables.into_iter().map(Some).chain(none).collect()
+}
+
+/// All owners are dead, by a restart sweep or by a list on which none of them is.
+fn policy(scene: &Scene, now: Timestamp, by_restart: bool) -> Policy {
+    let to = scene.to.as_deref().map(|to| Action::ALL.into_iter().find(|known| known.name() == to).unwrap());
+    let living = || {
+        let live_owners = Arc::new(LiveOwners::parse("of-another-queue").unwrap());
+        Living { live_owners, made_at: now }
+    };
+    let scope = if by_restart { RestartScope::AllOwners } else { RestartScope::NotListed(living()) };
+    Policy { to, restart: Some(Restart { scope, before: None, began: now, first: None }), ..Policy::default() }
+}
+
+fn order<'a>() -> ApplyOptions<'a> {
+    ApplyOptions {
+        fast: false,
+        sweep_lock: None,
+        record: RecordOptions::default(),
+        schema: "jobdoctor.sweep/v1",
+        mode: Mode::Apply,
+        guard: Guard { overridden: Some(Override::Target), ..Guard::default() },
+        run_id: "RUN".to_owned(),
+        later: Default::default(),
+    }
+}
