@@ -36,7 +36,7 @@ mod nightly {
 }
 
 /// What can be done by hand: what is refused is no plan.
-fn scenes(stage: &Stage) -> impl Iterator<Item = (&Stage, &Scene)> {
+pub(super) fn scenes(stage: &Stage) -> impl Iterator<Item = (&Stage, &Scene)> {
     stage
         .scenes
         .iter()
@@ -85,14 +85,7 @@ fn compared(databases: &mut Databases, stage: &Stage, scene: &Scene) -> Result<u
         refused = ["refused", "locked"].iter().filter_map(|outcome| outcomes[outcome].as_u64()).sum();
         Ok(())
     })?;
-    let mut failed = None;
-    let by_hand = played(databases, stage, scene, |database, _, plan, order| {
-        let emitted = ops::emit(&limits(), &plan, order, true).map_err(|error| error.to_string())?;
-        let script: String = emitted.parts.iter().map(|part| part.unwrap()).collect();
-        let ran = database.shell(&script);
-        failed = (ran.code != 0).then_some(ran.stderr);
-        Ok(())
-    })?;
+    let (by_hand, failed) = played_by_hand(databases, stage, scene, |script| script)?;
     match failed {
         // A script cannot try rows apart: it takes the batch back.
         Some(_) if refused > 0 && by_hand.len() < applied.len() => Ok(0),
@@ -100,6 +93,23 @@ fn compared(databases: &mut Databases, stage: &Stage, scene: &Scene) -> Result<u
         None if by_hand == applied => Ok(applied.len()),
         None => Err(format!("applied:\n{}\nby hand:\n{}\n", applied.join("\n"), by_hand.join("\n"))),
     }
+}
+
+/// What the plan's script changes once `edit` has been at it, and what the shell said where it failed.
+pub(super) fn played_by_hand(
+    databases: &mut Databases,
+    stage: &Stage,
+    scene: &Scene,
+    edit: impl FnOnce(String) -> String,
+) -> Result<(Vec<String>, Option<String>), String> {
+    let mut failed = None;
+    let by_hand = played(databases, stage, scene, |database, _, plan, order| {
+        let emitted = ops::emit(&limits(), &plan, order, true).map_err(|error| error.to_string())?;
+        let ran = database.shell(&edit(emitted.parts.iter().map(|part| part.unwrap()).collect()));
+        failed = (ran.code != 0).then_some(ran.stderr);
+        Ok(())
+    })?;
+    Ok((by_hand, failed))
 }
 
 /// Plays a scene up to the plan, has something done with it, and tells what changed.

@@ -17,6 +17,7 @@ pub(crate) mod play;
 mod preconditions;
 mod refused;
 mod scene;
+mod script_mutants;
 mod times;
 
 use crate::support::labs::on_a_server_only;
