@@ -1,5 +1,5 @@
-//! Mutants: each preset with one thing less in what it does to a job (a column, a statement, a column of its precondition, a skip,
-//! the guard, a wake-up) must end some scene differently. Otherwise nobody would notice if it were missing.
+//! Mutants: each preset with one thing less in what it does to a job (a column, a statement, a condition in one, a column of its
+//! precondition, a skip, the guard, a wake-up) must end some scene differently. Otherwise nobody would notice if it were missing.
 
 use super::database::Databases;
 use super::{Stage, name, play, preconditions, stages};
@@ -7,19 +7,22 @@ use crate::support::dice::one_in;
 use jobdoctor::preset::Preset;
 use std::cmp::Reverse;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use toml::{Table, Value};
 
 /// Mutants that no scene can tell from the preset, and why.
-const THE_SAME: [(&str, &str, &str); 2] = [
+const THE_SAME: [(&str, &str, &str); 4] = [
     (
         "pg-boss",
         "action.requeue.clear.0",
         "an active job has no completed_on: its fetch empties it, and so does its retry",
     ),
     ("river", "action.requeue.clear.0", "a CHECK sees to it that a running job has no finalized_at"),
+    ("good-job", "sql.held_keys: l.locktype = 'advisory'", "no other lock has the objsubid 1"),
+    ("que", "claim.from: l.locktype = 'advisory'", "no other lock has the objsubid 1"),
 ];
 
 /// A preset with one thing less.
@@ -35,7 +38,7 @@ struct Mutant {
 fn parts_of_actions_matter_to_some_scene() {
     let stages = stages();
     let mutants = all(&stages);
-    assert!(mutants.len() >= 90, "only {} mutants", mutants.len());
+    assert!(mutants.len() >= 150, "only {} mutants", mutants.len());
     matter(&stages, &one_in(4, mutants));
 }
 
@@ -109,15 +112,13 @@ fn mutants(queue: &str) -> Vec<Mutant> {
     let whole: Table = text.parse().unwrap();
     let mut places = Vec::new();
     parts(&Value::Table(whole.clone()), &mut Vec::new(), &mut places);
-    let mutant = |place: &Vec<String>| {
-        let mut table = Value::Table(whole.clone());
-        let gone = remove(&mut table, place).map(|value| value.to_string()).unwrap_or_default();
-        let text = toml::to_string(&table).unwrap();
-        let words = gone.split(|c: char| !c.is_alphanumeric() && c != '_').chain(place.last().map(String::as_str));
+    let mutant = |lacks: String, gone: &str, table: &Value| {
+        let text = toml::to_string(table).unwrap();
+        let words = gone.split(|c: char| !c.is_alphanumeric() && c != '_');
         let words = words.filter(|word| word.len() > 3).map(str::to_owned).collect();
         // One that cannot be read or resolved is noticed already.
         let is_read = Preset::parse("mutant", &name(&path), &text).is_ok();
-        is_read.then(|| Mutant { queue: queue.to_owned(), lacks: place.join("."), words, text })
+        is_read.then(|| Mutant { queue: queue.to_owned(), lacks, words, text })
     };
     let lock = text.find(" FOR SHARE OF ").and_then(|at| text.get(at..at + " FOR SHARE OF x".len()));
     let without_lock = lock.map(|lock| Mutant {
@@ -126,7 +127,109 @@ fn mutants(queue: &str) -> Vec<Mutant> {
         words: vec!["locked".to_owned()],
         text: text.replace(lock, ""),
     });
-    places.iter().filter_map(mutant).chain(without_lock).collect()
+    let less_by_a_part = |place: &Vec<String>| {
+        let mut table = Value::Table(whole.clone());
+        let gone = remove(&mut table, place).map(|value| value.to_string()).unwrap_or_default();
+        mutant(place.join("."), &format!("{gone} {}", place.last()?), &table)
+    };
+    let less_by_a_condition = |(place, sql, condition): (Vec<String>, String, String)| {
+        let mut table = Value::Table(whole.clone());
+        *at(&mut table, &place)? = Value::String(sql);
+        mutant(format!("{}: {condition}", place.join(".")), &condition, &table)
+    };
+    let mut texts = Vec::new();
+    texts_of_actions(&Value::Table(whole.clone()), &mut Vec::new(), &mut texts);
+    let conditions = texts.into_iter().flat_map(|(place, sql)| {
+        without_one_condition(&sql).into_iter().map(move |(sql, condition)| (place.clone(), sql, condition))
+    });
+    let less = places.iter().filter_map(less_by_a_part).chain(conditions.filter_map(less_by_a_condition));
+    less.chain(without_lock).collect()
+}
+
+/// Keys whose texts no action needs: what they count, show or tell apart is tried elsewhere.
+const OF_NO_ACTION: [&str; 6] = ["finished", "show", "check", "when", "detect", "advice"];
+
+/// The texts in a preset that decide what becomes of a job, with their places.
+fn texts_of_actions(value: &Value, path: &mut Vec<String>, texts: &mut Vec<(Vec<String>, String)>) {
+    let mut within = |key: String, value: &Value| {
+        path.push(key);
+        texts_of_actions(value, path, texts);
+        path.pop();
+    };
+    match value {
+        Value::Table(entries) => {
+            let entries = entries.iter().filter(|(key, _)| !OF_NO_ACTION.contains(&key.as_str()));
+            entries.for_each(|(key, value)| within(key.clone(), value));
+        }
+        Value::Array(items) => items.iter().enumerate().for_each(|(n, value)| within(n.to_string(), value)),
+        Value::String(text) => texts.push((path.clone(), text.clone())),
+        _ => {}
+    }
+}
+
+/// The words between which a condition stands; so do brackets.
+const WORDS: [&str; 12] = [
+    " AND ", " OR ", " WHERE ", " ON ", " WHEN ", " THEN ", " ELSE ", " LEFT ", " ORDER ", " GROUP ", " LIMIT ",
+    " FOR ",
+];
+
+/// The SQL text without each of the conditions that AND joins, and that condition.
+fn without_one_condition(sql: &str) -> Vec<(String, String)> {
+    let sql = sql.split_whitespace().collect::<Vec<_>>().join(" ");
+    let without = |cut: Range<usize>, condition: Range<usize>| {
+        (format!("{}{}", &sql[..cut.start], &sql[cut.end..]), sql[condition].to_owned())
+    };
+    let ands = sql.match_indices(" AND ").filter(|(at, _)| !sql[..*at].contains("BETWEEN"));
+    let conditions = ands.flat_map(|(at, and)| {
+        let next = at + and.len();
+        let (begin, end) = (begin_of_condition(&sql[..at]), next + length_of_condition(&sql[next..]));
+        let is_first = !sql[..begin].ends_with(" AND ");
+        is_first.then(|| without(begin..next, begin..at)).into_iter().chain([without(at..end, next..end)])
+    });
+    conditions.collect()
+}
+
+/// By how much the nesting grows where the text begins.
+fn deeper(text: &str) -> i32 {
+    i32::from(text.starts_with('(') || text.starts_with("CASE "))
+        - i32::from(text.starts_with(')') || text.starts_with(" END"))
+}
+
+/// Where the condition begins that ends with the text.
+fn begin_of_condition(text: &str) -> usize {
+    let mut depth = 0_i32;
+    for (at, _) in text.char_indices().rev() {
+        depth -= deeper(&text[at..]);
+        let is_word = depth == 0 && WORDS.iter().any(|word| text[..=at].ends_with(word));
+        if depth < 0 || is_word {
+            return at + 1;
+        }
+    }
+    0
+}
+
+/// How long the condition is that begins with the text.
+fn length_of_condition(text: &str) -> usize {
+    let mut depth = 0_i32;
+    for (at, _) in text.char_indices() {
+        depth += deeper(&text[at..]);
+        if depth < 0 || depth == 0 && WORDS.iter().any(|word| text[at..].starts_with(word)) {
+            return at;
+        }
+    }
+    text.len()
+}
+
+/// What is at that place.
+fn at<'v>(value: &'v mut Value, path: &[String]) -> Option<&'v mut Value> {
+    match path {
+        [] => Some(value),
+        [first, rest @ ..] => match value {
+            Value::Table(entries) => at(entries.get_mut(first)?, rest),
+            Value::Array(items) => at(items.get_mut(first.parse::<usize>().ok()?)?, rest),
+            _ => None,
+        },
+    }
 }
 
 /// The places of everything whose absence should be noticed.

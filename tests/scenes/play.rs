@@ -115,6 +115,7 @@ pub fn play(databases: &mut Databases, catalog: &Catalog, stage: &Stage, scene: 
 /// Everything that is there before jobdoctor looks: rows, other sessions, and somebody who listens.
 pub(super) fn set_up(database: &mut dyn Database, scene: &Scene) -> Rows {
     database.run(&scene.setup);
+    scene.elsewhere.iter().for_each(|sql| database.run_elsewhere(sql));
     scene.others.iter().for_each(|sql| database.run_beside(sql));
     scene.listen.iter().for_each(|channel| database.listen(channel));
     database.rows()
@@ -143,7 +144,7 @@ impl Written<'_> {
     pub fn is_reached(&self, databases: &mut Databases, catalog: &Catalog) -> bool {
         let playing = || play(databases, catalog, self.stage, self.scene);
         let end = std::panic::catch_unwind(AssertUnwindSafe(playing));
-        end.is_ok_and(|end| end.told.trim_end() == self.told)
+        end.is_ok_and(|end| end.told.trim_end() == self.told && end.differences.is_empty())
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Scene {
     pub setup: String,
     /// Sessions that stay open.
     pub others: Vec<String>,
+    /// Sessions of another database, which stay open.
+    pub elsewhere: Vec<String>,
     /// What happens between the snapshot and the apply.
     pub meanwhile: String,
     /// What happens after the reclaim: a title and its statements.
@@ -31,6 +33,7 @@ pub struct Scene {
 enum Section {
     Setup,
     Other,
+    Elsewhere,
     Meanwhile,
     Then,
 }
@@ -51,6 +54,9 @@ impl Scene {
             if comment == "another session:" {
                 scene.others.push(String::new());
                 section = Section::Other;
+            } else if comment == "a session in another database:" {
+                scene.elsewhere.push(String::new());
+                section = Section::Elsewhere;
             } else if comment == "before applying:" {
                 section = Section::Meanwhile;
             } else if let Some(title) = comment.strip_prefix("then: ") {
@@ -68,6 +74,7 @@ impl Scene {
         let place = match section {
             Section::Setup => Some(&mut self.setup),
             Section::Other => self.others.last_mut(),
+            Section::Elsewhere => self.elsewhere.last_mut(),
             Section::Meanwhile => Some(&mut self.meanwhile),
             Section::Then => self.then.last_mut().map(|(_, sql)| sql),
         };

@@ -61,6 +61,11 @@ impl TestDatabase {
         connect(&self.socket, &self.name)
     }
 
+    /// A connection of the test's own to another database of the server.
+    pub fn client_elsewhere(&self) -> Client {
+        connect(&self.socket, "postgres")
+    }
+
     /// The directory of the server's socket.
     pub fn socket(&self) -> &Path {
         &self.socket

@@ -25,6 +25,9 @@ pub trait Database {
     /// Runs statements in another session, which stays open as long as the database is used.
     fn run_beside(&mut self, sql: &str);
 
+    /// Runs statements in a session of another database, which stays open as long.
+    fn run_elsewhere(&mut self, sql: &str);
+
     /// Begins to listen on a channel.
     fn listen(&mut self, channel: &str);
 

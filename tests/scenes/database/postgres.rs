@@ -51,6 +51,12 @@ impl Database for Tables<'_> {
         self.others.push(session(self.database, sql));
     }
 
+    fn run_elsewhere(&mut self, sql: &str) {
+        let mut client = self.database.client_elsewhere();
+        run(&mut client, sql);
+        self.others.push(client);
+    }
+
     fn listen(&mut self, channel: &str) {
         let listener = self.listener.get_or_insert_with(|| self.database.client());
         run(listener, &format!("LISTEN \"{channel}\""));

@@ -59,6 +59,10 @@ impl Database for Tables {
         self.others.push(other);
     }
 
+    fn run_elsewhere(&mut self, sql: &str) {
+        panic!("a file of SQLite has no other database that {sql} could run in");
+    }
+
     fn listen(&mut self, channel: &str) {
         panic!("SQLite notifies nobody, on {channel} or elsewhere");
     }
