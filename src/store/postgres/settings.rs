@@ -24,8 +24,8 @@ pub(super) const PATH: &str = "pg_catalog, pg_temp";
 /// A database without an encoding holds any bytes. Asked for UTF-8, it would fail at the first byte that is not. The role's
 /// own search path still counts here.
 const ENCODING: &str = "pg_catalog.set_config('client_encoding', \
-    CASE pg_catalog.getdatabaseencoding()::pg_catalog.text OPERATOR(pg_catalog.=) 'SQL_ASCII'::pg_catalog.text \
-    WHEN true THEN 'SQL_ASCII' ELSE 'UTF8' END, true)";
+    CASE WHEN pg_catalog.getdatabaseencoding()::pg_catalog.text OPERATOR(pg_catalog.=) 'SQL_ASCII'::pg_catalog.text \
+    THEN 'SQL_ASCII' ELSE 'UTF8' END, true)";
 /// A crash of the server forgets what `off` committed last, and `moved` would be untrue. Any other value stays: the operator
 /// chose which servers confirm a commit.
 pub(in crate::store) const SYNCHRONOUS_COMMIT: &str = "pg_catalog.set_config('synchronous_commit', \
@@ -77,7 +77,7 @@ impl PostgresSession {
              SELECT pg_catalog.current_setting('search_path'); \
              SELECT pg_catalog.unnest(pg_catalog.current_schemas(false)); \
              SELECT {ENCODING}, {SYNCHRONOUS_COMMIT}, {settings}; \
-             SELECT {now}, pg_catalog.pg_backend_pid(), pg_catalog.now()::text, pg_catalog.version(); \
+             SELECT {now}, pg_catalog.pg_backend_pid(), pg_catalog.now()::pg_catalog.text, pg_catalog.version(); \
              {further}"
         ))?;
         let further = answers.split_off(answers.len().min(4));
