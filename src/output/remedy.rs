@@ -19,7 +19,12 @@ pub fn remedy(remedy: Remedy) -> &'static str {
         Remedy::Write => "or run `jobdoctor reclaim --apply`",
         Remedy::ApplyInstead => "let jobdoctor do it: --apply instead of --emit-sql",
         Remedy::WaitForSweepLock => "or let this one wait with --lock-wait 30s",
-        Remedy::NameOrMap { .. } => {
+        // The nearest preset refuses these tables when it is named, too.
+        Remedy::NameOrMap { has_nearest: true } => {
+            "draft a mapping of your own table with `jobdoctor adopt TABLE` (`jobdoctor help mapping`), or change the nearest \
+             preset to fit (`jobdoctor presets show NAME --toml` prints it in the format of a mapping)"
+        }
+        Remedy::NameOrMap { has_nearest: false } => {
             "draft a mapping of your own table with `jobdoctor adopt TABLE` (`jobdoctor help mapping`); or name a preset with \
              --preset (`jobdoctor presets` lists them)"
         }
