@@ -29,8 +29,9 @@ pub(super) fn try_out(
     action: &ActionSpec,
     (now, reason): (Timestamp, &str),
 ) -> Result<Vec<Trial>, StoreError> {
-    let Some((copy, keys)) = copy(session, spec)? else {
-        return Ok(vec![Trial::untried("its table cannot be copied")]);
+    let (copy, keys) = match copy(session, spec)? {
+        Ok(copied) => copied,
+        Err(why) => return Ok(vec![Trial::untried(&why)]),
     };
     let others = spec.tables.iter().filter(|(name, _)| **name != spec.claim.lock_table);
     let others: Vec<String> =
@@ -99,10 +100,11 @@ fn counts(copy: &Connection, statement: &Statement) -> rusqlite::Result<Vec<Cell
     })
 }
 
-/// The claims' table in memory with some claims, and their keys; `None` if it cannot be made.
-fn copy(session: &mut SqliteSession, spec: &QueueSpec) -> Result<Option<(Connection, Vec<Key>)>, StoreError> {
-    let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return Ok(None) };
-    let Some(declared) = declared(session, table)? else { return Ok(None) };
+/// The claims' table in memory with some claims, and their keys; or why it cannot be made.
+fn copy(session: &mut SqliteSession, spec: &QueueSpec) -> Result<Result<(Connection, Vec<Key>), String>, StoreError> {
+    let not_copied = || Ok(Err("its table cannot be copied".to_owned()));
+    let Some(table) = spec.tables.get(&spec.claim.lock_table) else { return not_copied() };
+    let Some(declared) = declared(session, table)? else { return not_copied() };
     // Generated columns are hidden, and cannot be inserted.
     let columns = "SELECT name FROM pragma_table_xinfo(?1, 'main') WHERE hidden = 0";
     let columns: Vec<String> =
@@ -111,9 +113,18 @@ fn copy(session: &mut SqliteSession, spec: &QueueSpec) -> Result<Option<(Connect
         .filter_map(|key| columns.iter().position(|name| name.eq_ignore_ascii_case(&key.name)))
         .collect();
     if key.len() != spec.claim.key.len() {
-        return Ok(None);
+        return not_copied();
     }
-    let Ok(connection) = empty(session, &declared) else { return Ok(None) };
+    let connection = match empty(session, &declared) {
+        Ok(connection) => connection,
+        // The application defines the function; SQLite reads no CHECK of a file that is opened for reading.
+        Err(error) => match session.error(error).message {
+            why if why.starts_with("no such function") => {
+                return Ok(Err(format!("{why}; an action that writes a column which a CHECK gives to it is refused")));
+            }
+            _ => return not_copied(),
+        },
+    };
     let names: Vec<String> = columns.iter().map(|name| crate::preset::ident::quoted(name)).collect();
     let places = vec!["?"; columns.len()].join(", ");
     let insert = format!("INSERT INTO {} ({}) VALUES ({places})", Sqlite.table(table), names.join(", "));
@@ -130,7 +141,7 @@ fn copy(session: &mut SqliteSession, spec: &QueueSpec) -> Result<Option<(Connect
         }
         ControlFlow::Continue(())
     })?;
-    Ok(Some((connection, keys)))
+    Ok(Ok((connection, keys)))
 }
 
 /// A database in memory with that table. It cannot reach a file: nothing can be attached.
