@@ -33,9 +33,13 @@ pub(super) fn draft(facts: &Facts<'_>, draft: &mut Draft) -> (bool, Vec<String>)
         Shape::Where { .. } => Some("waiting".to_owned()),
         Shape::Column { .. } => states(facts, Meaning::Waiting).into_iter().next(),
     };
-    let shown = |rows: &Rows, what: &str| match rows.rows.is_empty() {
-        true => (Grade::Likely, "by name and type: no such row was read".to_owned()),
-        false => (Grade::Shown, format!("so in {}, and not in flight", counted(rows, what))),
+    let in_flight = facts.rows(Meaning::InFlight).rows.len();
+    let shown = |rows: &Rows, what: &str| match rows.rows.len() {
+        0 => (Grade::Likely, "by name and type: no such row was read".to_owned()),
+        read => {
+            let grade = if read.min(in_flight) >= ENOUGH { Grade::Shown } else { Grade::Likely };
+            (grade, format!("so in {}, and not in flight", counted(rows, what)))
+        }
     };
     if let Some(to) = to {
         let grade = if matches!(facts.shape, Shape::Column { .. }) { Grade::Likely } else { Grade::Shown };
@@ -93,7 +97,7 @@ fn write(facts: &Facts<'_>, draft: &mut Draft, action: &str, writes: Writes, (gr
     }
 }
 
-/// The fewest rows of each side that show that a column belongs to the claim, if its name does not.
+/// The fewest rows of each side that show what a column is for.
 const ENOUGH: usize = 5;
 /// Words in the names of columns that outlive a claim, whatever the rows show.
 const KEPT: [&str; 14] = [
@@ -114,7 +118,7 @@ const KEPT: [&str; 14] = [
 ];
 
 /// What makes a row in flight look like these: NULL where all of them are, and the value that stands for none. Only in columns of
-/// the claim: its owner, time, sign of life and token, and those that are set in every row in flight and in none of these.
+/// the claim: its owner, time and sign of life, and those that are set in every row in flight and in none of these.
 fn as_in(facts: &Facts<'_>, rows: &Rows) -> Writes {
     let in_flight = facts.rows(Meaning::InFlight);
     let mut writes = Writes::default();
@@ -138,10 +142,7 @@ fn as_in(facts: &Facts<'_>, rows: &Rows) -> Writes {
     for column in facts.subject.columns.iter().filter(is_open) {
         let name = &column.name;
         let is_owner = matches!(&owner, Some(OwnerId::Column(column) | OwnerId::Json(column, _)) if column == name);
-        let is_own = is_owner
-            || claimed.as_ref() == Some(name)
-            || sign.as_ref() == Some(name)
-            || matches!(column.role, Some(Role::Claimed | Role::Heartbeat | Role::Token));
+        let is_own = is_owner || claimed.as_ref() == Some(name) || sign.as_ref() == Some(name);
         let may_show = is_shown && !words(name).iter().any(|word| KEPT.contains(&word.as_str()));
         let is_set =
             if is_own { !in_flight.values(name).all(Cell::is_null) } else { may_show && in_flight.is_set(name) };
@@ -158,7 +159,8 @@ fn as_in(facts: &Facts<'_>, rows: &Rows) -> Writes {
             let is_sign =
                 is_owner || matches!(column.role, Some(Role::Claimed | Role::Heartbeat | Role::Lease | Role::Owner));
             let stands_for_none = is_sign && is_unset(agreed);
-            if differs && (is_own || may_show) && (column.class == Class::Boolean || stands_for_none) {
+            let is_named = matches!(column.role, Some(Role::Claimed | Role::Heartbeat | Role::Token));
+            if differs && (is_own || is_named || may_show) && (column.class == Class::Boolean || stands_for_none) {
                 writes.set.push((name.clone(), stored(facts.engine, column, agreed).into()));
             }
         }
