@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use toml::{Table, Value};
 
 /// Mutants that no scene can tell from the preset, and why.
-const THE_SAME: [(&str, &str, &str); 5] = [
+const THE_SAME: [(&str, &str, &str); 7] = [
     (
         "pg-boss",
         "action.requeue.clear.0",
@@ -27,6 +27,16 @@ const THE_SAME: [(&str, &str, &str); 5] = [
         "quartz",
         "action.requeue.step.2.sql: NOT EXISTS (SELECT 1 FROM {fired} AS e WHERE {sql.holds})",
         "a trigger that another node holds is skipped, and no node inserts a fired row while TRIGGER_ACCESS is locked",
+    ),
+    (
+        "quartz",
+        "skip.several_nodes.if: NOT {sql.alone}",
+        "only a live-owner list or a restart sweep calls a node dead that is not silent: see missing_rows",
+    ),
+    (
+        "quartz",
+        "sql.holds: (e.trigger_name, e.trigger_group) = (j.trigger_name, j.trigger_group)",
+        "the fired row of an acquired trigger names no job",
     ),
 ];
 
