@@ -102,8 +102,8 @@ impl<S: ReadSession> Rehearsal<'_, S> {
             return Ok(());
         }
         let before = self.refusals.len();
-        for (is_act, statement) in statements(self.spec, self.session, action, moved, self.clock_and_reason) {
-            self.explain(Some((action, moved)), &moved.at, &statement, is_act)?;
+        for statement in statements(self.spec, self.session, action, moved, self.clock_and_reason) {
+            self.explain(Some((action, moved)), &moved.at, &statement)?;
         }
         if self.refusals.len() > before {
             return Ok(());
@@ -118,7 +118,7 @@ impl<S: ReadSession> Rehearsal<'_, S> {
     fn wake_ups(&mut self) -> Result<(), StoreError> {
         let statements = sql::notifications(self.spec, self.session.dialect(), Some("queue"), 1);
         let mut both = statements.iter().zip(&self.spec.notify);
-        both.try_for_each(|(statement, notify)| self.explain(None, notify.at(), statement, false))
+        both.try_for_each(|(statement, notify)| self.explain(None, notify.at(), statement))
     }
 
     fn explain(
@@ -126,12 +126,11 @@ impl<S: ReadSession> Rehearsal<'_, S> {
         action: Option<(Action, &ActionSpec)>,
         at: &WrittenAt,
         statement: &Statement,
-        is_act: bool,
     ) -> Result<(), StoreError> {
         if !self.asked.insert(statement.sql.clone()) {
             return Ok(());
         }
-        match self.session.explain(self.spec, statement, is_act) {
+        match self.session.explain(self.spec, statement) {
             Ok(()) => Ok(()),
             Err(error) if is_refusal(&error) => {
                 let at = action.and_then(|(_, moved)| column_named(moved, &error)).unwrap_or(at).clone();
@@ -149,15 +148,14 @@ impl<S: ReadSession> Rehearsal<'_, S> {
     }
 }
 
-/// Every statement that [`SqlWriter`](super::batch::SqlWriter) would send for one batch, and whether it is one of the
-/// action's.
+/// Every statement that [`SqlWriter`](super::batch::SqlWriter) would send for one batch.
 fn statements<S: ReadSession>(
     spec: &QueueSpec,
     session: &S,
     action: Action,
     moved: &ActionSpec,
     (now, reason): (Timestamp, &str),
-) -> Vec<(bool, Statement)> {
+) -> Vec<Statement> {
     let dialect = session.dialect();
     // No keys, so that none of their values is cast. SQLite has no empty list of rows, so there it is one of NULLs.
     let nulls = Key(vec![Cell::Null; spec.claim.key.len()]);
@@ -177,8 +175,8 @@ fn statements<S: ReadSession>(
     list.extend(spec.claim.guard.as_ref().map(|guard| sql::guard(spec, dialect, guard, &rows)));
     list.extend(spec.recorded(action).map(|columns| sql::images(spec, dialect, &columns, &keys, None)));
     list.extend(sql::left_behind(spec, dialect, moved, &keys));
-    let acts = sql::acts(spec, dialect, moved, &keys, (now, now), reason).into_iter().map(|act| (true, act.statement));
-    list.into_iter().map(|statement| (false, statement)).chain(acts).collect()
+    let acts = sql::acts(spec, dialect, moved, &keys, (now, now), reason).into_iter().map(|act| act.statement);
+    list.into_iter().chain(acts).collect()
 }
 
 /// Whether an error means that the database refuses a statement; any other error ends the snapshot.

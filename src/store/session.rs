@@ -29,6 +29,11 @@ pub(super) trait Session {
     /// the write lock, no longer than the limits allow.
     fn begin(&mut self, schema: &str) -> Result<Timestamp, StoreError>;
 
+    /// Fails unless every name in a statement of an action is found with only the system's names on the search path. Of a
+    /// column that is not there Postgres makes a call, `x.name` being `name(x)`: of another role's function, once the queue's
+    /// schema is on the path.
+    fn names_are_found(&mut self, act: &Statement) -> Result<(), StoreError>;
+
     /// Prepares for statements that run the queue's own triggers and functions: these may need the names of their
     /// schema, and other sessions' locks are waited for only for a moment. For less than that when the action is tried
     /// `again`.
@@ -65,9 +70,8 @@ pub(super) trait ReadSession: Session {
     /// Lifts the limit again. The snapshot continues, even if a statement has failed meanwhile.
     fn end_short(&mut self) -> Result<(), StoreError>;
 
-    /// Has the database explain a statement that a writer would send, and never runs it. `is_act` is true for one that
-    /// a writer sends with the queue's schema on its search path.
-    fn explain(&mut self, spec: &QueueSpec, statement: &Statement, is_act: bool) -> Result<(), StoreError>;
+    /// Has the database explain a statement that a writer would send, and never runs it.
+    fn explain(&mut self, spec: &QueueSpec, statement: &Statement) -> Result<(), StoreError>;
 
     /// Tries what an action writes on claims as they are, without writing to the database.
     fn try_out(

@@ -94,16 +94,27 @@ fn of_the_queues_schema_are_not_used_by_our_statements() {
 #[test]
 fn a_function_is_not_taken_for_a_column() {
     let (database, doctor) = (fresh(), Doctor::new());
-    let set = MAPPING.replace("'pinged'] }", "'pinged'], set = { part = 'j.nope' } }");
-    assert_ne!(set, MAPPING);
-    fs::write(doctor.path("config.toml"), set).unwrap();
     let table =
         "CREATE TABLE home_made (id bigint PRIMARY KEY, part text, state text, worker text, started timestamptz,
             pinged timestamptz, tries integer);
         CREATE FUNCTION nope(home_made) RETURNS text LANGUAGE sql AS $$ SELECT 'trapped' $$;
+        CREATE FUNCTION nope(record) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN 'trapped'; END $$;
         INSERT INTO home_made VALUES (1, 'a', 'working', 'w1', now() - interval '2h', now() - interval '1h', 0)";
     database.client().batch_execute(table).unwrap();
-    let words = ["reclaim", "--apply", "--db", &database.url(), "--preset", "home", "--config", "config.toml"];
-    let ran = doctor.run(&words).exits(78);
-    assert!(ran.stderr.contains("has no column `nope`"), "{ran:#?}");
+    let values = [
+        "j.nope",
+        "(j).nope",
+        "(SELECT z.nope FROM (SELECT * FROM {home_made}) AS z WHERE z.id = j.id)",
+        "(WITH w AS (SELECT y.* FROM {home_made} AS y) SELECT w.nope FROM w WHERE w.id = j.id)",
+    ];
+    for value in values {
+        let set = MAPPING.replace("'pinged'] }", &format!("'pinged'], set = {{ part = '{value}' }} }}"));
+        assert_ne!(set, MAPPING);
+        fs::write(doctor.path("config.toml"), set).unwrap();
+        let of_home = ["--db", &database.url(), "--preset", "home", "--config", "config.toml"];
+        for words in [&["check"][..], &["reclaim", "--dry-run=server"], &["reclaim", "--apply"]] {
+            let ran = doctor.run(&[words, &of_home].concat()).exits(78);
+            assert!(format!("{}{}", ran.stdout, ran.stderr).contains("nope"), "{ran:#?}");
+        }
+    }
 }

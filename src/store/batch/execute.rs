@@ -69,13 +69,19 @@ fn act<S: Session>(
     }
     let dialect = session.dialect();
     let each = keys.len() as u64;
+    let acts_on = |slice: &Slice<'_>| {
+        let acts =
+            sql::acts(spec, dialect, moved, &slice.keys, (context.now, context.now.plus(slice.wait)), context.reason);
+        acts.into_iter().map(|act| (act, slice.keys.len() as u64)).collect::<Vec<_>>()
+    };
+    let acts: Vec<_> = slices.iter().flat_map(acts_on).collect();
+    for (act, _) in &acts {
+        session.names_are_found(&act.statement).map_err(|error| placed(error, moved))?;
+    }
     session.begin_acting(context.again)?;
-    for slice in slices {
-        let (keys, run_at) = (slice.keys.as_slice(), context.now.plus(slice.wait));
-        for act in sql::acts(spec, dialect, moved, keys, (context.now, run_at), context.reason) {
-            let touched = session.execute(&act.statement).map_err(|error| placed(error, moved))?;
-            must_fit(touched, act.rows, keys.len() as u64)?;
-        }
+    for (act, rows) in acts {
+        let touched = session.execute(&act.statement).map_err(|error| placed(error, moved))?;
+        must_fit(touched, act.rows, rows)?;
     }
     session.end_acting()?;
     match sql::left_behind(spec, dialect, moved, keys) {

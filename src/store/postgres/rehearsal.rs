@@ -42,15 +42,9 @@ LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.of AND a.attnum = ANY (
 ORDER BY 1";
 
 /// Implements [`ReadSession::explain`](crate::store::session::ReadSession::explain).
-pub(super) fn explain(
-    session: &mut PostgresSession,
-    spec: &QueueSpec,
-    statement: &Statement,
-    is_act: bool,
-) -> Result<(), StoreError> {
-    let path = if is_act { session.path_of(&spec.schema) } else { PATH.to_owned() };
+pub(super) fn explain(session: &mut PostgresSession, statement: &Statement) -> Result<(), StoreError> {
     let explained = Statement { sql: format!("EXPLAIN {}", statement.sql), params: statement.params.clone() };
-    behind_savepoint(session, &path, &explained).map(drop).map_err(|error| match error.kind {
+    behind_savepoint(session, PATH, &explained).map(drop).map_err(|error| match error.kind {
         StoreErrorKind::Denied => {
             error.hint("this role lacks a right that the action takes: grant it on what the message names")
         }

@@ -17,6 +17,7 @@ use ::postgres::fallible_iterator::FallibleIterator as _;
 use ::postgres::types::{ToSql, Type};
 use ::postgres::{Client, Error, Row, SimpleQueryMessage, SimpleQueryRow};
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -52,6 +53,8 @@ pub(super) struct PostgresSession {
     pub(super) own_path: String,
     /// The search path of the queue's triggers and functions, in the current transaction.
     pub(super) path_of_queue: String,
+    /// The statements of actions that were explained under the bare search path.
+    names_found: BTreeSet<String>,
     /// Dropped with the session, which ends its registration with the interrupt.
     alive: Arc<()>,
 }
@@ -90,6 +93,7 @@ impl PostgresSession {
             visible: Vec::new(),
             own_path: String::new(),
             path_of_queue: String::new(),
+            names_found: BTreeSet::new(),
             alive: Arc::new(()),
         })
     }
@@ -313,6 +317,14 @@ impl Session for PostgresSession {
             self.rollback();
         }
         begun
+    }
+
+    fn names_are_found(&mut self, act: &Statement) -> Result<(), StoreError> {
+        if !self.names_found.contains(&act.sql) {
+            self.query(&Statement { sql: format!("EXPLAIN {}", act.sql), params: act.params.clone() })?;
+            self.names_found.insert(act.sql.clone());
+        }
+        Ok(())
     }
 
     fn begin_acting(&mut self, again: bool) -> Result<(), StoreError> {

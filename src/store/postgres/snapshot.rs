@@ -77,8 +77,8 @@ impl ReadSession for PostgresSession {
         self.batch("ROLLBACK TO SAVEPOINT jobdoctor_short; RELEASE SAVEPOINT jobdoctor_short")
     }
 
-    fn explain(&mut self, spec: &QueueSpec, statement: &Statement, is_act: bool) -> Result<(), StoreError> {
-        rehearsal::explain(self, spec, statement, is_act)
+    fn explain(&mut self, _spec: &QueueSpec, statement: &Statement) -> Result<(), StoreError> {
+        rehearsal::explain(self, statement)
     }
 
     fn try_out(

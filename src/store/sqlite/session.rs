@@ -127,6 +127,11 @@ impl Session for SqliteSession {
         None
     }
 
+    /// There is no search path.
+    fn names_are_found(&mut self, _act: &Statement) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// A trigger resolves names in its own schema, and the only lock is held already.
     fn begin_acting(&mut self, _again: bool) -> Result<(), StoreError> {
         Ok(())
@@ -192,7 +197,7 @@ impl ReadSession for SqliteSession {
         limit_statements(&mut self.connection, self.limits.deadline, interrupt, true).map_err(|error| self.error(error))
     }
 
-    fn explain(&mut self, spec: &QueueSpec, statement: &Statement, _is_act: bool) -> Result<(), StoreError> {
+    fn explain(&mut self, spec: &QueueSpec, statement: &Statement) -> Result<(), StoreError> {
         let allowed = self.connection.authorizer(Some(explains_only));
         let explained = allowed.and_then(|()| self.connection.prepare(&format!("EXPLAIN {}", statement.sql)).map(drop));
         // The session must be a reader again, whatever the result.
