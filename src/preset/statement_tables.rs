@@ -72,6 +72,32 @@ impl Template {
         }
         touches
     }
+
+    /// Fails unless each table that it writes to is named in braces, right behind the words that write: only then can they be
+    /// changed to say what becomes of a conflict.
+    pub(super) fn writes_to_names(&self) -> Result<(), String> {
+        let mut bare = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Text(text) => bare.extend(text.split('\'').step_by(2)),
+                Piece::Name(_) => bare.push_str(" {} "),
+                _ => bare.push_str(" ? "),
+            }
+        }
+        if bare.contains("--") || bare.contains("/*") {
+            return Err("holds a comment: write it outside of the SQL".to_owned());
+        }
+        let words: Vec<String> = bare.split_whitespace().map(str::to_uppercase).collect();
+        for (n, word) in words.iter().enumerate() {
+            let is_of_upsert = n > 0 && words.get(n - 1).is_some_and(|before| before == "DO");
+            let is_due = word == "INTO" || word == "UPDATE" && !is_of_upsert;
+            let behind = if words.get(n + 1).is_some_and(|next| next == "OR") { n + 3 } else { n + 1 };
+            if let Some(name) = words.get(behind).filter(|name| is_due && *name != "{}") {
+                return Err(format!("writes to {}: name the table in braces, as in {{jobs}}", name.to_lowercase()));
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -66,6 +66,53 @@ fn a_requeue_never_deletes_its_twin() {
     }
 }
 
+/// What a trigger writes to may decide, too, and so may the triggers of that.
+#[test]
+fn a_clause_behind_a_trigger_is_seen() {
+    let behind = [
+        ("DROP TABLE counted; CREATE TABLE counted (status PRIMARY KEY ON CONFLICT REPLACE, n)", 78),
+        ("CREATE TRIGGER next AFTER INSERT ON counted BEGIN INSERT OR REPLACE INTO notes VALUES (new.status); END", 78),
+        (
+            "CREATE TRIGGER next AFTER INSERT ON counted BEGIN INSERT INTO notes VALUES (new.status) ON CONFLICT DO NOTHING; END",
+            0,
+        ),
+    ];
+    for (more, code) in behind {
+        let doctor = queue(", UNIQUE (status, dedupe) ON CONFLICT REPLACE", "INSERT INTO counted VALUES (new.id, 1)");
+        doctor
+            .sql("queue.db", &format!("DELETE FROM jobs WHERE id = 2; CREATE TABLE notes (text PRIMARY KEY); {more}"));
+        doctor.run(&["check", "--db", "queue.db"]).exits(code);
+        doctor.run(&["reclaim", "--apply", "--db", "queue.db"]).exits(code);
+    }
+}
+
+/// A statement of a mapping's own that cannot be made to say OR ABORT.
+#[test]
+fn a_step_names_what_it_writes_to_in_braces() {
+    let steps = [
+        ("UPDATE jobs SET status = 'QUEUED' WHERE id IN :ids", 78),
+        ("UPDATE main.jobs SET status = 'QUEUED' WHERE id IN :ids", 78),
+        ("UPDATE /* */ {jobs} SET status = 'QUEUED' WHERE id IN :ids", 78),
+        ("insert into counted select status, 2 from {jobs} where id in :ids", 78),
+        ("UPDATE OR IGNORE jobs SET status = 'QUEUED' WHERE id IN :ids", 78),
+        ("update\n  {jobs} SET status = 'QUEUED' WHERE id IN :ids AND dedupe <> 'update x; into y'", 3),
+    ];
+    for (step, code) in steps {
+        let doctor = queue(", UNIQUE (status, dedupe) ON CONFLICT REPLACE", "SELECT 1");
+        let mapping = format!(
+            "[mapping.m]
+            time = {{ default = 'epoch s' }}
+            states = {{ waiting = ['QUEUED'], in_flight = ['RUNNING'] }}
+            claim = {{ table = 'jobs', key = 'id', state = 'status', liveness = [{{ by = 'lease', column = 'lease_expires_at' }}] }}
+            action.requeue = {{ to = 'QUEUED', step = [{{ rows = 'each', sql = \"\"\"{step}\"\"\" }}] }}"
+        );
+        fs::write(doctor.path("m.toml"), mapping).unwrap();
+        let words = ["reclaim", "--apply", "--db", "queue.db", "--config", "m.toml", "--preset", "m"];
+        doctor.run(&words).exits(code);
+        assert_eq!(doctor.rows("queue.db", "SELECT count(*) FROM jobs"), ["4"], "{step}");
+    }
+}
+
 #[test]
 fn an_undo_never_deletes_a_job_that_runs() {
     for clause in CLAUSES {

@@ -124,7 +124,13 @@ impl Binder<'_> {
                  `step`",
             ));
         }
-        for step in steps.iter_mut().filter(|_| self.live.engine == Engine::Postgres) {
+        for step in &mut steps {
+            if self.live.engine == Engine::Sqlite {
+                if let StepSpec::Sql { sql, at, .. } = step {
+                    sql.writes_to_names().map_err(|why| at.error(why))?;
+                }
+                continue;
+            }
             let templates: Vec<(&mut Template, &WrittenAt)> = match step {
                 StepSpec::Update(assignments) => assignments.iter_mut().map(|one| (&mut one.value, &one.at)).collect(),
                 StepSpec::Sql { sql, at, .. } => vec![(sql, at)],

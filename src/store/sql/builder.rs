@@ -116,14 +116,12 @@ impl<'d> Sql<'d> {
     /// table's triggers.
     pub fn table(&mut self, table: &Table) {
         if table.declares_conflict {
-            let ends = |words: &str| self.text.trim_end().to_uppercase().ends_with(words);
-            let before = match () {
-                () if ends("INSERT INTO") => self.text.trim_end().len() - "INTO".len(),
-                () if ends("UPDATE") => self.text.trim_end().len(),
-                () => self.text.len(),
-            };
-            if before < self.text.len() {
-                self.text.insert_str(before, if ends("UPDATE") { " OR ABORT" } else { "OR ABORT " });
+            let words: Vec<String> = self.text.split_whitespace().rev().take(2).map(str::to_uppercase).collect();
+            let end = self.text.trim_end().len();
+            match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+                ["INTO", "INSERT"] => self.text.insert_str(end - "INTO".len(), "OR ABORT "),
+                ["UPDATE", ..] => self.text.insert_str(end, " OR ABORT"),
+                _ => {}
             }
         }
         let name = self.dialect.table(table);

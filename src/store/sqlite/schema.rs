@@ -58,13 +58,14 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
         }
         let declared = "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('table', 'trigger') AND tbl_name = ?1 COLLATE NOCASE";
         for row in ask(session, declared, name)? {
-            let (words, is_trigger) = (words(&text(&row, 2)), text(&row, 0) == "trigger");
-            if is_trigger {
+            if text(&row, 0) == "trigger" {
                 table.triggers.push(text(&row, 1));
-                table.conflict_triggers.extend(words.windows(3).any(decides_conflicts).then(|| text(&row, 1)));
             } else {
-                table.declares_conflict = words.windows(3).any(|three| matches!(three, [on, conflict, clause] if on == "ON" && conflict == "CONFLICT" && clause != "ABORT"));
+                table.declares_conflict = declares_conflict(&text(&row, 2));
             }
+        }
+        if table.declares_conflict && !table.triggers.is_empty() {
+            table.conflict_triggers = conflict_triggers(session, name)?;
         }
         for index in ask(session, "SELECT name, \"unique\", partial FROM pragma_index_list(?1, 'main')", name)? {
             let info = "SELECT name FROM pragma_index_info(?1, 'main') ORDER BY seqno";
@@ -106,6 +107,40 @@ fn compares_as_columns(session: &mut SqliteSession, table: &str, index: &str) ->
 
 fn ask(session: &mut SqliteSession, sql: &str, name: &str) -> Result<Vec<Vec<Cell>>, StoreError> {
     session.query(&Statement { sql: sql.to_owned(), params: vec![Param::Cell(Cell::Text(name.to_owned()))] })
+}
+
+/// The triggers of a table that decide what becomes of a conflict: one of their statements says so, or writes to a table that
+/// declares it or has such a trigger. A table counts as written to by a trigger that mentions it.
+fn conflict_triggers(session: &mut SqliteSession, name: &str) -> Result<Vec<String>, StoreError> {
+    let all = "SELECT type, tbl_name, name, sql FROM sqlite_schema WHERE type IN ('table', 'trigger') AND sql IS NOT NULL AND ?1 <> ''";
+    let all: Vec<[String; 4]> =
+        ask(session, all, name)?.iter().map(|row| std::array::from_fn(|n| text(row, n).to_lowercase())).collect();
+    let of = |table: String| all.iter().filter(move |[kind, of, ..]| kind == "trigger" && *of == table);
+    let decides = |[.., sql]: &&[String; 4]| {
+        let (mut texts, mut seen) = (vec![sql], vec![name.to_lowercase()]);
+        while let Some(text) = texts.pop() {
+            if words(text).windows(3).any(decides_conflicts) {
+                return true;
+            }
+            for [kind, table, _, sql] in &all {
+                if kind == "table" && text.contains(table) && !seen.contains(table) {
+                    if declares_conflict(sql) {
+                        return true;
+                    }
+                    seen.push(table.clone());
+                    texts.extend(of(table.clone()).map(|[.., sql]| sql));
+                }
+            }
+        }
+        false
+    };
+    Ok(of(name.to_lowercase()).filter(decides).map(|[_, _, name, _]| name.clone()).collect())
+}
+
+/// Whether a table's definition says what becomes of a conflict, other than that the statement fails.
+fn declares_conflict(definition: &str) -> bool {
+    let declares = |three: &[String]| matches!(three, [on, conflict, clause] if on == "ON" && conflict == "CONFLICT" && clause != "ABORT");
+    words(definition).windows(3).any(declares)
 }
 
 /// Whether these three words of a trigger say what becomes of a conflict, other than that its statement fails.
