@@ -30,6 +30,7 @@ pub use conninfo::{
 pub use error::{StoreError, StoreErrorKind};
 pub use limits::{BatchInHand, Interrupt, Limits};
 pub use port::{Caution, Forbids, LedgerReader, Reader, Store, Writer};
+pub use postgres::tls;
 pub use query::{
     Cutoffs, Detail, FinishedRun, Found, RowCount, ServerVersion, Standby, Wanted, WantedRuns, in_flight_by_owner,
 };

@@ -5,6 +5,7 @@
 
 mod certificates;
 mod client;
+mod handshakes;
 mod modes;
 mod revoked;
 mod settings;

@@ -14,7 +14,7 @@ mod server_version;
 mod session;
 mod settings;
 mod snapshot;
-mod tls;
+pub mod tls;
 mod value;
 
 use super::batch::SqlWriter;

@@ -17,13 +17,13 @@ type Rustls = <MakeRustlsConnect as MakeTlsConnect<Socket>>::TlsConnect;
 
 /// Makes a TLS connection out of a plain one.
 #[derive(Clone)]
-pub(in super::super) struct Tls {
+pub struct Tls {
     rustls: MakeRustlsConnect,
     has_begun: Arc<AtomicBool>,
 }
 
 /// One handshake.
-pub(in super::super) struct Handshake {
+pub struct Handshake {
     rustls: Rustls,
     has_begun: Arc<AtomicBool>,
 }
@@ -69,7 +69,7 @@ const PROTOCOL: &[u8] = b"postgresql";
 ///
 /// # Errors
 /// When a file is missing or unfit, or the settings contradict each other.
-pub(in super::super) fn connector(settings: &TlsSettings) -> Result<Tls, StoreError> {
+pub fn connector(settings: &TlsSettings) -> Result<Tls, StoreError> {
     let rustls = MakeRustlsConnect::new(config(settings)?);
     Ok(Tls { rustls, has_begun: Arc::default() })
 }

@@ -8,7 +8,7 @@ use std::error::Error as _;
 use std::io;
 
 /// Why there is no TLS connection to this host; `None` if the failure has nothing to do with TLS.
-pub(in super::super) fn failure(error: &Error, host: &str) -> Option<StoreError> {
+pub fn failure(error: &Error, host: &str) -> Option<StoreError> {
     let (message, hint) = match (cause(error), is_of_the_handshake(error)) {
         (Cause::Tls(cause), _) => of_tls(cause, host),
         (Cause::Refused, _) => says(

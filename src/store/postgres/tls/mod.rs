@@ -4,9 +4,8 @@
 mod connector;
 mod failure;
 mod files;
-#[cfg(test)]
-mod tests;
 mod verifier;
 
-pub(super) use connector::{Tls, connector};
-pub(super) use failure::{failure, is_of_the_handshake};
+pub use connector::{Handshake, Tls, connector};
+pub use failure::failure;
+pub(super) use failure::is_of_the_handshake;

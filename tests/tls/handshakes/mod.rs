@@ -1,19 +1,15 @@
 //! Real handshakes: a server on a port of its own that says yes to TLS as Postgres does, and the driver with our
 //! connector.
 
-#[path = "../../../../../tests/support/authority.rs"]
-#[allow(dead_code, reason = "the integration tests use the rest")]
-mod authority;
 mod handshake;
 mod server;
 mod trust;
 
-use super::{connector, failure};
-use crate::store::conninfo::{Root, SslMode, TlsFile, TlsSettings, TlsVersion};
-use crate::store::{StoreError, StoreErrorKind};
-use ::postgres::Config;
-use ::postgres::config::{SslMode as Driver, SslNegotiation};
-use authority::{Authority, Issued, Wanted, write};
+use crate::support::authority::{Authority, Issued, Wanted, write};
+use jobdoctor::store::tls::{connector, failure};
+use jobdoctor::store::{Root, SslMode, StoreError, StoreErrorKind, TlsFile, TlsSettings, TlsVersion};
+use postgres::Config;
+use postgres::config::{SslMode as Driver, SslNegotiation};
 use server::{Seen, Server};
 use std::path::PathBuf;
 use tempfile::TempDir;

@@ -1,11 +1,10 @@
 //! Handshakes: versions, client certificates, and servers that do not understand TLS.
 
-use super::authority::{Authority, Wanted};
 use super::server::{Server, answering};
 use super::{Scene, named, says};
-use crate::store::StoreErrorKind;
-use crate::store::conninfo::{SslMode, TlsVersion};
-use crate::store::postgres::tls::connector;
+use crate::support::authority::{Authority, Wanted};
+use jobdoctor::store::tls::connector;
+use jobdoctor::store::{SslMode, StoreErrorKind, TlsVersion};
 use rustls::version;
 use std::path::Path;
 

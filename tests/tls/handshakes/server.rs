@@ -1,6 +1,6 @@
 //! Servers for one connection each.
 
-use super::authority::{Authority, Issued};
+use crate::support::authority::{Authority, Issued};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};

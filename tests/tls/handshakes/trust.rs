@@ -1,10 +1,9 @@
 //! Which certificates are trusted: roots, names, dates and revocation lists.
 
-use super::authority::{Authority, Wanted, self_signed};
 use super::server::Server;
 use super::{Scene, named, says};
-use crate::store::StoreErrorKind;
-use crate::store::conninfo::{Root, SslMode};
+use crate::support::authority::{Authority, Wanted, self_signed};
+use jobdoctor::store::{Root, SslMode, StoreErrorKind};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
