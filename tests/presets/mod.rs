@@ -5,3 +5,5 @@ mod complete;
 mod malformed;
 mod qualified;
 mod statements;
+mod template;
+mod touches;

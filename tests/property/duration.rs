@@ -1,6 +1,7 @@
-//! Durations: nothing that is typed can panic, and what is accepted is in range and means what humantime says.
+//! Durations: nothing that is typed can panic, what is accepted is in range and means what humantime says, and what is refused
+//! is told how to write it.
 
-use jobdoctor::model::parse_duration;
+use jobdoctor::model::{age, parse_duration};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -55,4 +56,104 @@ proptest! {
             prop_assert_eq!(parse_duration(&words), Ok(Duration::from_secs(seconds)));
         }
     }
+}
+
+#[test]
+fn what_people_write() {
+    let cases = [
+        ("1s", 1),
+        ("5m", 300),
+        (" 5 m ", 300),
+        ("5min", 300),
+        ("1h 30m", 5400),
+        ("1h30m", 5400),
+        ("1.5h", 5400),
+        ("2d", 172_800),
+        ("1w", 604_800),
+        ("2000ms", 2),
+        ("10y", 315_576_000),
+        ("10 years", 315_576_000),
+        ("0h 1s", 1),
+    ];
+    for (text, seconds) in cases {
+        assert_eq!(parse_duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+    }
+}
+
+#[test]
+fn what_is_wrong_and_how_to_write_it() {
+    let form = "as in 5m or 1h 30m";
+    let range = "is out of range: the shortest is 1s, the longest 10y (3652.5 days)";
+    let cases = [
+        ("", format!("a duration is missing: write a number and a unit, {form}")),
+        (" \t", format!("a duration is missing: write a number and a unit, {form}")),
+        ("300", "300 has no unit: did you mean 300s or 5m?".to_owned()),
+        ("5", "5 has no unit: did you mean 5s or 5m?".to_owned()),
+        ("1.5", "1.5 has no unit: did you mean 1.5s or 1.5m?".to_owned()),
+        ("1h 30", "30 has no unit: did you mean 30s or 30m?".to_owned()),
+        ("5 0m", "5 has no unit: did you mean 5s or 5m?".to_owned()),
+        ("5M", "5 minutes is 5m; months are not allowed here".to_owned()),
+        ("1M", "1 minute is 1m; months are not allowed here".to_owned()),
+        ("2h 5M", "5 minutes is 5m; months are not allowed here".to_owned()),
+        ("5 months", "5 minutes is 5m; months are not allowed here".to_owned()),
+        ("5month", "5 minutes is 5m; months are not allowed here".to_owned()),
+        ("5 Mon", "5 minutes is 5m; months are not allowed here".to_owned()),
+        ("-5m", "a duration cannot be negative: write it without the sign, as in 5m".to_owned()),
+        ("\u{2212}5m", "a duration cannot be negative: write it without the sign, as in 5m".to_owned()),
+        ("0", "0 is no time at all: the shortest is 1s".to_owned()),
+        ("0s", "0s is no time at all: the shortest is 1s".to_owned()),
+        ("0h 0m", "0h 0m is no time at all: the shortest is 1s".to_owned()),
+        ("999ms", format!("999ms {range}")),
+        ("11y", format!("11y {range}")),
+        ("10y 1s", format!("10y 1s {range}")),
+        ("10y\n1s", format!("10y\\n1s {range}")),
+        ("5H", format!("`H` is no unit: write ms, s, m, h, d, w or y, {form}")),
+        ("soon", format!("a number is missing before `soon`: write one with a unit, {form}")),
+        ("1h -5m", format!("a number is missing before `-5m`: write one with a unit, {form}")),
+        ("1m s", format!("a number is missing before `s`: write one with a unit, {form}")),
+        ("5m\x1b[2J", format!("a number is missing before `\\u{{1b}}[2J`: write one with a unit, {form}")),
+        ("1.2.3s", format!("`1.2.3s` is not a duration: write a number and a unit, {form}")),
+        ("0.3333h", "0.3333h has too fine a fraction: write it in a smaller unit, as in 90s for 1.5m".to_owned()),
+        ("12345678901s", format!("12345678901 is too long a number: write it in a larger unit, {form}")),
+    ];
+    for (text, message) in cases {
+        assert_eq!(parse_duration(text), Err(message), "{text:?}");
+    }
+    assert_eq!(
+        parse_duration(&"1s ".repeat(40)),
+        Err(format!("too long for a duration: write a number and a unit, {form}"))
+    );
+}
+
+#[test]
+fn nothing_reaches_the_panic_of_humantime() {
+    for text in [
+        "18446744073709551615s 999999999ns 1ns",
+        "584542046090y 19767615s 999999999ns 1ns",
+        "9999999999y9999999999y9999999999y9999999999y9999999999y999999ns",
+    ] {
+        assert!(parse_duration(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn age_takes_two_units() {
+    let cases = [
+        (0, "0s"),
+        (45, "45s"),
+        (812, "13m 32s"),
+        (7500, "2h 5m"),
+        (7505, "2h 5m"),
+        (3605, "1h 5s"),
+        (86_400, "1 day"),
+        (86_400 + 1800, "1 day 30 min"),
+        (3 * 86_400 + 4 * 3600 + 59, "3 days 4 h"),
+        (31_557_600 * 2, "2 years"),
+    ];
+    for (seconds, words) in cases {
+        assert_eq!(age(Duration::from_secs(seconds)), words);
+    }
+    assert_eq!(age(Duration::from_millis(999)), "0s");
+    assert_eq!(age(Duration::from_millis(45_999)), "45s");
+    assert!(age(Duration::MAX).ends_with("months"));
 }

@@ -1,18 +1,24 @@
-//! Properties that hold for every input, not only for the ones somebody thought of.
+//! Pure code: properties that hold for every input, not only for the ones somebody thought of, and examples.
 
+mod alerts;
 pub mod claims;
 mod conninfo;
+mod csv;
+mod delay;
 mod diagnoses;
 mod duration;
 mod edges;
 mod encoding;
 mod evidence;
+mod facts;
+mod gauges;
 mod globs;
 mod ident;
 mod ids;
 mod inert;
 mod instants;
 mod judge;
+mod layout;
 mod live_owners;
 mod passfile;
 mod plan;
@@ -20,7 +26,9 @@ mod prefilter;
 pub mod queue;
 mod service;
 mod table;
+mod thresholds;
 mod unknown;
+mod values;
 
 /// A claim of the reference schema that is silent in every way, to be changed by the tests that start from it.
 fn queue_claim() -> jobdoctor::model::Claim {
