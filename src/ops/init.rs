@@ -12,17 +12,7 @@ use crate::store::{Limits, Store, StoreError, StoreErrorKind, ledger_schema};
 /// # Errors
 /// When the store cannot be written, or the table exists: nothing is ever replaced.
 pub fn init(store: &dyn Store, limits: &Limits, place: &Place, create: bool) -> Result<Init, OpsError> {
-    let statements = reference_schema(store.engine(), place);
-    if create {
-        store.create(limits, &statements)?;
-    }
-    Ok(Init {
-        schema: "jobdoctor.init/v1",
-        engine: store.engine().to_string(),
-        database: store.label().to_owned(),
-        statements,
-        created: create,
-    })
+    run(store, limits, reference_schema(store.engine(), place), create)
 }
 
 /// Creates the ledger in the schema of a queue, or says what it would run.
@@ -45,6 +35,10 @@ pub fn init_ledger(store: &dyn Store, limits: &Limits, snapshot: Snapshot, creat
     }
     // An open snapshot would block the creation.
     drop(snapshot);
+    run(store, limits, statements, create)
+}
+
+fn run(store: &dyn Store, limits: &Limits, statements: Vec<String>, create: bool) -> Result<Init, OpsError> {
     if create {
         store.create(limits, &statements)?;
     }
