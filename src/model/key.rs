@@ -39,12 +39,9 @@ pub fn spell_id(parts: &[String]) -> String {
         let has_slash = parts.len() > 1 && part.contains('/');
         part.trim() != part || part.is_empty() || has_slash || part.contains(|c| c == '"' || deceives(c))
     };
+    let quoted = |part: &String| escaped_json(&serde_json::Value::from(part.as_str()).to_string()).into_owned();
     let spell = |part| if is_quoted(part) { quoted(part) } else { part.clone() };
     parts.iter().map(spell).collect::<Vec<_>>().join("/")
-}
-
-fn quoted(part: &str) -> String {
-    escaped_json(&serde_json::Value::from(part).to_string()).into_owned()
 }
 
 /// The parts of an id of so many columns that [`spell_id`] spells like that; `None` for any other text.

@@ -242,6 +242,16 @@ impl<'d> Sql<'d> {
         self.push(&format!(" AS {}", quoted(&spec.claim.lock)));
     }
 
+    /// The wanted rows and those of the claim's own table that have their keys, after a select list.
+    pub fn wanted_rows(&mut self, spec: &QueueSpec, rows: &[(&Key, &str)]) {
+        let dialect = self.dialect;
+        dialect.wanted(self, &spec.claim.key, rows);
+        self.push(" CROSS JOIN ");
+        self.lock_table(spec);
+        self.push(" WHERE ");
+        self.wanted_key(spec);
+    }
+
     /// The condition that a claim's key equals the wanted row's.
     pub fn wanted_key(&mut self, spec: &QueueSpec) {
         for (n, column) in spec.claim.key.iter().enumerate() {

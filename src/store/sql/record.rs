@@ -23,14 +23,7 @@ pub fn images(
     image_items(&mut sql, spec, columns);
     sql.push(" FROM ");
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
-    dialect.wanted(&mut sql, &spec.claim.key, &rows);
-    sql.push(" CROSS JOIN ");
-    sql.lock_table(spec);
-    sql.push(" WHERE ");
-    for (n, column) in spec.claim.key.iter().enumerate() {
-        let and = if n > 0 { " AND " } else { "" };
-        sql.push(&format!("{and}{} = w.k{}", column_sql(column), n + 1));
-    }
+    sql.wanted_rows(spec, &rows);
     if let Some(for_update) = lock {
         sql.push(&dialect.lock(&spec.claim.lock, for_update));
     }

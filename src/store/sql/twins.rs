@@ -106,11 +106,7 @@ pub fn twins(
     }
     sql.push(" FROM ");
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
-    dialect.wanted(&mut sql, &spec.claim.key, &rows);
-    sql.push(" CROSS JOIN ");
-    sql.lock_table(spec);
-    sql.push(" WHERE ");
-    sql.wanted_key(spec);
+    sql.wanted_rows(spec, &rows);
     if index.is_of_partition {
         let table = literal(&index.table);
         sql.push(&format!(" AND {}.tableoid = pg_catalog.to_regclass({table})", quoted(&spec.claim.lock)));

@@ -79,21 +79,13 @@ pub fn shared_keys(spec: &QueueSpec, dialect: &dyn Dialect, rows: &[(&Key, &str)
     let mut sql = Sql::new(dialect);
     if spec.claim.may_repeat {
         sql.push("SELECT w.n FROM ");
-        dialect.wanted(&mut sql, &spec.claim.key, rows);
-        sql.push(" CROSS JOIN ");
-        sql.claim_from(spec);
-        sql.push(" WHERE ");
-        sql.wanted_key(spec);
+        wanted_claims(&mut sql, spec, rows);
         sql.push(" AND ");
         sql.in_flight(spec, None);
         sql.push(" GROUP BY w.n HAVING count(*) > 1 UNION ");
     }
     sql.push("SELECT w.n FROM ");
-    dialect.wanted(&mut sql, &spec.claim.key, rows);
-    sql.push(" CROSS JOIN ");
-    sql.lock_table(spec);
-    sql.push(" WHERE ");
-    sql.wanted_key(spec);
+    sql.wanted_rows(spec, rows);
     sql.push(" GROUP BY w.n HAVING count(*) > 1");
     sql.finish()
 }
