@@ -32,14 +32,8 @@ pub fn caveats(
     let line = snapshot.spec.missing_liveness().filter(|_| has_unknown);
     let mut caveats: Vec<String> =
         line.map(|line| advice::no_liveness(&snapshot.spec.preset, &line)).into_iter().collect();
-    caveats.extend(
-        snapshot
-            .spec
-            .cautions
-            .iter()
-            .filter(|(_, text)| has_unknown && advice::names_option(text))
-            .map(|(_, text)| text.clone()),
-    );
+    let options = advice::about_options(&snapshot.spec.cautions).filter(|_| has_unknown);
+    caveats.extend(options.map(|(_, text)| text.clone()));
     if let Some(selection) = selection {
         caveats.extend(unmatched_filters(snapshot, selection)?);
     }

@@ -105,9 +105,9 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Optio
     }
     let (extra, mut texts) = claim.extra.split_at_checked(spec.show.len()).unwrap_or_default();
     let names = spec.show.iter().map(|(name, _)| name.clone());
-    let options =
-        spec.cautions.iter().filter(|(_, text)| job.verdict == VerdictKind::Unknown && advice::names_option(text));
-    let options: Vec<_> = options.map(|(name, text)| (name.clone(), Some(text.clone()))).collect();
+    let is_unknown = job.verdict == VerdictKind::Unknown;
+    let options = advice::about_options(&spec.cautions).filter(|_| is_unknown);
+    let options = options.map(|(name, text)| (name.clone(), Some(text.clone())));
     let [last_error, payload] = limits.map(|limit| {
         let (read, rest) = texts.split_at_checked(2).filter(|_| limit.is_some())?;
         texts = rest;

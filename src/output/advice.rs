@@ -146,9 +146,9 @@ pub fn refused_beforehand(constraint: &str, ids: &[String], is_failed: bool) -> 
     format!("{constraint} will refuse to requeue {shown}{more}: {what}")
 }
 
-/// True for a preset's caution that names an option: what it says may explain why a claim is unknown.
-pub fn names_option(caution: &str) -> bool {
-    caution.contains("--option ")
+/// The cautions of a preset that name an option: what they say may explain why a claim is unknown.
+pub fn about_options(cautions: &[(String, String)]) -> impl Iterator<Item = &(String, String)> {
+    cautions.iter().filter(|(_, text)| text.contains("--option "))
 }
 
 /// The end of a list of warnings about run times, of which `more` are left out.
