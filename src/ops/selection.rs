@@ -4,7 +4,7 @@ use super::{OpsError, thresholds};
 use crate::model::Claim;
 use crate::output::{self, Field, Request};
 use crate::policy::{Globs, Policy};
-use crate::preset::{Liveness, QueueSpec, SilentAfter, did_you_mean};
+use crate::preset::{QueueSpec, did_you_mean};
 use crate::store::Found;
 use std::collections::BTreeSet;
 
@@ -96,8 +96,7 @@ impl Selection {
     /// As [`Selection::fits`]; a missing threshold.
     pub fn check(&self, spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
         self.fits(spec, policy)?;
-        let needs = |source: &Liveness| source.silent_after() == Some(&SilentAfter::Required);
-        if policy.older.is_none() && policy.restart.is_none() && spec.liveness.iter().any(needs) {
+        if policy.older.is_none() && policy.restart.is_none() && spec.needs_threshold() {
             return Err(OpsError::unsupported(spec, Request::Threshold));
         }
         Ok(())

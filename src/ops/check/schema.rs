@@ -8,7 +8,7 @@ use crate::output::format::count;
 use crate::output::{Severity, advice};
 use crate::policy::{Policy, Verdict, judge};
 use crate::preset::ident::{qualified, quoted};
-use crate::preset::{LEDGER, LiveTable, SilentAfter};
+use crate::preset::{LEDGER, LiveTable};
 use crate::store::{Cutoffs, Detail, StoreErrorKind, Wanted};
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub(super) fn preset(findings: &mut Findings, snapshot: &Snapshot) {
     if let Some(why) = spec.advice_only() {
         let fix = format!("`jobdoctor presets show {}` says what to do instead", spec.preset);
         findings.add(Severity::Warning, "advice_only", format!("nothing can be reclaimed here: {why}"), Some(fix));
-    } else if spec.liveness.iter().any(|source| source.silent_after() == Some(&SilentAfter::Required)) {
+    } else if spec.needs_threshold() {
         findings.add(
             Severity::Warning,
             "threshold",
@@ -59,8 +59,8 @@ const MANY: u64 = 3;
 pub(super) fn listing(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<bool, OpsError> {
     let now = snapshot.now();
     // That the operator has to say a threshold is a finding of its own: here any will do.
-    let must_say = snapshot.spec.liveness.iter().any(|source| source.silent_after() == Some(&SilentAfter::Required));
-    let policy = Policy { older: must_say.then_some(Duration::from_secs(3600)), ..Policy::default() };
+    let older = snapshot.spec.needs_threshold().then_some(Duration::from_secs(3600));
+    let policy = Policy { older, ..Policy::default() };
     let wanted = Wanted::Suspects(Cutoffs::at(now, policy.older));
     let (spec, mut unknown, mut example) = (&snapshot.spec, 0_u64, None);
     let scanned = snapshot.reader.scan(spec, &wanted, Detail::ForAction, &mut |claim| {

@@ -96,6 +96,11 @@ impl QueueSpec {
         matches!(self.claim.state, StateSource::Column(_)) && self.claim.own_state().is_none()
     }
 
+    /// True if the operator must say how long a claim may be silent: the library's own threshold is not known.
+    pub fn needs_threshold(&self) -> bool {
+        self.liveness.iter().any(|source| source.silent_after() == Some(&SilentAfter::Required))
+    }
+
     /// Why no action is ever taken on a job here: then the queue is only listed, and its advice printed.
     pub fn advice_only(&self) -> Option<&str> {
         let all = self.actions.values().all(|action| action.refused.is_some());
