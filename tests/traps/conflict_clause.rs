@@ -42,7 +42,7 @@ const ROWS: &str = "SELECT id, status, dedupe FROM jobs ORDER BY id";
 fn a_requeue_never_deletes_its_twin() {
     for clause in CLAUSES {
         for (name, trigger) in TRIGGERS {
-            let constraint = format!(", UNIQUE (status, dedupe) ON /* says */ conflict {clause}");
+            let constraint = format!(", UNIQUE (status, dedupe) ON /*/ the table's */ conflict {clause}");
             let doctor = queue(&constraint, trigger);
             let before = fs::read(doctor.path("queue.db")).unwrap();
             if !name.is_empty() && clause != "ABORT" {

@@ -6,6 +6,8 @@ use crate::preset::{LiveColumn, LiveIndex, LiveSchema, LiveTable};
 use crate::store::session::Session;
 use crate::store::sql::{Param, Statement};
 use crate::store::{StoreError, StoreErrorKind};
+use regex_lite::Regex;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -154,32 +156,11 @@ fn decides_conflicts(three: &[String]) -> bool {
 
 /// The words of a definition in capitals, without what is quoted or a comment.
 fn words(sql: &str) -> Vec<String> {
-    let (mut bare, mut rest) = (String::new(), sql);
-    while let Some(first) = rest.chars().next() {
-        let end = match first {
-            _ if rest.starts_with("--") => Some("\n"),
-            _ if rest.starts_with("/*") => Some("*/"),
-            '\'' => Some("'"),
-            '"' => Some("\""),
-            '`' => Some("`"),
-            '[' => Some("]"),
-            _ => None,
-        };
-        // A doubled quote inside is two quoted texts in a row here, which comes to the same.
-        let length = match end {
-            Some(end) => {
-                rest.char_indices().skip(1).find_map(|(at, _)| rest[at..].starts_with(end).then_some(at + end.len()))
-            }
-            None => Some(first.len_utf8()),
-        };
-        bare.push(if end.is_none() && (first.is_alphanumeric() || first == '_') {
-            first.to_ascii_uppercase()
-        } else {
-            ' '
-        });
-        rest = length.and_then(|length| rest.get(length..)).unwrap_or_default();
-    }
-    bare.split_whitespace().map(str::to_owned).collect()
+    // A doubled quote inside is two quoted texts in a row here, which comes to the same.
+    const LEFT_OUT: &str = r#"(?s)'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?(?:\*/|$)"#;
+    let bare = Regex::new(LEFT_OUT).map_or(Cow::Borrowed(sql), |left_out| left_out.replace_all(sql, " "));
+    let words = bare.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+    words.map(str::to_ascii_uppercase).collect()
 }
 
 fn text(row: &[Cell], n: usize) -> String {
