@@ -93,7 +93,7 @@ impl Selection {
     /// Refuses what this queue cannot serve, and to judge without a threshold where the queue has none.
     ///
     /// # Errors
-    /// As [`Selection::fits`]; a missing threshold.
+    /// A state that is not in flight, a host where owners name none, a missing threshold.
     pub fn check(&self, spec: &QueueSpec, policy: &Policy) -> Result<(), OpsError> {
         self.fits(spec, policy)?;
         if policy.older.is_none() && policy.restart.is_none() && spec.needs_threshold() {
