@@ -1,5 +1,9 @@
 //! Whether two spellings may be of one owner: what a live-owner list may mean although it does not say so.
 
+use crate::model::deceives;
+use std::net::IpAddr;
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
+
 /// A shorter name must stand alone in the longer one, between separators: `db` in `db-7`, not in `dbx`.
 const SHORT: usize = 4;
 /// From this length on, hexadecimal digits are the beginning of a container's id, as its host name is.
@@ -9,8 +13,8 @@ const CONTAINER_ID: usize = 12;
 #[derive(Debug)]
 pub(super) struct Form {
     words: String,
-    /// The mark at which a part was left out, if so. A name that has that mark, too, is compared as a whole: `celery@web1` is not
-    /// `celery@web2`, nor `web1:4211` `web1:4212`.
+    /// The mark at which a part was left out that tells owners apart, if so. A name that has that mark, too, is compared as a whole:
+    /// `celery@web1` is not `celery@web2`, nor `web1:4211` `web1:4212`.
     left_out_at: Option<char>,
     /// The marks in the whole name.
     marks: String,
@@ -18,24 +22,67 @@ pub(super) struct Form {
 
 /// The forms of a name: all of it, what stands behind `@` and `/`, and what stands before `:`. Of a URL the host counts.
 pub(super) fn forms(name: &str) -> impl Iterator<Item = Form> {
-    // The small letters of the capital ones: `SS` is the capital of `ß`.
-    let folded = name.to_uppercase().to_lowercase();
+    let folded = one_address(&folded(name));
     let name = match folded.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or_default()) {
         Some(host) => {
             host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(host, |(host, _)| host)
         }
         None => folded.as_str(),
     };
-    let behind = ['@', '/'].map(|mark| name.rsplit_once(mark).map(|(_, part)| (part, Some(mark))));
+    // A kind or a namespace before `/` only wraps the name: `pod/web1` may be `prod/web1:12`. A number behind it is a process.
+    let is_number = |part: &str| part.chars().all(|c| c.is_ascii_digit());
+    let behind = ['@', '/'].map(|mark| {
+        let (_, part) = name.rsplit_once(mark)?;
+        Some((part, Some(mark).filter(|mark| *mark == '@' || is_number(part))))
+    });
     let before = name.rsplit_once(':').map(|(part, _)| (part, Some(':')));
     let marks: String = name.matches(['@', '/', ':']).collect();
     let parts = behind.into_iter().chain([before, Some((name, None))]).flatten();
     let form = |(part, left_out_at): (&str, Option<char>)| {
-        let words = part.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        let words: String = words.map(|word| format!(" {word}")).collect();
-        Form { words: words + " ", left_out_at, marks: marks.clone() }
+        let words: Vec<&str> = part.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let spelled: String = words.iter().map(|word| format!(" {word}")).collect();
+        let form = |words| Form { words: words + " ", left_out_at, marks: marks.clone() };
+        [Some(form(spelled)), joined_uuid(&words).map(form)]
     };
-    parts.map(form).filter(|form| form.words.len() > 1).collect::<Vec<_>>().into_iter()
+    let forms = parts.flat_map(form).flatten().filter(|form| form.words.len() > 1);
+    forms.collect::<Vec<_>>().into_iter()
+}
+
+/// A name without what Unicode spells in several ways: case, accents, width, and characters that show nothing.
+fn folded(name: &str) -> String {
+    let is_shown = |c: &char| !is_combining_mark(*c) && (!deceives(*c) || c.is_control() || c.is_whitespace());
+    let plain: String = name.nfkd().filter(is_shown).collect();
+    // The small letters of the capital ones: `SS` is the capital of `ß`.
+    plain.to_uppercase().to_lowercase()
+}
+
+/// A name with each IP address in its shortest spelling, also one with a process behind it.
+fn one_address(name: &str) -> String {
+    let ends = |c: char| !(c.is_alphanumeric() || c == ':' || c == '.');
+    let shortest = |text: &str| text.parse::<IpAddr>().ok().map(|address| address.to_canonical().to_string());
+    let spelled = |run: &str| {
+        let address = run.strip_suffix(ends).unwrap_or(run);
+        let short = shortest(address).or_else(|| {
+            let (address, process) = address.rsplit_once(':')?;
+            Some(format!("{}:{process}", shortest(address)?))
+        });
+        short.map_or_else(|| run.to_owned(), |short| short + run.get(address.len()..).unwrap_or_default())
+    };
+    name.split_inclusive(ends).map(spelled).collect()
+}
+
+/// The words with the UUID among them as one, if it has hyphens.
+fn joined_uuid(words: &[&str]) -> Option<String> {
+    let is_uuid = |five: &[&str]| {
+        five.iter().map(|word| word.len()).eq([8, 4, 4, 4, 12])
+            && five.iter().all(|word| word.chars().all(|c| c.is_ascii_hexdigit()))
+    };
+    let at = words.windows(5).position(is_uuid)?;
+    let joined = words
+        .iter()
+        .enumerate()
+        .map(|(n, word)| if (at + 1..at + 5).contains(&n) { (*word).to_owned() } else { format!(" {word}") });
+    Some(joined.collect())
 }
 
 impl Form {

@@ -193,12 +193,34 @@ fn what_resembles_an_entry() {
         ("web1 web2 web3 cron1", "web2-a1b2c3d4"),
         ("web1   1/1   Running   0   3d", "web1-a1b2"),
         ("10.0.0.7   Ready", "10.0.0.7-a1b2"),
+        ("a/web1", "b/web1"),
+        ("pod/web-7f9c-x2x4z", "prod/web-7f9c-x2x4z:12"),
+        ("pod/web1", "web1:1"),
+        ("pod/web1:12", "prod/web1:12"),
+        ("pod/web1", "prod/web1/3"),
+        ("caf\u{e9}-eins", "cafe\u{301}-eins"),
+        ("cafe\u{301}-eins", "CAF\u{c9}-EINS:7"),
+        ("\u{130}zmir-1", "izmir-1"),
+        ("izmir-1", "\u{130}ZMIR-1"),
+        ("\u{ff57}\u{ff45}\u{ff42}\u{ff11}", "web1:7"),
+        ("we\u{200b}b\u{ad}1", "web1:7"),
+        ("2001:db8::1", "2001:0db8:0:0:0:0:0:1"),
+        ("2001:db8::1", "2001:0DB8:0:0:0:0:0:1:4211"),
+        ("2001:db8::1", "worker@[2001:0db8:0:0:0:0:0:1]:4211"),
+        ("2001:db8::1", "http://[2001:0db8:0:0:0:0:0:1]:80/"),
+        ("10.0.0.7", "::ffff:a00:7"),
+        ("3f0e8f5c-5d5e-4f9a-9a3e-0f5a3a0e7b11", "{3F0E8F5C5D5E4F9A9A3E0F5A3A0E7B11}"),
+        ("worker-3f0e8f5c5d5e4f9a9a3e0f5a3a0e7b11", "3f0e8f5c-5d5e-4f9a-9a3e-0f5a3a0e7b11"),
+        ("3f0e8f55", "3f0e8f55-5d5e-4f9a-9a3e-0f5a3a0e7b11"),
         (&id[..12], id),
         (id, &id[..12]),
     ];
     for (entry, id) in cases {
         let list = live_owners(entry);
-        assert!(list.lists(&owner(id, None)) || list.resembled(&owner(id, None)).is_some(), "{entry} may mean {id}");
+        for host in [None, Some(id)] {
+            let owner = owner(id, host);
+            assert!(list.lists(&owner) || list.resembled(&owner).is_some(), "{entry} may mean {id} on {host:?}");
+        }
     }
     let list = live_owners("cron1\nweb1\n");
     assert_eq!(list.resembled(&owner("web1-a1b2c3d4", None)), Some("web1"));
@@ -223,7 +245,11 @@ fn what_resembles_none() {
         ("web1:421", "web1:4211"),
         ("celery@web1", "celery@web2"),
         ("worker1@web1", "worker2@web1"),
-        ("a/web1", "b/web1"),
+        ("web1/3", "web2/3"),
+        ("a/web1:12", "b/web1:13"),
+        ("pod/web1", "prod/web2:1"),
+        ("2001:db8::1", "2001:0db8:0:0:0:0:0:2"),
+        ("caf\u{e9}-eins", "cafe\u{301}-zwei"),
         ("web1.example.com", "web2.example.com"),
         ("db", "dbx-7"),
         ("db", "7-adb"),
