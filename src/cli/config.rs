@@ -5,15 +5,13 @@ use super::environment::Environment;
 use super::error::{CliError, OrEnd};
 use super::exit::Exit;
 use super::input::{LONGEST_FILE, PATIENCE, Source};
-use super::next_command::shell_word;
 use super::rules::{RuleAction, duration, duration_by, rules, thresholds, too_long};
 use super::secret::may_hold_password;
+use super::trusted_file::{Stranger, find_trusted};
 use crate::history::Keep;
 use crate::policy::{StateLimit, Threshold};
 use crate::preset::{Field, Fields, Node, Preset, SpecError, Value, did_you_mean};
 use anyhow::Context;
-use nix::unistd::{Gid, Group, Uid, User, geteuid};
-use rustix::fs::{StatVfsMountFlags, statvfs};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -101,12 +99,15 @@ impl Config {
             Some(text) => text,
             None => {
                 let exits = (Exit::Config, Exit::Config);
-                let source = Source { what: "config file", flag: "--config", path, most: LONGEST_FILE, exits };
-                let stranger = || stranger(path).with_context(|| unreadable(path)).or_end(Exit::Config);
-                if let Some((who, fix)) = if path.is_file() { stranger()? } else { None } {
+                let source =
+                    Source { what: "config file", flag: "--config", path, most: LONGEST_FILE, identity: None, exits };
+                let place = if source.is_stdin() { Path::new("/dev/stdin") } else { path };
+                let found = find_trusted(place).with_context(|| unreadable(path)).or_end(Exit::Config)?;
+                let found = found.map_err(|Stranger { who, fix }| {
                     let message = format!("{} was not used: its SQL runs with your rights, and {who}", source.name());
-                    return Err(CliError::new(Exit::Config, message).hint(fix));
-                }
+                    CliError::new(Exit::Config, message).hint(fix)
+                })?;
+                let source = Source { identity: Some(found), ..source };
                 let text = source.read(&environment.interrupt, PATIENCE)?.text;
                 environment.config.get_or_init(|| text)
             }
@@ -162,43 +163,6 @@ pub fn check(name: &str, text: &str) -> Result<(), String> {
     let config = Config::parse(name, text);
     let checked = config.and_then(|config| config.broken.into_iter().next().map_or(Ok(()), |(_, error)| Err(error)));
     checked.map_err(|error| CliError::from(error).document().message)
-}
-
-/// Who else could change a config file, and the command that ends it: its SQL runs with our rights in the database. Root and the
-/// user who runs the program may write to it, and to the directories above it and above each link to it; so may a group that bears its
-/// owner's name and has no other member. In a sticky directory and on a read-only mount others change nothing.
-fn stranger(path: &Path) -> anyhow::Result<Option<(String, String)>> {
-    let mut places = Vec::new();
-    let mut link = std::path::absolute(path)?;
-    loop {
-        let directory = link.parent().unwrap_or(&link).canonicalize()?;
-        places.extend(directory.ancestors().chain(link.ancestors().skip(1)).map(Path::to_owned));
-        let Ok(target) = std::fs::read_link(&link) else { break };
-        link = directory.join(target);
-    }
-    places.push(link);
-    for place in places {
-        let metadata = place.metadata()?;
-        let (mode, owner, group) = (metadata.mode(), Uid::from_raw(metadata.uid()), Gid::from_raw(metadata.gid()));
-        let name = User::from_uid(owner)?.map_or_else(|| owner.to_string(), |user| user.name);
-        let is_private = |group: Group| group.name == name && group.mem.iter().all(|member| *member == name);
-        let is_kept =
-            statvfs(&place)?.f_flag.contains(StatVfsMountFlags::RDONLY) || metadata.is_dir() && mode & 0o1000 != 0;
-        let (who, fix) = if !owner.is_root() && owner != geteuid() {
-            (format!("belongs to {name}"), format!("chown {}", geteuid()))
-        } else if is_kept || mode & 0o022 == 0 {
-            continue;
-        } else if mode & 0o002 != 0 {
-            ("may be written by everybody".to_owned(), "chmod go-w".to_owned())
-        } else if !Group::from_gid(group)?.is_some_and(is_private) {
-            (format!("may be written by group {group}"), "chmod g-w".to_owned())
-        } else {
-            continue;
-        };
-        let place = place.display().to_string();
-        return Ok(Some((format!("{place} {who}"), format!("{fix} {}", shell_word(&place)))));
-    }
-    Ok(None)
 }
 
 fn unreadable(path: &Path) -> String {

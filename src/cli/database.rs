@@ -127,7 +127,8 @@ impl ConfiguredAddress {
 /// When the file cannot be read, or its first line is empty.
 pub fn read_password(path: &Path, interrupt: &Interrupt) -> Result<Password, CliError> {
     let exits = (Exit::Config, Exit::Config);
-    let source = Source { what: "password file", flag: "--password-file", path, most: LONGEST_FILE, exits };
+    let source =
+        Source { what: "password file", flag: "--password-file", path, most: LONGEST_FILE, identity: None, exits };
     let bytes = source.bytes(interrupt, PATIENCE)?.text;
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);

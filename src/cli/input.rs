@@ -2,13 +2,14 @@
 
 use super::error::CliError;
 use super::exit::Exit;
+use super::trusted_file::Identity;
 use crate::model::FUTURE_TOLERANCE;
 use crate::store::{Interrupt, StoreError, StoreErrorKind};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -31,6 +32,8 @@ pub(super) struct Source<'a> {
     pub(super) path: &'a Path,
     /// How many bytes it may have.
     pub(super) most: u64,
+    /// The file that it must be, whatever has its name by now.
+    pub(super) identity: Option<Identity>,
     /// How a run ends that cannot read it, and one that cannot use it.
     pub(super) exits: (Exit, Exit),
 }
@@ -51,13 +54,13 @@ impl Source<'_> {
         format!("{} {place}", self.what)
     }
 
-    fn is_stdin(&self) -> bool {
+    pub(super) fn is_stdin(&self) -> bool {
         self.path == Path::new("-")
     }
 
     /// A list that a flag names.
     pub(super) fn list<'p>(what: &'static str, flag: &'static str, path: &'p Path) -> Source<'p> {
-        Source { what, flag, path, most: MOST_BYTES, exits: (Exit::NoInput, Exit::Usage) }
+        Source { what, flag, path, most: MOST_BYTES, identity: None, exits: (Exit::NoInput, Exit::Usage) }
     }
 
     /// Reads its text.
@@ -88,10 +91,10 @@ impl Source<'_> {
         }
         let began = Instant::now();
         let (sender, receiver) = channel();
-        let (path, most) = (self.path.to_owned(), self.most);
+        let (path, most, identity) = (self.path.to_owned(), self.most, self.identity);
         // Opening or reading a pipe may block for ever; a thread does it, so that a signal can still end the run.
         std::thread::spawn(move || {
-            let _ = sender.send(if is_stdin { all(io::stdin().lock(), most) } else { file(&path, most) });
+            let _ = sender.send(if is_stdin { all(io::stdin().lock(), most) } else { file(&path, most, identity) });
         });
         let (bytes, age) = loop {
             if interrupt.is_raised() {
@@ -119,13 +122,16 @@ impl Source<'_> {
     }
 }
 
-fn file(path: &Path, most: u64) -> io::Result<(Vec<u8>, Duration)> {
+fn file(path: &Path, most: u64, identity: Option<Identity>) -> io::Result<(Vec<u8>, Duration)> {
     let kind = path.metadata()?.file_type();
     if kind.is_char_device() || kind.is_block_device() {
         return Err(io::Error::other("it is a device"));
     }
     let file = File::open(path)?;
     let metadata = file.metadata()?;
+    if identity.is_some_and(|identity| identity != (metadata.dev(), metadata.ino())) {
+        return Err(io::Error::other("it was replaced by another file while it was opened"));
+    }
     // An age, because only the database's clock has instants that count.
     let age = match metadata.modified().ok().filter(|_| metadata.is_file()).map(|at| at.elapsed()) {
         // The clocks of file servers differ a little; a list from further ahead has no known age.

@@ -28,6 +28,7 @@ mod signal;
 mod streams;
 mod suggestions;
 mod targets;
+mod trusted_file;
 mod ui;
 mod usage_error;
 mod watch;

@@ -6,7 +6,7 @@ use crate::support::users::{others, say_what_is_missing};
 use insta::assert_snapshot;
 use rustix::process::Signal;
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{PermissionsExt, chown, lchown};
 use std::path::Path;
 
 /// Three databases that can be told apart, and a place for config files.
@@ -217,6 +217,23 @@ fn a_file_that_others_could_change_is_not_used() {
     run("far.toml").exits(0);
     mode(&doctor.path("open"), 0o777);
     run("far.toml").exits(78);
+    // So is a directory that is a link, wherever on the path it stands.
+    std::os::unix::fs::symlink(&sub, doctor.path("open/way")).unwrap();
+    std::os::unix::fs::symlink("open/way", doctor.path("way")).unwrap();
+    for config in ["way/c.toml", "open/../open/way/c.toml"] {
+        mode(&doctor.path("open"), 0o777);
+        assert!(run(config).exits(78).stderr.contains("everybody"), "{config}");
+        mode(&doctor.path("open"), 0o1777);
+        run(config).exits(0);
+    }
+    // A named pipe is as good as its mode and its directory. Nobody writes to it: a program that opened it would wait.
+    let pipe = doctor.path("top/pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    for (path, wrong, right) in [(&pipe, 0o666, 0o600), (&top, 0o777, 0o755)] {
+        mode(path, wrong);
+        assert!(run("top/pipe").exits(78).stderr.contains("everybody"));
+        mode(path, right);
+    }
     let Some([daemon, _]) = others() else {
         return say_what_is_missing("that a config file of another user or group is refused");
     };
@@ -231,6 +248,24 @@ fn a_file_that_others_could_change_is_not_used() {
         let ran = run("top/sub/c.toml").exits(78);
         assert!(ran.stderr.contains("belongs to daemon") && ran.stderr.contains("chown "), "{ran:#?}");
         [&sub, &file].iter().for_each(|path| chown(path, Some(0), Some(0)).unwrap());
+    }
+    // In a sticky directory a link is its owner's.
+    for (path, config) in [(doctor.path("open/way"), "way/c.toml"), (pipe, "top/pipe")] {
+        lchown(&path, Some(daemon.uid), None).unwrap();
+        let ran = run(config).exits(78);
+        assert!(ran.stderr.contains("belongs to daemon") && ran.stderr.contains("chown "), "{ran:#?}");
+    }
+    // A private group is no longer one once it is the primary group of somebody else.
+    let passwd = fs::read_to_string("/etc/passwd").unwrap();
+    mode(&file, 0o664);
+    for (more, code) in [("alice:x:4321:0::/:/bin/sh\n", 78), ("alice:x:4321:4321::/:/bin/sh\n", 0)] {
+        fs::write(doctor.path("passwd"), format!("{passwd}{more}")).unwrap();
+        let command = doctor.command(&["stale", "-o", "name", "--config", "top/sub/c.toml"]);
+        let mut unshare = std::process::Command::new("unshare");
+        unshare.args(["--mount", "sh", "-c", "mount --bind passwd /etc/passwd && exec \"$@\"", "sh"]);
+        unshare.arg(command.get_program()).args(command.get_args()).current_dir(doctor.path(""));
+        unshare.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        Ran::of(unshare.output().unwrap()).exits(code);
     }
 }
 
@@ -251,6 +286,10 @@ fn a_pipe_is_read_to_its_end_and_a_device_never() {
         "\"$D\" stale -o name --config <(sleep 0.1; cat c.toml)",
         "cat c.toml | \"$D\" stale -o name --config /dev/stdin",
         "\"$D\" stale -o name --config /dev/stdin < c.toml",
+        "cat c.toml | { [ $UID != 0 ] || chown daemon /dev/stdin; \"$D\" stale -o name --config /dev/stdin; }",
+        "\"$D\" stale -o name --config - < c.toml",
+        "cat c.toml | \"$D\" stale -o name --config -",
+        "cp c.toml d.toml; exec 5< d.toml; rm d.toml; \"$D\" stale -o name --config /dev/fd/5",
         "\"$D\" stale -o none --all-targets --config <(cat c.toml)",
     ] {
         assert!(piped(script).exits(0).stdout.len() < 20, "{script}");
