@@ -68,16 +68,20 @@ pub struct StepEnd {
     /// The constraint that was in the way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constraint: Option<String>,
+    /// True where a later batch tries the job once more: what becomes of it there counts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tried_again: bool,
 }
 
 impl StepEnd {
-    pub(super) fn of(id: &str, result: &StepResult) -> StepEnd {
+    pub(super) fn of(id: &str, result: &StepResult, tried_again: bool) -> StepEnd {
         let error = result.error.as_ref();
         StepEnd {
             id: id.to_owned(),
             outcome: result.outcome,
             sqlstate: error.and_then(|error| error.sqlstate.clone()),
             constraint: error.and_then(|error| error.constraint.clone()),
+            tried_again,
         }
     }
 }

@@ -141,19 +141,21 @@ pub fn steps<E: From<JournalError>>(
 ) -> Result<Option<RunEnd>, E> {
     // The batch whose result is still to come.
     let (mut open, mut changes): (u64, Vec<RecordedStep>) = (0, Vec::new());
+    // How jobs ended that a later batch tries again, and the end of the run.
+    let (mut again, mut end): (BTreeMap<String, StepRecord>, _) = (BTreeMap::new(), None);
     while let Some(line) = lines.next_line()? {
         match line {
             JournalLine::Head { .. } => return Err(lines.malformed("a second head").into()),
             JournalLine::Intent { batch, changes: next, .. } => {
                 // Of a batch that was tried again, the last intent counts.
                 if batch != open {
-                    without_result(&mut changes, each)?;
+                    without_result(&mut changes, &mut again, each)?;
                 }
                 (open, changes) = (batch, next);
             }
             JournalLine::Result { batch, steps } => {
                 if batch != open {
-                    without_result(&mut changes, each)?;
+                    without_result(&mut changes, &mut again, each)?;
                 }
                 if changes.iter().any(|step| step.step >= steps.len()) {
                     return Err(lines.malformed("the result has fewer steps than the intent").into());
@@ -161,27 +163,37 @@ pub fn steps<E: From<JournalError>>(
                 let mut changes: BTreeMap<usize, RecordedStep> =
                     changes.drain(..).map(|step| (step.step, step)).collect();
                 for (n, end) in steps.into_iter().enumerate() {
-                    each(StepRecord::ended(end, changes.remove(&n)))?;
+                    let is_tried_again = end.tried_again;
+                    let record = StepRecord::ended(end, changes.remove(&n));
+                    if is_tried_again {
+                        again.insert(record.id.clone(), record);
+                    } else {
+                        again.remove(&record.id);
+                        each(record)?;
+                    }
                 }
             }
-            JournalLine::End(end) => {
-                without_result(&mut changes, each)?;
-                return match lines.next_line()? {
-                    None => Ok(Some(end)),
-                    Some(_) => Err(lines.malformed("a line after the last").into()),
-                };
+            JournalLine::End(_) if lines.next_line()?.is_some() => {
+                return Err(lines.malformed("a line after the last").into());
             }
+            JournalLine::End(last) => end = Some(last),
         }
     }
-    without_result(&mut changes, each)?;
-    Ok(None)
+    without_result(&mut changes, &mut again, each)?;
+    // The run came to no other batch with them.
+    again.into_values().try_for_each(each)?;
+    Ok(end)
 }
 
 fn without_result<E>(
     changes: &mut Vec<RecordedStep>,
+    again: &mut BTreeMap<String, StepRecord>,
     each: &mut dyn FnMut(StepRecord) -> Result<(), E>,
 ) -> Result<(), E> {
-    changes.drain(..).try_for_each(|step| each(StepRecord::of(step, None)))
+    changes.drain(..).try_for_each(|step| {
+        again.remove(&step.id);
+        each(StepRecord::of(step, None))
+    })
 }
 
 /// What the whole journal of a run comes to; `None` if this host has none, or one without a whole line.

@@ -204,7 +204,7 @@ impl BatchRecorder<'_> {
         Ok(())
     }
 
-    /// Records how the steps ended, but for those that are `tried_again` in another batch. When this returns, the batch is on the disk.
+    /// Records how the steps ended, and which of them are `tried_again` in another batch. When this returns, the batch is on the disk.
     pub fn ended(self, results: &[StepResult], tried_again: &dyn Fn(&StepResult) -> bool) {
         if self.wakes {
             return;
@@ -217,8 +217,8 @@ impl BatchRecorder<'_> {
         recording.lost += if self.has_intent { self.lost.min(done) } else { done };
         // After a gap, a further line would make the journal look complete.
         let Some(journal) = recording.journal.as_mut().filter(|_| recording.trouble.is_none()) else { return };
-        let settled = self.steps.iter().zip(results).filter(|(_, result)| !tried_again(result));
-        let steps = settled.map(|(step, result)| StepEnd::of(&step.id, result)).collect();
+        let ended = self.steps.iter().zip(results);
+        let steps = ended.map(|(step, result)| StepEnd::of(&step.id, result, tried_again(result))).collect();
         if let Err(error) = journal.write_if_begun(&JournalLine::Result { batch: recording.batch, steps }, true) {
             recording.give_up(&error);
         }

@@ -167,9 +167,10 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
             self.recording.batch(numbered.map(|(step, recorded)| RecordedStep { step, ..recorded }).collect());
         let done = act(&mut *self.writer, range.clone(), &mut recorder);
         drop(in_hand);
-        recorder.ended(&done.results, tried_again);
+        let is_to_be_split = done.is_to_be_split();
+        recorder.ended(&done.results, &|result| is_to_be_split || tried_again(result));
         self.pace.learn(range.len(), done.took, self.locks_owners);
-        if done.is_to_be_split() {
+        if is_to_be_split {
             let half = range.start + range.len() / 2;
             let mut results = self.results(steps, range.start..half, tried_again, act);
             results.extend(self.results(steps, half..range.end, tried_again, act));

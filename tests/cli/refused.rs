@@ -2,8 +2,10 @@
 
 use super::scene::{STATE, incident, orphans};
 use crate::support::cli::Doctor;
-use crate::support::shop::Shop;
+use crate::support::shop::{Shop, on_both};
 use insta::assert_snapshot;
+use serde_json::Value;
+use std::fs;
 
 #[test]
 fn by_a_trigger() {
@@ -118,9 +120,10 @@ fn at_the_commit() {
         assert_eq!(ends, ["moved", "refused", "moved"], "{ran:#}");
         let said = ran["steps"][1]["error"]["message"].as_str().unwrap();
         assert!(said.to_lowercase().contains("foreign key constraint"), "{said}");
-        // And so does an undo: the record has each job that was moved, once.
+        // And so does an undo: the record has each job once.
         shop.sql("DELETE FROM known WHERE id = 1 AND status = 'RUNNING'");
         let run = ran["run_id"].as_str().unwrap();
+        assert_eq!(recorded(&shop, run), ["1 moved", "2 refused", "3 moved"]);
         let undone = shop.run(&["undo", run, "--apply", "--json"]).exits(3).json();
         assert_eq!(shop.states(), ["1 QUEUED 1", "2 RUNNING 0", "3 RUNNING 0"], "{undone:#}");
         assert_eq!(undone["summary"]["outcomes"]["refused"], 1, "{undone:#}");
@@ -160,6 +163,56 @@ fn a_refused_requeue_that_became_a_fail_is_recorded_as_one() {
     assert_eq!(recorded, (&"fail".into(), &"FAILED".into()), "{history}");
     doctor.run(&["undo", run, "--apply"]).exits(0);
     assert_eq!(states(), ["1 QUEUED 1", "2 RUNNING 0", "3 QUEUED 1"]);
+}
+
+/// The jobs of a run with their ends, as `history` has them.
+fn recorded(shop: &Shop, run: &str) -> Vec<String> {
+    let history = shop.run(&["history", run, "--json"]).exits(0).json();
+    let step = |step: &Value| format!("{} {}", step["id"].as_str().unwrap(), step["outcome"].as_str().unwrap());
+    let mut steps: Vec<String> = history["steps"].as_array().unwrap().iter().map(step).collect();
+    steps.sort();
+    steps
+}
+
+/// Wherever in its batch a job stands that is failed for a refused requeue, every reader of the record has each job once.
+#[test]
+fn a_refused_requeue_that_became_a_fail_stands_anywhere_in_its_batch() {
+    on_both(|shop| {
+        shop.sql("CREATE UNIQUE INDEX one ON jobs (kind) WHERE status = 'QUEUED'");
+        for with_twin in 1..16_usize {
+            shop.sql("DELETE FROM jobs");
+            let mut expected = Vec::new();
+            for job in 1..=4 {
+                let (has_twin, insert) = (with_twin >> (job - 1) & 1 == 1, "INSERT INTO jobs (id, queue, kind, status");
+                shop.sql(&format!(
+                    "{insert}, owner_id, heartbeat_at) VALUES ({job}, 'q', 'k{job}', 'RUNNING', 'w', {{ago 9000}})"
+                ));
+                if has_twin {
+                    shop.sql(&format!("{insert}) VALUES (9{job}, 'q', 'k{job}', 'QUEUED')"));
+                }
+                expected.push(format!("{job} {} 1", if has_twin { "FAILED" } else { "QUEUED" }));
+            }
+            let before = shop.states();
+            let ran = shop.run(&["sweep", "--if-refused", "fail", "--apply", "--json"]).exits(0).json();
+            assert_eq!(shop.states()[..4], expected, "{with_twin:b}");
+            let run = ran["run_id"].as_str().unwrap();
+            assert_eq!(recorded(shop, run), ["1 moved", "2 moved", "3 moved", "4 moved"], "{with_twin:b}");
+            let runs = shop.run(&["history", "--json"]).exits(0).json();
+            let listed = runs["runs"].as_array().unwrap().iter().find(|listed| listed["run_id"] == run).unwrap();
+            assert_eq!(listed["outcomes"]["moved"], 4, "{listed}");
+            shop.run(&["sweep", "--max-stalls", "3"]).exits(0);
+            shop.run(&["undo", run, "--apply"]).exits(0);
+            assert_eq!(shop.states(), before, "{with_twin:b}");
+            if with_twin == 0b0101 {
+                // Killed before the second batch: head, intent and result of the first.
+                let path = shop.doctor.path(ran["journal"].as_str().unwrap());
+                let lines: Vec<String> =
+                    fs::read_to_string(&path).unwrap().lines().map(|line| format!("{line}\n")).collect();
+                fs::write(&path, lines[..3].concat()).unwrap();
+                assert_eq!(recorded(shop, run), ["1 refused", "2 moved", "3 refused", "4 moved"]);
+            }
+        }
+    });
 }
 
 /// The column takes `a` and `A` for one key, its unique index does not: a statement on either would touch both.
