@@ -1,6 +1,7 @@
 //! Errors of a store.
 
 use crate::model::Remedy;
+use crate::preset::QueueSpec;
 
 /// The kinds of error that an operator acts on differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +63,30 @@ impl StoreError {
     /// The error of a writer whose batch a second signal rolled back.
     pub(super) fn rolled_back() -> StoreError {
         StoreError::new(StoreErrorKind::Interrupted, "interrupted; the batch in hand was rolled back")
+    }
+
+    /// Whether the database refuses a statement or its values; any other error ends the snapshot.
+    pub fn is_refusal(&self) -> bool {
+        use StoreErrorKind::{Denied, Other, RowData, Unfit};
+        matches!(self.kind, Denied | Unfit | RowData | Other)
+    }
+
+    /// Adds to the error of a statement that reads which keys of the preset it may be about: the database does not say.
+    pub(super) fn of_expressions(self, spec: &QueueSpec) -> StoreError {
+        // A check is a statement of its own.
+        let keys: Vec<&str> =
+            spec.computed.iter().map(String::as_str).filter(|key| !key.starts_with("check.")).collect();
+        if !self.is_refusal() || self.kind == StoreErrorKind::Denied || keys.is_empty() {
+            return self;
+        }
+        let databases = self.hint.as_ref().map(|hint| format!(". The database says: {hint}")).unwrap_or_default();
+        let hint = format!(
+            "one of these of preset {} fails: {}. It must be of the type that its declaration asks for (Postgres: a cast, as in \
+             `(j.meta ->> 'beat')::bigint`), and give NULL instead of failing where a row holds no such value{databases}",
+            spec.preset,
+            keys.join(", ")
+        );
+        self.hint(hint)
     }
 
     /// Sets the hint, in place of any other.

@@ -125,7 +125,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
             each(listing.projection.claim(row).0);
             if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        streamed.map_err(|error| broken_by_a_row(spec, error))?;
+        streamed.map_err(|error| error.of_expressions(spec))?;
         self.check_interrupt()
     }
 
@@ -141,11 +141,11 @@ impl<S: ReadSession> Reader for SqlReader<S> {
     }
 
     fn find(&mut self, spec: &QueueSpec, ids: &[String]) -> Result<Vec<Found>, StoreError> {
-        self.find_ids(spec, ids)
+        self.find_ids(spec, ids).map_err(|error| error.of_expressions(spec))
     }
 
     fn find_keys(&mut self, spec: &QueueSpec, keys: &[Key]) -> Result<Vec<(Claim, bool)>, StoreError> {
-        self.rows_of(spec, keys)
+        self.rows_of(spec, keys).map_err(|error| error.of_expressions(spec))
     }
 
     fn twins(
@@ -169,26 +169,27 @@ impl<S: ReadSession> Reader for SqlReader<S> {
 
     fn in_flight(&mut self, spec: &QueueSpec) -> Result<u64, StoreError> {
         let statement = sql::count(spec, self.session.dialect());
-        query_count(&mut self.session, &statement)
+        query_count(&mut self.session, &statement).map_err(|error| error.of_expressions(spec))
     }
 
     fn count_by_owner(&mut self, spec: &QueueSpec, each: &mut dyn FnMut(Option<Owner>, u64)) -> Result<(), StoreError> {
         let statement = sql::count_by_owner(spec, self.session.dialect());
         let interrupt = self.interrupt.clone();
-        self.session.stream(&statement, &mut |row| {
+        let counted = self.session.stream(&statement, &mut |row| {
             let (owner, claims) = sql::owner_count(spec, row);
             // An aggregate without groups gives a row even if there are no claims.
             if claims > 0 {
                 each(owner, claims);
             }
             if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
+        });
+        counted.map_err(|error| error.of_expressions(spec))?;
         self.check_interrupt()
     }
 
     fn count_by_state(&mut self, spec: &QueueSpec, by_kind: bool) -> Result<Vec<RowCount>, StoreError> {
         let Some(counting) = sql::count_by_state(spec, self.session.dialect(), by_kind) else { return Ok(Vec::new()) };
-        let rows = self.session.query(&counting.statement)?;
+        let rows = self.session.query(&counting.statement).map_err(|error| error.of_expressions(spec))?;
         let mut counts: Vec<RowCount> = rows.iter().map(|row| counting.read(row)).collect();
         let mut meant: Vec<(Cell, Option<Cell>)> = Vec::new();
         let is_odd = |count: &&mut RowCount| matches!(count.state, Cell::Text(_)) && !spec.states.has(&count.state);
@@ -224,12 +225,12 @@ impl<S: ReadSession> Reader for SqlReader<S> {
             })
         };
         match wanted {
-            WantedRuns::Since(_) => stream(&mut self.session)?,
+            WantedRuns::Since(_) => stream(&mut self.session).map_err(|error| error.of_expressions(spec))?,
             WantedRuns::Newest(_, time) => {
                 self.session.begin_short(*time)?;
                 let streamed = stream(&mut self.session);
                 self.session.end_short()?;
-                streamed?;
+                streamed.map_err(|error| error.of_expressions(spec))?;
             }
         }
         self.check_interrupt()
@@ -297,24 +298,6 @@ impl<S: ReadSession> LedgerReader for SqlReader<S> {
             ControlFlow::Continue(())
         })
     }
-}
-
-/// Adds a hint to a failed listing. It was prepared, so a row's value makes it fail; the database does not say which.
-fn broken_by_a_row(spec: &QueueSpec, error: StoreError) -> StoreError {
-    let computed = spec.computed();
-    if !matches!(error.kind, StoreErrorKind::RowData | StoreErrorKind::Unfit | StoreErrorKind::Other)
-        || computed.is_empty()
-        || error.hint.is_some()
-    {
-        return error;
-    }
-    let hint = format!(
-        "one of these of preset {} fails: {}. It must be of the type that its declaration asks for (Postgres: a cast, as in \
-         `(j.meta ->> 'beat')::bigint`), and give NULL instead of failing where a row holds no such value",
-        spec.preset,
-        computed.join(", ")
-    );
-    error.hint(hint)
 }
 
 impl<S: ReadSession> SqlReader<S> {

@@ -132,7 +132,7 @@ impl<S: ReadSession> Rehearsal<'_, S> {
         }
         match self.session.explain(self.spec, statement) {
             Ok(()) => Ok(()),
-            Err(error) if is_refusal(&error) => {
+            Err(error) if error.is_refusal() => {
                 let at = action.and_then(|(_, moved)| column_named(moved, &error)).unwrap_or(at).clone();
                 let action = action.map(|(action, _)| action);
                 // A refused value fails in each statement of the action that has it: report it once.
@@ -177,12 +177,6 @@ fn statements<S: ReadSession>(
     list.extend(sql::left_behind(spec, dialect, moved, &keys));
     let acts = sql::acts(spec, dialect, moved, &keys, (now, now), reason).into_iter().map(|act| act.statement);
     list.into_iter().chain(acts).collect()
-}
-
-/// Whether an error means that the database refuses a statement; any other error ends the snapshot.
-pub(super) fn is_refusal(error: &StoreError) -> bool {
-    use StoreErrorKind::{Denied, Other, RowData, Unfit};
-    matches!(error.kind, Denied | Unfit | RowData | Other)
 }
 
 /// The assignment whose column an error names.

@@ -275,6 +275,79 @@ fn a_time_inside_json() {
     });
 }
 
+/// Keys that take an expression, and what else a mapping needs for it. `?` is the expression, `T` the encoding of it as a time.
+const EXPRESSIONS: [(&str, &str); 17] = [
+    ("claim.where", "claim.where = \"? = 1\""),
+    ("claim.queue", "claim.queue = \"?\""),
+    ("claim.kind", "claim.kind = \"?\""),
+    ("claim.claimed_at", "claim.claimed_at = \"?\"\nT"),
+    ("claim.liveness", "claim.liveness = [{ by = 'heartbeat', column = \"?\", silent_after = '5m' }]\nT"),
+    ("claim.progress", "claim.progress = [\"?\"]"),
+    ("claim.precondition", "claim.precondition = [\"?\"]"),
+    ("owner.id", "owner.id = \"?\""),
+    ("owner.name", "owner.id = 'meta'\nowner.name = \"?\""),
+    ("owner.host", "owner.id = 'meta'\nowner.host = \"?\""),
+    ("attempts.column", "attempts = { column = \"?\", counted = 'at claim' }"),
+    ("attempts.max", "attempts = { column = 'beat', max = \"?\", counted = 'at claim' }"),
+    ("rules.deadline", "rules.deadline = \"?\"\nT"),
+    ("rules.cancel_requested", "rules.cancel_requested = \"? = 1\""),
+    ("skip.odd.if", "skip.odd = { if = \"? = 1\", reason = 'it is odd' }"),
+    ("show.odd", "show.odd = \"?\""),
+    (
+        "check.odd",
+        "check.odd = { sql = \"SELECT count(*) FROM {q} AS j WHERE ? = 1\", finds = 'odd jobs', remedy = 'none' }",
+    ),
+];
+
+/// A key is named where the database refuses its expression, and where a row's value does not suit it.
+#[test]
+fn an_expression_that_fails_is_named_by_its_key() {
+    on_both(|shop| {
+        shop.sql("CREATE TABLE q (id integer PRIMARY KEY, status text, beat bigint, meta text)");
+        shop.sql("INSERT INTO q VALUES (1, 'working', 1000000000, '{')");
+        let (value, text) = match shop.is_postgres() {
+            true => ("(j.meta::json ->> 'a')::int", Some("j.meta || ''")),
+            false => ("json_extract(j.meta, '$.a')", None),
+        };
+        for (key, line) in EXPRESSIONS {
+            // Postgres compares no text with a time, and has a hint of its own for that.
+            let text = text.filter(|_| key == "claim.liveness");
+            for sql in ["nofunc(j.meta)", value].into_iter().chain(text) {
+                let line = line.replace('?', sql).replace("\nT", &format!("\ntime.\"{sql}\" = 'epoch s'"));
+                let liveness = if key == "claim.liveness" {
+                    ""
+                } else {
+                    "claim.liveness = [{ by = 'heartbeat', column = 'beat', silent_after = '5m' }]"
+                };
+                let queue = Queue::new(
+                    shop,
+                    &format!(
+                        "[mapping.m]\nstates = {{ waiting = ['new'], in_flight = ['working'], failed = ['dead'] }}
+                     claim.table = 'q'\nclaim.key = 'id'\nclaim.state = 'status'\ntime.beat = 'epoch s'
+                     action = {{ requeue = {{ to = 'new' }}, fail = {{ to = 'dead' }} }}\n{liveness}\n{line}"
+                    ),
+                );
+                let commands: &[&[&str]] = match key {
+                    "check.odd" => &[&["check"]],
+                    "show.odd" => &[&["show", "1"]],
+                    "claim.precondition" => &[&["check"], &["reclaim", "--apply"]],
+                    _ if Some(sql) == text => &[&["check"], &["stale"], &["reclaim", "--apply"]],
+                    _ => &[&["check"], &["stale"], &["reclaim", "--apply"], &["show", "1"]],
+                };
+                for command in commands {
+                    let ran = queue.run(command);
+                    assert!(ran.code != 0 || key == "check.odd", "{key} = {sql}: {ran:#?}");
+                    assert!((ran.stdout.clone() + &ran.stderr).contains(key), "{key} = {sql}: {ran:#?}");
+                    assert!(
+                        command[0] != "check" || ran.stdout.contains(key),
+                        "no finding for {key} = {sql}: {ran:#?}"
+                    );
+                }
+            }
+        }
+    });
+}
+
 /// A numeric without a scale may have a fraction, and then says nothing.
 #[test]
 fn numbers_of_any_scale_on_postgres() {

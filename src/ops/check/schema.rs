@@ -71,7 +71,7 @@ pub(super) fn listing(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
     });
     match scanned {
         Ok(()) => findings.ok("listing", "the listing runs".to_owned()),
-        Err(error) if error.kind == StoreErrorKind::Denied || error.kind == StoreErrorKind::Unfit => {
+        Err(error) if error.is_refusal() => {
             findings.denied |= error.kind == StoreErrorKind::Denied;
             findings.add(Severity::Error, "listing", format!("the listing fails: {error}"), error.hint);
             return Ok(false);
@@ -188,11 +188,11 @@ pub(super) fn unlisted(findings: &mut Findings, snapshot: &mut Snapshot) -> Resu
         let (detail, fix) = match snapshot.reader.number(&snapshot.spec, &check.sql) {
             Ok(0) => continue,
             Ok(jobs) => (format!("{}: {jobs}", check.finds), Some(check.remedy.clone())),
-            Err(error) if matches!(error.kind, StoreErrorKind::Denied | StoreErrorKind::Unfit) => {
-                let detail = format!("could not be counted: {} ({error})", check.finds);
+            Err(error) if error.is_refusal() => {
+                // On Postgres the error has ended the transaction, and every check that follows says so.
+                let detail = format!("check.{} could not be counted: {} ({error})", check.name, check.finds);
                 findings.add(Severity::Warning, &check.name, detail, error.hint);
-                // The error has ended the transaction.
-                return Ok(());
+                continue;
             }
             Err(error) => return Err(error.into()),
         };

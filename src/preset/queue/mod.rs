@@ -56,6 +56,8 @@ pub struct QueueSpec {
     /// reads from another table. A sign of life committed there at the instant of a write comes too late. `None` on SQLite, where
     /// a write excludes every other one.
     pub unlocked: Option<String>,
+    /// The keys of the document whose values are SQL that reads: a value in a row may break it.
+    pub computed: Vec<String>,
     /// What shows that times which nobody says the zone of are UTC. Without any, they are not believed.
     pub utc: UtcEvidence,
     /// How attempts are counted.
@@ -112,29 +114,6 @@ impl QueueSpec {
         let claimed_at = self.claim.claimed_at.as_ref().filter(|_| self.liveness.is_empty())?;
         let column = &claimed_at.column.name;
         Some(format!("liveness = [{{ by = \"age\", column = {column:?}, silent_after = \"30m\" }}]"))
-    }
-
-    /// The keys of the document whose values are SQL that is computed for each claim, so that a value in a row may break it.
-    pub fn computed(&self) -> Vec<&'static str> {
-        let (claim, owner, attempts) = (&self.claim, &self.owner, &self.attempts);
-        let read = [
-            ("claim.queue", claim.queue.as_ref()),
-            ("claim.kind", claim.kind.as_ref()),
-            ("owner.id", owner.id.as_ref()),
-            ("owner.name", owner.name.as_ref()),
-            ("owner.host", owner.host.as_ref()),
-            ("attempts.column", attempts.column.as_ref()),
-        ];
-        let read = read.into_iter().filter(|(_, expr)| matches!(expr, Some(Expr::Sql(_)))).map(|(key, _)| key);
-        let is_computed = |time: Option<&TimeColumn>| time.is_some_and(|time| time.column.is_expression());
-        let of_rules = [
-            ("claim.claimed_at", is_computed(claim.claimed_at.as_ref())),
-            ("claim.liveness", self.liveness.iter().any(|source| is_computed(source.column()))),
-            ("claim.filter", claim.filter.is_some()),
-            ("rules.cancel_requested", matches!(self.rules.cancel_requested, Some(CancelRequested::Sql(_)))),
-            ("skip", !self.skips.is_empty()),
-        ];
-        read.chain(of_rules.into_iter().filter(|(_, is_there)| *is_there).map(|(key, _)| key)).collect()
     }
 
     /// The name of an in-flight state, of which there may be several.

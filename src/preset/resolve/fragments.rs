@@ -48,7 +48,12 @@ impl Binder<'_> {
         let template = self.document.expanded(sql).map_err(|why| written.error(why))?;
         let stray = template.markers().find(|marker| !within.admits(marker)).cloned();
         match (within, stray) {
-            (_, None) => Ok(template),
+            (_, None) => {
+                if within == Within::Snapshot {
+                    self.computed.borrow_mut().insert(written.at.key.clone());
+                }
+                Ok(template)
+            }
             (Within::Step, Some(marker @ (Marker::Now(None) | Marker::RunAt(None)))) => Err(written
                 .error(format!("say in which column's encoding: `{marker}.column`, for the column it is written to"))),
             (_, Some(marker)) => Err(written.error(format!("`{marker}` has no value here"))),

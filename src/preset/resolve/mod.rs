@@ -24,7 +24,8 @@ use super::table_name::meanings;
 use super::template::{Piece, Template};
 use fragments::Within;
 use place::missing_table;
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the operator says about the queue: where it lives, and what the database does not tell.
 #[derive(Debug, Clone, Default)]
@@ -122,6 +123,8 @@ struct Binder<'a> {
     lock: String,
     lock_table: String,
     from: Template,
+    /// The keys of expressions that were read.
+    computed: RefCell<BTreeSet<String>>,
 }
 impl<'a> Binder<'a> {
     fn new(
@@ -171,7 +174,18 @@ impl<'a> Binder<'a> {
         if let Some(owner) = &document.owner.table {
             by_alias.insert("o".to_owned(), tables.get(&owner.text).copied());
         }
-        Ok(Binder { name, document, live, schema, tables, aliases: by_alias, lock, lock_table, from })
+        Ok(Binder {
+            name,
+            document,
+            live,
+            schema,
+            tables,
+            aliases: by_alias,
+            lock,
+            lock_table,
+            from,
+            computed: RefCell::default(),
+        })
     }
 
     fn bind(&self, variants: Vec<String>, mut ignored: Ignored) -> Result<QueueSpec, SpecError> {
@@ -190,7 +204,7 @@ impl<'a> Binder<'a> {
             return Err(SpecError::whole(self.name, "liveness by `owner` needs an [owner] `table`"));
         }
         let actions = self.actions(&claim, &attempts)?;
-        Ok(QueueSpec {
+        let spec = QueueSpec {
             preset: document.name.clone(),
             variants,
             fencing: document.fencing,
@@ -207,6 +221,7 @@ impl<'a> Binder<'a> {
             claim,
             owner,
             liveness,
+            computed: Vec::new(),
             utc: UtcEvidence::default(),
             attempts,
             rules,
@@ -256,6 +271,7 @@ impl<'a> Binder<'a> {
             ledger: self.ledger(&mut ignored),
             ignored,
             no_ledger: self.document.no_ledger.clone(),
-        })
+        };
+        Ok(QueueSpec { computed: self.computed.take().into_iter().collect(), ..spec })
     }
 }

@@ -191,7 +191,9 @@ pub(super) fn guarded<S: Session>(
     if wanted.is_empty() {
         return Ok(());
     }
-    let rows = session.query(&sql::guard(spec, session.dialect(), guard, &wanted))?;
+    let rows = session
+        .query(&sql::guard(spec, session.dialect(), guard, &wanted))
+        .map_err(|error| error.of_expressions(spec))?;
     let passed = rows.iter().filter(|row| matches!(row.get(1), Some(Cell::Integer(1))));
     let passed: BTreeSet<usize> = passed.filter_map(|row| position(row, &open)).collect();
     for n in open.into_iter().filter(|n| !passed.contains(n)) {

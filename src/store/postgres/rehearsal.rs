@@ -9,7 +9,7 @@ use super::session::PostgresSession;
 use super::settings::PATH;
 use crate::model::{Cell, Timestamp};
 use crate::preset::{ActionSpec, Assignment, QueueSpec, StepSpec};
-use crate::store::rehearsal::{RefusedOf, Trial, assignments, is_refusal};
+use crate::store::rehearsal::{RefusedOf, Trial, assignments};
 use crate::store::session::Session;
 use crate::store::sql::{self, Dialect, Param, Postgres, Statement};
 use crate::store::{StoreError, StoreErrorKind};
@@ -151,7 +151,7 @@ fn behind_savepoint(
 
 /// Ignores a statement's refusal; any other error ends the snapshot.
 fn ignore_refusal(error: StoreError) -> Result<(), StoreError> {
-    if is_refusal(&error) { Ok(()) } else { Err(error) }
+    if error.is_refusal() { Ok(()) } else { Err(error) }
 }
 
 fn text(row: &[Cell], n: usize) -> String {
