@@ -312,18 +312,21 @@ impl<S: ReadSession> SqlReader<S> {
     /// What the claims in flight show of the zone of their times, and the newest jobs by their key. The table is not read from end to
     /// end: a time further ahead in an old row that is not in flight is not seen.
     fn zones_seen(&mut self, spec: &QueueSpec) -> Result<UtcEvidence, StoreError> {
-        let mut evidence = UtcEvidence::default();
-        self.scan(spec, &Wanted::All, Detail::ForListing, &mut |mut claim| {
-            for at in spec.move_to_furthest_zone(&mut claim) {
-                evidence.add(claim.owner.as_ref().map(|owner| owner.id.as_str()), at);
-            }
+        let (mut evidence, now) = (UtcEvidence::default(), self.now);
+        let listing = sql::all(spec, self.session.dialect(), Detail::ForListing);
+        let interrupt = self.interrupt.clone();
+        self.session.stream(&listing.statement, &mut |row| {
+            let claim = listing.projection.claim(row).0;
+            let owner = claim.owner.as_ref().map(|owner| owner.id.as_str());
+            listing.projection.times_without_zone(row, &claim, now, &mut |column, at| evidence.add(owner, column, at));
+            if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         if let Some(newest) = sql::newest(spec, self.session.dialect()) {
             let times = spec.zoneless_history();
             let rows = self.session.query(&newest)?;
             let cells = rows.iter().flat_map(|row| times.iter().zip(row));
             let read = cells.filter_map(|(time, cell)| time.encodings.decode(cell).at());
-            read.for_each(|at| evidence.add(None, at));
+            read.for_each(|at| evidence.add_history(at, now));
         }
         Ok(evidence)
     }

@@ -165,18 +165,117 @@ fn printed(rows: &str, command: &[&str]) -> String {
 #[test]
 fn a_restart_sweep_believes_no_time_of_another_zone() {
     assert_eq!(printed(&owned(SQLITE, -300), &["sweep", "--restart", "--all-owners"]), "2\n3\n4\n");
+    // What stays is said although nobody watches: workers start next.
+    let doctor = Doctor::new();
+    write(doctor.path("m.toml"), mapping("text YYYY-MM-DD HH:MM:SS", "")).unwrap();
+    doctor.sql("q.db", "CREATE TABLE q (id integer primary key, status text, worker text, started text, created text)");
+    doctor.sql("q.db", &owned(SQLITE, -300).replace("-2700", "-500"));
+    let sweep = ["sweep", "--restart", "--apply", "--config", "m.toml", "--preset", "m", "--db", "q.db"];
+    for (owner, unknown) in
+        [("local", "2 claims are unknown and stay as they are, job "), ("web9", "no owner like web9 ")]
+    {
+        let ran = doctor.run(&[&sweep[..], &["--owner", owner]].concat()).exits(0);
+        assert_eq!((ran.stdout.as_str(), ran.stderr.lines().count()), ("", 1), "{ran:#?}");
+        assert!(ran.stderr.contains(unknown), "{ran:#?}");
+    }
 }
 
+/// A claim without an owner is tested by the claims of workers. The application or the database writes creations and ends of jobs.
 #[test]
-fn a_new_job_shows_the_zone_unless_another_one_is_ahead() {
-    let dead = format!("INSERT INTO q VALUES (1, 'working', NULL, {}, NULL);", SQLITE(120, 0));
+fn claims_show_the_zone_unless_another_time_is_ahead() {
+    let claimed = |id, ago: String| format!("INSERT INTO q VALUES ({id}, 'working', NULL, {ago}, NULL);");
     let created = |id, minutes| format!("INSERT INTO q VALUES ({id}, 'new', NULL, NULL, {});", SQLITE(minutes, 0));
+    let dead = claimed(1, SQLITE(120, 0));
+    let living = format!("INSERT INTO q VALUES (3, 'working', NULL, {}, {});", SQLITE(1, -300), SQLITE(400, 0));
     for (rows, stuck) in [
         (dead.clone(), ""),
-        (format!("{dead}{}", created(2, 9)), "1\n"),
-        (format!("{dead}{}", created(2, 11)), ""),
-        (format!("{dead}{}{}", created(2, 9), created(3, -2)), ""),
+        (format!("{dead}{}", claimed(2, SQLITE(9, 0))), "1\n"),
+        (format!("{dead}{}", claimed(2, SQLITE(11, 0))), ""),
+        (format!("{dead}{}{}", claimed(2, SQLITE(9, 0)), created(3, -2)), ""),
+        (format!("{dead}{}", created(2, 9)), ""),
+        // The database writes when a job was created, the worker keeps New York's time.
+        (format!("{living}{}", created(2, 1)), ""),
     ] {
         assert_eq!(printed(&rows, &["stale"]), stuck, "{rows}");
     }
+}
+
+/// One column is written by the database in UTC, the next by a worker in New York.
+#[test]
+fn a_column_shows_only_its_own_zone() {
+    let age = r#"[{ by = "age", silent_after = "1h" }]"#;
+    let (old, living) = (SQLITE(400, 0), SQLITE(1, -300));
+    let fresh = SQLITE(1, 0);
+    for (liveness, own, sign, other) in [
+        (r#"[{ by = "heartbeat", column = "created", silent_after = "1h" }]"#, &old, &living, fresh.clone()),
+        (r#"[{ by = "lease", column = "created" }]"#, &old, &SQLITE(-5, -300), fresh),
+        // The zone is in some values of the column.
+        (age, &living, &"NULL".to_owned(), "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')".to_owned()),
+    ] {
+        let doctor = Doctor::new();
+        let mapping = mapping(r#"text YYYY-MM-DD HH:MM:SS", "text YYYY-MM-DDTHH:MM:SSZ"#, "");
+        let mapping = mapping.replace("default = \"text", "default = [\"text").replace("SSZ\" }", "SSZ\"] }");
+        let mapping = mapping.replace("created_at = \"created\"\n", "").replace(age, liveness);
+        write(doctor.path("m.toml"), mapping).unwrap();
+        doctor.sql(
+            "q.db",
+            &format!(
+                "CREATE TABLE q (id integer primary key, status text, worker text, started text, created text);
+                 INSERT INTO q VALUES (1, 'working', NULL, {own}, {sign}), (2, 'working', NULL, {other}, {sign});"
+            ),
+        );
+        let ran = doctor.run(&["stale", "--config", "m.toml", "--preset", "m", "--db", "q.db", "-o", "name"]).exits(0);
+        assert_eq!(ran.stdout, "", "{liveness}");
+    }
+}
+
+/// Ruby keeps New York's time and lives, SQLite stamps its claims in UTC.
+#[test]
+fn a_stamp_of_sqlite_shows_no_zone_of_ruby() {
+    for stamp in ["%Y-%m-%d %H:%M:%f", "%Y-%m-%d %H:%M:%S"] {
+        let doctor = Doctor::new();
+        doctor.sql("q.db", include_str!("../../fixtures/schemas/solid-queue/sqlite/1.5.0.sql"));
+        doctor.sql(
+            "q.db",
+            &format!(
+                "INSERT INTO solid_queue_processes (id, kind, name, pid, hostname, last_heartbeat_at, created_at)
+                 SELECT 1, 'Worker', 'w', 7, 'web1', at, at FROM (SELECT strftime('%Y-%m-%d %H:%M:%f000', 'now', '-5 hours', '-3 seconds') AS at);
+                 INSERT INTO solid_queue_jobs (id, queue_name, class_name, created_at, updated_at)
+                 SELECT 1, 'mail', 'WelcomeJob', at, at FROM (SELECT strftime('%Y-%m-%d %H:%M:%f000', 'now', '-5 hours') AS at);
+                 INSERT INTO solid_queue_claimed_executions (job_id, process_id, created_at)
+                 VALUES (1, 1, strftime('{stamp}', 'now', '-8 minutes'));"
+            ),
+        );
+        let said = |zone: &str| {
+            let option = format!("time_zone={zone}");
+            doctor.run(&["stale", "--db", "q.db", "--json", "--option", &option]).exits(0).json()["summary"].clone()
+        };
+        assert_eq!((&said("local")["stuck"], &said("local")["unknown"]), (&0.into(), &1.into()), "{stamp}");
+        assert_eq!(said("utc")["stuck"], 1, "{stamp}");
+    }
+}
+
+/// GoodJob computes with its zone in SQL.
+#[test]
+fn a_preset_whose_sql_asks_the_zone_takes_local_time() {
+    let database = fresh();
+    let tables = include_str!("../../fixtures/schemas/good-job/4.19.sql");
+    let rows = "SET timezone = 'America/New_York';
+        INSERT INTO good_job_processes (id, created_at, updated_at, state, lock_type)
+        VALUES ('aaaaaaaa-0000-0000-0000-000000000001', now(), now() - interval '2 min', '{\"hostname\": \"web1\", \"pid\": 7}', NULL);
+        INSERT INTO good_jobs (id, active_job_id, queue_name, priority, job_class, serialized_params, created_at, updated_at,
+            scheduled_at, performed_at, executions_count, locked_by_id, locked_at, lock_type)
+        SELECT id, id, 'mail', 0, 'WelcomeJob', '{}', now(), now(), now(), now(), 1, 'aaaaaaaa-0000-0000-0000-000000000001', now(), 0
+        FROM (SELECT '00000000-0000-0000-0000-000000000001'::uuid AS id) AS j";
+    database.client().batch_execute(&format!("{tables}; {rows}")).unwrap();
+    let doctor = Doctor::new();
+    let said = |zone: &str| {
+        let option = format!("time_zone={zone}");
+        let ran = doctor.run(&["stale", "--db", &database.url(), "--json", "--option", &option]).exits(0);
+        let summary = ran.json()["summary"].clone();
+        (summary["stuck"].as_u64().unwrap(), summary["unknown"].as_u64().unwrap())
+    };
+    assert_eq!(said("local"), (0, 1));
+    assert_eq!(said("America/New_York"), (1, 0), "90 s without a lock");
+    assert_eq!(said("utc"), (1, 0));
 }

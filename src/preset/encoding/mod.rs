@@ -116,6 +116,11 @@ impl Encodings {
         said.max().unwrap_or(Said::Surely)
     }
 
+    /// True if nobody says in which zone this value is: in another one it would be another instant.
+    pub fn is_without_zone(&self, cell: &Cell) -> bool {
+        self.said() == Said::ByNobody && self.read(cell) != self.clone().in_zone(Some(&Zone::elsewhere())).read(cell)
+    }
+
     /// The encoding that is written.
     pub fn first(&self) -> &Encoding {
         &self.first

@@ -56,6 +56,11 @@ impl Zone {
         Zone { name: "utc".to_owned(), rules: TimeZone::UTC, said: Said::Surely, doubt: Doubt::Later }
     }
 
+    /// A zone whose clocks differ from UTC.
+    pub(super) fn elsewhere() -> Zone {
+        Zone { rules: TimeZone::fixed(jiff::tz::offset(1)), ..Zone::utc() }
+    }
+
     /// The zone of that name, in any case.
     ///
     /// # Errors

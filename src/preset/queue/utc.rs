@@ -11,29 +11,45 @@ const FRESH: Duration = Duration::from_secs(600);
 /// No zone is further away.
 const FURTHEST: Duration = Duration::from_secs(14 * 3600);
 
-/// The newest times of a snapshot, as they read in UTC. Owners write the times of their claims, so that each is tested by its own; a
-/// claim without an owner is tested by all.
+/// The newest time of each column in a snapshot, as it reads in UTC. Owners write the times of their claims, so that each is tested by
+/// its own; a claim without an owner is tested by all.
 #[derive(Debug, Clone, Default)]
 pub struct UtcEvidence {
-    newest: Option<Timestamp>,
-    of_owners: BTreeMap<String, Option<Timestamp>>,
+    newest: Newest,
+    of_owners: BTreeMap<String, Newest>,
 }
 
+/// The newest time of each column. One may be written by the database and the next by a worker in another zone.
+type Newest = BTreeMap<usize, Timestamp>;
+
 impl UtcEvidence {
-    /// Adds when a job was created, claimed, alive or finished.
-    pub fn add(&mut self, owner: Option<&str>, at: Timestamp) {
+    /// Adds a time of a claim in flight, in the column of that number.
+    pub fn add(&mut self, owner: Option<&str>, column: usize, at: Timestamp) {
         let of_owner = owner.map(|owner| self.of_owners.entry(owner.to_owned()).or_default());
-        for newest in of_owner.into_iter().chain([&mut self.newest]) {
-            *newest = Timestamp::newest(*newest, Some(at));
+        for columns in of_owner.into_iter().chain([&mut self.newest]) {
+            let newest = columns.entry(column).or_insert(at);
+            *newest = Timestamp::newest(Some(*newest), Some(at)).unwrap_or(at);
         }
     }
 
-    /// Whether the times of this owner, or of all, are shown to be UTC: some are fresh, and none is ahead.
-    pub fn shows(&self, owner: Option<&str>, now: Timestamp) -> bool {
-        let newest = owner.map_or(self.newest, |owner| self.of_owners.get(owner).copied().flatten());
-        let is_fresh = |at: Timestamp| !now.minus(FRESH).is_after(at, Clocks::One);
-        newest.is_some_and(|at| is_fresh(at) && !at.is_after(now.plus(FUTURE_TOLERANCE), Clocks::One))
+    /// Adds when a job was created or finished. The application or the database may write that: it shows no zone of workers, but
+    /// one that is ahead shows that not all times are UTC.
+    pub fn add_history(&mut self, at: Timestamp, now: Timestamp) {
+        if is_ahead(at, now) {
+            self.newest.insert(usize::MAX, at);
+        }
     }
+
+    /// Whether the times of this owner, or of all, are shown to be UTC: in each column some are fresh, and none is ahead.
+    pub fn shows(&self, owner: Option<&str>, now: Timestamp) -> bool {
+        let newest = owner.map_or(Some(&self.newest), |owner| self.of_owners.get(owner));
+        let is_fresh = |at: Timestamp| !now.minus(FRESH).is_after(at, Clocks::One) && !is_ahead(at, now);
+        newest.is_some_and(|newest| !newest.is_empty() && newest.values().all(|at| is_fresh(*at)))
+    }
+}
+
+fn is_ahead(at: Timestamp, now: Timestamp) -> bool {
+    at.is_after(now.plus(FUTURE_TOLERANCE), Clocks::One)
 }
 
 impl QueueSpec {
@@ -45,31 +61,28 @@ impl QueueSpec {
         times.filter(|(_, said)| *said != Said::Surely).max_by_key(|(_, said)| *said)
     }
 
-    /// Moves the times of a claim that nobody says the zone of as far in the direction of life as a zone can. Returns since when
-    /// it was claimed and when it was alive, as that read before.
-    pub fn move_to_furthest_zone(&self, claim: &mut Claim) -> Vec<Timestamp> {
-        let mut past = Vec::new();
-        let mut later = |time: Option<&TimeColumn>, reading: &mut Reading, is_past: bool| {
+    /// Moves the times of a claim that nobody says the zone of as far in the direction of life as a zone can.
+    pub fn move_to_furthest_zone(&self, claim: &mut Claim) {
+        let later = |time: Option<&TimeColumn>, reading: &mut Reading| {
             if let (Some(true), Reading::At(at)) = (time.map(TimeColumn::is_zoneless), reading) {
-                past.extend(is_past.then_some(*at));
                 *at = at.plus(FURTHEST);
             }
         };
         let row = self.owner.row.as_ref();
         let beat = row.and_then(|row| row.heartbeat.as_ref());
-        later(self.claim.claimed_at.as_ref(), &mut claim.claimed_at, !self.waits);
-        later(self.rules.deadline.as_ref(), &mut claim.deadline, false);
+        later(self.claim.claimed_at.as_ref(), &mut claim.claimed_at);
+        later(self.rules.deadline.as_ref(), &mut claim.deadline);
         let mut newest = beat;
         for (source, sign) in self.liveness.iter().zip(&mut claim.signs) {
             let of_owner = beat.filter(|_| matches!(source, Liveness::Owner { .. }));
-            later(source.column().or(of_owner), &mut sign.at, !matches!(source, Liveness::Lease { .. }));
+            later(source.column().or(of_owner), &mut sign.at);
             if let Liveness::Heartbeat { column, .. } = source {
                 newest = newest.filter(|newest| newest.is_zoneless()).or(Some(column));
             }
         }
-        later(newest, &mut claim.heartbeat, false);
+        later(newest, &mut claim.heartbeat);
         if let OwnerRow::Present { heartbeat, started } = &mut claim.owner_row {
-            later(beat, heartbeat, true);
+            later(beat, heartbeat);
             // The start of another process under the same name is death.
             if let (Some(_), Reading::At(at)) =
                 (row.and_then(|row| row.started.as_ref()).filter(|time| time.is_zoneless()), started)
@@ -77,7 +90,6 @@ impl QueueSpec {
                 *at = at.minus(FURTHEST);
             }
         }
-        past
     }
 
     /// The columns of the jobs' own table that tell when a job was created or finished, where nobody says their zone.

@@ -162,6 +162,38 @@ impl<'s> Projection<'s> {
     }
 }
 
+impl Projection<'_> {
+    /// The times of a claim that are past unless the worker wrote them in another zone: each with the number of its column, if nobody
+    /// says the zone of the value. A running lease counts as now.
+    pub fn times_without_zone(
+        &self,
+        row: &[Cell],
+        claim: &Claim,
+        now: Timestamp,
+        each: &mut dyn FnMut(usize, Timestamp),
+    ) {
+        let beats = self.spec.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref());
+        for (n, ((role, _), cell)) in self.items.iter().zip(row).enumerate() {
+            let (time, reading, latest) = match (*role, &claim.owner_row) {
+                (Role::ClaimedAt, _) if !self.spec.waits => {
+                    (self.spec.claim.claimed_at.as_ref(), &claim.claimed_at, None)
+                }
+                (Role::OwnerHeartbeat, OwnerRow::Present { heartbeat, .. }) => (beats, heartbeat, None),
+                (Role::Sign(n), _) => {
+                    let (Some(source), Some(sign)) = (self.spec.liveness.get(n), claim.signs.get(n)) else { continue };
+                    (source.column(), &sign.at, matches!(source, Liveness::Lease { .. }).then_some(now))
+                }
+                _ => continue,
+            };
+            if let (Some(time), Some(at)) = (time, reading.at())
+                && time.encodings.is_without_zone(cell)
+            {
+                each(n, Timestamp::oldest(Some(at), latest).unwrap_or(at));
+            }
+        }
+    }
+}
+
 /// What is read of a row, but for whether it is in flight.
 fn items_of_row(spec: &QueueSpec, sql: &Sql<'_>, detail: Detail) -> Vec<(Role, String)> {
     let mut items = Vec::new();
