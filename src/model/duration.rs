@@ -4,8 +4,8 @@ use humantime::DurationError as Error;
 use std::time::Duration;
 
 const SHORTEST: Duration = Duration::from_secs(1);
-/// Ten years of 365.25 days, as humantime counts them.
-const LONGEST: Duration = Duration::from_secs(315_576_000);
+/// The longest threshold: ten years of 365.25 days, as humantime counts them.
+pub const LONGEST_THRESHOLD: Duration = Duration::from_secs(315_576_000);
 
 const MOST_BYTES: usize = 64;
 /// humantime 2.4.0 panics where a sum passes the seconds of a u64. Ten digits cannot get there within 64 bytes, even in
@@ -23,13 +23,18 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     if duration.is_zero() {
         return Err(nothing(text));
     }
-    if !(SHORTEST..=LONGEST).contains(&duration) {
+    if !is_threshold(duration) {
         return Err(format!(
             "{} is out of range: the shortest is 1s, the longest 10y (3652.5 days)",
             text.escape_debug()
         ));
     }
     Ok(duration)
+}
+
+/// Whether a span can be a threshold, wherever it comes from: from one second, before which every claim is silent, to ten years.
+pub fn is_threshold(span: Duration) -> bool {
+    (SHORTEST..=LONGEST_THRESHOLD).contains(&span)
 }
 
 /// How long ago, in at most two units: `13m 32s`, `3 days 4 h`. Under a second it is `0s`.

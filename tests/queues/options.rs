@@ -72,6 +72,13 @@ fn a_threshold_of_the_application_is_asked_for_until_it_is_said() {
     assert_eq!(run(&[&["stale", "-o", "name"], &hourly[..]].concat()).stdout, "");
     let seven_minutes = ["--option", "heartbeat_interval=7m"];
     assert_eq!(run(&[&["stale", "-o", "name"], &seven_minutes[..]].concat()).stdout, "", "42 minutes are six beats");
+    for (option, whole) in [("missed_heartbeats=0", "0 * 5m"), ("heartbeat_interval=9y", "6 * 9y")] {
+        let refused = fails(&doctor, &["stale", "--db", &url, "--option", option], 78).stderr;
+        let why = format!(
+            "`{{options.missed_heartbeats}} * {{options.heartbeat_interval}}` is {whole}, which is no threshold"
+        );
+        assert!(refused.contains(&why), "{refused}");
+    }
     let asks =
         |ran: String| ran.contains("heartbeat_interval (5m) and missed_heartbeats (6) are set in the application");
     for command in ["check", "reclaim"] {

@@ -1,7 +1,7 @@
 //! Asks the preset's liveness sources in their order: the first that has a value decides whether the owner is dead.
 
 use super::{Evaluation, shown, unfit};
-use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, OwnerRow, Reading, Sign, Timestamp, age};
+use crate::model::{Clocks, FUTURE_TOLERANCE, LockSign, OwnerRow, Reading, Sign, Timestamp, age, is_threshold};
 use crate::policy::late::is_late;
 use crate::policy::thresholds::{Allowed, own_word};
 use crate::policy::verdict::{Check, CheckResult, Reason, Rule};
@@ -117,6 +117,11 @@ impl Evaluation<'_> {
 
     pub(super) fn opinion(&self, source: &Liveness, sign: &Sign) -> Opinion {
         let allowed = self.allowed(source, sign);
+        if let (None, Some(span), Reading::At(_)) = (self.older, sign.silent_after, &sign.at)
+            && !is_threshold(span)
+        {
+            return Opinion::Unknown(format!("the row allows it a silence of {}, which is no threshold", age(span)));
+        }
         match (source, &sign.at) {
             (Liveness::Owner { .. }, at) => self.owner_opinion(at, allowed),
             (Liveness::Lock { free, .. }, _) => self.lock_opinion(sign.lock, *free),

@@ -1,6 +1,6 @@
 //! What makes a row a claim, what shows its life, and who holds it: `[claim]` and `[owner]`.
 
-use crate::model::{HostSpelling, parse_duration};
+use crate::model::{HostSpelling, is_threshold, parse_duration};
 use crate::preset::SpecError;
 use crate::preset::fields::{Field, Fragment, Read, Word, Written};
 use crate::preset::node::Value;
@@ -209,6 +209,11 @@ impl Read for SilentAfterDoc {
         let (count, each) = written.text.split_once(" * ").unwrap_or(("1", &written.text));
         let count: u32 = count.parse().map_err(|_| written.error(format!("`{count}` is no number of heartbeats")))?;
         let span = parse_duration(each).map_err(|why| written.error(why))?.saturating_mul(count);
+        if !is_threshold(span) {
+            let (rule, value) = (written.as_written(), &written.text);
+            return Err(written
+                .error(format!("`{rule}` is {value}, which is no threshold: the shortest is 1s, the longest 10y")));
+        }
         Ok(SilentAfterDoc::Span(span, written))
     }
 }

@@ -3,7 +3,7 @@
 
 use super::builder::{Param, Sql, column_sql};
 use super::projection::lock_sql;
-use crate::model::{Cell, Engine, FUTURE_TOLERANCE, Timestamp};
+use crate::model::{Cell, Engine, FUTURE_TOLERANCE, LONGEST_THRESHOLD, Timestamp};
 use crate::preset::encoding::{Encoding, Unit};
 use crate::preset::ident::literal;
 use crate::preset::{
@@ -209,6 +209,13 @@ fn odd(sql: &mut Sql<'_>, spec: &QueueSpec, cutoffs: &Cutoffs) {
                 _ => sign,
             };
             implausible(sql, column, latest);
+        }
+        if let (Some(SilentAfter::Column(seconds)), None) = (source.silent_after(), cutoffs.older) {
+            // No threshold.
+            sql.push(" OR NOT (");
+            is_span(sql, seconds, LONGEST_SPAN);
+            let (column, longest) = (column_sql(seconds), LONGEST_THRESHOLD.as_secs());
+            sql.push(&format!(" AND {column} >= 1 AND {column} <= {longest})"));
         }
         if let Liveness::Lease { plus: Some(plus), .. } = source {
             // No span, or a lease that may end implausibly far ahead.

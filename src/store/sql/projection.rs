@@ -103,7 +103,7 @@ impl<'s> Projection<'s> {
                     }
                     other => read(Role::Sign(n), other.column()),
                 };
-                Sign { at, silent_after: seconds(&cell(Role::SilentAfter(n))), lock: lock_sign(&cell(Role::Lock(n))) }
+                Sign { at, silent_after: threshold(&cell(Role::SilentAfter(n))), lock: lock_sign(&cell(Role::Lock(n))) }
             })
             .collect();
         let row_key = if is_nobodys { Cell::Null } else { cell(Role::OwnerKey) };
@@ -352,6 +352,11 @@ fn count(cell: Cell) -> Cell {
         Cell::Real(real) if real.fract() == 0.0 && real.abs() < EXACT => Cell::Integer(real as i64),
         other => other,
     }
+}
+
+/// A threshold on a row; `None` for NULL. Any value that is no span counts as none at all, which the judge does not take.
+fn threshold(cell: &Cell) -> Option<Duration> {
+    (!cell.is_null()).then(|| seconds(cell).unwrap_or_default())
 }
 
 /// Seconds on a row; `None` for NULL, a negative number and text.

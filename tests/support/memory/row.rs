@@ -253,7 +253,10 @@ impl Joined<'_> {
             other => self.time(other.column()),
         };
         let silent_after = match source.silent_after() {
-            Some(SilentAfter::Column(column)) => seconds(&self.cell(column)),
+            Some(SilentAfter::Column(column)) => {
+                let cell = self.cell(column);
+                (!cell.is_null()).then(|| seconds(&cell).unwrap_or_default())
+            }
             _ => None,
         };
         assert!(!matches!(source, Liveness::Lock { .. }), "the memory store has no sessions that hold locks");
