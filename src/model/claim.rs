@@ -1,6 +1,6 @@
 //! A claim, with everything that one snapshot read about it.
 
-use super::{Cell, Key, Timestamp};
+use super::{Cell, Key, Timestamp, is_blank};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ impl Owner {
         host: Option<String>,
         host_spelling: HostSpelling,
     ) -> Option<Owner> {
-        let [id, name, host] = [id, name, host].map(|text| text.filter(|text| !text.trim().is_empty()));
+        let [id, name, host] = [id, name, host].map(|text| text.filter(|text| !is_blank(text)));
         id.map(|id| Owner { name: name.unwrap_or_else(|| id.clone()), host, host_spelling, id })
     }
 }

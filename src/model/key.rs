@@ -72,6 +72,11 @@ pub fn escaped_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(json.chars().map(|c| if acts(c) { escape(c) } else { c.to_string() }).collect())
 }
 
+/// True if a text shows nothing: it has no character, blanks, or characters that a terminal shows nothing for.
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || deceives(c) || c == '\u{2800}')
+}
+
 /// Whether a terminal would act on this character, or show nothing for it.
 ///
 /// The invisible ones are Unicode's `Default_Ignorable_Code_Point`, with every bidi control. Emoji joiners and variation selectors are

@@ -183,7 +183,7 @@ requeue = { to = 'QUEUED' }
 type Row = (String, String, String, String, String, Option<u8>, bool, (&'static str, &'static str));
 
 /// Owners: the first few have a row, unless they are blank. One has no ASCII in its name.
-const OWNERS: [&str; 8] = ["w0", "w1", "", "w2", "работник", "\u{2003}\t", "тень", "w3"];
+const OWNERS: [&str; 8] = ["w0", "w1", "", "w2", "работник", "\u{2003}\t\u{200b}\u{ad}", "тень", "w3"];
 
 fn fill(file: &Path, rows: &[Row], pings: &[(String, String)]) {
     rusqlite::Connection::open(file)

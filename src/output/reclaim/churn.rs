@@ -1,6 +1,7 @@
 //! The warning that a run moved more jobs than usual, and whose they were.
 
 use super::Reclaim;
+use crate::model::is_blank;
 use crate::output::format::{count, grouped};
 use crate::output::{Reason, StepJob};
 use crate::policy::Rule;
@@ -37,7 +38,7 @@ fn owners(document: &Reclaim, moved: u64) -> String {
     let mut lost: BTreeMap<String, u64> = BTreeMap::new();
     for step in document.steps.iter().flatten() {
         if is_lost(&step) {
-            let named = |name: &String| !name.trim().is_empty();
+            let named = |name: &String| !is_blank(name);
             let owner = step.job.host.filter(named).or(step.job.owner.filter(named));
             *lost.entry(owner.unwrap_or_else(|| "(no owner)".to_owned())).or_default() += 1;
         }

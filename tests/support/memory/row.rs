@@ -3,7 +3,7 @@
 use super::database::Row;
 use super::expression::{Scope, evaluate};
 use jobdoctor::model::{
-    Cell, Claim, EvidenceRow, Key, LockSign, Owner, OwnerRow, Precondition, Reading, Sign, Timestamp,
+    Cell, Claim, EvidenceRow, Key, LockSign, Owner, OwnerRow, Precondition, Reading, Sign, Timestamp, is_blank,
 };
 use jobdoctor::preset::{
     CancelRequested, Column, Expr, JoinOn, Liveness, Max, MaxRuntime, OwnerRowSpec, Piece, QueueSpec, Runs,
@@ -77,9 +77,9 @@ impl Joined<'_> {
         })
     }
 
-    /// The owner's id; a text of blanks is none.
+    /// The owner's id; a text that shows nothing is none.
     fn owner_id(&self) -> Option<String> {
-        self.text(self.spec.owner.id.as_ref()).filter(|id| id.contains(|c: char| !c.is_whitespace()))
+        self.text(self.spec.owner.id.as_ref()).filter(|id| !is_blank(id))
     }
 
     fn column(&self, alias: &str, name: &str) -> Cell {
