@@ -196,7 +196,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
         next: &Next { context, name: "sweep", source: &source, save_plan: None, is_piped: false },
     };
     let is_brief = !args.output.is_said() && args.act.mode() == Mode::Apply && !context.ui.is_watched();
-    let printed = Report { context, format, is_brief, closing }.print(&done);
+    let printed = Report { context, format, is_brief, is_restart: args.restart, closing }.print(&done);
     follow_up.run(&mut done);
     report.iter().for_each(|report| report.write_or_report(context, &done.document));
     let (document, exit) = (&done.document, exit(&done, &source).worse(follow_up.exit));

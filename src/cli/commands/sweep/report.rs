@@ -7,8 +7,9 @@ use crate::cli::exit::Exit;
 use crate::cli::secret::masked;
 use crate::model::Outcome;
 use crate::ops::Reclaimed;
-use crate::output::format::{Format, inert};
-use crate::output::{Closing, Reclaim, StepJob, closing, left_behind, paragraph, place, skipped_by_reason};
+use crate::output::format::{Format, count, inert};
+use crate::output::{Closing, Reclaim, SkippedJob, StepJob, closing, left_behind, paragraph, place, skipped_by_reason};
+use crate::policy::SkipReason;
 
 /// The report of one sweep.
 pub(super) struct Report<'a> {
@@ -16,6 +17,8 @@ pub(super) struct Report<'a> {
     pub(super) format: Format,
     /// True for a paragraph in a mail: no terminal, and no `-o`.
     pub(super) is_brief: bool,
+    /// True for a restart sweep: workers start after it, and jobs of theirs that stay where they are wait for a person.
+    pub(super) is_restart: bool,
     pub(super) closing: Closing<'a>,
 }
 
@@ -26,6 +29,9 @@ impl Report<'_> {
         let is_idle = self.has_no_news(done) && !ui.is_watched();
         if is_idle {
             self.detail_skipped(&done.document);
+        }
+        if self.is_restart && !ui.is_watched() {
+            self.note_unknown(&done.document);
         }
         if self.is_brief {
             return if is_idle { Ok(()) } else { self.print_paragraph(done) };
@@ -61,6 +67,17 @@ impl Report<'_> {
         if let Some(skipped) = skipped_by_reason(document) {
             ui.detail(&format!("{skipped} To see why: {}", self.closing.next.explain()));
         }
+    }
+
+    /// Says in one line how many claims the sweep could not judge, and why it could not judge the first.
+    fn note_unknown(&self, document: &Reclaim) {
+        let is_unknown = |job: &SkippedJob| job.skipped.reason == SkipReason::Unknown;
+        let mut unknown = document.skipped.iter().flatten().filter(is_unknown);
+        let Some(first) = unknown.next() else { return };
+        let claims = count(1 + unknown.count() as u64, "claim is", "claims are");
+        let (id, why) = (&first.job.id, &first.skipped.detail);
+        let line = format!("{claims} unknown and stay as they are, job {id} for one: {why}");
+        self.context.ui.note(&format!("{line}. To see them: {}", self.closing.next.explain()));
     }
 
     /// Prints a few plain lines; a plan that was refused is an error.

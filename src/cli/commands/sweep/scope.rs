@@ -181,8 +181,8 @@ fn uptime() -> Option<Duration> {
 }
 
 /// Adds a warning to the plan if the named owners hold no job: a short host name where owners use the long one, for example. Most
-/// restarts find nothing, which cron must not mail: stderr gets it at a terminal, with `--verbose`, and where a host in flight has
-/// nearly the same name.
+/// restarts find nothing: stderr gets a plain line, and a warning at a terminal, with `--verbose`, and where a host in flight has nearly
+/// the same name.
 pub(super) fn warn_of_unknown_owners(
     context: &Context,
     snapshot: &mut Snapshot,
@@ -195,8 +195,10 @@ pub(super) fn warn_of_unknown_owners(
     let warning = unknown_owners(matches!(restart.scope, RestartScope::Hosts(_)), &unmatched.names, &unmatched.hosts);
     // A plan that is shown prints its own warnings.
     let is_shown = context.ui.is_watched() && !applies;
-    if !is_shown && (unmatched.is_near || context.ui.shows_details()) {
-        context.ui.warn(&warning);
+    match unmatched.is_near || context.ui.shows_details() {
+        _ if is_shown => {}
+        true => context.ui.warn(&warning),
+        false => context.ui.note(&warning),
     }
     plan.warn(warning);
     Ok(())
