@@ -14,9 +14,9 @@ pub const LEDGER_COUNTS: &str = "it counts as long as its owner is a superuser, 
     one of these owners or the role that applies is a member";
 /// For a queue without a threshold.
 pub const SAY_THRESHOLD: &str = "say it with --older, or with `older` of the target in the config file";
-/// For a queue of which no claim can be judged.
-pub const NONE_CAN_BE_JUDGED: &str = "`jobdoctor stale` lists them; say the zone of their times with --option time_zone=..., or correct \
-                                      [time] or `time_zone` of the mapping; if their times are in order, another library made the tables";
+/// For claims with values that do not fit their declaration.
+pub const CORRECT_VALUES: &str = "set the clock that wrote these values, or correct their columns in the mapping ([time], `time_zone`, \
+                                  `silent_after`); if all of them are right, another library made the tables";
 /// For times without a zone.
 pub const SAY_TIME_ZONE: &str =
     "say their zone with --option time_zone=..., with `options` of the target, or with `time_zone` in a mapping";

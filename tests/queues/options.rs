@@ -87,3 +87,16 @@ fn a_threshold_of_the_application_is_asked_for_until_it_is_said() {
         assert!(!asks(document(&hourly)), "{command} asks for what was said");
     }
 }
+
+/// A longer `retry` than the preset was told of: the locks of all claims lie too far ahead.
+#[test]
+fn a_queue_of_unknown_claims_is_told_the_option_that_they_lack() {
+    let doctor = Doctor::new();
+    doctor.sql("q.db", include_str!("../../fixtures/schemas/django-q/sqlite/1.11.1.sql"));
+    let row = "INSERT INTO django_q_ormq (key, payload, lock) VALUES ('shop', 'x:1:y', datetime('now', '+20 hours'));";
+    doctor.sql("q.db", &row.repeat(3));
+    let check = doctor.run(&["check", "--db", "q.db"]).exits(78).stdout;
+    let unknown = check.split("claims that cannot be judged").nth(1).unwrap();
+    let remedy = unknown.lines().take_while(|line| !line.starts_with("warning")).collect::<Vec<_>>().join(" ");
+    assert!(remedy.contains("--option retry=") && !remedy.contains("time_zone="), "{check}");
+}

@@ -6,9 +6,9 @@ use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
 use crate::output::format::count;
 use crate::output::{Severity, advice};
-use crate::policy::{Policy, Verdict, judge};
+use crate::policy::{Check as RuleCheck, CheckResult, Policy, Verdict, judge};
 use crate::preset::ident::{qualified, quoted};
-use crate::preset::{LEDGER, LiveTable};
+use crate::preset::{LEDGER, LiveTable, QueueSpec};
 use crate::store::{Cutoffs, Detail, StoreErrorKind, Wanted};
 use std::time::Duration;
 
@@ -63,9 +63,12 @@ pub(super) fn listing(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
     let policy = Policy { older, ..Policy::default() };
     let wanted = Wanted::Suspects(Cutoffs::at(now, policy.older));
     let (spec, mut unknown, mut example) = (&snapshot.spec, 0_u64, None);
+    let mut causes = Causes::default();
     let scanned = snapshot.reader.scan(spec, &wanted, Detail::ForAction, &mut |claim| {
-        if let Verdict::Unknown(lacking) = judge(spec, &claim, &policy, now).verdict {
+        let judgement = judge(spec, &claim, &policy, now);
+        if let Verdict::Unknown(lacking) = judgement.verdict {
             unknown += 1;
+            causes.add(&judgement.checks);
             example = example.take().or_else(|| lacking.into_iter().next().map(|why| (claim.key.to_string(), why)));
         }
     });
@@ -87,13 +90,49 @@ pub(super) fn listing(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
                 "claims that cannot be judged: {unknown}{}; job {id}, for one: {why}",
                 if is_every { ", all" } else { "" }
             ),
-            Some(match is_every {
-                true => advice::NONE_CAN_BE_JUDGED.to_owned(),
-                false => "`jobdoctor stale` lists them; a wrong [time] in a mapping looks like this too".to_owned(),
-            }),
+            Some(causes.remedy(&snapshot.spec)),
         );
     }
     Ok(true)
+}
+
+/// Why claims are unknown, as far as there is something to do about it.
+#[derive(Default)]
+struct Causes {
+    /// Nobody says the zone of a time.
+    has_zone: bool,
+    /// A value cannot be used.
+    has_value: bool,
+    has_other: bool,
+}
+
+impl Causes {
+    fn add(&mut self, checks: &[RuleCheck]) {
+        let unusable = || checks.iter().filter(|check| check.result == CheckResult::Unusable);
+        let is_value = |check: &RuleCheck| !["-", "out of sight"].contains(&check.value.as_str());
+        match unusable().any(|check| check.rule == "time_zone") {
+            true => self.has_zone = true,
+            false if unusable().any(is_value) => self.has_value = true,
+            false => self.has_other = true,
+        }
+    }
+
+    /// What to do about these causes.
+    fn remedy(&self, spec: &QueueSpec) -> String {
+        let is_of_option = |(_, caution): &&(String, String)| advice::names_option(caution);
+        let has_no_zone = self.has_value || self.has_other;
+        let options: Vec<&str> = spec
+            .cautions
+            .iter()
+            .filter(|_| has_no_zone)
+            .filter(is_of_option)
+            .map(|(_, caution)| caution.as_str())
+            .collect();
+        let zone = self.has_zone.then_some(advice::SAY_TIME_ZONE);
+        let value = (self.has_value && options.is_empty()).then_some(advice::CORRECT_VALUES);
+        let list = std::iter::once("`jobdoctor stale` lists them, each with its reason");
+        list.chain(zone).chain(value).chain(options).collect::<Vec<_>>().join("; ")
+    }
 }
 
 /// Refuses a key that two rows share, as a batch does; one that two rows may share costs each action a question.
