@@ -308,7 +308,7 @@ fn owners_that_resemble_an_entry_are_unknown() {
             "INSERT INTO crawls (id, status, worker, started) VALUES (1, 'working', 'web1-a1b2c3d4', AGO(300)),
             (2, 'working', 'web2(7)x', AGO(300)), (3, 'working', 'cron1', AGO(300)), (4, 'working', 'db9-1', AGO(300)),
             (5, 'working', 'web11-1', AGO(300)), (6, 'working', '', AGO(300)), (7, 'working', ' ', AGO(300)),
-            (8, 'working', NULL, AGO(300))",
+            (8, 'working', NULL, AGO(300)), (9, 'working', '\u{200b}\u{2060}\u{1}\u{180e}', AGO(300))",
         );
         queue.write("alive.txt", "web1\nweb2\nweb3\ncron1\n");
         let counted = "3 of 4 entries of the live-owner list name no owner in flight";
@@ -347,7 +347,7 @@ fn owners_that_resemble_an_entry_are_unknown() {
         for words in [&["sweep", "--restart", "--apply"][..], &["reclaim", "--apply"]] {
             queue.run(&with(words)).exits(0);
             let left = queue.rows("SELECT CAST(id AS text) FROM crawls WHERE status = 'working' ORDER BY id");
-            assert_eq!(left, ["1", "2", "3", "6", "7", "8"], "{words:?}");
+            assert_eq!(left, ["1", "2", "3", "6", "7", "8", "9"], "{words:?}");
         }
     });
 }
