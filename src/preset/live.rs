@@ -40,6 +40,8 @@ pub struct LiveTable {
     pub key_columns: BTreeSet<String>,
     /// Columns that cannot be NULL. A domain's own NOT NULL is not among them.
     pub not_null: BTreeSet<String>,
+    /// Columns with a default.
+    pub filled: BTreeSet<String>,
     /// The columns of each unique index that has no condition, the primary key among them.
     pub unique: Vec<Vec<String>>,
     /// True for a view, whose rows no index vouches for.

@@ -323,10 +323,10 @@ impl<S: ReadSession> SqlReader<S> {
         })?;
         if let Some(newest) = sql::newest(spec, self.session.dialect()) {
             let times = spec.zoneless_history();
-            let rows = self.session.query(&newest)?;
-            let cells = rows.iter().flat_map(|row| times.iter().zip(row));
-            let read = cells.filter_map(|(time, cell)| time.encodings.decode(cell).at());
-            read.for_each(|at| evidence.add_history(at, now));
+            for row in self.session.query(&newest)? {
+                let read = |n: usize| times.get(n).copied().flatten()?.encodings.decode(row.get(n)?).at();
+                evidence.add_job(spec, std::array::from_fn(read), now);
+            }
         }
         Ok(evidence)
     }

@@ -180,21 +180,26 @@ fn a_restart_sweep_believes_no_time_of_another_zone() {
     }
 }
 
-/// A claim without an owner is tested by the claims of workers. The application or the database writes creations and ends of jobs.
+/// A claim without an owner is tested by all claims, and by when jobs were created.
 #[test]
-fn claims_show_the_zone_unless_another_time_is_ahead() {
+fn a_fresh_time_shows_the_zone_unless_another_is_ahead() {
     let claimed = |id, ago: String| format!("INSERT INTO q VALUES ({id}, 'working', NULL, {ago}, NULL);");
     let created = |id, minutes| format!("INSERT INTO q VALUES ({id}, 'new', NULL, NULL, {});", SQLITE(minutes, 0));
     let dead = claimed(1, SQLITE(120, 0));
-    let living = format!("INSERT INTO q VALUES (3, 'working', NULL, {}, {});", SQLITE(1, -300), SQLITE(400, 0));
+    let living = |created| format!("INSERT INTO q VALUES (3, 'working', NULL, {}, {created});", SQLITE(1, -300));
+    let filled = "DROP TABLE q; CREATE TABLE q (id integer primary key, status text, worker text, started text,
+        created text DEFAULT CURRENT_TIMESTAMP);";
     for (rows, stuck) in [
         (dead.clone(), ""),
         (format!("{dead}{}", claimed(2, SQLITE(9, 0))), "1\n"),
         (format!("{dead}{}", claimed(2, SQLITE(11, 0))), ""),
         (format!("{dead}{}{}", claimed(2, SQLITE(9, 0)), created(3, -2)), ""),
-        (format!("{dead}{}", created(2, 9)), ""),
+        (format!("{dead}{}", created(2, 9)), "1\n"),
+        (format!("{dead}{}", created(2, 11)), ""),
         // The database writes when a job was created, the worker keeps New York's time.
-        (format!("{living}{}", created(2, 1)), ""),
+        (format!("{filled}{}{}", living(SQLITE(400, 0)), created(2, 1)), ""),
+        // Something else than the worker writes it, and the job was claimed before it was created.
+        (format!("{}{}", living(SQLITE(30, 0)), created(2, 1)), ""),
     ] {
         assert_eq!(printed(&rows, &["stale"]), stuck, "{rows}");
     }

@@ -119,15 +119,9 @@ impl Causes {
 
     /// What to do about these causes.
     fn remedy(&self, spec: &QueueSpec) -> String {
-        let is_of_option = |(_, caution): &&(String, String)| advice::names_option(caution);
         let has_no_zone = self.has_value || self.has_other;
-        let options: Vec<&str> = spec
-            .cautions
-            .iter()
-            .filter(|_| has_no_zone)
-            .filter(is_of_option)
-            .map(|(_, caution)| caution.as_str())
-            .collect();
+        let options = advice::about_options(&spec.cautions).filter(|_| has_no_zone);
+        let options: Vec<&str> = options.map(|(_, caution)| caution.as_str()).collect();
         let zone = self.has_zone.then_some(advice::SAY_TIME_ZONE);
         let value = (self.has_value && options.is_empty()).then_some(advice::CORRECT_VALUES);
         let list = std::iter::once("`jobdoctor stale` lists them, each with its reason");

@@ -29,7 +29,7 @@ pub(super) fn tested(
             let whose = owner.map_or_else(String::new, |owner| format!(" of owner {}", owner.name));
             let name = &time.column.name;
             detail = format!(
-                "{death}, if {name} is in UTC; no claim or sign of life{whose} of the last 10 minutes shows that: say its zone with `time_zone`"
+                "{death}, if {name} is in UTC; no value{whose} of the last 10 minutes shows that: say its zone with `time_zone`"
             );
             result = CheckResult::Unusable;
             judgement.verdict = Verdict::Unknown(vec![detail.clone()]);

@@ -21,7 +21,7 @@ pub use utc::UtcEvidence;
 use super::fields::Word;
 pub use super::template::Column;
 use crate::model::{Action, Engine};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why tables of these names do not count.
 pub type Ignored = BTreeMap<String, String>;
@@ -58,6 +58,8 @@ pub struct QueueSpec {
     pub unlocked: Option<String>,
     /// The keys of the document whose values are SQL that reads: a value in a row may break it.
     pub computed: Vec<String>,
+    /// The columns of the claims' own table that the database fills where a statement gives no value.
+    pub filled: BTreeSet<String>,
     /// What shows that times which nobody says the zone of are UTC. Without any, they are not believed.
     pub utc: UtcEvidence,
     /// How attempts are counted.

@@ -17,6 +17,10 @@ const FURTHEST: Duration = Duration::from_secs(14 * 3600);
 pub struct UtcEvidence {
     newest: Newest,
     of_owners: BTreeMap<String, Newest>,
+    /// When the newest of the newest jobs was created or finished, as a statement wrote it.
+    history: Option<Timestamp>,
+    /// True if a job was claimed before it was created: one of the two is not in UTC.
+    is_contradicted: bool,
 }
 
 /// The newest time of each column. One may be written by the database and the next by a worker in another zone.
@@ -32,19 +36,29 @@ impl UtcEvidence {
         }
     }
 
-    /// Adds when a job was created or finished. The application or the database may write that: it shows no zone of workers, but
-    /// one that is ahead shows that not all times are UTC.
-    pub fn add_history(&mut self, at: Timestamp, now: Timestamp) {
-        if is_ahead(at, now) {
-            self.newest.insert(usize::MAX, at);
+    /// Adds what is read of one of the newest jobs.
+    pub fn add_job(&mut self, spec: &QueueSpec, [created, finished, claimed]: [Option<Timestamp>; 3], now: Timestamp) {
+        for (at, time) in [created, finished].into_iter().zip(spec.zoneless_history()) {
+            let Some((at, time)) = at.zip(time) else { continue };
+            if is_ahead(at, now) {
+                self.newest.insert(usize::MAX, at);
+            } else if !spec.filled.contains(&time.column.name) {
+                self.history = Timestamp::newest(self.history, Some(at));
+            }
         }
+        self.is_contradicted |= created.zip(claimed).is_some_and(|(created, claimed)| is_ahead(created, claimed));
     }
 
-    /// Whether the times of this owner, or of all, are shown to be UTC: in each column some are fresh, and none is ahead.
+    /// Whether the times of this owner, or of all, are shown to be UTC: in each column some are fresh, and none is ahead. For claims
+    /// without an owner a job that was created or finished just now shows it, too.
     pub fn shows(&self, owner: Option<&str>, now: Timestamp) -> bool {
         let newest = owner.map_or(Some(&self.newest), |owner| self.of_owners.get(owner));
         let is_fresh = |at: Timestamp| !now.minus(FRESH).is_after(at, Clocks::One) && !is_ahead(at, now);
-        newest.is_some_and(|newest| !newest.is_empty() && newest.values().all(|at| is_fresh(*at)))
+        let is_by_history = || {
+            let none_is_ahead = !self.newest.values().any(|at| is_ahead(*at, now));
+            owner.is_none() && none_is_ahead && !self.is_contradicted && self.history.is_some_and(is_fresh)
+        };
+        newest.is_some_and(|newest| !newest.is_empty() && newest.values().all(|at| is_fresh(*at))) || is_by_history()
     }
 }
 
@@ -92,11 +106,11 @@ impl QueueSpec {
         }
     }
 
-    /// The columns of the jobs' own table that tell when a job was created or finished, where nobody says their zone.
-    pub fn zoneless_history(&self) -> Vec<&TimeColumn> {
+    /// The columns of the jobs' own table that tell when a job was created, finished and claimed, where nobody says their zone.
+    pub fn zoneless_history(&self) -> [Option<&TimeColumn>; 3] {
         let finished = if let Finished::Kept(runs) = &self.finished { Some(&runs.at) } else { None };
-        let times = self.claim.created_at.iter().chain(finished);
-        times.filter(|time| time.is_zoneless() && time.column.alias == self.claim.lock).collect()
+        let times = [self.claim.created_at.as_ref(), finished, self.claim.claimed_at.as_ref()];
+        times.map(|time| time.filter(|time| time.is_zoneless() && time.column.alias == self.claim.lock))
     }
 }
 

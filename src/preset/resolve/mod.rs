@@ -213,6 +213,7 @@ impl<'a> Binder<'a> {
             tables: self.tables.iter().map(|(logical, table)| (logical.clone(), table.place())).collect(),
             finished: self.finished(&claim)?,
             unwritable: self.unwritable(&actions),
+            filled: self.tables.get(&self.lock_table).map(|table| table.filled.clone()).unwrap_or_default(),
             actions,
             waiting: self.waiting(&claim, &attempts)?,
             states: document.states.clone(),

@@ -57,7 +57,7 @@ const COLUMNS: &str = "
 SELECT a.attrelid::text, a.attname::text, base.type_name,
        pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT'),
        pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'UPDATE'),
-       coalesce(a.attnum = ANY (p.partattrs::smallint[]), false), a.attnotnull
+       coalesce(a.attnum = ANY (p.partattrs::smallint[]), false), a.attnotnull, a.atthasdef
 FROM pg_catalog.pg_attribute AS a LEFT JOIN pg_catalog.pg_partitioned_table AS p ON p.partrelid = a.attrelid
 CROSS JOIN LATERAL (
   WITH RECURSIVE under(type, modifier) AS (
@@ -175,6 +175,9 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
             }
             if is_true(row, 6) {
                 table.not_null.insert(text(row, 1));
+            }
+            if is_true(row, 7) {
+                table.filled.insert(text(row, 1));
             }
             table.columns.push(LiveColumn {
                 name: text(row, 1),

@@ -46,15 +46,16 @@ pub fn all<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, detail: Detai
     listing(spec, dialect, detail, &|sql| sql.push("true"))
 }
 
-/// When the newest jobs by their key were created and finished; `None` where nobody asks, or no index finds them.
+/// When the newest jobs by their key were created, finished and claimed; `None` where nobody asks, or no index finds them.
 pub fn newest(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Option<Statement> {
-    let columns: Vec<String> = spec.zoneless_history().iter().map(|time| column_sql(&time.column)).collect();
+    let times = spec.zoneless_history();
+    let columns = times.map(|time| time.map_or("NULL".to_owned(), |time| column_sql(&time.column)));
     let mut sql = Sql::new(dialect);
     sql.push(&format!("SELECT {} FROM ", columns.join(", ")));
     sql.lock_table(spec);
     let order: Vec<String> = spec.claim.key.iter().map(|key| format!("{} DESC", column_sql(key))).collect();
     sql.push(&format!(" ORDER BY {} LIMIT 100", order.join(", ")));
-    (spec.claim.has_unique_key && !columns.is_empty()).then(|| sql.finish())
+    (spec.claim.has_unique_key && times.iter().take(2).any(Option::is_some)).then(|| sql.finish())
 }
 
 /// One SELECT for each in-flight state, so that a partial index serves, in one statement: over a slow line each statement

@@ -20,8 +20,11 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
         if tables.iter().any(|table: &LiveTable| table.name.eq_ignore_ascii_case(name)) {
             continue;
         }
-        let columns =
-            ask(session, "SELECT name, lower(type), pk, \"notnull\" FROM pragma_table_xinfo(?1, 'main')", name)?;
+        let columns = ask(
+            session,
+            "SELECT name, lower(type), pk, \"notnull\", dflt_value IS NOT NULL FROM pragma_table_xinfo(?1, 'main')",
+            name,
+        )?;
         if columns.is_empty() {
             continue;
         }
@@ -50,6 +53,9 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
         for column in columns {
             if column.get(3) == Some(&Cell::Integer(1)) {
                 table.not_null.insert(text(&column, 0));
+            }
+            if column.get(4) == Some(&Cell::Integer(1)) {
+                table.filled.insert(text(&column, 0));
             }
             table.columns.push(LiveColumn {
                 name: text(&column, 0),
