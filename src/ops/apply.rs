@@ -142,12 +142,10 @@ impl Applying<'_> {
         });
         let Some(fail) = fail.filter(|_| !refused.is_empty()) else { return };
         let (mut batch, mut instead) = (Vec::new(), Vec::new());
-        for (n, (place, mut job), result) in refused {
+        for (n, (place, job), result) in refused {
             let Some((step, error)) = steps.get(n).zip(result.error) else { continue };
             let attempts_after = job.job.attempts.and_then(|n| fail.attempts.after(n, job.job.max_attempts));
             let step = Step { action: Action::Fail, state_after: fail.to.name.clone(), attempts_after, ..step.clone() };
-            job.job.action = Some(Action::Fail);
-            (job.state_after, job.attempts_after) = (step.state_after.clone(), attempts_after);
             batch.push((step, (place, job)));
             instead.push(error);
         }

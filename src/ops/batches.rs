@@ -128,7 +128,7 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
             if result.outcome == Outcome::Moved {
                 *self.ended.moved.entry(step.action).or_default() += 1;
             }
-            job.set_end(result);
+            job.set_end(step, result);
             if let Err(error) = self.ended.steps.push(i64::try_from(place).unwrap_or(i64::MAX), job) {
                 self.fail(&error);
             }

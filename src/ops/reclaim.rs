@@ -120,6 +120,7 @@ pub fn reclaim(
         journal: recording.path(),
         undoable: undoable && (!applied || recording.is_whole()),
         refused,
+        unique_key: advice::unique_key(&plan.policy, &plan.claims.spec),
         steps: match steps {
             Some(steps) => steps,
             None => plan.take_jobs()?,

@@ -85,9 +85,9 @@ pub(super) fn recorded(step: &Step, job: &StepJob) -> RecordedStep {
         owner: job.job.owner.clone(),
         action: step.action,
         state_before: job.job.state.clone(),
-        state_after: job.state_after.clone(),
+        state_after: step.state_after.clone(),
         attempts_before: job.job.attempts,
-        attempts_after: job.attempts_after,
+        attempts_after: step.attempts_after,
         rules: job.job.reasons.iter().map(|reason| reason.rule.clone()).collect(),
         row: None,
     }

@@ -2,8 +2,10 @@
 
 use super::Field;
 use super::format::{count, grouped};
+use crate::model::Action;
 use crate::model::age;
 use crate::policy::{Allowed, Policy, SetBy};
+use crate::preset::QueueSpec;
 
 /// For a ledger that jobdoctor has not made.
 pub const REPLACE_LEDGER: &str = "rename or drop that table, and make the ledger with `jobdoctor init --ledger`";
@@ -133,16 +135,27 @@ pub fn braked_script(why: &[String]) -> String {
     format!("--apply would be refused by the brake: {}", why.join("; "))
 }
 
-/// What is left to do for jobs whose requeue a unique key refuses.
-pub const UNIQUE_KEY: &str =
-    "fail them with --to fail --id ID or --if-refused fail, or let the jobs that hold the keys run first";
+/// What is left to do for jobs whose requeue a unique key refuses; empty where they are failed instead.
+pub fn unique_key(policy: &Policy, spec: &QueueSpec) -> &'static str {
+    match (policy.instead_of_requeue(spec), spec.actions.get(&Action::Fail)) {
+        (Some(_), _) => "",
+        (None, Some(fail)) if fail.refused.is_none() => {
+            "fail them with --to fail --id ID; where jobs hold the keys, --if-refused fail does so, or let those run first"
+        }
+        _ => "where jobs hold the keys, let those run first",
+    }
+}
 
 /// The warning of a plan that a unique key will refuse the requeue of these jobs, or that they will be failed for it.
-pub fn refused_beforehand(constraint: &str, ids: &[String], is_failed: bool) -> String {
+pub fn refused_beforehand(constraint: &str, ids: &[String], policy: &Policy, spec: &QueueSpec) -> String {
     let more = ids.len().saturating_sub(NAMES) as u64;
     let more = if more > 0 { format!(" and {} more", grouped(more)) } else { String::new() };
     let shown = ids.iter().take(NAMES).cloned().collect::<Vec<_>>().join(", ");
-    let what = if is_failed { "these are failed instead".to_owned() } else { UNIQUE_KEY.to_owned() };
+    let what = match (policy.fails_refused, unique_key(policy, spec)) {
+        (Some(false), _) => "a script cannot fail them instead, and its batch with one of them changes nothing",
+        (_, "") => "these are failed instead",
+        (_, left) => left,
+    };
     format!("{constraint} will refuse to requeue {shown}{more}: {what}")
 }
 

@@ -1,4 +1,4 @@
-use crate::model::{Action, Claim, Outcome, RowError, StepResult, Timestamp};
+use crate::model::{Action, Claim, Outcome, RecordedStep, RowError, StepResult, Timestamp};
 use crate::policy::{Draft, Judgement, Proves, Skipped, Verdict, VerdictKind};
 use crate::preset::{Liveness, QueueSpec};
 use schemars::JsonSchema;
@@ -131,12 +131,17 @@ impl Job {
 
 /// The document of a step: a list shows it before and after it is executed.
 pub trait StepDocument: Clone + Serialize + DeserializeOwned {
-    /// Adds how the step ended.
-    fn set_end(&mut self, result: StepResult);
+    /// Adds how the step ended that was tried last.
+    fn set_end(&mut self, step: &RecordedStep, result: StepResult);
 }
 
 impl StepDocument for StepJob {
-    fn set_end(&mut self, result: StepResult) {
+    fn set_end(&mut self, step: &RecordedStep, result: StepResult) {
+        // A fail in the place of a requeue is told where it was done.
+        if matches!(result.outcome, Outcome::Moved | Outcome::Unknown) {
+            self.job.action = Some(step.action);
+            (self.state_after, self.attempts_after) = (step.state_after.clone(), step.attempts_after);
+        }
         (self.outcome, self.error) = (Some(result.outcome), result.error);
     }
 }

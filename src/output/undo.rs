@@ -3,7 +3,7 @@ use super::format::{Cell, Column, Format, Page, Screen, Table, Tone, count, grou
 use super::reclaim::{lost_commit, not_moved};
 use super::recorded::{RecordedJob, RowNow, outcome};
 use super::{Message, Outcomes, Spool, StepDocument, Target, columns};
-use crate::model::{Action, Outcome, RowError, StepResult, Timestamp};
+use crate::model::{Action, Outcome, RecordedStep, RowError, StepResult, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
@@ -111,7 +111,7 @@ impl UndoStep {
 }
 
 impl StepDocument for UndoStep {
-    fn set_end(&mut self, result: StepResult) {
+    fn set_end(&mut self, _: &RecordedStep, result: StepResult) {
         (self.outcome, self.error) = (Some(result.outcome), result.error);
     }
 }

@@ -159,7 +159,8 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         let keys: Vec<&Key> = keys.iter().collect();
         let found = twins(&mut self.session, spec, action, &keys, (now, ""));
         self.session.end_short()?;
-        Ok(found.unwrap_or_default())
+        self.check_interrupt()?;
+        found
     }
 
     fn rehearse(&mut self, spec: &QueueSpec, reason: &str) -> Result<Vec<Refusal>, StoreError> {

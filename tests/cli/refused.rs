@@ -144,7 +144,7 @@ fn a_refused_requeue_that_became_a_fail_is_recorded_as_one() {
     );
     let states = || doctor.rows("q.db", "SELECT id, status, attempts FROM jobs ORDER BY id");
     let refused = doctor.run(&["sweep", "--apply", "--db", "q.db", "-o", "table"]).exits(3);
-    let left = "refused by jobs.kind: 2; fail them with --to fail --id ID or --if-refused fail";
+    let left = "refused by jobs.kind: 2; fail them with --to fail --id ID; where jobs hold the keys, --if-refused fail does so";
     assert!(refused.stderr.contains(left), "{}", refused.whole());
     let sweep = ["sweep", "--if-refused", "fail", "--db", "q.db", "--json"];
     let plan = doctor.run(&sweep).exits(0).json();
@@ -246,4 +246,63 @@ fn by_a_virtual_table_behind_a_trigger() {
     );
     let ran = doctor.run(&["reclaim", "--apply", "--db", "q.db", "--preset", "lease"]).exits(3);
     assert!(ran.stderr.contains("refused (a virtual table that a trigger writes to"), "{}", ran.whole());
+}
+
+/// A key of another table, one that the fail meets as well, and two orphans of one key: each end is what was tried, the server's dry
+/// run ends as the apply, and no advice is given that was followed, or that cannot be.
+#[test]
+fn a_refusal_is_told_as_what_was_tried() {
+    on_both(|shop| {
+        let if_refused = ["--if-refused", "fail"];
+        let ends = |arguments: &[&str], code| {
+            let ran = shop.run(&[&["reclaim", "-o", "json"], arguments].concat()).exits(code);
+            let step = |step: &Value| {
+                let words =
+                    ["id", "action", "state_after", "outcome"].map(|name| step[name].as_str().unwrap().to_owned());
+                words.join(" ")
+            };
+            let mut ends: Vec<String> = ran.json()["steps"].as_array().unwrap().iter().map(step).collect();
+            ends.sort();
+            (ends, ran.stderr)
+        };
+        shop.in_flight(1, 2, "'w'", 9000);
+        shop.sql("UPDATE jobs SET kind = 'k'; CREATE UNIQUE INDEX one ON jobs (kind) WHERE status = 'QUEUED'");
+        let expected = ["1 requeue QUEUED moved", "2 fail FAILED moved"];
+        assert_eq!(ends(&[&if_refused[..], &["--dry-run=server"]].concat(), 0).0, expected);
+        assert_eq!(ends(&[&if_refused[..], &["--apply"]].concat(), 0).0, expected);
+        shop.sql("DROP INDEX one; DELETE FROM jobs");
+        // Another job has both keys already.
+        shop.in_flight(1, 3, "'w'", 9000);
+        shop.sql(
+            "UPDATE jobs SET kind = 'k'; UPDATE jobs SET status = 'QUEUED' WHERE id = 2;
+            UPDATE jobs SET status = 'FAILED' WHERE id = 3; CREATE UNIQUE INDEX pair ON jobs (kind, status)",
+        );
+        let (end, said) = ends(&[&if_refused[..], &["--apply"]].concat(), 3);
+        assert_eq!(end, ["1 requeue QUEUED refused"]);
+        assert!(said.contains("not failed instead") && !said.contains("fail them with"), "{said}");
+        let (end, said) = ends(&["--to", "fail", "--apply"], 3);
+        assert_eq!(end, ["1 fail FAILED refused"]);
+        assert!(said.contains("refused by ") && !said.contains("fail them with"), "{said}");
+        let script = shop.doctor.run(&shop.with_db(&["reclaim", "--emit-sql"])).exits(0);
+        assert!(script.stderr.contains("a script cannot fail them instead"), "{script:#?}");
+        shop.sql("DROP INDEX pair; DELETE FROM jobs");
+        shop.in_flight(1, 1, "'w'", 9000);
+        shop.sql("CREATE TABLE other (id integer UNIQUE); INSERT INTO other VALUES (1)");
+        shop.sql(match shop.is_postgres() {
+            true => {
+                "CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS
+                    $$ BEGIN IF NEW.status = 'QUEUED' THEN INSERT INTO other VALUES (NEW.id); END IF; RETURN NEW; END $$;
+                CREATE TRIGGER note BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION note()"
+            }
+            false => {
+                "CREATE TRIGGER note BEFORE UPDATE ON jobs WHEN new.status = 'QUEUED'
+                    BEGIN INSERT INTO other VALUES (new.id); END"
+            }
+        });
+        let (end, said) = ends(&[&if_refused[..], &["--apply"]].concat(), 3);
+        assert_eq!(end, ["1 requeue QUEUED refused"]);
+        assert!(
+            said.contains("not failed instead: no job that holds its key was seen") && !said.contains("fail them with")
+        );
+    });
 }

@@ -5,6 +5,7 @@ use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
 use crate::output::{Spool, StepJob, advice};
 use crate::policy::Policy;
+use crate::store::StoreErrorKind;
 use std::collections::BTreeMap;
 
 /// Steps that are asked about in one statement.
@@ -28,7 +29,16 @@ pub(super) fn forecast(
             keys.push(step.key);
         }
         if keys.len() == CHUNK || n + 1 == steps.len() {
-            let found = snapshot.reader.twins(spec, requeue, &keys)?;
+            let found = match snapshot.reader.twins(spec, requeue, &keys) {
+                Err(error) if error.kind == StoreErrorKind::Interrupted => return Err(error.into()),
+                Err(error) => {
+                    return Ok(vec![format!(
+                        "whether a unique key refuses these requeues could not be asked: {}",
+                        error.message
+                    )]);
+                }
+                Ok(found) => found,
+            };
             refused.extend(found.into_iter().filter_map(|(at, error)| Some((*places.get(at)?, error))));
             places.clear();
             keys.clear();
@@ -47,6 +57,5 @@ pub(super) fn forecast(
         }
         jobs.push(n as i64, job)?;
     }
-    let is_failed = policy.instead_of_requeue(spec).is_some();
-    Ok(ids.iter().map(|(constraint, ids)| advice::refused_beforehand(constraint, ids, is_failed)).collect())
+    Ok(ids.iter().map(|(constraint, ids)| advice::refused_beforehand(constraint, ids, policy, spec)).collect())
 }

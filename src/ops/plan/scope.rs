@@ -16,7 +16,7 @@ pub(super) fn action_is_offered(spec: &QueueSpec, policy: &Policy) -> Result<(),
     let asked = match policy.to {
         Some(to) => Some(to).filter(|to| !spec.actions.contains_key(to)),
         // `--if-refused` and `if_refused` promise a fail.
-        None => Some(Action::Fail).filter(|fail| policy.fails_refused && !is_offered(*fail)),
+        None => Some(Action::Fail).filter(|fail| policy.fails_refused == Some(true) && !is_offered(*fail)),
     };
     let Some(to) = asked else { return Ok(()) };
     let offered = spec.actions.keys().copied().filter(|action| is_offered(*action)).map(Action::name).collect();

@@ -4,7 +4,7 @@ use super::churn::{WarnAbove, churn};
 use super::{ActionCount, Outcomes, Reclaim};
 use crate::model::{Action, Outcome, age};
 use crate::output::format::{count, grouped};
-use crate::output::{Message, advice, no_such_job};
+use crate::output::{Message, no_such_job};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -257,12 +257,16 @@ pub(super) fn refusals(document: &Reclaim) -> Vec<String> {
     for step in document.steps.iter().flatten() {
         let Some((error, outcome)) = step.error.zip(step.outcome) else { continue };
         let (what, left) = match outcome {
-            Outcome::Refused if error.is_of_unique_key() => ("refused", advice::UNIQUE_KEY),
+            Outcome::Refused if error.is_of_unique_key() && step.job.action == Some(Action::Requeue) => {
+                ("refused", document.unique_key)
+            }
             Outcome::Refused => ("refused", ""),
             Outcome::Moved => ("failed, because the requeue was refused", ""),
             _ => continue,
         };
-        let cause = error.constraint.map_or(format!("{what} ({})", error.message), |name| format!("{what} by {name}"));
+        // The message says why a job was not failed instead.
+        let name = error.constraint.filter(|_| outcome == Outcome::Moved || !document.unique_key.is_empty());
+        let cause = name.map_or(format!("{what} ({})", error.message), |name| format!("{what} by {name}"));
         by_cause.entry((cause, left)).or_default().push(step.job.id);
     }
     let line = |((cause, left), ids): ((String, &str), Vec<String>)| {

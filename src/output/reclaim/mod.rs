@@ -56,6 +56,9 @@ pub struct Reclaim {
     pub summary: ReclaimSummary,
     /// Why the plan was not applied although that was asked for.
     pub refused: Option<String>,
+    /// What is left to do for jobs whose requeue a unique key refuses; empty where they are failed instead.
+    #[serde(skip)]
+    pub unique_key: &'static str,
     /// What an operator should know before applying this.
     pub warnings: Vec<String>,
     /// What is likely to have happened to the jobs of the steps, most jobs first; none where jobs were named, and for a restart

@@ -8,7 +8,7 @@ use super::savepoints::{behind_savepoint, with_savepoints};
 use super::sweep_lock::{SweepLock, acquire};
 use super::transaction::{Ending, Work, in_transaction, settle, stopped};
 use super::verify::{evidence_rows, guarded, open, read_again, refuse_shared_keys, set, verify};
-use crate::model::{Action, Batch, BatchReport, Key, Outcome, RestoreBatch, StepResult, Timestamp};
+use crate::model::{Action, Batch, BatchReport, Key, Outcome, RestoreBatch, RowError, Step, StepResult, Timestamp};
 use crate::preset::{ActionSpec, QueueSpec};
 use crate::store::session::{Commit, Session, WriteSession};
 use crate::store::sql::{self, Statement};
@@ -23,12 +23,14 @@ pub(in crate::store) struct SqlWriter<S> {
     sweep_lock: Option<SweepLock>,
     /// How the transactions of batches end.
     ending: Ending,
+    /// What the last requeue would have moved, where it was rolled back.
+    rolled_back: Vec<Step>,
 }
 
 impl<S> SqlWriter<S> {
     /// A writer without the sweep lock.
     pub(in crate::store) fn on(session: S) -> SqlWriter<S> {
-        SqlWriter { session, sweep_lock: None, ending: Ending::Commit }
+        SqlWriter { session, sweep_lock: None, ending: Ending::Commit, rolled_back: Vec::new() }
     }
 }
 
@@ -38,18 +40,22 @@ impl<S: WriteSession> Writer for SqlWriter<S> {
             let message = format!("preset {} has no {}", spec.preset, batch.action);
             return stopped(batch.steps.len(), StoreError::new(StoreErrorKind::Unfit, message));
         };
-        let (sweep_lock, ending) = (self.sweep_lock, self.ending);
+        let (sweep_lock, ending, rolled_back) = (self.sweep_lock, self.ending, &self.rolled_back);
         let mut is_committed = false;
         let mut report = settle(batch.steps.len(), |mode| {
             let done = in_transaction(&mut self.session, &spec.schema, ending, |session, now| {
                 if let Some(sweep_lock) = sweep_lock {
                     acquire(session, spec, sweep_lock, now).map_err(Failure::Store)?;
                 }
-                work(session, spec, action, batch, mode, now, recorder)
+                work(session, spec, action, (batch, rolled_back), mode, now, recorder)
             });
             is_committed = done.is_ok() && ending == Ending::Commit;
             done
         });
+        if ending == Ending::RollBack && batch.action == Action::Requeue {
+            let moved = batch.steps.iter().zip(&report.results).filter(|(_, result)| result.outcome == Outcome::Moved);
+            self.rolled_back = moved.map(|(step, _)| step.clone()).collect();
+        }
         if is_committed {
             // From its first commit on, this run is itself the last sweep.
             self.sweep_lock.iter_mut().for_each(|sweep_lock| sweep_lock.min_interval = None);
@@ -81,7 +87,7 @@ fn work<S: WriteSession>(
     session: &mut S,
     spec: &QueueSpec,
     action: &ActionSpec,
-    batch: &Batch<'_>,
+    (batch, rolled_back): (&Batch<'_>, &[Step]),
     mode: &BatchMode,
     now: Timestamp,
     recorder: &mut dyn Recorder,
@@ -94,7 +100,7 @@ fn work<S: WriteSession>(
     let all: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
     refuse_shared_keys(session, spec, &all, &mut results)?;
     guarded(session, spec, &all, &mut results)?;
-    only_with_twins(session, spec, batch, now, &mut results)?;
+    only_with_twins(session, spec, batch, rolled_back, now, &mut results)?;
     let context = ActionContext { now, reason: batch.reason, again: false };
     match mode {
         BatchMode::Together => {
@@ -120,29 +126,46 @@ fn work<S: WriteSession>(
     };
     let changes = changes(recorded.as_deref().unwrap_or_default(), &before, &after, &moved);
     record(session, spec, recorder, now, &changes)?;
-    let moved = |n| StepResult { outcome: Outcome::Moved, error: batch.instead.get(n).cloned() };
-    let results = results.into_iter().enumerate().map(|(n, result)| result.unwrap_or_else(|| moved(n)));
-    Ok((results.collect(), Vec::new()))
+    let told = |(n, result): (usize, Option<StepResult>)| match (result, batch.instead.get(n)) {
+        (None, refusal) => StepResult { outcome: Outcome::Moved, error: refusal.cloned() },
+        (Some(StepResult { outcome: Outcome::Refused, error: Some(fail) }), Some(refusal)) => {
+            let message = format!("{}; not failed instead: {}", refusal.message, fail.message);
+            StepResult::refused(RowError { message, ..refusal.clone() })
+        }
+        (Some(result), _) => result,
+    };
+    Ok((results.into_iter().enumerate().map(told).collect(), Vec::new()))
 }
 
-/// Leaves of a fail in the place of a requeue only the jobs whose unique key another row is seen to hold. The rest is refused as the
-/// requeue was, and so is what a condition of the preset keeps from failing.
+/// Leaves of a fail in the place of a requeue only the jobs whose unique key another row is seen to hold, after what was rolled back is
+/// done again. The rest is refused, and so is what a condition of the preset keeps from failing.
 fn only_with_twins<S: WriteSession>(
     session: &mut S,
     spec: &QueueSpec,
     batch: &Batch<'_>,
+    rolled_back: &[Step],
     now: Timestamp,
     results: &mut [Option<StepResult>],
 ) -> Result<(), StoreError> {
     let Some(requeue) = spec.actions.get(&Action::Requeue).filter(|_| !batch.instead.is_empty()) else { return Ok(()) };
     let keys: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
-    let found = behind_savepoint(session, |session| twins(session, spec, requeue, &keys, (now, batch.reason)))?;
-    let found = found.unwrap_or_default();
+    let before = Batch { action: Action::Requeue, steps: rolled_back, waits: &[], instead: &[], ..*batch };
+    let rows: Vec<usize> = (0..rolled_back.len()).collect();
+    let found = behind_savepoint(session, |session| {
+        act_on(session, spec, requeue, &before, &rows, &ActionContext { now, reason: batch.reason, again: true })?;
+        twins(session, spec, requeue, &keys, (now, batch.reason))
+    })?;
+    let (found, why) = match found {
+        Ok(found) => (found, "no job that holds its key was seen".to_owned()),
+        Err(error) => (Vec::new(), format!("which job holds its key could not be asked ({})", error.message)),
+    };
     for (n, refusal) in batch.instead.iter().enumerate() {
         let is_seen = found.iter().any(|(of, twin)| *of == n && twin.constraint == refusal.constraint);
         let is_skipped = matches!(results.get(n), Some(Some(result)) if result.outcome == Outcome::Changed);
         if is_skipped || !is_seen && results.get(n).is_some_and(Option::is_none) {
-            set(results, n, StepResult::refused(refusal.clone()));
+            let skipped = || "it has changed since, or the preset does not fail it".to_owned();
+            let message = if is_skipped { skipped() } else { why.clone() };
+            set(results, n, StepResult::refused(RowError { message, ..refusal.clone() }));
         }
     }
     Ok(())

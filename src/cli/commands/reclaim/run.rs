@@ -64,7 +64,8 @@ impl<'a> Run<'a> {
     /// The policy of the settings and of this command line, but for `--older`.
     pub(in crate::cli::commands) fn policy(&self) -> Policy {
         let Options { act, max_stalls, .. } = &self.options;
-        let fails_refused = act.if_refused.is_some() || self.settings.target.fails_refused;
+        let is_asked = act.if_refused.is_some() || self.settings.target.fails_refused;
+        let fails_refused = if act.emit_sql { Some(false) } else { is_asked.then_some(true) };
         let mut policy = Policy { to: act.to, max_stalls: *max_stalls, fails_refused, ..self.settings.policy(None) };
         policy.act_on.extend(&act.rule);
         policy
