@@ -2,6 +2,7 @@
 
 use super::scene::{STATE, incident, orphans};
 use crate::support::cli::Doctor;
+use crate::support::labs::without_server;
 use crate::support::shop::{Shop, on_both};
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -305,4 +306,56 @@ fn a_refusal_is_told_as_what_was_tried() {
             said.contains("not failed instead: no job that holds its key was seen") && !said.contains("fail them with")
         );
     });
+}
+
+/// The row that holds the key is seen by the plan, whatever the column's type and the index make of the values.
+#[test]
+fn a_twin_is_seen_as_its_index_compares_values() {
+    let config = |db: &str, time: &str| {
+        format!(
+            "[target.s]\ndb = \"{db}\"\npreset = \"o\"\nif_refused = \"fail\"\n[mapping.o]\ntime = {{ default = \"{time}\" }}\n\
+             states = {{ waiting = [\"new\"], in_flight = [\"working\"], failed = [\"dead\"] }}\nowner = {{ id = \"worker\" }}\n\
+             claim = {{ table = \"q\", key = \"id\", state = \"status\", claimed_at = \"at\", \
+             liveness = [{{ by = \"age\", column = \"at\", silent_after = \"2m\" }}] }}\n\
+             action = {{ requeue = {{ to = \"new\", clear = [\"worker\"] }}, fail = {{ to = \"dead\" }} }}\n"
+        )
+    };
+    let is_failed = |shop: &Shop, table: &str, task: &str| {
+        shop.sql(&format!(
+            "{table}; INSERT INTO q (id, task, status, worker, at) VALUES (1, 'a', 'working', 'w', {{ago 9000}}),
+               (2, {task}, 'new', NULL, NULL), (3, 'b', 'working', 'w', {{ago 9000}})"
+        ));
+        let time = if shop.is_postgres() { "native" } else { "epoch s" };
+        fs::write(shop.doctor.path("c.toml"), config(&shop.url, time)).unwrap();
+        let plan = shop.doctor.run(&["reclaim", "--config", "c.toml", "--json"]).exits(0).json();
+        assert!(plan["warnings"].to_string().contains("will refuse to requeue 1 (job 2 has"), "{table}: {plan:#}");
+        shop.doctor.run(&["reclaim", "--config", "c.toml", "--apply"]).exits(0);
+        assert_eq!(shop.rows("SELECT id, status FROM q ORDER BY id"), ["1 dead", "2 new", "3 new"], "{table}");
+    };
+    for kind in ["", "STRING", "TEXT", "BLOB", "\"a 'kind'\"", "VARCHAR(9)"] {
+        for key in ["UNIQUE (task, status)", "CHECK (true)"] {
+            let index =
+                if key.starts_with("UNIQUE") { "" } else { "; CREATE UNIQUE INDEX u ON q (task) WHERE status = 'new'" };
+            let table = format!(
+                "CREATE TABLE q (id INTEGER PRIMARY KEY, task, status {kind}, worker TEXT, at INT, {key}){index}"
+            );
+            is_failed(&Shop::on_sqlite(), &table, "'a'");
+        }
+    }
+    if without_server() {
+        return;
+    }
+    let table = "CREATE TABLE q (id bigint PRIMARY KEY, task KIND, sub text, status text, worker text, at timestamptz)";
+    let shop = Shop::on_postgres();
+    let is_15 = shop.rows("SHOW server_version_num")[0].parse::<u32>().unwrap() >= 150_000;
+    let cases = [
+        ("text", "UNIQUE INDEX u ON q (task, sub) NULLS NOT DISTINCT WHERE status = 'new'", "'a'", is_15),
+        ("citext", "UNIQUE INDEX u ON q (task) WHERE status = 'new'", "'A'", true),
+        ("text", "UNIQUE INDEX u ON q (task COLLATE blind, status)", "'A'", true),
+        ("text COLLATE blind", "UNIQUE INDEX u ON q (task, status)", "'A'", true),
+    ];
+    shop.sql("CREATE EXTENSION citext; CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false)");
+    for (kind, index, task, _) in cases.iter().filter(|case| case.3) {
+        is_failed(&shop, &format!("DROP TABLE IF EXISTS q; {}; CREATE {index}", table.replace("KIND", kind)), task);
+    }
 }

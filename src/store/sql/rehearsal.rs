@@ -3,7 +3,7 @@
 
 use super::builder::{Sql, Statement, Values, column_sql};
 use super::dialect::Dialect;
-use crate::model::Timestamp;
+use crate::model::{Engine, Timestamp};
 use crate::preset::ident::quoted;
 use crate::preset::{Assignment, Column, QueueSpec};
 
@@ -84,9 +84,21 @@ pub(super) fn cast(
         reason,
         ..Values::default()
     };
-    sql.push("CAST((");
-    sql.template(spec, &assignment.value, &values);
-    sql.push(&format!(") AS {type_name})"));
+    let kind = quoted(type_name);
+    let around = match spec.engine {
+        Engine::Postgres => vec!["CAST((".to_owned(), format!(") AS {type_name})")],
+        Engine::Sqlite if type_name.is_empty() => vec!["(".to_owned(), ")".to_owned()],
+        // A cast makes a number of any text, a column only of text that is one.
+        Engine::Sqlite => ["CASE WHEN (", ") = CAST((", ") AS T) THEN CAST((", ") AS T) ELSE (", ") END"]
+            .map(|part| part.replace("AS T", &format!("AS {kind}")))
+            .to_vec(),
+    };
+    for (n, part) in around.iter().enumerate() {
+        if n > 0 {
+            sql.template(spec, &assignment.value, &values);
+        }
+        sql.push(part);
+    }
 }
 
 fn claims(sql: &mut Sql<'_>, spec: &QueueSpec) {

@@ -13,17 +13,27 @@ pub struct UniqueKey {
     pub constraint: String,
     table: String,
     is_of_partition: bool,
-    values: Vec<String>,
+    /// Each value of a row, and the operator by which the index compares it.
+    values: Vec<(String, String)>,
+    nulls_are_equal: bool,
     condition: Option<String>,
 }
 
-/// Between the values of an index in one text.
-const BETWEEN: char = '\u{1f}';
+/// Between the values of an index in one text, and between a value and its operator.
+const BETWEEN: [char; 2] = ['\u{1f}', '\u{1e}'];
 
 const OF_POSTGRES: &str = "
 SELECT c.relname::text, pg_catalog.format('%I.%I', n.nspname, t.relname), (i.indrelid <> pg_catalog.to_regclass($1::text))::integer,
-  pg_catalog.string_agg(pg_catalog.pg_get_indexdef(i.indexrelid, k.n, false), pg_catalog.chr(31)),
-  pg_catalog.pg_get_expr(i.indpred, i.indrelid)
+  pg_catalog.string_agg('(' || pg_catalog.pg_get_indexdef(i.indexrelid, k.n, false) || ')'
+    || COALESCE((SELECT pg_catalog.format(' COLLATE %I.%I', m.nspname, l.collname) FROM pg_catalog.pg_collation AS l
+      JOIN pg_catalog.pg_namespace AS m ON m.oid = l.collnamespace WHERE l.oid = i.indcollation[k.n - 1]), '')
+    || pg_catalog.chr(30) || (SELECT pg_catalog.format('OPERATOR(%I.%s)', m.nspname, o.oprname)
+      FROM pg_catalog.pg_opclass AS p JOIN pg_catalog.pg_amop AS a
+        ON (a.amopfamily, a.amoplefttype, a.amoprighttype, a.amopstrategy) = (p.opcfamily, p.opcintype, p.opcintype, 3)
+      JOIN pg_catalog.pg_operator AS o ON o.oid = a.amopopr JOIN pg_catalog.pg_namespace AS m ON m.oid = o.oprnamespace
+      WHERE p.oid = i.indclass[k.n - 1]), pg_catalog.chr(31)),
+  pg_catalog.pg_get_expr(i.indpred, i.indrelid),
+  pg_catalog.max(pg_catalog.to_jsonb(i) OPERATOR(pg_catalog.->>) 'indnullsnotdistinct')
 FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid
 JOIN pg_catalog.pg_class AS t ON t.oid = i.indrelid JOIN pg_catalog.pg_namespace AS n ON n.oid = t.relnamespace
 CROSS JOIN LATERAL pg_catalog.generate_series(1, i.indnkeyatts::integer) AS k(n)
@@ -35,8 +45,8 @@ GROUP BY c.relname, n.nspname, t.relname, i.indexrelid, i.indrelid, i.indpred";
 /// Indexes of expressions are left out: no pragma tells them.
 const OF_SQLITE: &str = "
 SELECT group_concat(?1 || '.' || i.name, ', '), NULL, 0,
-  group_concat('\"' || replace(i.name, '\"', '\"\"') || '\" COLLATE ' || i.coll, char(31)),
-  (SELECT s.sql FROM main.sqlite_schema AS s WHERE l.partial AND s.type = 'index' AND s.name = l.name)
+  group_concat('\"' || replace(i.name, '\"', '\"\"') || '\" COLLATE ' || i.coll || char(30) || '=', char(31)),
+  (SELECT s.sql FROM main.sqlite_schema AS s WHERE l.partial AND s.type = 'index' AND s.name = l.name), NULL
 FROM pragma_index_list(?1, 'main') AS l JOIN pragma_index_xinfo(l.name, 'main') AS i
 WHERE l.\"unique\" AND i.key GROUP BY l.name HAVING min(i.cid) >= 0";
 
@@ -60,12 +70,14 @@ pub fn unique_key(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, 
         (condition, _) => condition,
     };
     let values = text(3)?;
+    let owned = |(value, operator): (&str, &str)| (value.to_owned(), operator.to_owned());
     let names = format!("{values} {}", condition.as_deref().unwrap_or_default());
     assigned(action).any(|assignment| names.contains(&assignment.column.name)).then(|| UniqueKey {
         constraint: text(0).unwrap_or_default(),
         table: text(1).or_else(|| Some(dialect.table(spec.tables.get(&spec.claim.lock_table)?))).unwrap_or_default(),
         is_of_partition: row.get(2) == Some(&Cell::Integer(1)),
-        values: values.split(BETWEEN).map(str::to_owned).collect(),
+        values: values.split(BETWEEN[0]).filter_map(|one| one.split_once(BETWEEN[1])).map(owned).collect(),
+        nulls_are_equal: text(5).as_deref() == Some("true"),
         condition,
     })
 }
@@ -92,7 +104,7 @@ pub fn twins(
     let texts: Vec<String> = other.iter().map(|column| dialect.as_text(column)).collect();
     sql.push(&format!("SELECT a.jobdoctor_n, {} FROM (SELECT jobdoctor_n, {}", texts.join(", "), own.join(", ")));
     let values = index.values.iter().enumerate();
-    values.for_each(|(n, value)| sql.push(&format!(", ({value}) AS jobdoctor_v{n}")));
+    values.for_each(|(n, (value, _))| sql.push(&format!(", ({value}) AS jobdoctor_v{n}")));
     sql.push(" FROM (SELECT w.n AS jobdoctor_n");
     let keyed = spec.claim.key.iter().zip(&own);
     keyed.for_each(|(column, own)| sql.push(&format!(", {} AS {own}", column_sql(column))));
@@ -113,10 +125,14 @@ pub fn twins(
     }
     let condition = index.condition.as_deref().unwrap_or("true");
     sql.push(&format!(") AS s WHERE ({condition})) AS a JOIN {} AS t ON ({condition})", index.table));
-    let equals = dialect.equals();
-    for (n, value) in index.values.iter().enumerate() {
-        sql.push(&format!(" AND ({value}) {equals} a.jobdoctor_v{n}"));
+    for (n, (value, equals)) in index.values.iter().enumerate() {
+        sql.push(&format!(" AND (({value}) {equals} a.jobdoctor_v{n}"));
+        if index.nulls_are_equal {
+            sql.push(&format!(" OR ({value}) IS NULL AND a.jobdoctor_v{n} IS NULL"));
+        }
+        sql.push(")");
     }
+    let equals = dialect.equals();
     let same: Vec<String> = other.iter().zip(&own).map(|(other, own)| format!("{other} {equals} a.{own}")).collect();
     sql.push(&format!(" AND NOT ({})", same.join(" AND ")));
     sql.finish()
