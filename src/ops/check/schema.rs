@@ -10,6 +10,7 @@ use crate::policy::{Check as RuleCheck, CheckResult, Policy, Verdict, judge};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{LEDGER, LiveTable, QueueSpec};
 use crate::store::{Cutoffs, Detail, StoreErrorKind, Wanted};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub(super) fn preset(findings: &mut Findings, snapshot: &Snapshot) {
@@ -129,7 +130,7 @@ impl Causes {
     }
 }
 
-/// Refuses a key that two rows share, as a batch does; one that two rows may share costs each action a question.
+/// Refuses a key that each claim shares with another row, as a batch does; one that two rows may share costs each action a question.
 pub(super) fn key(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<(), OpsError> {
     let table = snapshot.spec.tables.get(&snapshot.spec.claim.lock_table);
     let live = table.and_then(|table| snapshot.live.table(Some(&table.schema), &table.name));
@@ -148,12 +149,20 @@ pub(super) fn key(findings: &mut Findings, snapshot: &mut Snapshot) -> Result<()
     })?;
     keys.sort_by_key(Key::exact);
     keys.dedup_by_key(|key| key.exact());
-    let found = snapshot.reader.find_keys(&snapshot.spec, &keys)?.len();
-    let (severity, detail) = if found > keys.len() {
-        (Severity::Error, format!("{no_index}, and {} share one with another row", count(found as u64, "row", "rows")))
-    } else {
-        let asks = "each action asks first whether a key names one row, and skips the jobs whose key does not";
-        (Severity::Warning, format!("{no_index}: {asks}"))
+    let mut rows: BTreeMap<String, u64> = BTreeMap::new();
+    for (row, _) in snapshot.reader.find_keys(&snapshot.spec, &keys)? {
+        *rows.entry(row.key.exact()).or_default() += 1;
+    }
+    let tried = rows.len();
+    rows.retain(|_, rows| *rows > 1);
+    let share = count(rows.values().sum(), "row", "rows");
+    let asks = "each action asks first whether a key names one row, and skips the jobs whose key does not";
+    let (severity, detail) = match rows.len() {
+        0 => (Severity::Warning, format!("{no_index}: {asks}")),
+        shared if shared == tried => {
+            (Severity::Error, format!("{no_index}, and all claims that were tried share one with another row: {share}"))
+        }
+        _ => (Severity::Warning, format!("{no_index}, and {share} share one with another row: {asks}")),
     };
     findings.add(severity, "key", detail, Some(fix));
     Ok(())
