@@ -6,7 +6,7 @@ use crate::support::cli::Doctor;
 
 #[test]
 fn what_can_be_undone_is_undone_exactly() {
-    let (mut undone, mut refused) = (Vec::new(), Vec::new());
+    let (mut undone, mut delayed, mut refused) = (Vec::new(), Vec::new(), Vec::new());
     for tables in all() {
         let database = tables.made();
         // A scene is written for one version of the tables, and the others may not take it.
@@ -39,8 +39,23 @@ fn what_can_be_undone_is_undone_exactly() {
         assert_eq!(ran.code, 0, "{place}: {}", ran.whole());
         assert_eq!(dump(), before, "{place}: {}", ran.whole());
         undone.push(tables.queue.clone());
+        // A delay may write further columns.
+        let later = doctor.run(&["reclaim", "--apply", "--delay", "10m", "--json", "--db", &url]);
+        if later.code == 0
+            && later.json()["undoable"] == true
+            && let Some(run) = later.json()["run_id"].as_str()
+        {
+            let ran = doctor.run(&["undo", run, "--apply", "--db", &url]);
+            assert_eq!(ran.code, 0, "{place}, delayed: {}", ran.whole());
+            assert_eq!(dump(), before, "{place}, delayed: {}", ran.whole());
+            delayed.push(tables.queue.clone());
+        }
     }
+    delayed.dedup();
     undone.dedup();
     refused.dedup();
-    assert!(undone.len() >= 5 && !refused.is_empty(), "undone {undone:?}, refused {refused:?}");
+    assert!(
+        undone.len() >= 5 && delayed.len() >= 5 && !refused.is_empty(),
+        "undone {undone:?}, delayed {delayed:?}, refused {refused:?}"
+    );
 }
