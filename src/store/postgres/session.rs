@@ -321,6 +321,7 @@ impl Session for PostgresSession {
 
     fn names_are_found(&mut self, act: &Statement) -> Result<(), StoreError> {
         if !self.names_found.contains(&act.sql) {
+            self.set_short_wait()?;
             self.query(&Statement { sql: format!("EXPLAIN {}", act.sql), params: act.params.clone() })?;
             self.names_found.insert(act.sql.clone());
         }

@@ -104,6 +104,11 @@ impl PostgresSession {
         ))
     }
 
+    /// Waits for other sessions' locks for a moment only, until [`PostgresSession::unset_acting`].
+    pub(super) fn set_short_wait(&mut self) -> Result<(), StoreError> {
+        self.set(&[("lock_timeout", WAIT)])
+    }
+
     /// Puts the queue's schema on the search path for its triggers and functions, and shortens the wait for locks.
     pub(super) fn set_acting(&mut self, again: bool) -> Result<(), StoreError> {
         let (path, wait) = (self.path_of_queue.clone(), if again { WAIT_AGAIN } else { WAIT });
