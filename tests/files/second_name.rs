@@ -167,6 +167,24 @@ fn from_the_host_a_file_that_is_in_use_in_a_container_is_refused() {
     }
     assert_eq!(fs::read(doctor.path("queue.db")).unwrap(), before);
     assert!(!doctor.path("queue.db-wal").exists() && !doctor.path("queue.db-shm").exists());
+    // A log here says nothing about the worker: an empty one, that of a reader here, what it leaves behind.
+    let refused = || {
+        for words in [&["stale"][..], &["reclaim", "--apply"], &["check"]] {
+            let ran = doctor.run(&[words, &["--db", "queue.db", "--second-name"]].concat()).exits(4);
+            assert!(ran.stderr.contains("under another name, by process"), "{ran:#?}");
+        }
+        assert_eq!(fs::read(doctor.path("queue.db")).unwrap(), before);
+    };
+    fs::write(doctor.path("queue.db-wal"), "").unwrap();
+    refused();
+    let reader = doctor.connect("queue.db");
+    reader.query_row(rows, [], |_| Ok(())).unwrap();
+    refused();
+    drop(reader);
+    refused();
+    for left in ["queue.db-wal", "queue.db-shm"] {
+        fs::remove_file(doctor.path(left)).unwrap();
+    }
     // The worker ends in good order, and checkpoints its log: now the file says all there is.
     drop(worker.0.stdin.take());
     until("the worker has ended", || worker.0.try_wait().unwrap().is_some());

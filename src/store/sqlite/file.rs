@@ -1,6 +1,6 @@
 //! Inspects a database file before SQLite opens it, because opening may change the files next to it.
 
-use super::locks::{name_of, other_user};
+use super::locks::{name_of, user_elsewhere};
 use crate::store::{StoreError, StoreErrorKind};
 use nix::unistd::{Uid, User};
 use std::fmt;
@@ -10,8 +10,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often a file is asked whether its log is beside it, and the pause before each further time: a process that opens a file
-/// locks it a moment before it makes the log.
+/// How often a file is asked whether its users have the log beside it, and the pause before each further time: a process that
+/// opens a file locks it a moment before it makes the log.
 const ASKED: (u32, Duration) = (20, Duration::from_millis(25));
 
 /// How a file can be opened for reading without leaving a trace.
@@ -52,17 +52,18 @@ impl DatabaseFile {
         Ok(file)
     }
 
-    /// Refuses a file in WAL mode that another process has open while no log is here: that process opened it under another name,
-    /// next to which its log lies. Whatever SQLite read or wrote here would be without that log, and damage the file.
+    /// Refuses a file in WAL mode that another process has open, but not with the log beside it (if there is one, it may be a
+    /// killed process's): that process opened it under another name, next to which its log lies. Whatever SQLite read or wrote here
+    /// would be without that log, and damage the file.
     fn check_name(&self) -> Result<(), StoreError> {
         for again in 0..ASKED.0 {
-            if !is_wal(&self.header()?) || self.sidecar("-wal").exists() {
+            if !is_wal(&self.header()?) {
                 return Ok(());
             }
-            let Some(user) = File::open(&self.real).ok().as_ref().and_then(other_user) else { return Ok(()) };
+            let Some(user) = user_elsewhere(self) else { return Ok(()) };
             if again + 1 == ASKED.0 {
                 let message = format!(
-                    "{self} is in use under another name, by {}: it is in WAL mode and locked, and its log is not beside it",
+                    "{self} is in use under another name, by {}: it is in WAL mode, and that process has its log elsewhere",
                     name_of(user)
                 );
                 return Err(StoreError::new(StoreErrorKind::Refused, message).hint(

@@ -4,6 +4,7 @@
 use super::file::DatabaseFile;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -16,6 +17,8 @@ const SHARED: (u64, u64) = (PENDING + 2, 510);
 const WAL_WRITE: u64 = 120;
 /// The byte that is locked while the index is rebuilt; every other process waits.
 const WAL_RECOVER: u64 = 122;
+/// The byte of a WAL's index that every process locks for as long as it has the index open.
+const WAL_OPEN: u64 = 128;
 
 /// The number of processes that are named.
 const SHOWN: usize = 5;
@@ -49,18 +52,45 @@ struct Lock {
     last: u64,
 }
 
-/// The number of a process other than this one that locks the SHARED bytes of a file; 0 for one of another PID namespace. The
-/// kernel knows the lock by the file, whatever name the process opened it under. `None` too where the file system cannot say.
-pub(super) fn other_user(file: &File) -> Option<u32> {
+/// The number of a process other than this one that has a database in WAL mode open, but neither the index nor the log that lie
+/// beside the file: it opened the file under another name. 0 for a process of another PID namespace.
+pub(super) fn user_elsewhere(file: &DatabaseFile) -> Option<u32> {
+    let index = file.sidecar("-shm");
+    let user = locked_by(file.real(), SHARED.0, SHARED.1)?;
+    // Locks come and go while the list is read: one reading may lack what another one shows.
+    let list: String = (0..READINGS).map_while(|_| fs::read_to_string("/proc/locks").ok()).collect();
+    let locks = parse(&list);
+    let lockers = |path: &Path, first: u64, last: u64| -> BTreeSet<u32> {
+        let file = FileId::of(path);
+        let locks = locks.iter().filter(|lock| Some(lock.file) == file && lock.touches(first, last));
+        locks.map(|lock| lock.pid).collect()
+    };
+    let users = lockers(file.real(), SHARED.0, SHARED.0 + SHARED.1 - 1);
+    if !users.contains(&user) {
+        // The list has neither processes of another namespace nor, on some file systems, the numbers by which files are known here.
+        return Some(user).filter(|_| locked_by(&index, WAL_OPEN, 1) != Some(user));
+    }
+    let log = FileId::of(&file.sidecar("-wal"));
+    // A reader that may not write to the index does not always lock it, and there is no index where the lock is exclusive.
+    let has_log = |pid: &u32| {
+        let mut open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        log.is_some() && open.any(|open| FileId::of(&open.path()) == log)
+    };
+    users.difference(&lockers(&index, WAL_OPEN, WAL_OPEN)).find(|pid| !has_log(pid)).copied()
+}
+
+/// The number of a process other than this one that locks bytes of a file; 0 for one of another PID namespace. The kernel knows
+/// the lock by the file, whatever name the process opened it under. `None` too where the file system cannot say.
+fn locked_by(path: &Path, first: u64, bytes: u64) -> Option<u32> {
     // A lock for writing would meet those for reading as well; it is asked for and never taken.
     let mut lock = libc::flock {
         l_type: libc::F_WRLCK as _,
         l_whence: libc::SEEK_SET as _,
-        l_start: SHARED.0 as _,
-        l_len: SHARED.1 as _,
+        l_start: first as _,
+        l_len: bytes as _,
         l_pid: 0,
     };
-    fcntl(file, FcntlArg::F_GETLK(&mut lock)).ok()?;
+    fcntl(&File::open(path).ok()?, FcntlArg::F_GETLK(&mut lock)).ok()?;
     (i32::from(lock.l_type) != libc::F_UNLCK).then(|| u32::try_from(lock.l_pid).unwrap_or(0))
 }
 
