@@ -1,5 +1,6 @@
 //! Now, in each encoding that a column may be written in, as the script tells it: read back, it is the time of the run.
 
+use crate::security::hostile_operators::{OF_QUEUE, traps};
 use crate::support::cli::Doctor;
 use crate::support::postgres::fresh;
 use crate::support::shells::{psql, sqlite3};
@@ -105,7 +106,9 @@ fn on_postgres() {
         ))
         .unwrap();
     let script = script(&encodings, "native", &database.url(), &doctor);
+    client.batch_execute(&traps("laravel", OF_QUEUE)).unwrap();
     psql(&database, &script).exits(0);
+    client.batch_execute("DROP OWNED BY stranger CASCADE").unwrap();
     let micros = |sql: &str| client.query_one(sql, &[]).unwrap().get::<_, i64>(0);
     let mut micros = micros;
     let now = Timestamp::from_micros(micros("SELECT (EXTRACT(epoch FROM now()) * 1000000)::bigint")).unwrap();

@@ -15,15 +15,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Operators that a preset may name; comparisons are made for each.
 const OPERATORS: [&str; 13] = ["=", "<>", "<", "<=", "||", "+", "-", "*", "/", "->", "->>", "~", "@>"];
 
-/// What runs directly in a statement of jobdoctor's raises an error. The application's triggers find it too, as they do for its
-/// workers: there it does what the system's does.
+/// Operators of an emitted script's own, whatever its preset names.
+const OF_SCRIPTS: [&str; 6] = ["=", "<>", ">", "*", "/", "||"];
+
+/// What runs directly in a statement of jobdoctor's, or of a block of its script, raises an error. The application's triggers find it
+/// too, as they do for its workers: there it does what the system's does.
 const TRAPS: &str = r#"
 DO $do$ BEGIN CREATE ROLE stranger; EXCEPTION WHEN OTHERS THEN NULL; END $do$;
 DO $do$ DECLARE
   place text; l text; r text; op text; result text; n int := 0; name text; types text[];
   body text := $body$ DECLARE stack text; BEGIN
       GET DIAGNOSTICS stack = PG_CONTEXT;
-      IF pg_catalog.strpos(stack, E'\n') = 0 THEN RAISE EXCEPTION 'trapped by WHAT'; END IF;
+      IF stack OPERATOR(pg_catalog.!~) E'(PL/pgSQL|SQL) function (?!inline_code_block).*\n(PL/pgSQL|SQL) function (?!inline_code_block)' THEN RAISE EXCEPTION 'trapped by WHAT'; END IF;
       RETURN VALUE; END $body$;
 BEGIN
   PERFORM set_config('search_path', 'pg_catalog', true);
@@ -60,7 +63,7 @@ END $do$;
 "#;
 
 /// The schemas of a queue's tables.
-const OF_QUEUE: &str = "nspname !~ '^(pg_|information)'";
+pub const OF_QUEUE: &str = "nspname !~ '^(pg_|information)'";
 
 /// Puts the traps' own schema on the search path of sessions to come: the test's is there already, and does not step into them.
 const ARM: &str = "DO $do$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = \"$user\", public, traps', current_database()); END $do$;";
@@ -76,10 +79,12 @@ fn preset(queue: &str) -> String {
 }
 
 /// The traps for a queue in those schemas: with the operators and functions that its preset names.
-fn traps(queue: &str, places: &str) -> String {
+pub fn traps(queue: &str, places: &str) -> String {
     let preset = preset(queue);
     let list = |names: Vec<&str>| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
-    let operators = OPERATORS.into_iter().filter(|operator| preset.contains(&format!(" {operator} "))).collect();
+    let named = |operator: &&str| preset.contains(&format!(" {operator} "));
+    let of_scripts = OF_SCRIPTS.into_iter().filter(|operator| places == OF_QUEUE && !named(operator));
+    let operators = OPERATORS.into_iter().filter(named).chain(of_scripts).collect();
     let mut functions: Vec<&str> =
         preset.split("pg_catalog.").filter_map(|rest| rest.split_once('(')).map(|(name, _)| name).collect();
     functions.extend(["unnest", "coalesce", "now"]);

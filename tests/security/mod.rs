@@ -19,7 +19,7 @@
 //! | reads the list of processes, logs, mails, reports | `cli::secrets::of_the_list_of_processes`, `cli::secrets::of_any_place_where_all_is_well`, `cli::secrets::of_any_place_where_the_server_wants_another`, `journal::files::no_secret_is_kept`, `units::secrets::none_is_printed` |
 
 mod hostile_file;
-mod hostile_operators;
+pub mod hostile_operators;
 mod hostile_schema;
 mod operators;
 mod planted;

@@ -1,5 +1,5 @@
 //! The transaction's now as SQL, in the encoding of the column that it is written to. A script may run hours after it
-//! was made, so it holds no instant.
+//! was made, so it holds no instant. On Postgres it is read with the queue's schema on the search path, where nothing may be looked up.
 
 use super::literal::literal;
 use crate::model::{Cell, Engine};
@@ -23,23 +23,24 @@ pub(super) fn rfc3339(engine: Engine) -> String {
     match engine {
         Engine::Postgres => {
             let text = "pg_catalog.to_char(pg_catalog.now() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')";
-            format!("(pg_catalog.rtrim(pg_catalog.rtrim({text}, '0'), '.') || 'Z')")
+            format!("(pg_catalog.rtrim(pg_catalog.rtrim({text}, '0'), '.') OPERATOR(pg_catalog.||) 'Z')")
         }
         Engine::Sqlite => format!("({} || {} || 'Z')", whole_seconds('T'), sqlite_fraction(Fraction::UpToThree)),
     }
 }
 
 /// Microseconds since 1970. A double is exact enough to round to one microsecond.
-const MICROS: &str = "(EXTRACT(epoch FROM pg_catalog.now()) * 1000000)::bigint";
+const MICROS: &str =
+    "(EXTRACT(epoch FROM pg_catalog.now())::double precision OPERATOR(pg_catalog.*) 1000000::double precision)::bigint";
 
 fn postgres(encoding: &Encoding) -> Result<String, String> {
     Ok(match encoding {
         Encoding::Native(None) => "pg_catalog.now()".to_owned(),
         Encoding::Native(Some(zone)) => format!("(pg_catalog.now() AT TIME ZONE {})", zone_sql(zone.name())?),
-        Encoding::Epoch(Unit::Seconds) => format!("({MICROS} / 1000000)"),
-        Encoding::Epoch(Unit::Millis) => format!("({MICROS} / 1000)"),
+        Encoding::Epoch(Unit::Seconds) => format!("({MICROS} OPERATOR(pg_catalog./) 1000000::bigint)"),
+        Encoding::Epoch(Unit::Millis) => format!("({MICROS} OPERATOR(pg_catalog./) 1000::bigint)"),
         Encoding::Epoch(Unit::Micros) => format!("({MICROS})"),
-        Encoding::Epoch(Unit::Nanos) => format!("({MICROS} * 1000)"),
+        Encoding::Epoch(Unit::Nanos) => format!("({MICROS} OPERATOR(pg_catalog.*) 1000::bigint)"),
         Encoding::EpochFloat => "EXTRACT(epoch FROM pg_catalog.now())::double precision".to_owned(),
         Encoding::Text(pattern) => postgres_text(pattern)?,
     })
@@ -65,7 +66,7 @@ fn postgres_text(pattern: &TextPattern) -> Result<String, String> {
     };
     Ok(match pattern.ending() {
         "" => body,
-        ending => format!("({body} || '{ending}')"),
+        ending => format!("({body} OPERATOR(pg_catalog.||) '{ending}')"),
     })
 }
 

@@ -85,7 +85,8 @@ fn paths(spec: &QueueSpec) -> String {
     let of_queue = of_queue.map(|schema| format!(", '{}'", schema.replace('\'', "''"))).unwrap_or_default();
     let body = format!(
         "BEGIN\n  PERFORM pg_catalog.set_config('jobdoctor.path', pg_catalog.concat_ws(', ', 'pg_catalog'{of_queue},\n    \
-         NULLIF(pg_catalog.current_setting('search_path'), ''), 'pg_temp'), true),\n    {SYNCHRONOUS_COMMIT};\nEND"
+         CASE WHEN pg_catalog.current_setting('search_path') OPERATOR(pg_catalog.<>) '' THEN pg_catalog.current_setting('search_path') END,\n    \
+         'pg_temp'), true),\n    {SYNCHRONOUS_COMMIT};\nEND"
     );
     format!("{}SET LOCAL search_path = pg_catalog, pg_temp;\n", block(&body))
 }
@@ -203,7 +204,7 @@ impl Work<'_> {
                 Rows::Any => continue,
             };
             body.push_str(&format!(
-                "  GET DIAGNOSTICS touched = ROW_COUNT;\n  IF touched {differs} wanted THEN\n    \
+                "  GET DIAGNOSTICS touched = ROW_COUNT;\n  IF touched OPERATOR(pg_catalog.{differs}) wanted THEN\n    \
                  RAISE EXCEPTION 'the statement touched % rows instead of %: this batch is rolled back', touched, wanted;\n  \
                  END IF;\n"
             ));
