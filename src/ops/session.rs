@@ -69,6 +69,13 @@ impl Snapshot {
         used.filter_map(|table| self.live.table(Some(&table.schema), &table.name)).collect()
     }
 
+    /// The live tables that an action writes to: those of the preset, and the ledger.
+    pub(super) fn written_tables(&self) -> Vec<&LiveTable> {
+        let ledger = self.spec.ledger.as_ref().map(|ledger| &ledger.table);
+        let ledger = ledger.and_then(|table| self.live.table(Some(&table.schema), &table.name));
+        self.live_tables().into_iter().chain(ledger).collect()
+    }
+
     /// What an action may do that no rollback undoes, for a dry run on the server.
     pub fn beyond_rollback(&self) -> Vec<String> {
         let of_table = |table: &&LiveTable| {

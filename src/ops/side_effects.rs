@@ -69,7 +69,7 @@ fn deleted_from(spec: &QueueSpec, action: Action) -> impl Iterator<Item = String
     touched.filter(|(touch, _)| *touch == Touch::Delete).map(|(_, table)| table.to_owned())
 }
 
-/// The rules on the queue's tables that rewrite what is written there, a sentence for each table; Postgres alone has rules.
+/// The rules on the queue's tables and the ledger that rewrite what is written there, a sentence for each table; Postgres alone has rules.
 ///
 /// # Errors
 /// When the catalog cannot be read.
@@ -78,7 +78,7 @@ pub(super) fn rules(snapshot: &mut Snapshot) -> Result<Vec<String>, OpsError> {
         return Ok(Vec::new());
     }
     let tables: BTreeSet<String> =
-        snapshot.live_tables().iter().map(|table| literal(&qualified(&table.schema, &table.name))).collect();
+        snapshot.written_tables().iter().map(|table| literal(&qualified(&table.schema, &table.name))).collect();
     let tables = tables.iter().map(|table| format!("pg_catalog.to_regclass({table})")).collect::<Vec<_>>().join(", ");
     let rules = format!(
         "SELECT r.ev_class::regclass::text, string_agg(r.rulename || CASE WHEN r.is_instead THEN ' (instead)' ELSE '' END, ', ' \

@@ -59,6 +59,30 @@ fn a_ledger_wants_a_queue() {
     assert_eq!(queue.doctor.files(), ["queue.db"]);
 }
 
+/// A schema may let an INSERT succeed and keep nothing: rules and triggers of Postgres, a trigger of SQLite.
+#[test]
+fn rows_that_it_does_not_take_end_the_batch() {
+    let trigger = "CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+        CREATE TRIGGER swallow BEFORE INSERT ON jobdoctor_ledger FOR EACH ROW EXECUTE FUNCTION swallow()";
+    let rule = "CREATE RULE swallow AS ON INSERT TO jobdoctor_ledger DO INSTEAD NOTHING";
+    let one_row = "CREATE TRIGGER swallow BEFORE INSERT ON jobdoctor_ledger WHEN new.job_id = '2' BEGIN SELECT RAISE(IGNORE); END";
+    for on_postgres in [trigger, rule] {
+        on_both(|queue| {
+            queue.run(&["init", "--ledger"]).exits(0);
+            queue.sql(queue.pick(one_row, on_postgres));
+            let checked = queue.run(&["check"]).stdout;
+            assert!(checked.contains("jobdoctor_ledger") && checked.contains("swallow"), "{checked}");
+            let before = queue.dump("jobs");
+            for words in [&["reclaim", "--apply"][..], &["sweep", "--apply", "--min-interval", "1h"]] {
+                let ran = queue.run(words).exits(78);
+                assert!(ran.stderr.contains(queue.pick("took 1 of 2 rows", "took 0 of 2 rows")), "{ran:#?}");
+                assert!(ran.stderr.contains("a trigger or a rule"), "{ran:#?}");
+                assert_eq!((queue.dump("jobs"), count(queue)), (before.clone(), "0".to_owned()));
+            }
+        });
+    }
+}
+
 #[test]
 fn what_stands_in_it() {
     on_both(|queue| {

@@ -105,7 +105,7 @@ pub fn check(
     let counted = if can_list { Some(Counted::now(snapshot)?) } else { None };
     index::index(&mut findings, snapshot, counted.as_ref())?;
     let is_moved = snapshot.spec.advice_only().is_none();
-    for table in snapshot.live_tables().into_iter().filter(|table| is_moved && !table.triggers.is_empty()) {
+    for table in snapshot.written_tables().into_iter().filter(|table| is_moved && !table.triggers.is_empty()) {
         let names = table.triggers.join(", ");
         let detail = format!("table {} has triggers, and an action may fire them: {names}", table.name);
         match snapshot.spec.engine {

@@ -153,8 +153,9 @@ fn add<S: Session + ?Sized>(session: &mut S, ledger: &LedgerSpec, rows: &[Ledger
     }
     // The jobs are locked by now: the ledger is waited for no longer than an action may take.
     session.begin_acting(false)?;
+    let mut written = 0;
     for statement in sql::ledger_inserts(dialect, ledger, rows) {
-        session.execute(&statement).map_err(|error| match error.kind {
+        written += session.execute(&statement).map_err(|error| match error.kind {
             StoreErrorKind::Denied => {
                 let role = session.role().unwrap_or_else(|| "(this role)".to_owned());
                 let message = format!("may not write to the ledger {name}: {}", error.message);
@@ -169,6 +170,12 @@ fn add<S: Session + ?Sized>(session: &mut S, ledger: &LedgerSpec, rows: &[Ledger
             },
             _ => error,
         })?;
+    }
+    if written != rows.len() as u64 {
+        let of = rows.len();
+        let message = format!("the ledger {name} took {written} of {of} rows: a trigger or a rule swallows the others");
+        return Err(StoreError::new(StoreErrorKind::Unfit, message)
+            .hint("the batch was rolled back; `jobdoctor check` names the triggers and rules: drop them"));
     }
     session.end_acting()
 }
