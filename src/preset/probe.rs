@@ -8,7 +8,7 @@ use super::live::{LiveColumn, LiveSchema, LiveTable};
 use super::node::Node;
 use super::options::chosen;
 use super::queue::Ignored;
-use super::resolve::{Place, ResolveError, distrusted, physical_tables};
+use super::resolve::{Place, ResolveError, STRANGER, distrusted, ignored, physical_tables};
 use super::template::{Piece, Template};
 use super::variant::{Probe, Variant, variants};
 use crate::model::Engine;
@@ -21,7 +21,7 @@ pub type Ask<'a, E> = &'a mut dyn FnMut(&str) -> Result<bool, E>;
 pub(super) type Tables<'a> = BTreeMap<String, Option<&'a LiveTable>>;
 
 /// The document with the variants that the database has laid over it, its options still to be filled in; their names; and the
-/// tables that switch none on, because they do not count.
+/// tables and functions that switch none on, because they do not count.
 ///
 /// # Errors
 /// A variant that is refused, one that is not known (none or several of `exactly_one`), a question that fails.
@@ -57,7 +57,7 @@ pub(super) fn choose<E>(
     let options = chosen(&preset.document, &preset.options, &place.options)?;
     let options = options.into_iter().map(|(name, value)| (name, value.to_string())).collect();
     let names = base.tables.into_iter().collect();
-    let probing = Probing { live, schema, tables, names, options };
+    let mut probing = Probing { live, schema, tables, names, options, ignored, own };
     let mut held = Vec::new();
     for (variant, overlay) in variants.iter().zip(overlays) {
         if probing.holds(variant, ask).map_err(ResolveError::Ask)? {
@@ -70,7 +70,7 @@ pub(super) fn choose<E>(
         }
     }
     probing.is_known(preset, &variants, &held)?;
-    Ok((node, held, ignored))
+    Ok((node, held, probing.ignored))
 }
 
 struct Probing<'a> {
@@ -80,15 +80,18 @@ struct Probing<'a> {
     /// What the tables are called where they are not there.
     names: BTreeMap<String, String>,
     options: BTreeMap<String, String>,
+    ignored: Ignored,
+    /// The queue's own table.
+    own: Option<&'a LiveTable>,
 }
 
 impl Probing<'_> {
     /// True if every condition of the variant holds.
-    fn holds<E>(&self, variant: &Variant, ask: Ask<'_, E>) -> Result<bool, E> {
+    fn holds<E>(&mut self, variant: &Variant, ask: Ask<'_, E>) -> Result<bool, E> {
         for probe in &variant.when {
             let holds = match (probe, self.seen(probe)) {
                 (_, Some(seen)) => seen,
-                (Probe::Function(name, there), None) => ask(&self.function_sql(name))? == *there,
+                (Probe::Function(name, there), None) => self.has_function(name, ask)? == *there,
                 (Probe::Sql(sql), None) => ask(&self.probe_sql(sql))?,
                 (_, None) => false,
             };
@@ -143,13 +146,28 @@ impl Probing<'_> {
         self.table(table)?.column(column)
     }
 
-    fn function_sql(&self, name: &str) -> String {
-        format!(
-            "SELECT EXISTS (SELECT FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n \
-             ON n.oid = p.pronamespace WHERE p.proname = {} AND n.nspname = {})",
+    /// True if there is such a function, and it counts as a table would.
+    fn has_function<E>(&mut self, name: &str, ask: Ask<'_, E>) -> Result<bool, E> {
+        let owner = self.own.map_or("", |own| own.owner.as_str());
+        let there = format!(
+            "SELECT EXISTS (WITH RECURSIVE circle(role) AS (SELECT r.oid FROM pg_catalog.pg_roles AS r \
+             WHERE r.rolname IN (current_user, {}) OR r.oid = (SELECT d.datdba FROM pg_catalog.pg_database AS d \
+             WHERE d.datname = pg_catalog.current_database()) \
+             UNION SELECT m.roleid FROM circle JOIN pg_catalog.pg_auth_members AS m ON m.member = circle.role) \
+             SELECT FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace \
+             WHERE p.proname = {} AND n.nspname = {}",
+            literal(owner),
             literal(name),
             literal(&self.schema)
-        )
+        );
+        let trusted =
+            "SELECT circle.role FROM circle UNION SELECT s.oid FROM pg_catalog.pg_roles AS s WHERE s.rolsuper";
+        let counts = ask(&format!("{there} AND p.proowner IN ({trusted}))"))?;
+        if !counts && ask(&format!("{there})"))? {
+            let (function, why) = (format!("function {}.{name}", self.schema), format!("its owner is {STRANGER}"));
+            self.ignored.insert(name.to_owned(), ignored(&function, &why, owner));
+        }
+        Ok(counts)
     }
 
     fn probe_sql(&self, sql: &Template) -> String {
@@ -200,7 +218,10 @@ impl Probing<'_> {
             .filter(|probe| self.seen(probe) != Some(true))
             .map(|probe| match probe {
                 Probe::Engine(engine) => engine.to_string(),
-                Probe::Table(table, true) => format!("table {}", self.named(table)),
+                Probe::Table(table, true) => match self.ignored.get(self.named(table)) {
+                    Some(why) => format!("table {}, which is there ({why})", self.named(table)),
+                    None => format!("table {}", self.named(table)),
+                },
                 Probe::Table(table, false) => format!("no table {}", self.named(table)),
                 Probe::Column(table, column, true) => format!("column {}.{column}", self.named(table)),
                 Probe::Column(table, column, false) => format!("no column {}.{column}", self.named(table)),

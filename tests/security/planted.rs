@@ -163,7 +163,42 @@ fn an_optional_table_of_a_stranger_switches_nothing_on() {
         let ran = doctor.run(&[&["reclaim", "--to", "fail", "--apply", "--db", &url], &of(&act)[..]].concat());
         assert_eq!(roles.count("trapped") > 0, is_used, "{owner}: {ran:#?}");
         assert_eq!(roles.count("failed_jobs") > 0, is_used, "{owner}: {ran:#?}");
-        let checked = doctor.run(&["check", "--db", &url]).whole();
-        assert_eq!(checked.contains("public.failed_jobs is ignored"), !is_used, "{owner}: {checked}");
+        // Where nothing is planned, too: the job has no attempt left.
+        roles.sql("UPDATE jobs SET attempts = 3");
+        for command in [&["check"][..], &["show", "1"], &["reclaim", "--older", "90d"], &["reclaim", "--to", "fail"]] {
+            let ran = doctor.run(&[command, &["--db", &url]].concat()).whole();
+            assert_eq!(ran.contains("public.failed_jobs is ignored"), !is_used, "{owner}: {command:?}: {ran}");
+            assert!(!ran.contains("there is no table"), "{owner}: {command:?}: {ran}");
+        }
+    }
+}
+
+/// Without the table of its producers these are the tables of no version: the words say that it is there.
+#[test]
+fn a_required_table_of_a_stranger_is_not_said_to_be_missing() {
+    let oban = tables("oban", "python-0.7.0");
+    let (roles, doctor) = (Roles::of(oban.made()), Doctor::new());
+    roles.sql("ALTER TABLE oban_jobs OWNER TO <owner>; ALTER TABLE oban_producers OWNER TO <stranger>");
+    let ran = doctor.run(&["stale", "--preset", "oban", "--db", &roles.url("superuser")]).exits(78);
+    assert!(ran.stderr.contains("table oban_producers, which is there (public.oban_producers is ignored"), "{ran:#?}");
+    assert!(ran.stderr.contains(&roles.named("stranger")), "{ran:#?}");
+}
+
+#[test]
+fn a_function_of_a_stranger_switches_nothing_on() {
+    for (owner, counts) in [("stranger", false), ("owner", true), ("team", true), ("ops", true), ("superuser", true)] {
+        let procrastinate = tables("procrastinate", "3.10");
+        let (roles, doctor) = (Roles::of(procrastinate.made()), Doctor::new());
+        roles.sql(
+            "ALTER TABLE procrastinate_jobs OWNER TO <owner>; GRANT ALL ON ALL TABLES IN SCHEMA public TO <doctor>",
+        );
+        roles.sql("CREATE FUNCTION procrastinate_fetch_job_v1() RETURNS int LANGUAGE sql AS 'SELECT 1'");
+        if owner != "superuser" {
+            roles.sql(&format!("ALTER FUNCTION procrastinate_fetch_job_v1() OWNER TO <{owner}>"));
+        }
+        let checked = doctor.run(&["check", "--db", &roles.url("doctor")]).whole();
+        assert_eq!(checked.contains("still to come"), counts, "{owner}: {checked}");
+        let ignored = "function public.procrastinate_fetch_job_v1 is ignored";
+        assert_eq!(checked.contains(ignored), !counts, "{owner}: {checked}");
     }
 }

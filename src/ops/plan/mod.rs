@@ -36,7 +36,7 @@ use std::time::Duration;
 pub(in crate::ops) use tally::Tally;
 use thresholds_used::ThresholdsUsed;
 pub use waiting::plan_waiting;
-use warnings::{final_actions, lost_before, run_time_warnings, warnings};
+use warnings::{final_actions, lost_before, run_time_warnings};
 
 /// A plan: it can be printed, saved and executed. Nothing in it can write.
 pub struct Plan {
@@ -237,11 +237,10 @@ fn finish(
     }
     let lost_before = lost_before(tally.lost_before);
     let (digest, by_action) = tally.finish();
-    let mut warnings = if steps.is_empty() {
-        Vec::new()
-    } else {
-        warnings(&snapshot.spec, policy, &sources, &thresholds_used, troubled)
-    };
+    let mut warnings: Vec<String> = snapshot.spec.ignored.values().cloned().collect();
+    if !steps.is_empty() {
+        warnings.extend(self::warnings::warnings(&snapshot.spec, policy, &sources, &thresholds_used, troubled));
+    }
     warnings.extend(run_time_warnings(snapshot, policy, &thresholds_used));
     warnings.extend(lost_before);
     warnings.extend(forecast);

@@ -26,7 +26,7 @@ pub(super) fn warnings(
     thresholds_used: &ThresholdsUsed,
     troubled: bool,
 ) -> Vec<String> {
-    let mut warnings: Vec<String> = spec.ignored.values().cloned().collect();
+    let mut warnings = Vec::new();
     let mut named = BTreeSet::new();
     for source in &spec.liveness {
         let Some(SilentAfter::Span(own)) = source.silent_after() else { continue };

@@ -10,7 +10,7 @@ mod place;
 mod waiting;
 
 pub(super) use fragments::aliases_of;
-pub(super) use place::{distrusted, physical_tables};
+pub(super) use place::{STRANGER, distrusted, ignored, physical_tables};
 pub use waiting::Waits;
 
 use super::SpecError;
@@ -203,7 +203,13 @@ impl<'a> Binder<'a> {
         if liveness.iter().any(|source| matches!(source, Liveness::Owner { .. })) && owner.row.is_none() {
             return Err(SpecError::whole(self.name, "liveness by `owner` needs an [owner] `table`"));
         }
-        let actions = self.actions(&claim, &attempts)?;
+        let mut actions = self.actions(&claim, &attempts)?;
+        for refused in actions.values_mut().filter_map(|action| action.refused.as_mut()) {
+            // A table that does not count is there.
+            if let Some((_, why)) = ignored.iter().find(|(name, _)| refused.contains(name.as_str())) {
+                refused.clone_from(why);
+            }
+        }
         let spec = QueueSpec {
             preset: document.name.clone(),
             variants,

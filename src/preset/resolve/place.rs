@@ -79,17 +79,22 @@ pub(super) fn missing_table(document: &str, name: &str, live: &LiveSchema, schem
 pub(in crate::preset) fn distrusted(table: &LiveTable, own: &LiveTable) -> Option<String> {
     let owner = Some(&table.owner).filter(|owner| !owner.is_empty())?;
     let why = if !table.is_of_trusted_owner && !own.owner_roles.contains(owner) {
-        let of = "no superuser, no owner of the queue's table or the database, and no role of which these or this role are members";
-        format!("it belongs to role {owner}, which is {of}")
+        format!("it belongs to role {owner}, which is {STRANGER}")
     } else if table.is_view || table.is_foreign {
         "it is a view or a foreign table".to_owned()
     } else {
         return None;
     };
-    let (schema, name, maker) = (&table.schema, &table.name, &own.owner);
-    Some(format!(
-        "{schema}.{name} is ignored: {why}; drop or rename it, and have role {maker} make it, if it is wanted"
-    ))
+    Some(ignored(&format!("{}.{}", table.schema, table.name), &why, &own.owner))
+}
+
+/// What a stranger is.
+pub(in crate::preset) const STRANGER: &str =
+    "no superuser, no owner of the queue's table or the database, and no role of which these or this role are members";
+
+/// The sentence about a table or a function that is there and does not count.
+pub(in crate::preset) fn ignored(name: &str, why: &str, maker: &str) -> String {
+    format!("{name} is ignored: {why}; drop or rename it, and have role {maker} make it, if it is wanted")
 }
 
 impl Binder<'_> {
