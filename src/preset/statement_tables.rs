@@ -1,6 +1,8 @@
 //! What a statement does to which tables, by the words before their names.
 
 use super::template::{Piece, Template};
+use crate::model::Engine;
+use regex_lite::{Captures, Regex};
 use std::collections::BTreeSet;
 
 /// What is done to a table; each is a right of its own.
@@ -73,27 +75,35 @@ impl Template {
         touches
     }
 
-    /// Fails unless each table that it writes to is named in braces, right behind the words that write: only then can they be
-    /// changed to say what becomes of a conflict.
-    pub(super) fn writes_to_names(&self) -> Result<(), String> {
-        let mut bare = String::new();
+    /// Fails where a name in braces that stands for a table is none of the preset's `tables`, and on SQLite unless each table that it
+    /// writes to is named so, right behind the words that write: only then can they be changed to say what becomes of a conflict.
+    pub(super) fn names_tables(&self, engine: Engine, is_table: &dyn Fn(&str) -> bool) -> Result<(), String> {
+        let mut sql = String::new();
         for piece in &self.0 {
             match piece {
-                Piece::Text(text) => bare.extend(text.split('\'').step_by(2)),
-                Piece::Name(_) => bare.push_str(" {} "),
-                _ => bare.push_str(" ? "),
+                Piece::Text(text) => sql.push_str(text),
+                Piece::Name(name) if is_table(name) => sql.push_str(" {} "),
+                Piece::Name(name) => sql.push_str(&format!(" {{{name}}} ")),
+                _ => sql.push_str(" ? "),
             }
         }
-        if bare.contains("--") || bare.contains("/*") {
+        // Literals are left out, and of quoted names only a quote stays.
+        let quoted = Regex::new(r#"'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]"#).map_err(|error| error.to_string())?;
+        let quote = |found: &Captures<'_>| if found[0].starts_with('\'') { " ? " } else { " \" " }.to_owned();
+        let bare = quoted.replace_all(&sql, quote);
+        if engine == Engine::Sqlite && (bare.contains("--") || bare.contains("/*")) {
             return Err("holds a comment: write it outside of the SQL".to_owned());
         }
-        let words: Vec<String> = bare.split_whitespace().map(str::to_uppercase).collect();
-        for (n, word) in words.iter().enumerate() {
-            let is_of_upsert = n > 0 && words.get(n - 1).is_some_and(|before| before == "DO");
-            let is_due = word == "INTO" || word == "UPDATE" && !is_of_upsert;
-            let behind = if words.get(n + 1).is_some_and(|next| next == "OR") { n + 3 } else { n + 1 };
-            if let Some(name) = words.get(behind).filter(|name| is_due && *name != "{}") {
-                return Err(format!("writes to {}: name the table in braces, as in {{jobs}}", name.to_lowercase()));
+        let words: Vec<&str> = bare.split_whitespace().collect();
+        let is = |n: usize, word: &str| words.get(n).is_some_and(|found| found.eq_ignore_ascii_case(word));
+        for n in 0..words.len() {
+            let writes = is(n, "INTO") || is(n, "UPDATE") && !(n > 0 && is(n - 1, "DO"));
+            let behind = words.get(if is(n + 1, "OR") { n + 3 } else { n + 1 }).copied().unwrap_or("{}");
+            if (writes || is(n, "FROM") || is(n, "JOIN")) && behind.starts_with('{') && behind != "{}" {
+                return Err(format!("names {behind}, which is none of `tables`"));
+            }
+            if writes && engine == Engine::Sqlite && behind != "{}" {
+                return Err(format!("writes to {behind}: name the table in braces, as in {{jobs}}"));
             }
         }
         Ok(())

@@ -94,6 +94,9 @@ fn a_step_names_what_it_writes_to_in_braces() {
         ("UPDATE main.jobs SET status = 'QUEUED' WHERE id IN :ids", 78),
         ("UPDATE /* */ {jobs} SET status = 'QUEUED' WHERE id IN :ids", 78),
         ("insert into counted select status, 2 from {jobs} where id in :ids", 78),
+        ("UPDATE {Jobs} SET status = 'QUEUED' WHERE id IN :ids", 78),
+        ("INSERT INTO {counted} SELECT status, 2 FROM {jobs} WHERE id IN :ids", 78),
+        ("WITH \"a'b\" AS (SELECT 1) UPDATE jobs SET status = 'QUEUED' WHERE id IN :ids", 78),
         ("UPDATE OR IGNORE jobs SET status = 'QUEUED' WHERE id IN :ids", 78),
         ("update\n  {jobs} SET status = 'QUEUED' WHERE id IN :ids AND dedupe <> 'update x; into y'", 3),
     ];

@@ -125,10 +125,11 @@ impl Binder<'_> {
             ));
         }
         for step in &mut steps {
+            if let StepSpec::Sql { sql, at, .. } = step {
+                let is_table = |name: &str| self.document.tables.iter().any(|(logical, _)| logical == name);
+                sql.names_tables(self.live.engine, &is_table).map_err(|why| at.error(why))?;
+            }
             if self.live.engine == Engine::Sqlite {
-                if let StepSpec::Sql { sql, at, .. } = step {
-                    sql.writes_to_names().map_err(|why| at.error(why))?;
-                }
                 continue;
             }
             let templates: Vec<(&mut Template, &WrittenAt)> = match step {
