@@ -19,7 +19,7 @@ pub(super) const LOOKUP: usize = 1000;
 const ODD_STATES: usize = 20;
 
 /// How long it may take to learn what the rows show of their zone, or what stands in the way of a plan.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A snapshot in a session.
 pub(super) struct SqlReader<S> {
@@ -157,7 +157,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         let now = self.now;
         self.session.begin_short(PATIENCE)?;
         let keys: Vec<&Key> = keys.iter().collect();
-        let found = twins(&mut self.session, spec, action, &keys, (now, ""));
+        let found = twins(&mut self.session, spec, action, &keys, &[], (now, ""));
         self.session.end_short()?;
         self.check_interrupt()?;
         found
@@ -322,12 +322,13 @@ impl<S: ReadSession> SqlReader<S> {
             listing.projection.times_without_zone(row, &claim, now, &mut |column, at| evidence.add(owner, column, at));
             if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
-        if let Some(newest) = sql::newest(spec, self.session.dialect()) {
-            let times = spec.zoneless_history();
-            for row in self.session.query(&newest)? {
+        let times = spec.zoneless_history();
+        for history in sql::history(spec, self.session.dialect()) {
+            self.session.stream(&history, &mut |row| {
                 let read = |n: usize| times.get(n).copied().flatten()?.encodings.decode(row.get(n)?).at();
                 evidence.add_job(spec, std::array::from_fn(read), now);
-            }
+                ControlFlow::Continue(())
+            })?;
         }
         Ok(evidence)
     }

@@ -46,16 +46,25 @@ pub fn all<'s>(spec: &'s QueueSpec, dialect: &'static dyn Dialect, detail: Detai
     listing(spec, dialect, detail, &|sql| sql.push("true"))
 }
 
-/// When the newest jobs by their key were created, finished and claimed; `None` where nobody asks, or no index finds them.
-pub fn newest(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Option<Statement> {
+/// When the newest jobs by their key, and those in flight, were created, finished and claimed; none where that is not asked, or no
+/// index finds them.
+pub fn history(spec: &QueueSpec, dialect: &'static dyn Dialect) -> Vec<Statement> {
     let times = spec.zoneless_history();
     let columns = times.map(|time| time.map_or("NULL".to_owned(), |time| column_sql(&time.column)));
-    let mut sql = Sql::new(dialect);
-    sql.push(&format!("SELECT {} FROM ", columns.join(", ")));
-    sql.lock_table(spec);
+    if !spec.claim.has_unique_key || times.iter().take(2).all(Option::is_none) {
+        return Vec::new();
+    }
+    let select = format!("SELECT {} FROM ", columns.join(", "));
+    let (mut newest, mut in_flight) = (Sql::new(dialect), Sql::new(dialect));
+    newest.push(&select);
+    newest.lock_table(spec);
     let order: Vec<String> = spec.claim.key.iter().map(|key| format!("{} DESC", column_sql(key))).collect();
-    sql.push(&format!(" ORDER BY {} LIMIT 100", order.join(", ")));
-    (spec.claim.has_unique_key && times.iter().take(2).any(Option::is_some)).then(|| sql.finish())
+    newest.push(&format!(" ORDER BY {} LIMIT 100", order.join(", ")));
+    in_flight.push(&select);
+    in_flight.claim_from(spec);
+    in_flight.push(" WHERE ");
+    in_flight.in_flight(spec, None);
+    vec![newest.finish(), in_flight.finish()]
 }
 
 /// One SELECT for each in-flight state, so that a partial index serves, in one statement: over a slow line each statement

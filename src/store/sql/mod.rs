@@ -29,7 +29,7 @@ pub(super) use ledger::{
     ledger_inserts, ledger_last, ledger_loss, ledger_losses, ledger_row, ledger_rows, ledger_run, ledger_run_ids,
     ledger_runs,
 };
-pub(super) use listing::{all, begun_before, canonical, find, newest, suspects};
+pub(super) use listing::{all, begun_before, canonical, find, history, suspects};
 pub(super) use record::{images, restores};
 pub use rehearsal::CLAIMS_TRIED;
 pub(super) use rehearsal::{cast_value, refused_claims, stored_claims};

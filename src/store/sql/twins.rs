@@ -6,6 +6,7 @@ use super::rehearsal::{ClockAndReason, cast};
 use crate::model::{Cell, Engine, Key};
 use crate::preset::ident::{literal, quoted};
 use crate::preset::{ActionSpec, Assignment, QueueSpec, StepSpec};
+use regex_lite::Regex;
 
 /// A unique index of the jobs' table, or of one of its partitions.
 pub struct UniqueKey {
@@ -65,7 +66,8 @@ pub fn unique_key(spec: &QueueSpec, dialect: &dyn Dialect, action: &ActionSpec, 
     let text = |n: usize| row.get(n).filter(|cell| !cell.is_null()).and_then(Cell::to_text);
     let condition = match (text(4), dialect.engine()) {
         (Some(declared), Engine::Sqlite) => {
-            Some(declared.get(declared.to_uppercase().find("WHERE")? + 5..)?.to_owned())
+            let behind_columns = Regex::new(r"(?is)\)\s*WHERE\b(.*)").ok()?;
+            Some(behind_columns.captures(&declared)?.get(1)?.as_str().to_owned())
         }
         (condition, _) => condition,
     };
@@ -100,7 +102,9 @@ pub fn twins(
 ) -> Statement {
     let mut sql = Sql::new(dialect);
     let own: Vec<String> = (1..=spec.claim.key.len()).map(|n| format!("jobdoctor_k{n}")).collect();
-    let other: Vec<String> = spec.claim.key.iter().map(|column| format!("t.{}", quoted(&column.name))).collect();
+    // An index may name its columns with the table.
+    let table = spec.tables.get(&spec.claim.lock_table).map(|table| quoted(&table.name)).unwrap_or_default();
+    let other: Vec<String> = spec.claim.key.iter().map(|column| format!("{table}.{}", quoted(&column.name))).collect();
     let texts: Vec<String> = other.iter().map(|column| dialect.as_text(column)).collect();
     sql.push(&format!("SELECT a.jobdoctor_n, {} FROM (SELECT jobdoctor_n, {}", texts.join(", "), own.join(", ")));
     let values = index.values.iter().enumerate();
@@ -120,11 +124,11 @@ pub fn twins(
     let rows: Vec<(&Key, &str)> = keys.iter().map(|key| (*key, "")).collect();
     sql.wanted_rows(spec, &rows);
     if index.is_of_partition {
-        let table = literal(&index.table);
-        sql.push(&format!(" AND {}.tableoid = pg_catalog.to_regclass({table})", quoted(&spec.claim.lock)));
+        let partition = literal(&index.table);
+        sql.push(&format!(" AND {}.tableoid = pg_catalog.to_regclass({partition})", quoted(&spec.claim.lock)));
     }
     let condition = index.condition.as_deref().unwrap_or("true");
-    sql.push(&format!(") AS s WHERE ({condition})) AS a JOIN {} AS t ON ({condition})", index.table));
+    sql.push(&format!(") AS {table} WHERE ({condition})) AS a JOIN {} AS {table} ON ({condition})", index.table));
     for (n, (value, equals)) in index.values.iter().enumerate() {
         sql.push(&format!(" AND (({value}) {equals} a.jobdoctor_v{n}"));
         if index.nulls_are_equal {
