@@ -76,7 +76,7 @@ fn act<S: Session>(
     };
     let acts: Vec<_> = slices.iter().flat_map(acts_on).collect();
     for (act, _) in &acts {
-        session.names_are_found(&act.statement).map_err(|error| placed(error, moved))?;
+        session.names_are_found(&act.statement, context.again).map_err(|error| placed(error, moved))?;
     }
     session.begin_acting(context.again)?;
     for (act, rows) in acts {

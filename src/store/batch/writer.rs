@@ -126,7 +126,7 @@ fn work<S: WriteSession>(
     };
     let changes = changes(recorded.as_deref().unwrap_or_default(), &before, &after, &moved);
     record(session, spec, recorder, now, &changes)?;
-    let told = |(n, result): (usize, Option<StepResult>)| match (result, batch.instead.get(n)) {
+    let report = |(n, result): (usize, Option<StepResult>)| match (result, batch.instead.get(n)) {
         (None, refusal) => StepResult { outcome: Outcome::Moved, error: refusal.cloned() },
         (Some(StepResult { outcome: Outcome::Refused, error: Some(fail) }), Some(refusal)) => {
             let message = format!("{}; not failed instead: {}", refusal.message, fail.message);
@@ -134,11 +134,11 @@ fn work<S: WriteSession>(
         }
         (Some(result), _) => result,
     };
-    Ok((results.into_iter().enumerate().map(told).collect(), Vec::new()))
+    Ok((results.into_iter().enumerate().map(report).collect(), Vec::new()))
 }
 
-/// Leaves of a fail in the place of a requeue only the jobs whose unique key another row is seen to hold, after what was rolled back is
-/// done again. The rest is refused, and so is what a condition of the preset keeps from failing.
+/// Refuses each step of a fail in place of a requeue unless another row is seen to hold the key. In a run that is rolled back, repeats
+/// the last requeues first.
 fn only_with_twins<S: WriteSession>(
     session: &mut S,
     spec: &QueueSpec,
@@ -153,7 +153,7 @@ fn only_with_twins<S: WriteSession>(
     let rows: Vec<usize> = (0..rolled_back.len()).collect();
     let found = behind_savepoint(session, |session| {
         act_on(session, spec, requeue, &before, &rows, &ActionContext { now, reason: batch.reason, again: true })?;
-        twins(session, spec, requeue, &keys, (now, batch.reason))
+        twins(session, spec, requeue, &keys, batch.instead, (now, batch.reason))
     })?;
     let (found, why) = match found {
         Ok(found) => (found, "no job that holds its key was seen".to_owned()),

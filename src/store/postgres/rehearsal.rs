@@ -6,7 +6,6 @@
 //! values.
 
 use super::session::PostgresSession;
-use super::settings::PATH;
 use crate::model::{Cell, Timestamp};
 use crate::preset::{ActionSpec, Assignment, QueueSpec, StepSpec};
 use crate::store::rehearsal::{RefusedOf, Trial, assignments};
@@ -44,7 +43,7 @@ ORDER BY 1";
 /// Implements [`ReadSession::explain`](crate::store::session::ReadSession::explain).
 pub(super) fn explain(session: &mut PostgresSession, statement: &Statement) -> Result<(), StoreError> {
     let explained = Statement { sql: format!("EXPLAIN {}", statement.sql), params: statement.params.clone() };
-    behind_savepoint(session, PATH, &explained).map(drop).map_err(|error| match error.kind {
+    behind_savepoint(session, &explained).map(drop).map_err(|error| match error.kind {
         StoreErrorKind::Denied => {
             error.hint("this role lacks a right that the action takes: grant it on what the message names")
         }
@@ -59,9 +58,6 @@ pub(super) fn try_out(
     action: &ActionSpec,
     clock_and_reason: (Timestamp, &str),
 ) -> Result<Vec<Trial>, StoreError> {
-    // Values are computed here, so no name in them may lead to a function or operator that another role made in the
-    // queue's schema.
-    let path = PATH;
     let Some(table) = spec.tables.get(&spec.claim.lock_table).map(|table| Postgres.table(table)) else {
         return Ok(Vec::new());
     };
@@ -81,7 +77,7 @@ pub(super) fn try_out(
         // By itself first. A value that names columns fails without a claim, and is then tried on claims.
         for of_claims in [false, true] {
             let statement = sql::cast_value(spec, &Postgres, assignment, type_name, clock_and_reason, of_claims);
-            match behind_savepoint(session, path, &statement) {
+            match behind_savepoint(session, &statement) {
                 Err(error) if !of_claims && matches!(error.code.as_deref(), Some("42P01" | "42703")) => continue,
                 Err(error) if error.kind == StoreErrorKind::RowData => {
                     let error = StoreError { message: format!("{}: {}", assignment.column, error.message), ..error };
@@ -111,7 +107,7 @@ pub(super) fn try_out(
             columns.push("tableoid".to_owned());
         }
         let statement = sql::refused_claims(spec, &Postgres, &condition, &columns, &written, clock_and_reason);
-        let counted = match behind_savepoint(session, path, &statement) {
+        let counted = match behind_savepoint(session, &statement) {
             Ok(rows) => rows.into_iter().next().unwrap_or_default(),
             Err(error) => {
                 trials.push(Trial::untried(&format!("{name}: {}", error.message)));
@@ -137,14 +133,11 @@ pub(super) fn try_out(
     Ok(trials)
 }
 
-/// Runs a statement with this search path behind a savepoint, so that its failure does not abort the snapshot.
-fn behind_savepoint(
-    session: &mut PostgresSession,
-    path: &str,
-    statement: &Statement,
-) -> Result<Vec<Vec<Cell>>, StoreError> {
+/// Runs a statement behind a savepoint, so that its failure does not abort the snapshot. The search path is the snapshot's: values are
+/// computed here, and no name in them may lead to a function or operator that another role made in the queue's schema.
+fn behind_savepoint(session: &mut PostgresSession, statement: &Statement) -> Result<Vec<Vec<Cell>>, StoreError> {
     session.batch("SAVEPOINT jobdoctor_rehearsal")?;
-    let answer = session.set(&[("search_path", path)]).and_then(|()| session.query(statement));
+    let answer = session.query(statement);
     session.batch("ROLLBACK TO SAVEPOINT jobdoctor_rehearsal; RELEASE SAVEPOINT jobdoctor_rehearsal")?;
     answer
 }

@@ -319,9 +319,9 @@ impl Session for PostgresSession {
         begun
     }
 
-    fn names_are_found(&mut self, act: &Statement) -> Result<(), StoreError> {
+    fn names_are_found(&mut self, act: &Statement, again: bool) -> Result<(), StoreError> {
         if !self.names_found.contains(&act.sql) {
-            self.set_short_wait()?;
+            self.set(&[("lock_timeout", super::settings::lock_wait(again))])?;
             self.query(&Statement { sql: format!("EXPLAIN {}", act.sql), params: act.params.clone() })?;
             self.names_found.insert(act.sql.clone());
         }

@@ -104,15 +104,10 @@ impl PostgresSession {
         ))
     }
 
-    /// Waits for other sessions' locks for a moment only, until [`PostgresSession::unset_acting`].
-    pub(super) fn set_short_wait(&mut self) -> Result<(), StoreError> {
-        self.set(&[("lock_timeout", WAIT)])
-    }
-
     /// Puts the queue's schema on the search path for its triggers and functions, and shortens the wait for locks.
     pub(super) fn set_acting(&mut self, again: bool) -> Result<(), StoreError> {
-        let (path, wait) = (self.path_of_queue.clone(), if again { WAIT_AGAIN } else { WAIT });
-        self.set(&[("search_path", &path), ("lock_timeout", wait)])
+        let path = self.path_of_queue.clone();
+        self.set(&[("search_path", &path), ("lock_timeout", lock_wait(again))])
     }
 
     /// Undoes [`PostgresSession::set_acting`] and a trigger's `synchronous_commit = off`, and asks for the transaction's id in the
@@ -150,6 +145,11 @@ impl PostgresSession {
     pub(super) fn set(&mut self, settings: &[(&str, &str)]) -> Result<(), StoreError> {
         self.query(&setting(settings)).map(|_| ())
     }
+}
+
+/// How long a statement of an action may wait for a lock.
+pub(super) fn lock_wait(again: bool) -> &'static str {
+    if again { WAIT_AGAIN } else { WAIT }
 }
 
 /// The statement that changes settings for the rest of the transaction.

@@ -127,11 +127,6 @@ impl Session for SqliteSession {
         None
     }
 
-    /// There is no search path.
-    fn names_are_found(&mut self, _act: &Statement) -> Result<(), StoreError> {
-        Ok(())
-    }
-
     /// A trigger resolves names in its own schema, and the only lock is held already.
     fn begin_acting(&mut self, _again: bool) -> Result<(), StoreError> {
         Ok(())
