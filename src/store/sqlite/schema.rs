@@ -120,7 +120,7 @@ fn ask(session: &mut SqliteSession, sql: &str, name: &str) -> Result<Vec<Vec<Cel
 /// The triggers of a table that decide what becomes of a conflict: one of their statements says so, or writes to a table that
 /// declares it or has such a trigger. A table counts as written to by a trigger that mentions it.
 fn conflict_triggers(session: &mut SqliteSession, name: &str) -> Result<Vec<String>, StoreError> {
-    let all = "SELECT type, tbl_name, name, sql FROM sqlite_schema WHERE type IN ('table', 'trigger') AND sql IS NOT NULL AND ?1 <> ''";
+    let all = "SELECT type, tbl_name, name, sql FROM sqlite_schema WHERE type IN ('table', 'view', 'trigger') AND sql IS NOT NULL AND ?1 <> ''";
     let all: Vec<[String; 4]> =
         ask(session, all, name)?.iter().map(|row| std::array::from_fn(|n| text(row, n).to_lowercase())).collect();
     let of = |table: String| all.iter().filter(move |[kind, of, ..]| kind == "trigger" && *of == table);
@@ -131,7 +131,7 @@ fn conflict_triggers(session: &mut SqliteSession, name: &str) -> Result<Vec<Stri
                 return true;
             }
             for [kind, table, _, sql] in &all {
-                if kind == "table" && text.contains(table) && !seen.contains(table) {
+                if kind != "trigger" && text.contains(table) && !seen.contains(table) {
                     if declares_conflict(sql) {
                         return true;
                     }
