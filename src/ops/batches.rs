@@ -120,7 +120,7 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
         }
         let mut again = Vec::new();
         for ((n, (step, (place, mut job))), result) in steps.iter().zip(jobs).enumerate().zip(results) {
-            if tried_again(&result) {
+            if self.ended.stop.is_none() && tried_again(&result) {
                 again.push((n, (place, job), result));
                 continue;
             }

@@ -169,7 +169,7 @@ impl LiveOwners {
         // Numbers in a table, such as `0` and `1/1`, are no names.
         let is_name = is_line || written.contains(char::is_alphabetic) || written.len() >= SHORTEST_ADDRESS;
         if is_name && !written.contains(char::is_whitespace) {
-            self.forms.extend(forms(written).map(|form| (form, written.to_owned())));
+            self.forms.extend(forms(written).into_iter().map(|form| (form, written.to_owned())));
         }
         let process = bare.rsplit_once(':').filter(|(host, pid)| {
             !host.is_empty() && !pid.is_empty() && pid.chars().all(|c| c.is_ascii_digit()) && !is_address(&bare)

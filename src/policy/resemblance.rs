@@ -21,7 +21,7 @@ pub(super) struct Form {
 }
 
 /// The forms of a name: all of it, what stands behind `@` and `/`, and what stands before `:`. Of a URL the host counts.
-pub(super) fn forms(name: &str) -> impl Iterator<Item = Form> {
+pub(super) fn forms(name: &str) -> Vec<Form> {
     let folded = one_address(&folded(name));
     let name = match folded.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or_default()) {
         Some(host) => {
@@ -45,7 +45,7 @@ pub(super) fn forms(name: &str) -> impl Iterator<Item = Form> {
         [Some(form(spelled)), joined_uuid(&words).map(form)]
     };
     let forms = parts.flat_map(form).flatten().filter(|form| form.words.len() > 1);
-    forms.collect::<Vec<_>>().into_iter()
+    forms.collect()
 }
 
 /// A name without what Unicode spells in several ways: case, accents, width, and characters that show nothing.

@@ -76,12 +76,12 @@ impl StoreError {
         // A check is a statement of its own.
         let keys: Vec<&str> =
             spec.computed.iter().map(String::as_str).filter(|key| !key.starts_with("check.")).collect();
-        if !self.is_refusal() || self.kind == StoreErrorKind::Denied || keys.is_empty() {
+        if !matches!(self.kind, StoreErrorKind::RowData | StoreErrorKind::Unfit) || keys.is_empty() {
             return self;
         }
         let databases = self.hint.as_ref().map(|hint| format!(". The database says: {hint}")).unwrap_or_default();
         let hint = format!(
-            "one of these of preset {} fails: {}. It must be of the type that its declaration asks for (Postgres: a cast, as in \
+            "one of these of preset {} may fail: {}. Each must be of the type that its declaration asks for (Postgres: a cast, as in \
              `(j.meta ->> 'beat')::bigint`), and give NULL instead of failing where a row holds no such value{databases}",
             spec.preset,
             keys.join(", ")

@@ -87,6 +87,10 @@ impl ActionDoc {
             }
             actions.extend(doc.map(|doc| (action, doc)));
         }
+        let can_fail = actions.iter().any(|(action, doc)| *action == Action::Fail && doc.refused.is_none());
+        if !can_fail && actions.iter().any(|(_, doc)| doc.fails_refused) {
+            return Err(fields.error("`if_refused` needs an action `fail`"));
+        }
         fields.finish()?;
         Ok(actions)
     }

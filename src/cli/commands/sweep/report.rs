@@ -74,10 +74,9 @@ impl Report<'_> {
         let is_unknown = |job: &SkippedJob| job.skipped.reason == SkipReason::Unknown;
         let mut unknown = document.skipped.iter().flatten().filter(is_unknown);
         let Some(first) = unknown.next() else { return };
-        let claims = count(1 + unknown.count() as u64, "claim is", "claims are");
+        let left = count(1 + unknown.count() as u64, "unknown claim was", "unknown claims were");
         let (id, why) = (&first.job.id, &first.skipped.detail);
-        let line = format!("{claims} unknown and stay as they are, job {id} for one: {why}");
-        self.context.ui.note(&format!("{line}. To see them: {}", self.closing.next.explain()));
+        self.context.ui.note(&format!("{left} left alone, job {id} for one: {why}. `jobdoctor stale` lists them"));
     }
 
     /// Prints a few plain lines; a plan that was refused is an error.
