@@ -241,7 +241,7 @@ fn stands_back(shop: &Shop) -> bool {
 fn a_turn_that_is_lost_on_the_way_is_waited_for() {
     let shop = Shop::on_postgres();
     shop.run(&["init"]).exits(0);
-    shop.in_flight(1, 1_000, "'web1:7'", 600);
+    shop.in_flight(1, 3_000, "'web1:7'", 600);
     // Each batch takes long enough for somebody to stand in line behind it.
     shop.sql(
         "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -260,6 +260,6 @@ fn a_turn_that_is_lost_on_the_way_is_waited_for() {
     until("the sweep has asked for its next turn in vain", || stands_back(&shop));
     other.batch_execute("COMMIT").expect("the end");
     let document = ended(sweep).exits(0).json();
-    assert_eq!(document["summary"]["outcomes"]["moved"], 1_000, "{}", document["summary"]);
+    assert_eq!(document["summary"]["outcomes"]["moved"], 3_000, "{}", document["summary"]);
     assert_eq!(shop.rows("SELECT DISTINCT status, attempts FROM jobs"), ["QUEUED 1"]);
 }

@@ -30,6 +30,7 @@ pub mod queue;
 mod service;
 mod table;
 mod thresholds;
+mod tones;
 mod unknown;
 mod values;
 
