@@ -19,7 +19,7 @@ pub(super) const LOOKUP: usize = 1000;
 const ODD_STATES: usize = 20;
 
 /// How long it may take to learn what the rows show of their zone, or what stands in the way of a plan.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A snapshot in a session.
 pub(super) struct SqlReader<S> {

@@ -1,15 +1,13 @@
 //! Finds the rows that keep jobs from the unique key which an action would write.
 
-use super::reader::PATIENCE;
 use super::session::Session;
 use super::{StoreError, sql};
 use crate::model::{Cell, Engine, Key, RowError, Timestamp};
 use crate::preset::{ActionSpec, QueueSpec};
-use std::time::Instant;
 
 /// The jobs, by their place among the keys, whose rows the action cannot write because a row that is there holds a unique key
 /// already; each with the refusal that the database would give, naming that row. Only the keys of `refusals` are looked at, if there are
-/// any, and no further one after [`PATIENCE`].
+/// any.
 pub(super) fn twins<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
@@ -26,10 +24,9 @@ pub(super) fn twins<S: Session>(
         Engine::Sqlite => "SQLITE_CONSTRAINT_UNIQUE",
     };
     let rows = session.query(&statement)?;
-    let begun = Instant::now();
     for index in rows.iter().filter_map(|row| sql::unique_key(spec, dialect, action, row)) {
         let mut of_index = refusals.iter().filter(|refusal| refusal.constraint.as_ref() == Some(&index.constraint));
-        if begun.elapsed() > PATIENCE || !refusals.is_empty() && of_index.next().is_none() {
+        if !refusals.is_empty() && of_index.next().is_none() {
             continue;
         }
         for row in session.query(&sql::twins(spec, dialect, action, &index, keys, (now, reason)))? {

@@ -241,11 +241,17 @@ fn stands_back(shop: &Shop) -> bool {
 fn a_turn_that_is_lost_on_the_way_is_waited_for() {
     let shop = Shop::on_postgres();
     shop.run(&["init"]).exits(0);
-    shop.in_flight(1, 3_000, "'web1:7'", 600);
-    // Each batch takes long enough for somebody to stand in line behind it.
+    shop.in_flight(1, 60, "'web1:7'", 600);
+    // The first batch takes until somebody stands in line behind it.
     shop.sql(
-        "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$
-         BEGIN PERFORM pg_catalog.pg_sleep(0.5); RETURN NULL; END $$;
+        "CREATE SEQUENCE turns;
+         CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+             IF nextval('public.turns') > 1 THEN RETURN NULL; END IF;
+             WHILE NOT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+                 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) LOOP
+                 PERFORM pg_sleep(0.05);
+             END LOOP;
+             RETURN NULL; END $$;
          CREATE TRIGGER slow AFTER UPDATE ON jobs FOR EACH STATEMENT EXECUTE FUNCTION slow()",
     );
     let sweep = on_host(&shop, 0, &["sweep", "--apply", "--json", "--max-jobs", "5000", "--timeout", "10m"])
@@ -260,6 +266,6 @@ fn a_turn_that_is_lost_on_the_way_is_waited_for() {
     until("the sweep has asked for its next turn in vain", || stands_back(&shop));
     other.batch_execute("COMMIT").expect("the end");
     let document = ended(sweep).exits(0).json();
-    assert_eq!(document["summary"]["outcomes"]["moved"], 3_000, "{}", document["summary"]);
+    assert_eq!(document["summary"]["outcomes"]["moved"], 60, "{}", document["summary"]);
     assert_eq!(shop.rows("SELECT DISTINCT status, attempts FROM jobs"), ["QUEUED 1"]);
 }
