@@ -1,4 +1,4 @@
-//! Decides whether nobody else can change a file whose SQL runs with the operator's rights.
+//! Refuses config files that another user could change: their SQL runs with the operator's rights.
 
 use super::next_command::shell_word;
 use nix::unistd::{Gid, Group, Uid, User, geteuid};
@@ -72,7 +72,7 @@ fn stranger(place: &Path, metadata: &Metadata) -> anyhow::Result<Option<Stranger
     let (kind, mode) = (metadata.file_type(), metadata.mode());
     let (owner, gid) = (Uid::from_raw(metadata.uid()), Gid::from_raw(metadata.gid()));
     let (who, fix) = if kind.is_char_device() || kind.is_block_device() || kind.is_socket() {
-        // Not read, whoever owns it.
+        // The reader refuses it.
         return Ok(None);
     } else if !owner.is_root() && owner != geteuid() {
         let name = User::from_uid(owner)?.map_or_else(|| owner.to_string(), |user| user.name);

@@ -2,8 +2,7 @@
 
 use super::Field;
 use super::format::{count, grouped};
-use crate::model::Action;
-use crate::model::age;
+use crate::model::{Action, age};
 use crate::policy::{Allowed, Policy, SetBy};
 use crate::preset::QueueSpec;
 

@@ -9,6 +9,7 @@ mod batch;
 mod conninfo;
 mod error;
 mod ids;
+mod key_holders;
 mod limits;
 mod port;
 mod postgres;
@@ -19,7 +20,6 @@ pub mod script;
 mod session;
 mod sql;
 mod sqlite;
-mod twins;
 
 pub use address::{Address, open};
 pub use batch::{Recorder, SweepLock, Unrecorded, fingerprint, too_soon};

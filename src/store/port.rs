@@ -165,7 +165,7 @@ pub trait Reader: LedgerReader {
 
     /// The jobs of these keys, by their places, whose rows an action cannot write because another row that is there holds a
     /// unique key already, each with the refusal. Nothing where that cannot be told within a moment.
-    fn twins(
+    fn key_holders(
         &mut self,
         spec: &QueueSpec,
         action: &ActionSpec,

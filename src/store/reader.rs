@@ -1,11 +1,11 @@
 //! The reader for both engines: runs the statements of `sql` in a session and turns rows into claims.
 
 use super::batch::{images, last_sweep};
+use super::key_holders::key_holders;
 use super::query::{Detail, FinishedRun, Found, RowCount, ServerVersion, Standby, Wanted, WantedRuns};
 use super::rehearsal::rehearse;
 use super::session::{ReadSession, query_count};
 use super::sql::{self, Statement};
-use super::twins::twins;
 use super::{Interrupt, LedgerReader, Reader, Refusal, StoreError, StoreErrorKind};
 use crate::model::{Cell, Claim, Key, LedgerRow, LedgerRun, Loss, Owner, RowError, RowImage, Timestamp};
 use crate::preset::encoding::Said;
@@ -148,7 +148,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         self.rows_of(spec, keys).map_err(|error| error.of_expressions(spec))
     }
 
-    fn twins(
+    fn key_holders(
         &mut self,
         spec: &QueueSpec,
         action: &ActionSpec,
@@ -157,7 +157,7 @@ impl<S: ReadSession> Reader for SqlReader<S> {
         let now = self.now;
         self.session.begin_short(PATIENCE)?;
         let keys: Vec<&Key> = keys.iter().collect();
-        let found = twins(&mut self.session, spec, action, &keys, &[], (now, ""));
+        let found = key_holders(&mut self.session, spec, action, &keys, &[], (now, ""));
         self.session.end_short()?;
         self.check_interrupt()?;
         found

@@ -51,6 +51,7 @@ fn a_hard_link_is_neither_judged_nor_written_to() {
             }
             let ran = doctor.run(&["check", "--json", "--db", name]).exits(78);
             assert_eq!(ran.json()["findings"][0]["id"], "second_name", "{ran:#?}");
+            assert_eq!(ran.json()["can_list"], false, "{ran:#?}");
             doctor.run(&["history", "--db", name]).exits(0);
             doctor.run(&["env", "--db", name]).exits(0);
             before.must_be_unchanged();

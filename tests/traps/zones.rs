@@ -171,7 +171,7 @@ fn a_restart_sweep_believes_no_time_of_another_zone() {
     doctor.sql("q.db", "CREATE TABLE q (id integer primary key, status text, worker text, started text, created text)");
     doctor.sql("q.db", &owned(SQLITE, -300).replace("-2700", "-500"));
     let sweep = ["sweep", "--restart", "--apply", "--config", "m.toml", "--preset", "m", "--db", "q.db"];
-    for (owner, unknown) in [("local", "2 unknown claims were left alone, job "), ("web9", "no owner like web9 ")] {
+    for (owner, unknown) in [("local", "2 unknown claims were skipped, job "), ("web9", "no owner like web9 ")] {
         let ran = doctor.run(&[&sweep[..], &["--owner", owner]].concat()).exits(0);
         assert_eq!((ran.stdout.as_str(), ran.stderr.lines().count()), ("", 1), "{ran:#?}");
         assert!(ran.stderr.contains(unknown), "{ran:#?}");

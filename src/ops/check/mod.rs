@@ -145,7 +145,8 @@ pub fn check(
             schema: "jobdoctor.check/v1",
             store_time: Some(snapshot.now()),
             target: Some(snapshot.target.clone()),
-            can_list,
+            // Every other command refuses a file under a second name.
+            can_list: can_list && snapshot.caution.as_ref().is_none_or(|caution| caution.forbids < Forbids::Judging),
             can_reclaim: is_fit && is_moved,
             findings: findings.list,
             unverified,

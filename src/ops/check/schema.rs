@@ -100,7 +100,7 @@ pub(super) fn listing(findings: &mut Findings, snapshot: &mut Snapshot) -> Resul
 /// Why claims are unknown, as far as there is something to do about it.
 #[derive(Default)]
 struct Causes {
-    /// Nobody says the zone of a time.
+    /// A time has no zone.
     has_zone: bool,
     /// A value cannot be used.
     has_value: bool,

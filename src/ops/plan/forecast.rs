@@ -29,7 +29,7 @@ pub(super) fn forecast(
             keys.push(step.key);
         }
         if keys.len() == CHUNK || n + 1 == steps.len() {
-            let found = match snapshot.reader.twins(spec, requeue, &keys) {
+            let found = match snapshot.reader.key_holders(spec, requeue, &keys) {
                 Err(error) if error.kind == StoreErrorKind::Interrupted => return Err(error.into()),
                 Err(error) => {
                     return Ok(vec![format!(

@@ -18,7 +18,7 @@ pub(super) fn variants(preset: &Preset, engines: &[(Engine, Vec<Shape>)]) -> Vec
             others.iter().filter_map(|shape| Some((shape.variant.as_ref()?, &shape.document))).collect();
         // A probe may name a table that only some variant has.
         let mut tables = base.document.tables.clone();
-        tables.extend(named.iter().flat_map(|(variant, _)| variant.tables()));
+        tables.extend(named.iter().flat_map(|(_, document)| document.tables.clone()));
         for (variant, document) in named.into_iter().filter(|(variant, _)| variant.is_on(*engine)) {
             let changes = changes(variant, document, &base.document, &tables);
             match by_name.iter_mut().find(|(name, _)| *name == variant.name) {

@@ -116,7 +116,7 @@ impl Encodings {
         said.max().unwrap_or(Said::Surely)
     }
 
-    /// True if nobody says in which zone this value is: in another one it would be another instant.
+    /// True if neither the value nor its encoding says a zone, so that it would be another instant in another zone.
     pub fn is_without_zone(&self, cell: &Cell) -> bool {
         self.said() == Said::ByNobody && self.read(cell) != self.clone().in_zone(Some(&Zone::elsewhere())).read(cell)
     }

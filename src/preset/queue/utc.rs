@@ -75,7 +75,7 @@ impl QueueSpec {
         times.filter(|(_, said)| *said != Said::Surely).max_by_key(|(_, said)| *said)
     }
 
-    /// Moves the times of a claim that nobody says the zone of as far in the direction of life as a zone can.
+    /// Moves the times of a claim that have no zone as far in the direction of life as a zone can.
     pub fn move_to_furthest_zone(&self, claim: &mut Claim) {
         let later = |time: Option<&TimeColumn>, reading: &mut Reading| {
             if let (Some(true), Reading::At(at)) = (time.map(TimeColumn::is_zoneless), reading) {
@@ -106,7 +106,7 @@ impl QueueSpec {
         }
     }
 
-    /// The columns of the jobs' own table that tell when a job was created, finished and claimed, where nobody says their zone.
+    /// The columns of the jobs' own table that tell when a job was created, finished and claimed, where these times have no zone.
     pub fn zoneless_history(&self) -> [Option<&TimeColumn>; 3] {
         let finished = if let Finished::Kept(runs) = &self.finished { Some(&runs.at) } else { None };
         let times = [self.claim.created_at.as_ref(), finished, self.claim.claimed_at.as_ref()];

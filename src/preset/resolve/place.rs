@@ -75,7 +75,7 @@ pub(super) fn missing_table(document: &str, name: &str, live: &LiveSchema, schem
 }
 
 /// Why a table that is used because it is there does not count; `None` if it does. Its triggers would run as this role, and its rows
-/// would decide, so nobody may bring it in who could not do the same to the queue's own table.
+/// would decide, so it must belong to a role that could do both to the queue's own table.
 pub(in crate::preset) fn distrusted(table: &LiveTable, own: &LiveTable) -> Option<String> {
     let owner = Some(&table.owner).filter(|owner| !owner.is_empty())?;
     let why = if !table.is_of_trusted_owner && !own.owner_roles.contains(owner) {

@@ -10,9 +10,9 @@ use super::transaction::{Ending, Work, in_transaction, settle, stopped};
 use super::verify::{evidence_rows, guarded, open, read_again, refuse_shared_keys, set, verify};
 use crate::model::{Action, Batch, BatchReport, Key, Outcome, RestoreBatch, RowError, Step, StepResult, Timestamp};
 use crate::preset::{ActionSpec, QueueSpec};
+use crate::store::key_holders::key_holders;
 use crate::store::session::{Commit, Session, WriteSession};
 use crate::store::sql::{self, Statement};
-use crate::store::twins::twins;
 use crate::store::{StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
 
@@ -100,7 +100,7 @@ fn work<S: WriteSession>(
     let all: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
     refuse_shared_keys(session, spec, &all, &mut results)?;
     guarded(session, spec, &all, &mut results)?;
-    only_with_twins(session, spec, batch, rolled_back, now, &mut results)?;
+    only_with_key_holders(session, spec, batch, rolled_back, now, &mut results)?;
     let context = ActionContext { now, reason: batch.reason, again: false };
     match mode {
         BatchMode::Together => {
@@ -139,7 +139,7 @@ fn work<S: WriteSession>(
 
 /// Refuses each step of a fail in place of a requeue unless another row is seen to hold the key. In a run that is rolled back, repeats
 /// the last requeues first.
-fn only_with_twins<S: WriteSession>(
+fn only_with_key_holders<S: WriteSession>(
     session: &mut S,
     spec: &QueueSpec,
     batch: &Batch<'_>,
@@ -153,14 +153,14 @@ fn only_with_twins<S: WriteSession>(
     let rows: Vec<usize> = (0..rolled_back.len()).collect();
     let found = behind_savepoint(session, |session| {
         act_on(session, spec, requeue, &before, &rows, &ActionContext { now, reason: batch.reason, again: true })?;
-        twins(session, spec, requeue, &keys, batch.instead, (now, batch.reason))
+        key_holders(session, spec, requeue, &keys, batch.instead, (now, batch.reason))
     })?;
     let (found, why) = match found {
         Ok(found) => (found, "no job that holds its key was seen".to_owned()),
         Err(error) => (Vec::new(), format!("which job holds its key could not be asked ({})", error.message)),
     };
     for (n, refusal) in batch.instead.iter().enumerate() {
-        let is_seen = found.iter().any(|(of, twin)| *of == n && twin.constraint == refusal.constraint);
+        let is_seen = found.iter().any(|(of, held)| *of == n && held.constraint == refusal.constraint);
         let is_skipped = matches!(results.get(n), Some(Some(result)) if result.outcome == Outcome::Changed);
         if is_skipped || !is_seen && results.get(n).is_some_and(Option::is_none) {
             let skipped = || "it has changed since, or the preset does not fail it".to_owned();

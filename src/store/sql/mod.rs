@@ -7,13 +7,13 @@ mod counts;
 mod dialect;
 mod filter;
 mod finished_runs;
+mod key_holders;
 mod ledger;
 mod listing;
 mod projection;
 mod record;
 mod rehearsal;
 pub mod statements;
-mod twins;
 mod verify;
 
 pub use builder::{Param, Sql, Statement};
@@ -25,6 +25,7 @@ pub(super) use counts::{
     count, count_by_owner, count_by_state, count_in_states, owner_count, question, state_meant, states_in_use,
 };
 pub(super) use finished_runs::finished;
+pub(super) use key_holders::{key_holders, unique_key, unique_keys};
 pub(super) use ledger::{
     ledger_inserts, ledger_last, ledger_loss, ledger_losses, ledger_row, ledger_rows, ledger_run, ledger_run_ids,
     ledger_runs,
@@ -33,5 +34,4 @@ pub(super) use listing::{all, begun_before, canonical, find, history, suspects};
 pub(super) use record::{images, restores};
 pub use rehearsal::CLAIMS_TRIED;
 pub(super) use rehearsal::{cast_value, refused_claims, stored_claims};
-pub(super) use twins::{twins, unique_key, unique_keys};
 pub(super) use verify::{evidence_reread, evidence_rows, evidence_writers, guard, reread, shared_keys, verify};

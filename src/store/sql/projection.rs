@@ -163,8 +163,8 @@ impl<'s> Projection<'s> {
 }
 
 impl Projection<'_> {
-    /// The times of a claim that are past unless the worker wrote them in another zone: each with the number of its column, if nobody
-    /// says the zone of the value. A running lease counts as now.
+    /// Gives each time of a claim that has no zone, with the number of its column: it is past unless the worker wrote it in another
+    /// zone. A running lease counts as now.
     pub fn times_without_zone(
         &self,
         row: &[Cell],

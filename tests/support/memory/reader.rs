@@ -81,7 +81,7 @@ impl Reader for MemoryReader {
     }
 
     /// It has no unique keys but those of its rows.
-    fn twins(&mut self, _: &QueueSpec, _: &ActionSpec, _: &[Key]) -> Result<Vec<(usize, RowError)>, StoreError> {
+    fn key_holders(&mut self, _: &QueueSpec, _: &ActionSpec, _: &[Key]) -> Result<Vec<(usize, RowError)>, StoreError> {
         Ok(Vec::new())
     }
 

@@ -74,9 +74,9 @@ impl Report<'_> {
         let is_unknown = |job: &SkippedJob| job.skipped.reason == SkipReason::Unknown;
         let mut unknown = document.skipped.iter().flatten().filter(is_unknown);
         let Some(first) = unknown.next() else { return };
-        let left = count(1 + unknown.count() as u64, "unknown claim was", "unknown claims were");
+        let skipped = count(1 + unknown.count() as u64, "unknown claim was", "unknown claims were");
         let (id, why) = (&first.job.id, &first.skipped.detail);
-        self.context.ui.note(&format!("{left} left alone, job {id} for one: {why}. `jobdoctor stale` lists them"));
+        self.context.ui.note(&format!("{skipped} skipped, job {id} for one: {why}. `jobdoctor stale` lists them"));
     }
 
     /// Prints a few plain lines; a plan that was refused is an error.

@@ -8,7 +8,7 @@ use crate::preset::{ActionSpec, QueueSpec};
 /// The jobs, by their place among the keys, whose rows the action cannot write because a row that is there holds a unique key
 /// already; each with the refusal that the database would give, naming that row. Only the keys of `refusals` are looked at, if there are
 /// any.
-pub(super) fn twins<S: Session>(
+pub(super) fn key_holders<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
     action: &ActionSpec,
@@ -29,9 +29,9 @@ pub(super) fn twins<S: Session>(
         if !refusals.is_empty() && of_index.next().is_none() {
             continue;
         }
-        for row in session.query(&sql::twins(spec, dialect, action, &index, keys, (now, reason)))? {
-            let [Cell::Integer(n), twin @ ..] = row.as_slice() else { continue };
-            let message = format!("job {} has its unique key already", Key(twin.to_vec()));
+        for row in session.query(&sql::key_holders(spec, dialect, action, &index, keys, (now, reason)))? {
+            let [Cell::Integer(n), holder @ ..] = row.as_slice() else { continue };
+            let message = format!("job {} has its unique key already", Key(holder.to_vec()));
             let (sqlstate, constraint) = (Some(code.to_owned()), Some(index.constraint.clone()));
             let place = usize::try_from(*n).ok().and_then(|n| n.checked_sub(1));
             found.extend(place.map(|place| (place, RowError { sqlstate, constraint, message })));
