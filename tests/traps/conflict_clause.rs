@@ -73,6 +73,11 @@ fn a_clause_behind_a_trigger_is_seen() {
         ("DROP TABLE counted; CREATE TABLE counted (status PRIMARY KEY ON CONFLICT REPLACE, n)", 78),
         ("CREATE TRIGGER next AFTER INSERT ON counted BEGIN INSERT OR REPLACE INTO notes VALUES (new.status); END", 78),
         (
+            "DROP TABLE counted; CREATE VIEW counted AS SELECT 1 AS status, 1 AS n;
+             CREATE TRIGGER next INSTEAD OF INSERT ON counted BEGIN INSERT OR REPLACE INTO notes VALUES (new.status); END",
+            78,
+        ),
+        (
             "CREATE TRIGGER next AFTER INSERT ON counted BEGIN INSERT INTO notes VALUES (new.status) ON CONFLICT DO NOTHING; END",
             0,
         ),
