@@ -1,5 +1,6 @@
 //! A demonstration that was made an hour ago still shows what the README says.
 
+use super::ages::Aged;
 use super::block::blocks_of;
 use crate::support::cli::Doctor;
 
@@ -23,28 +24,10 @@ fn an_hour_later_it_shows_the_same() {
         doctor.sql("demo.db", &format!("UPDATE jobs SET {shifted}"));
         commands
             .iter()
-            .map(|line| ageless(&doctor.run(&line.split(' ').collect::<Vec<_>>()).whole()))
+            .map(|line| Aged::of(&doctor.run(&line.split(' ').collect::<Vec<_>>()).whole()).words)
             .collect::<Vec<_>>()
     });
     for ((command, now), later) in commands.iter().zip(now).zip(later) {
         assert_eq!(now, later, "{command}");
     }
-}
-
-/// The words, without ages and clocks. An age may be a word, `41m`, or two, `29 days`.
-pub(super) fn ageless(text: &str) -> String {
-    const UNITS: [&str; 8] = ["s", "m", "min", "h", "d", "day", "days", "ago"];
-    let bare = |word: &str| word.trim_end_matches([',', ':', ';', '.']).to_owned();
-    let is_age = |word: &str| {
-        let unit = bare(word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'));
-        unit.len() < word.len() && (unit.is_empty() || UNITS.contains(&unit.as_str()))
-    };
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let is_unit = |n: usize| words.get(n).is_some_and(|word| UNITS.contains(&bare(word).as_str()));
-    let is_split_age = |n: usize| is_unit(n + 1) && is_age(words[n]) || n > 0 && is_unit(n) && is_age(words[n - 1]);
-    let kept = words.iter().enumerate().filter(|(n, word)| {
-        let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-        !is_split_age(*n) && (is_number || !is_age(word))
-    });
-    kept.map(|(_, word)| word.trim_matches('─')).collect::<Vec<_>>().join(" ")
 }
