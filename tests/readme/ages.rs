@@ -7,14 +7,11 @@ use std::sync::LazyLock;
 const UNITS: [(&str, u64); 8] =
     [("s", 1), ("m", 60), ("min", 60), ("h", 3600), ("d", 86_400), ("day", 86_400), ("days", 86_400), ("ago", 0)];
 
-/// A text without its ages, and what each of these adds up to.
-#[derive(Debug, PartialEq)]
-pub(super) struct Aged {
-    pub(super) words: String,
-    ages: Vec<Age>,
-}
+/// The lines of a text, each without its ages, and these.
+#[derive(Debug)]
+pub(super) struct Aged(Vec<(Vec<String>, Vec<Age>)>);
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 struct Age {
     seconds: u64,
     /// The smallest unit in which it is told, in seconds.
@@ -25,31 +22,46 @@ impl Aged {
     /// An age may be a word, `41m`, or several, `29 days 3h`; in JSON, it is what stands behind `_seconds":`.
     pub(super) fn of(text: &str) -> Aged {
         static JSON: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"(_seconds":) ?(\d+)(?:\.\d+)?"#).unwrap());
-        let text = JSON.replace_all(text, "$1 ${2}s ");
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let (mut kept, mut ages, mut at) = (Vec::new(), Vec::new(), 0);
-        while at < words.len() {
-            let mut run: Option<Age> = None;
-            while let Some((age, length)) = age(&words[at..]) {
-                let before = run.unwrap_or(Age { seconds: 0, unit: age.unit });
-                run = Some(Age { seconds: before.seconds + age.seconds, unit: before.unit.min(age.unit) });
-                at += length;
-            }
-            ages.extend(run);
-            kept.extend(words.get(at).map(|word| word.trim_matches('─')));
-            at += 1;
-        }
-        Aged { words: kept.join(" "), ages }
+        Aged(JSON.replace_all(text, "$1 ${2}s ").lines().map(line).collect())
     }
 
-    /// The same words, and no age differs by more than that and the unit that it is told in.
+    /// The same words, and no age differs by more than that and the unit that it is told in. A line that is cut to its width is
+    /// compared as far as both lines go.
     pub(super) fn is_like(&self, other: &Aged, elapsed: u64) -> bool {
+        let is_cut = |words: &[String]| words.last().is_some_and(|word| word.ends_with('…'));
+        let (mut words, mut ages) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+        for n in 0..self.0.len().max(other.0.len()) {
+            let lines = [self, other].map(|aged| aged.0.get(n).cloned().unwrap_or_default());
+            let cut = self.0.len() == other.0.len() && lines.iter().any(|(words, _)| is_cut(words));
+            let shorter = lines.iter().map(|(words, _)| words.len()).min().unwrap_or(0).saturating_sub(1);
+            let fewer = lines.iter().map(|(_, ages)| ages.len()).min().unwrap_or(0);
+            for (side, (of_line, aged)) in lines.into_iter().enumerate() {
+                words[side].extend(of_line.into_iter().take(if cut { shorter } else { usize::MAX }));
+                ages[side].extend(aged.into_iter().take(if cut { fewer } else { usize::MAX }));
+            }
+        }
         let is_near =
             |(one, other): (&Age, &Age)| one.seconds.abs_diff(other.seconds) <= elapsed + one.unit.max(other.unit);
-        self.words == other.words
-            && self.ages.len() == other.ages.len()
-            && self.ages.iter().zip(&other.ages).all(is_near)
+        words[0] == words[1] && ages[0].len() == ages[1].len() && ages[0].iter().zip(&ages[1]).all(is_near)
     }
+}
+
+/// The words of a line without its ages, and these.
+fn line(text: &str) -> (Vec<String>, Vec<Age>) {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (mut kept, mut ages, mut at) = (Vec::new(), Vec::new(), 0);
+    while at < words.len() {
+        let mut run: Option<Age> = None;
+        while let Some((age, length)) = age(&words[at..]) {
+            let before = run.unwrap_or(Age { seconds: 0, unit: age.unit });
+            run = Some(Age { seconds: before.seconds + age.seconds, unit: before.unit.min(age.unit) });
+            at += length;
+        }
+        ages.extend(run);
+        kept.extend(words.get(at).map(|word| word.trim_matches('─').to_owned()).filter(|word| !word.is_empty()));
+        at += 1;
+    }
+    (kept, ages)
 }
 
 /// The age that begins there, and of how many words it is.
@@ -80,6 +92,8 @@ fn ages_go_on_by_what_was_waited_for() {
         ("w1 silent for 40m 11s, since 5 days; \"silence_seconds\": 2471.5, 12 jobs", false),
         ("w1 silent for 40m 11s, since 3 days; \"silence_seconds\": 2471.5, 13 jobs", false),
         ("w1 silent for, since 3 days; \"silence_seconds\": 2471.5, 12 jobs", false),
+        ("w1 silent for 40m, sin…", true),
+        ("w2 silent for 40m, sin…", false),
     ] {
         assert_eq!(page.is_like(&Aged::of(text), 30), is_like, "{text}");
     }
