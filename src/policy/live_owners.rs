@@ -1,7 +1,7 @@
 //! The live-owner list: reading it, and whether it lists the owner of a claim.
 
 use super::host_names::{cut, dotted, heads, is_address, label, numbered, parts, same_host};
-use super::resemblance::{Form, forms};
+use super::resemblance::{Form, beginnings, forms};
 use crate::model::{Claim, Clocks, FUTURE_TOLERANCE, Owner, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
@@ -10,10 +10,11 @@ use std::sync::{Arc, Mutex};
 const LONG_NAME: usize = 60;
 /// The length of the shortest IPv4 address.
 const SHORTEST_ADDRESS: usize = 7;
-/// Separators between words.
-const BETWEEN_WORDS: [char; 4] = [' ', '\t', ',', ';'];
 /// What other programs write before and around a name, as in `{"workers":["web1"]}` and `hosts=web1|web2`.
 const AROUND_NAMES: [char; 8] = ['"', '\'', '[', ']', '{', '}', '=', '|'];
+/// What begins a range, a wildcard, an escape or what was left out: the name is the beginning of others.
+const PATTERNS: [char; 6] = ['*', '?', '[', '{', '\\', '…'];
+
 /// Owners known to be alive, from outside the database.
 ///
 /// An owner that is listed by mistake keeps its jobs until the next run; one that is missing by mistake loses them while it
@@ -57,7 +58,7 @@ pub struct Living {
 
 impl LiveOwners {
     /// Reads a list of owners, each as host (`web1`, `web1.example.com`, `pod/web-7f9c`), as `host:pid`, or as the exact id.
-    /// Blank lines and lines that begin with `#` are skipped. A whole line is an entry, and so is each of its words, and each
+    /// Blank lines and comments (`# ...`) are skipped. A whole line is an entry, and so is each of its words, and each
     /// part of a word between quotes, brackets and signs: one entry too many spares a job until the next run, one too few
     /// takes it from a worker.
     ///
@@ -66,17 +67,19 @@ impl LiveOwners {
     pub fn parse(text: &str) -> Result<LiveOwners, LiveOwnersError> {
         let mut live_owners = LiveOwners::default();
         let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
-        let numbered = lines.enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+        let numbered = lines.enumerate().filter(|(_, line)| !line.is_empty() && !is_comment(line));
         let is_one_line = numbered.clone().nth(1).is_none();
         for (n, line) in numbered {
             if live_owners.whole.is_empty() && line.split_whitespace().nth(1).is_some() && line.starts_with("NAME ") {
                 return Err(LiveOwnersError::Titles);
             }
-            let words = line.split(BETWEEN_WORDS).enumerate().flat_map(|(word_number, word)| {
-                let within = word.split(AROUND_NAMES).flat_map(|part| [part, part.trim_end_matches(':')]);
-                let number = if is_one_line { word_number } else { n };
-                std::iter::once(word.trim_matches(AROUND_NAMES)).chain(within).map(move |part| (part, number))
-            });
+            let words = line.split(|c: char| c.is_whitespace() || [',', ';'].contains(&c)).enumerate().flat_map(
+                |(word_number, word)| {
+                    let within = word.split(AROUND_NAMES).flat_map(|part| [part, part.trim_end_matches(':')]);
+                    let number = if is_one_line { word_number } else { n };
+                    std::iter::once(word.trim_matches(AROUND_NAMES)).chain(within).map(move |part| (part, number))
+                },
+            );
             let mut names = words.filter(|(word, _)| word.contains(char::is_alphanumeric)).peekable();
             if names.peek().is_none() {
                 live_owners.unread.push(n + 1);
@@ -169,7 +172,10 @@ impl LiveOwners {
         // Numbers in a table, such as `0` and `1/1`, are no names.
         let is_name = is_line || written.contains(char::is_alphabetic) || written.len() >= SHORTEST_ADDRESS;
         if is_name && !written.contains(char::is_whitespace) {
-            self.forms.extend(forms(written).into_iter().map(|form| (form, written.to_owned())));
+            let written_out = written.replace("...", "…");
+            let pattern = written_out.split_once(PATTERNS).map(|(before, _)| beginnings(before));
+            let forms = forms(written).into_iter().chain(pattern.into_iter().flatten());
+            self.forms.extend(forms.map(|form| (form, written.to_owned())));
         }
         let process = bare.rsplit_once(':').filter(|(host, pid)| {
             !host.is_empty() && !pid.is_empty() && pid.chars().all(|c| c.is_ascii_digit()) && !is_address(&bare)
@@ -246,6 +252,10 @@ impl Living {
             }
         }
     }
+}
+
+fn is_comment(line: &str) -> bool {
+    line.strip_prefix('#').is_some_and(|text| !text.starts_with(char::is_alphanumeric))
 }
 
 /// What a live-owner list says of a claim's owner.

@@ -18,6 +18,13 @@ pub(super) struct Form {
     left_out_at: Option<char>,
     /// The marks in the whole name.
     marks: String,
+    /// True of what stands before a wildcard: any name that begins so.
+    begins: bool,
+}
+
+/// The forms of the names that begin so.
+pub(super) fn beginnings(name: &str) -> impl Iterator<Item = Form> {
+    forms(name).into_iter().map(|form| Form { begins: true, ..form })
 }
 
 /// The forms of a name: all of it, what stands behind `@` and `/`, and what stands before `:`. Of a URL the host counts.
@@ -41,7 +48,7 @@ pub(super) fn forms(name: &str) -> Vec<Form> {
     let form = |(part, left_out_at): (&str, Option<char>)| {
         let words: Vec<&str> = part.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
         let spelled: String = words.iter().map(|word| format!(" {word}")).collect();
-        let form = |words| Form { words: words + " ", left_out_at, marks: marks.clone() };
+        let form = |words| Form { words: words + " ", left_out_at, marks: marks.clone(), begins: false };
         [Some(form(spelled)), joined_uuid(&words).map(form)]
     };
     let forms = parts.flat_map(form).flatten().filter(|form| form.words.len() > 1);
@@ -86,11 +93,12 @@ fn joined_uuid(words: &[&str]) -> Option<String> {
 }
 
 impl Form {
-    /// True if one of the two begins or ends with the other, or holds it between separators.
+    /// True if one of the two begins or ends with the other, or holds it between separators. `other` is an entry of a list.
     pub(super) fn resembles(&self, other: &Form) -> bool {
         let is_whole = |one: &Form, other: &Form| one.left_out_at.is_none_or(|mark| !other.marks.contains(mark));
         let (long, short) = if self.words.len() < other.words.len() { (other, self) } else { (self, other) };
-        is_whole(self, other) && is_whole(other, self) && holds(&long.words, &short.words)
+        let begins = || other.begins && self.words.starts_with(other.words.trim_end());
+        is_whole(self, other) && is_whole(other, self) && (holds(&long.words, &short.words) || begins())
     }
 }
 
