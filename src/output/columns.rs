@@ -136,7 +136,7 @@ pub fn reasons(job: &Job, now: Timestamp, times: Times) -> Cell {
 /// A sentence that says how far an instant lies ahead, without that instant.
 pub fn without_instant(detail: &str) -> &str {
     let ahead = detail.rsplit_once(": ").map(|(ahead, _)| ahead);
-    ahead.filter(|ahead| ahead.ends_with(" ahead of the database's clock")).unwrap_or(detail)
+    ahead.filter(|ahead| ahead.contains(" ahead of the database's clock")).unwrap_or(detail)
 }
 
 /// A reason without the silence.

@@ -161,6 +161,23 @@ fn printed(rows: &str, command: &[&str]) -> String {
         .stdout
 }
 
+/// An application east of UTC keeps local time: what lies ahead names the setting that nobody made.
+#[test]
+fn a_time_ahead_names_the_zone() {
+    let doctor = Doctor::new();
+    doctor.sql("q.db", "CREATE TABLE q (id integer primary key, status text, worker text, started text, created text)");
+    doctor.sql("q.db", &ownerless(SQLITE, 120, 0));
+    for (zone, is_named) in [("", true), ("time_zone = \"UTC\"", false)] {
+        write(doctor.path("m.toml"), mapping("text YYYY-MM-DD HH:MM:SS", zone)).unwrap();
+        for command in [&["stale"][..], &["show", "1"], &["reclaim"]] {
+            let ran = doctor.run(&[command, &["--config", "m.toml", "--preset", "m", "--db", "q.db"]].concat());
+            let said = ran.whole().split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(said.contains("ahead of the database's clock"), "{command:?}: {said}");
+            assert_eq!(said.contains("clock, or `time_zone` is missing"), is_named, "{command:?}: {said}");
+        }
+    }
+}
+
 /// A restart sweep is told who is dead; that a claim is older than the sweep, only its time tells.
 #[test]
 fn a_restart_sweep_believes_no_time_of_another_zone() {
@@ -229,6 +246,54 @@ fn a_column_shows_only_its_own_zone() {
         );
         let ran = doctor.run(&["stale", "--config", "m.toml", "--preset", "m", "--db", "q.db", "-o", "name"]).exits(0);
         assert_eq!(ran.stdout, "", "{liveness}");
+    }
+}
+
+/// A lease that outlasts the zone's distance reads as one that runs, and so does what no value can show: a deadline, an owner's start.
+#[test]
+fn what_may_lie_ahead_shows_no_zone() {
+    let age = r#"[{ by = "age", silent_after = "1h" }]"#;
+    let owner = "[mapping.m.owner]\nid = \"worker\"";
+    let at = |minutes| SQLITE(minutes, -300);
+    let row = |id, started, created| format!("INSERT INTO q VALUES ({id}, 'working', 'w', {started}, {created});");
+    let beat = "CREATE TABLE workers (name text primary key, beat text, born text);";
+    for (from, to, rows) in [
+        (
+            "claimed_at = \"started\"\ncreated_at = \"created\"\n",
+            String::new(),
+            row(1, "NULL".to_owned(), at(-360)) + &row(2, "NULL".to_owned(), at(-270)),
+        ),
+        (
+            "[mapping.m.action]",
+            "[mapping.m.rules]\ndeadline = \"created\"\n[mapping.m.action]".to_owned(),
+            row(1, SQLITE(0, 0), at(-240)),
+        ),
+        (
+            owner,
+            format!(
+                "{owner}\ntable = \"workers\"\nmatch = {{ name = \"worker\" }}\nheartbeat = \"beat\"\nstarted = \"born\""
+            ),
+            format!(
+                "{beat} INSERT INTO workers VALUES ('w', {}, {}); {}",
+                SQLITE(0, 0),
+                SQLITE(70, 60),
+                row(1, SQLITE(60, 0), "NULL".to_owned()) + &row(2, SQLITE(1, 0), "NULL".to_owned())
+            ),
+        ),
+    ] {
+        let doctor = Doctor::new();
+        let mut mapping = mapping("text YYYY-MM-DD HH:MM:SS", "").replace(from, &to);
+        if to.is_empty() {
+            mapping = mapping.replace(age, r#"[{ by = "lease", column = "created" }]"#);
+        } else if to.contains("workers") {
+            mapping = mapping.replace(age, r#"[{ by = "owner", silent_after = "1h" }]"#);
+        }
+        write(doctor.path("m.toml"), mapping).unwrap();
+        let table = "CREATE TABLE q (id integer primary key, status text, worker text, started text, created text);";
+        doctor.sql("q.db", &format!("{table} {rows}"));
+        let command = ["reclaim", "--rule", "deadline_passed", "--config", "m.toml", "--preset", "m", "--db", "q.db"];
+        let ran = doctor.run(&[&command[..], &["-o", "name"]].concat()).exits(0);
+        assert_eq!(ran.stdout, "", "{from} {ran:#?}");
     }
 }
 

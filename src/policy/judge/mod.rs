@@ -10,6 +10,7 @@ use super::rules::Policy;
 use super::thresholds::Allowed;
 use super::verdict::{Check, CheckResult, Judgement, Reason, Rule, Verdict};
 use crate::model::{Cell, Claim, Clocks, Reading, Timestamp, age};
+use crate::preset::encoding::Said;
 use crate::preset::{EARLIEST_MICROS, QueueSpec, TimeColumn};
 use std::time::Duration;
 
@@ -135,7 +136,11 @@ impl<'a> Evaluation<'a> {
                 format!("{name} is implausibly early, as if in another unit: {at}")
             }
             (Reading::At(at), Some(ahead)) if at.is_after(self.now.plus(ahead), Clocks::One) => {
-                format!("{name} is {} ahead of the database's clock: {at}", age(at.since(self.now)))
+                let zone = match time.encodings.said() {
+                    Said::ByNobody => ", or `time_zone` is missing",
+                    Said::ByDefault | Said::Surely => "",
+                };
+                format!("{name} is {} ahead of the database's clock{zone}: {at}", age(at.since(self.now)))
             }
             _ => return None,
         };

@@ -20,10 +20,11 @@ pub(super) fn tested(
     let (mut result, mut detail) = (CheckResult::Clear, said.caution().to_owned());
     let owner = claim.owner.as_ref();
     if let (Said::ByNobody, Verdict::Stuck(reasons)) = (said, &judgement.verdict)
-        && !spec.utc.shows(owner.map(|owner| owner.id.as_str()), now)
+        && let are_shown = spec.utc.shows(owner.map(|owner| owner.id.as_str()), now)
+        && let Some(time) = if are_shown { spec.never_shown() } else { Some(time) }
     {
         let mut moved = claim.clone();
-        spec.move_to_furthest_zone(&mut moved);
+        spec.move_to_furthest_zone(&mut moved, are_shown);
         if !matches!(evaluate(spec, &moved, policy, now).verdict, Verdict::Stuck(_)) {
             let death = reasons.first().map_or("", |reason| reason.detail.as_str());
             let whose = owner.map_or_else(String::new, |owner| format!(" of owner {}", owner.name));

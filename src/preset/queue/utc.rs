@@ -23,12 +23,13 @@ pub struct UtcEvidence {
     is_contradicted: bool,
 }
 
-/// The newest time of each column. One may be written by the database and the next by a worker in another zone.
-type Newest = BTreeMap<usize, Timestamp>;
+/// The newest time of each column, and whether that ends a lease. One may be written by the database and the next by a worker in another
+/// zone.
+type Newest = BTreeMap<(usize, bool), Timestamp>;
 
 impl UtcEvidence {
     /// Adds a time of a claim in flight, in the column of that number.
-    pub fn add(&mut self, owner: Option<&str>, column: usize, at: Timestamp) {
+    pub fn add(&mut self, owner: Option<&str>, column: (usize, bool), at: Timestamp) {
         let of_owner = owner.map(|owner| self.of_owners.entry(owner.to_owned()).or_default());
         for columns in of_owner.into_iter().chain([&mut self.newest]) {
             let newest = columns.entry(column).or_insert(at);
@@ -41,7 +42,7 @@ impl UtcEvidence {
         for (at, time) in [created, finished].into_iter().zip(spec.zoneless_history()) {
             let Some((at, time)) = at.zip(time) else { continue };
             if is_ahead(at, now) {
-                self.newest.insert(usize::MAX, at);
+                self.newest.insert((usize::MAX, false), at);
             } else if !spec.filled.contains(&time.column.name) {
                 self.history = Timestamp::newest(self.history, Some(at));
             }
@@ -49,8 +50,8 @@ impl UtcEvidence {
         self.is_contradicted |= created.zip(claimed).is_some_and(|(created, claimed)| is_ahead(created, claimed));
     }
 
-    /// Whether the times of this owner, or of all, are shown to be UTC: in each column some are fresh, and none is ahead. For claims
-    /// without an owner a job that was created or finished just now shows it, too.
+    /// Whether the times of this owner, or of all, are shown to be UTC: in each column some are fresh, and none is ahead. Leases alone,
+    /// which may end at any time, show nothing. For claims without an owner a job that was created or finished just now shows it, too.
     pub fn shows(&self, owner: Option<&str>, now: Timestamp) -> bool {
         let newest = owner.map_or(Some(&self.newest), |owner| self.of_owners.get(owner));
         let is_fresh = |at: Timestamp| !now.minus(FRESH).is_after(at, Clocks::One) && !is_ahead(at, now);
@@ -58,7 +59,9 @@ impl UtcEvidence {
             let none_is_ahead = !self.newest.values().any(|at| is_ahead(*at, now));
             owner.is_none() && none_is_ahead && !self.is_contradicted && self.history.is_some_and(is_fresh)
         };
-        newest.is_some_and(|newest| !newest.is_empty() && newest.values().all(|at| is_fresh(*at))) || is_by_history()
+        let are_fresh =
+            |newest: &Newest| newest.keys().any(|(_, is_lease)| !is_lease) && newest.values().all(|at| is_fresh(*at));
+        newest.is_some_and(are_fresh) || is_by_history()
     }
 }
 
@@ -75,17 +78,33 @@ impl QueueSpec {
         times.filter(|(_, said)| *said != Said::Surely).max_by_key(|(_, said)| *said)
     }
 
-    /// Moves the times of a claim that have no zone as far in the direction of life as a zone can.
-    pub fn move_to_furthest_zone(&self, claim: &mut Claim) {
+    /// The times of a verdict without a zone that no value shows: deadlines, and when an owner started.
+    pub fn never_shown(&self) -> Option<&TimeColumn> {
+        let started = self.owner.row.as_ref().and_then(|row| row.started.as_ref());
+        started.into_iter().chain(&self.rules.deadline).find(|time| time.is_zoneless())
+    }
+
+    /// Moves the times of a claim that have no zone as far in the direction of life as a zone can; where these are shown to be UTC, only
+    /// those that no value shows.
+    pub fn move_to_furthest_zone(&self, claim: &mut Claim, are_shown: bool) {
         let later = |time: Option<&TimeColumn>, reading: &mut Reading| {
             if let (Some(true), Reading::At(at)) = (time.map(TimeColumn::is_zoneless), reading) {
                 *at = at.plus(FURTHEST);
             }
         };
         let row = self.owner.row.as_ref();
+        later(self.rules.deadline.as_ref(), &mut claim.deadline);
+        if let OwnerRow::Present { started: Reading::At(at), .. } = &mut claim.owner_row
+            && row.and_then(|row| row.started.as_ref()).is_some_and(TimeColumn::is_zoneless)
+        {
+            // The start of another process under the same name is death.
+            *at = at.minus(FURTHEST);
+        }
+        if are_shown {
+            return;
+        }
         let beat = row.and_then(|row| row.heartbeat.as_ref());
         later(self.claim.claimed_at.as_ref(), &mut claim.claimed_at);
-        later(self.rules.deadline.as_ref(), &mut claim.deadline);
         let mut newest = beat;
         for (source, sign) in self.liveness.iter().zip(&mut claim.signs) {
             let of_owner = beat.filter(|_| matches!(source, Liveness::Owner { .. }));
@@ -95,14 +114,8 @@ impl QueueSpec {
             }
         }
         later(newest, &mut claim.heartbeat);
-        if let OwnerRow::Present { heartbeat, started } = &mut claim.owner_row {
+        if let OwnerRow::Present { heartbeat, .. } = &mut claim.owner_row {
             later(beat, heartbeat);
-            // The start of another process under the same name is death.
-            if let (Some(_), Reading::At(at)) =
-                (row.and_then(|row| row.started.as_ref()).filter(|time| time.is_zoneless()), started)
-            {
-                *at = at.minus(FURTHEST);
-            }
         }
     }
 

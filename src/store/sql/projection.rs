@@ -163,14 +163,14 @@ impl<'s> Projection<'s> {
 }
 
 impl Projection<'_> {
-    /// Gives each time of a claim that has no zone, with the number of its column: it is past unless the worker wrote it in another
-    /// zone. A running lease counts as now.
+    /// Gives each time of a claim that has no zone, with the number of its column and whether it ends a lease: any other is past unless
+    /// the worker wrote it in another zone. A running lease counts as now.
     pub fn times_without_zone(
         &self,
         row: &[Cell],
         claim: &Claim,
         now: Timestamp,
-        each: &mut dyn FnMut(usize, Timestamp),
+        each: &mut dyn FnMut((usize, bool), Timestamp),
     ) {
         let beats = self.spec.owner.row.as_ref().and_then(|row| row.heartbeat.as_ref());
         for (n, ((role, _), cell)) in self.items.iter().zip(row).enumerate() {
@@ -188,7 +188,7 @@ impl Projection<'_> {
             if let (Some(time), Some(at)) = (time, reading.at())
                 && time.encodings.is_without_zone(cell)
             {
-                each(n, Timestamp::oldest(Some(at), latest).unwrap_or(at));
+                each((n, latest.is_some()), Timestamp::oldest(Some(at), latest).unwrap_or(at));
             }
         }
     }
