@@ -64,6 +64,7 @@ fn reference_queue() -> Result<QueueSpec> {
         type_name: type_name.to_owned(),
         readable: true,
         writable: true,
+        ..LiveColumn::default()
     };
     let texts = TEXTS.split_whitespace().map(|name| column(name, "text"));
     let integers = INTEGERS.split_whitespace().map(|name| column(name, "integer"));

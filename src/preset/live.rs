@@ -84,6 +84,8 @@ pub struct LiveColumn {
     pub name: String,
     /// Its type: `format_type` on Postgres, the declared type in lower case on SQLite.
     pub type_name: String,
+    /// What compares its values where that is not the system's `=`: the type on Postgres, the collation on SQLite.
+    pub equality: String,
     /// True if the role may SELECT it.
     pub readable: bool,
     /// True if the role may UPDATE it.
@@ -105,9 +107,9 @@ impl LiveTable {
         Table { schema: self.schema.clone(), name: self.name.clone(), declares_conflict: self.declares_conflict }
     }
 
-    /// True if some unique index proves that no two rows agree in these columns.
+    /// True if some unique index proves that no two rows agree in these columns: it says nothing of the rows of heirs.
     pub fn is_unique(&self, columns: &[&str]) -> bool {
-        self.unique.iter().any(|index| index.iter().all(|column| columns.contains(&column.as_str())))
+        !self.has_heirs && self.unique.iter().any(|index| index.iter().all(|column| columns.contains(&column.as_str())))
     }
 
     /// The column of that name.

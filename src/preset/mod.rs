@@ -42,7 +42,7 @@ pub use qualify::qualified;
 pub use queue::*;
 pub use renamed::renamed;
 pub use resolve::{Place, ResolveError, Waits, resolve, resolve_waiting};
-pub use statement_tables::Touch;
+pub use statement_tables::{Touch, words as statement_words};
 pub use table_name::{all_tables_sql, meanings};
 pub use template::{Marker, Piece, Template, TemplateError, is_name};
 pub(crate) use variant::{Probe, Variant};

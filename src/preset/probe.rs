@@ -153,7 +153,8 @@ impl Probing<'_> {
             "SELECT EXISTS (WITH RECURSIVE circle(role) AS (SELECT r.oid FROM pg_catalog.pg_roles AS r \
              WHERE r.rolname IN (current_user, {}) OR r.oid = (SELECT d.datdba FROM pg_catalog.pg_database AS d \
              WHERE d.datname = pg_catalog.current_database()) \
-             UNION SELECT m.roleid FROM circle JOIN pg_catalog.pg_auth_members AS m ON m.member = circle.role) \
+             UNION SELECT m.roleid FROM circle JOIN pg_catalog.pg_auth_members AS m ON m.member = circle.role \
+             JOIN pg_catalog.pg_roles AS g ON g.oid = m.roleid AND NOT pg_catalog.starts_with(g.rolname::text, 'pg_')) \
              SELECT FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace \
              WHERE p.proname = {} AND n.nspname = {}",
             literal(owner),

@@ -53,12 +53,12 @@ impl Template {
                 }
                 Piece::Name(table) => {
                     last = Some(table.as_str());
-                    let word = before.trim_end().to_uppercase();
-                    let touch = match () {
-                        () if word.ends_with("INSERT INTO") => Touch::Insert,
-                        () if word.ends_with("UPDATE") => Touch::Update,
-                        () if word.ends_with("DELETE FROM") => Touch::Delete,
-                        () => Touch::Select,
+                    let before = before.to_uppercase();
+                    let touch = match words(&before).as_slice() {
+                        [.., "INSERT", "INTO"] => Touch::Insert,
+                        [.., "UPDATE"] => Touch::Update,
+                        [.., "DELETE", "FROM"] => Touch::Delete,
+                        _ => Touch::Select,
                     };
                     if touch == Touch::Insert {
                         inserted = Some(table.as_str());
@@ -94,7 +94,7 @@ impl Template {
         if engine == Engine::Sqlite && (bare.contains("--") || bare.contains("/*")) {
             return Err("holds a comment: write it outside of the SQL".to_owned());
         }
-        let words: Vec<&str> = bare.split_whitespace().collect();
+        let words = words(&bare);
         let is = |n: usize, word: &str| words.get(n).is_some_and(|found| found.eq_ignore_ascii_case(word));
         for n in 0..words.len() {
             let writes = is(n, "INTO") || is(n, "UPDATE") && !(n > 0 && is(n - 1, "DO"));
@@ -108,4 +108,10 @@ impl Template {
         }
         Ok(())
     }
+}
+
+/// The words of a statement; names in braces and quotes stay what they are.
+pub fn words(sql: &str) -> Vec<&str> {
+    let is_of_word = |c: char| c.is_alphanumeric() || ['_', '$', '{', '}', '"', '?', '.'].contains(&c);
+    sql.split(|c: char| !is_of_word(c)).filter(|word| !word.is_empty()).collect()
 }

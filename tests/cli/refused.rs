@@ -308,38 +308,48 @@ fn a_refusal_is_told_as_what_was_tried() {
     });
 }
 
-/// The row that holds the key is seen by the plan, whatever the column's type and the index make of the values.
+/// The row that holds the key is seen by the plan, whatever the column's type and the index make of the values. A column without a type
+/// keeps the text `7`.
 #[test]
 fn a_twin_is_seen_as_its_index_compares_values() {
-    let config = |db: &str, time: &str| {
+    let config = |db: &str, time: &str, state: &str| {
         format!(
             "[target.s]\ndb = \"{db}\"\npreset = \"o\"\nif_refused = \"fail\"\n[mapping.o]\ntime = {{ default = \"{time}\" }}\n\
-             states = {{ waiting = [\"new\"], in_flight = [\"working\"], failed = [\"dead\"] }}\nowner = {{ id = \"worker\" }}\n\
+             states = {{ waiting = [\"{state}\"], in_flight = [\"working\"], failed = [\"dead\"] }}\nowner = {{ id = \"worker\" }}\n\
              claim = {{ table = \"q\", key = \"id\", state = \"status\", claimed_at = \"at\", \
              liveness = [{{ by = \"age\", column = \"at\", silent_after = \"2m\" }}] }}\n\
-             action = {{ requeue = {{ to = \"new\", clear = [\"worker\"] }}, fail = {{ to = \"dead\" }} }}\n"
+             action = {{ requeue = {{ to = \"{state}\", clear = [\"worker\"] }}, fail = {{ to = \"dead\" }} }}\n"
         )
     };
-    let is_failed = |shop: &Shop, table: &str, task: &str| {
+    let is_failed = |shop: &Shop, table: &str, task: &str, state: &str| {
         shop.sql(&format!(
             "{table}; INSERT INTO q (id, task, status, worker, at) VALUES (1, 'a', 'working', 'w', {{ago 9000}}),
-               (2, {task}, 'new', NULL, NULL), (3, 'b', 'working', 'w', {{ago 9000}})"
+               (2, {task}, '{state}', NULL, NULL), (3, 'b', 'working', 'w', {{ago 9000}})"
         ));
         let time = if shop.is_postgres() { "native" } else { "epoch s" };
-        fs::write(shop.doctor.path("c.toml"), config(&shop.url, time)).unwrap();
+        fs::write(shop.doctor.path("c.toml"), config(&shop.url, time, state)).unwrap();
         let plan = shop.doctor.run(&["reclaim", "--config", "c.toml", "--json"]).exits(0).json();
         assert!(plan["warnings"].to_string().contains("will refuse to requeue 1 (job 2 has"), "{table}: {plan:#}");
         shop.doctor.run(&["reclaim", "--config", "c.toml", "--apply"]).exits(0);
-        assert_eq!(shop.rows("SELECT id, status FROM q ORDER BY id"), ["1 dead", "2 new", "3 new"], "{table}");
+        assert_eq!(
+            shop.rows("SELECT id, status FROM q ORDER BY id"),
+            ["1 dead", &format!("2 {state}"), &format!("3 {state}")],
+            "{table}"
+        );
     };
-    for kind in ["", "STRING", "TEXT", "BLOB", "\"a 'kind'\"", "VARCHAR(9)"] {
+    for (kind, state) in
+        [("", "7"), ("STRING", "new"), ("TEXT", "7"), ("BLOB", "7"), ("\"a 'kind'\"", "new"), ("VARCHAR(9)", "7")]
+    {
         for key in ["UNIQUE (task, status)", "CHECK (true)"] {
-            let index =
-                if key.starts_with("UNIQUE") { "" } else { "; CREATE UNIQUE INDEX u ON q (task) WHERE status = 'new'" };
+            let index = if key.starts_with("UNIQUE") {
+                String::new()
+            } else {
+                format!("; CREATE UNIQUE INDEX u ON q (task) WHERE status = '{state}'")
+            };
             let table = format!(
                 "CREATE TABLE q (id INTEGER PRIMARY KEY, task, status {kind}, worker TEXT, at INT, {key}){index}"
             );
-            is_failed(&Shop::on_sqlite(), &table, "'a'");
+            is_failed(&Shop::on_sqlite(), &table, "'a'", state);
         }
     }
     if without_server() {
@@ -356,6 +366,11 @@ fn a_twin_is_seen_as_its_index_compares_values() {
     ];
     shop.sql("CREATE EXTENSION citext; CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false)");
     for (kind, index, task, _) in cases.iter().filter(|case| case.3) {
-        is_failed(&shop, &format!("DROP TABLE IF EXISTS q; {}; CREATE {index}", table.replace("KIND", kind)), task);
+        is_failed(
+            &shop,
+            &format!("DROP TABLE IF EXISTS q; {}; CREATE {index}", table.replace("KIND", kind)),
+            task,
+            "new",
+        );
     }
 }

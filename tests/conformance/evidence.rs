@@ -156,7 +156,7 @@ fn an_owners_row_that_did_not_exist_is_looked_up_again() {
 }
 
 /// Where the owners' rows are, and how a worker that has none yet writes its own.
-const REGISTRATIONS: [(&str, &str, &str); 9] = [
+const REGISTRATIONS: [(&str, &str, &str); 11] = [
     ("the table", "CREATE TABLE workers (name text PRIMARY KEY, beat timestamptz)", "workers"),
     (
         "a partition",
@@ -207,6 +207,17 @@ const REGISTRATIONS: [(&str, &str, &str); 9] = [
         CREATE TABLE part PARTITION OF kept DEFAULT; CREATE VIEW workers AS SELECT * FROM kept",
         "part",
     ),
+    (
+        "a partition that is attached",
+        "CREATE TABLE workers (name text PRIMARY KEY, beat timestamptz) PARTITION BY LIST (name)",
+        "CREATE TABLE part (name text PRIMARY KEY, beat timestamptz); INSERT INTO part VALUES ('w1', now());
+        ALTER TABLE workers ATTACH PARTITION part FOR VALUES IN ('w1')",
+    ),
+    (
+        "a child that is added",
+        "CREATE TABLE workers (name text PRIMARY KEY, beat timestamptz)",
+        "CREATE TABLE part (name text PRIMARY KEY, beat timestamptz); INSERT INTO part VALUES ('w1', now()); ALTER TABLE part INHERIT workers",
+    ),
 ];
 
 /// A worker registers at this very moment: nothing shows its row, and its job is left alone.
@@ -236,7 +247,8 @@ fn a_registration_that_is_not_committed_is_seen() {
             let script = doctor.run(&[&["reclaim", "--emit-sql"], &with[..]].concat()).exits(0).stdout;
             crate::support::shells::psql(&lab.database, &script).exits(0)
         };
-        let register = format!("INSERT INTO {into} VALUES ('w1', now())");
+        let register =
+            if into.contains(' ') { into.to_owned() } else { format!("INSERT INTO {into} VALUES ('w1', now())") };
         let open = lab.hold_sql(&register);
         assert_eq!(outcomes(&apply(&*store, &spec, &steps)), [Outcome::Locked], "{name}");
         let ran = script();

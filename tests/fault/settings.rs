@@ -85,3 +85,33 @@ fn an_action_waits_for_no_lock_and_leaves_none_behind() {
         );
     }
 }
+
+/// Without triggers and deferrable keys a job would be moved that the plan says Postgres refuses.
+#[test]
+fn nothing_is_written_where_no_trigger_fires() {
+    let (doctor, database) = queue("on");
+    let replica = format!("ALTER DATABASE {} SET session_replication_role = replica", database.name());
+    database.client().batch_execute(&replica).unwrap();
+    doctor.run(&["stale", "--db", &database.url()]).exits(0);
+    for words in [&["reclaim", "--apply"][..], &["reclaim", "--dry-run=server"], &["check"]] {
+        let ran = doctor.run(&[words, &["--db", &database.url()]].concat()).exits(78);
+        assert!(ran.whole().contains("session_replication_role"), "{ran:#?}");
+    }
+}
+
+/// What a trigger sets for itself changes neither the record nor what an undo compares.
+#[test]
+fn a_trigger_of_the_queue_does_not_spell_the_record() {
+    let (doctor, database) = queue("on");
+    let sets = "CREATE FUNCTION sets() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            PERFORM pg_catalog.set_config('TimeZone', 'Europe/Paris', true), pg_catalog.set_config('DateStyle', 'German', true);
+            RETURN NEW; END $$;
+        CREATE TRIGGER b AFTER UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION sets();";
+    let own = format!("ALTER DATABASE {} SET quote_all_identifiers = on", database.name());
+    database.client().batch_execute(&format!("{sets} {own}")).unwrap();
+    let done = doctor.run(&["reclaim", "--apply", "-o", "json", "--db", &database.url()]).exits(0).json();
+    let run = done["run_id"].as_str().unwrap().to_owned();
+    doctor.run(&["undo", &run, "--apply", "--db", &database.url()]).exits(0);
+    let left = database.client().query_one("SELECT status FROM jobs", &[]).unwrap();
+    assert_eq!(left.get::<_, String>(0), "RUNNING");
+}

@@ -11,6 +11,7 @@ fn table(schema: &str, name: &str, columns: &[(&str, &str)]) -> LiveTable {
         type_name: (*type_name).to_owned(),
         readable: true,
         writable: true,
+        ..LiveColumn::default()
     };
     LiveTable {
         schema: schema.to_owned(),

@@ -20,6 +20,7 @@ pub fn table(name: &str, columns: &[(&str, &str)]) -> LiveTable {
                 type_name: (*type_name).to_owned(),
                 readable: true,
                 writable: true,
+                ..LiveColumn::default()
             })
             .collect(),
         ..LiveTable::default()

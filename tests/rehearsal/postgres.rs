@@ -195,16 +195,34 @@ fn rules_and_what_goes_with_a_deleted_row_are_named() {
     let schema = include_str!("../../fixtures/schemas/laravel/8.83.sql");
     let audit = "CREATE TABLE audit (job_id bigint REFERENCES jobs(id) ON DELETE CASCADE, n int PRIMARY KEY);
         CREATE TABLE \"No tes\" (n int REFERENCES audit(n) ON DELETE SET NULL);
-        CREATE TABLE others (job_id bigint REFERENCES jobs(id));
+        CREATE TABLE others (job_id bigint REFERENCES jobs(id) ON UPDATE CASCADE);
+        CREATE UNIQUE INDEX u ON jobs (id, reserved_at);
+        CREATE TABLE held (id bigint, at int, UNIQUE (id, at),
+            FOREIGN KEY (id, at) REFERENCES jobs (id, reserved_at) ON UPDATE CASCADE);
+        CREATE TABLE log (id bigint, at int, FOREIGN KEY (id, at) REFERENCES held (id, at) ON UPDATE SET NULL);
         INSERT INTO jobs (queue, payload, attempts, reserved_at, available_at, created_at)
         VALUES ('q', '{\"maxTries\":3}', 1, extract(epoch FROM now())::int - 900, 1, 1)";
     database.client().batch_execute(&format!("{schema};{audit}")).unwrap();
-    for words in [&["check"][..], &["reclaim", "--to", "fail"]] {
-        let said = doctor.run(&[words, &["--json", "--db", &database.url()]].concat()).exits(0).stdout;
-        assert!(said.contains("a fail deletes from table jobs") && !said.contains("others"), "{said}");
-        assert!(
-            said.contains(r#": \"No tes\", audit"#) || said.contains(r#": public.\"No tes\", public.audit"#),
-            "{said}"
-        );
-    }
+    let named = |words: &[&str]| {
+        let said =
+            doctor.run(&[words, &["--json", "--db", &database.url()]].concat()).exits(0).stdout.replace("public.", "");
+        assert!(!said.contains("others"), "{said}");
+        let is_named = |what: &str, tables: &str| {
+            let of = "and what refers to it is deleted or changed, which no undo brings back";
+            said.contains(&format!("{what}, of table jobs, {of}: {tables}"))
+        };
+        (
+            is_named("a fail deletes rows that foreign keys refer to", r#"\"No tes\", audit"#),
+            is_named("a requeue changes columns that foreign keys refer to", "held, log"),
+        )
+    };
+    assert_eq!(named(&["check"]), (true, true));
+    assert_eq!(named(&["reclaim", "--to", "fail"]), (true, false));
+    assert_eq!(named(&["reclaim", "--to", "requeue"]), (false, true));
+    // The table is a view now, and the foreign keys refer to what is below.
+    database
+        .client()
+        .batch_execute("ALTER TABLE jobs RENAME TO below; CREATE VIEW jobs AS SELECT * FROM below")
+        .unwrap();
+    assert_eq!(named(&["reclaim", "--to", "fail"]), (true, false));
 }

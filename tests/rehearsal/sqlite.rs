@@ -281,7 +281,11 @@ fn what_goes_with_a_deleted_row_is_named() {
             "{schema}
              CREATE TABLE audit (job_id integer REFERENCES \"JOBS\"(id) ON DELETE CASCADE, n integer PRIMARY KEY);
              CREATE TABLE notes (id integer PRIMARY KEY, n integer REFERENCES audit(n) ON DELETE SET NULL);
-             CREATE TABLE others (n integer REFERENCES notes(id) ON DELETE CASCADE, job_id integer REFERENCES jobs(id));
+             CREATE TABLE others (n integer REFERENCES notes(id) ON DELETE CASCADE, job_id integer REFERENCES jobs(id) ON UPDATE CASCADE);
+             CREATE UNIQUE INDEX u ON jobs (id, reserved_at);
+             CREATE TABLE held (id integer, at integer, UNIQUE (id, at),
+                 FOREIGN KEY (id, at) REFERENCES jobs (id, RESERVED_AT) ON UPDATE CASCADE);
+             CREATE TABLE log (id integer, at integer, FOREIGN KEY (id, at) REFERENCES held (id, at) ON UPDATE SET NULL);
              INSERT INTO jobs (queue, payload, attempts, reserved_at, available_at, created_at) VALUES ('q', '{{\"maxTries\":3}}', 1, 1, 1, 1);
              UPDATE jobs SET reserved_at = unixepoch() - 900;"
         ),
@@ -290,10 +294,20 @@ fn what_goes_with_a_deleted_row_is_named() {
     let named = |words: &[&str]| {
         let document = run(&doctor, words, 0).to_string();
         assert!(!document.contains("others"), "{document}");
-        document.contains("a fail deletes from table jobs") && document.contains(": audit, notes")
+        let is_named = |what: &str, tables: &str| {
+            let sentence = format!(
+                "{what}, of table jobs, and what refers to it is deleted or changed, which no undo brings back: {tables}"
+            );
+            document.contains(&sentence)
+        };
+        (
+            is_named("a fail deletes rows that foreign keys refer to", "audit, notes"),
+            is_named("a requeue changes columns that foreign keys refer to", "held, log"),
+        )
     };
-    assert!(named(&["check"]) && named(&["reclaim", "--to", "fail"]));
-    assert!(!named(&["reclaim", "--to", "requeue"]), "a requeue deletes nothing");
+    assert_eq!(named(&["check"]), (true, true));
+    assert_eq!(named(&["reclaim", "--to", "fail"]), (true, false));
+    assert_eq!(named(&["reclaim", "--to", "requeue"]), (false, true));
     std::fs::write(doctor.path("config.toml"), format!("{DELETES}foreign_keys = false\n")).unwrap();
-    assert!(!named(&["check"]) && !named(&["reclaim", "--to", "fail"]));
+    assert_eq!(named(&["check"]), (false, false));
 }

@@ -118,3 +118,44 @@ fn a_function_is_not_taken_for_a_column() {
         }
     }
 }
+
+/// The role's own path puts somebody else's schema before the system's: on the way to a transaction, and where tables are made.
+#[test]
+fn of_a_schema_before_the_systems_are_never_used() {
+    let (database, doctor) = (fresh(), Doctor::new());
+    let trap = |name: &str, of: &str, body: &str| {
+        format!(
+            "CREATE FUNCTION public.{name}({of}) RETURNS {body} LANGUAGE plpgsql AS $$ BEGIN RAISE 'trapped by {name}'; END $$;"
+        )
+    };
+    let traps = [
+        trap("joined", "text, text", "text"),
+        trap("equals", "text, text", "boolean"),
+        trap("evil", "pg_catalog.text", "boolean"),
+        "CREATE OPERATOR public.|| (LEFTARG = text, RIGHTARG = text, FUNCTION = public.joined);
+         CREATE OPERATOR public.= (LEFTARG = text, RIGHTARG = text, FUNCTION = public.equals);"
+            .to_owned(),
+        format!("ALTER DATABASE {} SET search_path = public, pg_catalog;", database.name()),
+        "CREATE DOMAIN public.text AS pg_catalog.text CHECK (public.evil(value));
+         CREATE DOMAIN public.timestamptz AS pg_catalog.timestamptz CHECK (false);
+         CREATE DOMAIN public.xid8 AS pg_catalog.xid8 CHECK (false);"
+            .to_owned(),
+    ];
+    database.client().batch_execute(&traps.concat()).unwrap();
+    let (url, writable) = (database.url(), format!("{} target_session_attrs=read-write", database.url()));
+    doctor.run(&["init", "--db", &url]).exits(0);
+    doctor.run(&["init", "--ledger", "--db", &url]).exits(0);
+    let dead = "INSERT INTO jobs (id, status, owner_id, lease_token, claimed_at, lease_expires_at)
+        VALUES (1, 'RUNNING', 'web1:1', 'token', now() - interval '2h', now() - interval '1h')";
+    let made = "SELECT count(*) FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_type AS t ON t.oid OPERATOR(pg_catalog.=) a.atttypid
+        JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) a.attrelid
+        WHERE c.relname IN ('jobs', 'jobdoctor_ledger') AND t.typtype OPERATOR(pg_catalog.=) 'd'";
+    let mut client = database.client();
+    client.batch_execute("SET search_path = pg_catalog, public").unwrap();
+    assert_eq!(client.query_one(made, &[]).unwrap().get::<_, i64>(0), 0);
+    client.batch_execute(dead).unwrap();
+    doctor.run(&["stale", "--db", &writable]).exits(0);
+    let done = doctor.run(&["reclaim", "--apply", "-o", "json", "--db", &writable]).exits(0).json();
+    assert_eq!(done["summary"]["outcomes"]["moved"], 1);
+    doctor.run(&["undo", done["run_id"].as_str().unwrap(), "--apply", "--db", &url]).exits(0);
+}

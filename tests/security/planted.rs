@@ -116,6 +116,21 @@ fn a_strangers_ledger_is_not_used_and_stops_no_apply() {
     }
 }
 
+/// Many are members of Postgres' own roles.
+#[test]
+fn a_ledger_of_a_role_of_postgres_is_not_used() {
+    let (roles, doctor) = queue();
+    ledger(&roles, &doctor, "stranger");
+    roles.sql("GRANT pg_monitor TO <owner>, <doctor>, <stranger>; ALTER TABLE jobdoctor_ledger OWNER TO pg_monitor");
+    for role in ["superuser", "doctor"] {
+        let checked = doctor.run(&["check", "--db", &roles.url(role)]).exits(0).whole();
+        assert!(checked.contains("public.jobdoctor_ledger is ignored"), "{role}: {checked}");
+    }
+    assert!(moved(&doctor, &roles.url("doctor"), &[]) > 0);
+    assert_eq!((roles.count("trapped"), roles.count("jobdoctor_ledger")), (0, 0));
+    roles.sql("ALTER TABLE jobdoctor_ledger OWNER TO <stranger>; REVOKE pg_monitor FROM <owner>, <doctor>, <stranger>");
+}
+
 #[test]
 fn a_ledger_of_those_who_own_the_queue_counts() {
     for owner in ["superuser", "owner", "team", "doctor", "ops"] {

@@ -103,21 +103,29 @@ fn a_step_names_what_it_writes_to_in_braces() {
         ("INSERT INTO {counted} SELECT status, 2 FROM {jobs} WHERE id IN :ids", 78),
         ("WITH \"a'b\" AS (SELECT 1) UPDATE jobs SET status = 'QUEUED' WHERE id IN :ids", 78),
         ("UPDATE OR IGNORE jobs SET status = 'QUEUED' WHERE id IN :ids", 78),
+        ("WITH x AS (SELECT 1)UPDATE jobs SET status = 'QUEUED' WHERE id IN :ids", 78),
+        ("WITH x AS (SELECT 1)UPDATE {jobs} SET status = 'QUEUED' WHERE id IN :ids", 3),
         ("update\n  {jobs} SET status = 'QUEUED' WHERE id IN :ids AND dedupe <> 'update x; into y'", 3),
     ];
-    for (step, code) in steps {
+    // What wakes workers is a statement as any other.
+    let wakes =
+        [("INSERT INTO counted VALUES ('woken', 1)", 78), ("UPDATE {jobs} SET status = 'QUEUED' WHERE id = 3", 3)];
+    let wakes = wakes.map(|(sql, code)| (steps[9].0, format!("notify.w = {{ sql = \"{sql}\" }}"), code));
+    let steps = steps.map(|(step, code)| (step, String::new(), code));
+    for (step, wake, code) in steps.into_iter().chain(wakes) {
         let doctor = queue(", UNIQUE (status, dedupe) ON CONFLICT REPLACE", "SELECT 1");
         let mapping = format!(
             "[mapping.m]
             time = {{ default = 'epoch s' }}
             states = {{ waiting = ['QUEUED'], in_flight = ['RUNNING'] }}
             claim = {{ table = 'jobs', key = 'id', state = 'status', liveness = [{{ by = 'lease', column = 'lease_expires_at' }}] }}
-            action.requeue = {{ to = 'QUEUED', step = [{{ rows = 'each', sql = \"\"\"{step}\"\"\" }}] }}"
+            action.requeue = {{ to = 'QUEUED', step = [{{ rows = 'each', sql = \"\"\"{step}\"\"\" }}] }}
+            {wake}"
         );
         fs::write(doctor.path("m.toml"), mapping).unwrap();
         let words = ["reclaim", "--apply", "--db", "queue.db", "--config", "m.toml", "--preset", "m"];
         doctor.run(&words).exits(code);
-        assert_eq!(doctor.rows("queue.db", "SELECT count(*) FROM jobs"), ["4"], "{step}");
+        assert_eq!(doctor.rows("queue.db", "SELECT count(*) FROM jobs"), ["4"], "{step} {wake}");
     }
 }
 

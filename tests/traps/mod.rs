@@ -10,6 +10,7 @@
 //! | a heartbeat in the future, NULL, text, epoch seconds or milliseconds, without a zone | `conformance::time::epoch_integers_on_sqlite`, `conformance::time::text_on_sqlite`, `conformance::time::native_times_on_postgres`, `conformance::time::zoneless_times_on_postgres`, `conformance::time::numbers_on_postgres`, `conformance::time::a_zoneless_column_without_its_zone_is_refused`, `files::misfits::no_number_where_numbers_are_declared` |
 //! | the local clock is an hour off | `traps::clocks::the_local_clock_is_an_hour_off_the_database_and_the_verdict_is_the_same` |
 //! | times without a zone, in another zone than UTC | `traps::zones::text_on_sqlite`, `traps::zones::timestamps_on_postgres`, `traps::zones::text_on_postgres`, `traps::zones::a_restart_sweep_believes_no_time_of_another_zone` |
+//! | an owner's row that is compared otherwise than the application does, or is one of two | `traps::owner_rows::on_sqlite`, `traps::owner_rows::on_postgres` |
 //! | a worker's clock is ahead | `incident::on_sqlite_the_page_moves_exactly_the_orphans`, `incident::on_postgres_the_page_moves_exactly_the_orphans` |
 //! | 10,000 unreclaimable rows before one reclaimable row | `traps::crowds::ten_thousand_unreclaimable_rows_are_sorted_before_one_reclaimable_row` |
 //! | a row locked by a worker's open transaction | `cli::postgres::refused_and_locked`, `conformance::guard::an_open_transaction_holds_nobody_else_back`, `conformance::guard::where_one_writes_at_a_time_the_write_waits_its_turn` |
@@ -30,6 +31,7 @@ mod clocks;
 mod conflict_clause;
 mod crowds;
 mod ends;
+mod owner_rows;
 mod races;
 mod zones;
 

@@ -97,6 +97,12 @@ pub fn check(
         let fix = "leave the clause out of the trigger, or take ON CONFLICT out of the table".to_owned();
         findings.add(Severity::Error, "conflict_clause", why.clone(), Some(fix));
     }
+    let asked = "SELECT pg_catalog.current_setting('session_replication_role')";
+    if snapshot.spec.engine == Engine::Postgres && snapshot.reader.texts(asked)?.concat() == ["replica"] {
+        let detail = "session_replication_role is replica, so that no trigger fires: nothing can be applied".to_owned();
+        let fix = "ALTER ROLE or ALTER DATABASE ... RESET session_replication_role".to_owned();
+        findings.add(Severity::Error, "replication_role", detail, Some(fix));
+    }
     // Without listing or writing, every statement fails.
     if schema::view(&mut findings, snapshot) && can_list && snapshot.target.standby.is_none() {
         actions::actions(&mut findings, snapshot)?;

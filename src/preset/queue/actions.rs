@@ -48,6 +48,13 @@ pub enum StepSpec {
     },
 }
 
+impl StepSpec {
+    /// A statement that the preset or mapping wrote.
+    pub fn sql(&self) -> Option<&Template> {
+        if let StepSpec::Sql { sql, .. } = self { Some(sql) } else { None }
+    }
+}
+
 /// `column = value` in an UPDATE.
 #[derive(Debug, Clone)]
 pub struct Assignment {
@@ -112,6 +119,11 @@ impl Notify {
         match self {
             Notify::Channel { at, .. } | Notify::Sql { at, .. } => at,
         }
+    }
+
+    /// A statement that the preset or mapping wrote.
+    pub fn sql(&self) -> Option<&Template> {
+        if let Notify::Sql { sql, .. } = self { Some(sql) } else { None }
     }
 }
 

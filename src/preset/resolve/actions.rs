@@ -10,7 +10,7 @@ use crate::preset::queue::*;
 use crate::preset::statement_tables::Touch;
 use crate::preset::template::{Marker, Piece, Template};
 use crate::preset::{SpecError, WrittenAt, did_you_mean, qualified};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 impl Binder<'_> {
     pub(super) fn actions(
@@ -29,12 +29,10 @@ impl Binder<'_> {
 
     /// Why an action cannot decide by itself what a conflict does: SQLite carries the `OR ABORT` that a statement needs on a table
     /// with a conflict clause of its own into the table's triggers, in the place of what these say.
-    pub(super) fn unwritable(&self, actions: &BTreeMap<Action, ActionSpec>) -> Option<String> {
-        let steps = actions.values().flat_map(|action| &action.steps);
-        let touches = steps.flat_map(|step| match step {
-            StepSpec::Update(_) => BTreeSet::new(),
-            StepSpec::Sql { sql, .. } => sql.touches(),
-        });
+    pub(super) fn unwritable(&self, spec: &QueueSpec) -> Option<String> {
+        let steps = spec.actions.values().chain(spec.waiting.values()).flat_map(|action| &action.steps);
+        let wakes = spec.notify.iter().filter_map(Notify::sql);
+        let touches = steps.filter_map(StepSpec::sql).chain(wakes).flat_map(Template::touches);
         let written =
             touches.filter(|(touch, _)| matches!(touch, Touch::Insert | Touch::Update)).map(|(_, table)| table);
         let written = written.chain([self.lock_table.as_str()]).filter_map(|table| self.tables.get(table).copied());
@@ -48,6 +46,11 @@ impl Binder<'_> {
              SQLite would run the trigger with OR ABORT too",
             table.name
         ))
+    }
+
+    pub(super) fn names_tables(&self, sql: &Template, at: &WrittenAt) -> Result<(), SpecError> {
+        let is_table = |name: &str| self.document.tables.iter().any(|(logical, _)| logical == name);
+        sql.names_tables(self.live.engine, &is_table).map_err(|why| at.error(why))
     }
 
     /// What is done to jobs that wait.
@@ -126,8 +129,7 @@ impl Binder<'_> {
         }
         for step in &mut steps {
             if let StepSpec::Sql { sql, at, .. } = step {
-                let is_table = |name: &str| self.document.tables.iter().any(|(logical, _)| logical == name);
-                sql.names_tables(self.live.engine, &is_table).map_err(|why| at.error(why))?;
+                self.names_tables(sql, at)?;
             }
             if self.live.engine == Engine::Sqlite {
                 continue;

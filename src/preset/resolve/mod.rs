@@ -197,8 +197,8 @@ impl<'a> Binder<'a> {
         let mut claim = self.claim()?;
         claim.may_repeat |= owner.row.as_ref().is_some_and(|row| !row.is_unique);
         let key: Vec<&str> = claim.key.iter().map(|column| column.name.as_str()).collect();
-        let is_unique = |table: &&LiveTable| table.is_unique(&key) && !table.has_heirs;
-        claim.has_unique_key = !claim.may_repeat && self.tables.get(&claim.lock_table).is_some_and(is_unique);
+        claim.has_unique_key =
+            !claim.may_repeat && self.tables.get(&claim.lock_table).is_some_and(|table| table.is_unique(&key));
         claim.precondition = self.precondition(&claim, &owner, &liveness, &attempts, &rules)?;
         if liveness.iter().any(|source| matches!(source, Liveness::Owner { .. })) && owner.row.is_none() {
             return Err(SpecError::whole(self.name, "liveness by `owner` needs an [owner] `table`"));
@@ -218,7 +218,7 @@ impl<'a> Binder<'a> {
             schema: self.schema.clone(),
             tables: self.tables.iter().map(|(logical, table)| (logical.clone(), table.place())).collect(),
             finished: self.finished(&claim)?,
-            unwritable: self.unwritable(&actions),
+            unwritable: None,
             filled: self.tables.get(&self.lock_table).map(|table| table.filled.clone()).unwrap_or_default(),
             actions,
             waiting: self.waiting(&claim, &attempts)?,
@@ -259,7 +259,9 @@ impl<'a> Binder<'a> {
                             at: channel.written.at.clone(),
                         },
                         WakeUpDoc::Sql(Fragment { written, sql }) => {
-                            Notify::Sql { sql: self.expand(written, sql, Within::WakeUp)?, at: written.at.clone() }
+                            let sql = self.expand(written, sql, Within::WakeUp)?;
+                            self.names_tables(&sql, &written.at)?;
+                            Notify::Sql { sql, at: written.at.clone() }
                         }
                     })
                 })
@@ -279,6 +281,7 @@ impl<'a> Binder<'a> {
             ignored,
             no_ledger: self.document.no_ledger.clone(),
         };
-        Ok(QueueSpec { computed: self.computed.take().into_iter().collect(), ..spec })
+        let unwritable = self.unwritable(&spec);
+        Ok(QueueSpec { computed: self.computed.take().into_iter().collect(), unwritable, ..spec })
     }
 }

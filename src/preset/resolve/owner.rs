@@ -19,7 +19,9 @@ impl Binder<'_> {
                 for (name, written) in &owner.matches {
                     let column = self.owner_column(table, name)?;
                     let equals = self.expr(written, &self.lock)?;
-                    matches.push((column, equals.ok_or_else(|| written.error("a matched column cannot be optional"))?));
+                    let equals = equals.ok_or_else(|| written.error("a matched column cannot be optional"))?;
+                    self.compares_alike(table, written, (&column, &equals))?;
+                    matches.push((column, equals));
                 }
                 let matched: Vec<&str> = matches.iter().map(|(column, _)| column.name.as_str()).collect();
                 let is_unique =
@@ -82,13 +84,41 @@ impl Binder<'_> {
                 beat.column
             )));
         }
-        if self.live.engine == Engine::Sqlite && live.is_some_and(|live| live.is_view) {
-            return Err(
-                table.error("is a view: `rows = \"newest\"` needs a table; let the view have one row of each owner")
-            );
+        let hides_rowid = |live: &LiveTable| {
+            live.is_view || live.columns.iter().any(|column| column.name.eq_ignore_ascii_case("rowid"))
+        };
+        if self.live.engine == Engine::Sqlite && live.is_some_and(|live| hides_rowid(live)) {
+            return Err(table.error(
+                "has no rowid of SQLite's: `rows = \"newest\"` needs one; match a view that has one row of each owner",
+            ));
         }
         let nullable = live.is_none_or(|live| !live.not_null.contains(&beat.column.name));
         Ok(JoinOn::Newest { pairs, beat: beat.column.clone(), nullable })
+    }
+
+    /// Fails where the application's own comparison of an owner's column with the claim's would find a row that ours does not.
+    fn compares_alike(
+        &self,
+        table: &Written,
+        written: &Written,
+        (column, equals): (&Column, &Expr),
+    ) -> Result<(), SpecError> {
+        let equality = |live: Option<&LiveTable>, column: &Column| {
+            live.and_then(|live| live.column(&column.name)).map_or("", |column| column.equality.as_str()).to_owned()
+        };
+        let owners = equality(self.tables.get(&table.text).copied(), column);
+        let claims = match equals {
+            Expr::Column(claims) => equality(self.aliases.get(&claims.alias).copied().flatten(), claims),
+            Expr::Sql(_) => owners.clone(),
+        };
+        if owners == claims && (self.live.engine == Engine::Sqlite || owners.is_empty()) {
+            return Ok(());
+        }
+        let by = if owners.is_empty() { claims } else { owners };
+        Err(written.error(format!(
+            "is compared with {column} by {by}, in one direction at least, so that a living owner may seem to have no row: match \
+             columns of one type of the system and one collation, or a view that has them"
+        )))
     }
 
     fn owner_column(&self, place: &Written, name: &str) -> Result<Column, SpecError> {

@@ -127,7 +127,7 @@ impl Attempt<'_> {
             move || in_time() && !interrupt.is_raised(),
             |client: &mut Client| {
                 let sql = "SELECT pg_catalog.pg_is_in_recovery(), \
-                       pg_catalog.current_setting('default_transaction_read_only') = 'on'";
+                       pg_catalog.current_setting('default_transaction_read_only') OPERATOR(pg_catalog.=) 'on'::pg_catalog.text";
                 let row = client.query_typed(sql, &[])?;
                 row.first().map_or(Ok((false, false)), |row| Ok((row.try_get(0)?, row.try_get(1)?)))
             },

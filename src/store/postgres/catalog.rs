@@ -9,7 +9,7 @@ use crate::store::StoreError;
 use std::collections::BTreeMap;
 
 /// `under` has each view's tables and views, down to the last; `circle` each role's own memberships. `pg_has_role` would make a superuser
-/// a member of every role, and so every stranger one to be trusted.
+/// a member of every role, and so every stranger one to be trusted; so would Postgres' own roles, which many are members of.
 const TABLES: &str = "
 WITH RECURSIVE under(top, oid) AS (
   SELECT v.oid, v.oid FROM pg_catalog.pg_class AS v WHERE v.relname = ANY ($names) AND v.relkind IN ('v', 'm')
@@ -23,7 +23,8 @@ circle(member, role) AS (
   WHERE r.rolname = current_user OR r.oid IN (SELECT d.datdba FROM pg_catalog.pg_database AS d UNION ALL
     SELECT c.relowner FROM pg_catalog.pg_class AS c WHERE c.oid = ANY ($tables))
   UNION
-  SELECT circle.member, m.roleid FROM circle JOIN pg_catalog.pg_auth_members AS m ON m.member = circle.role)
+  SELECT circle.member, m.roleid FROM circle JOIN pg_catalog.pg_auth_members AS m ON m.member = circle.role
+  JOIN pg_catalog.pg_roles AS g ON g.oid = m.roleid AND NOT pg_catalog.starts_with(g.rolname::text, 'pg_'))
 SELECT c.oid::text, n.nspname::text, c.relname::text,
        pg_catalog.row_security_active(c.oid),
        pg_catalog.has_table_privilege(c.oid, 'INSERT'), pg_catalog.has_table_privilege(c.oid, 'DELETE'),
@@ -57,14 +58,16 @@ const COLUMNS: &str = "
 SELECT a.attrelid::text, a.attname::text, base.type_name,
        pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT'),
        pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'UPDATE'),
-       coalesce(a.attnum = ANY (p.partattrs::smallint[]), false), a.attnotnull, a.atthasdef
+       coalesce(a.attnum = ANY (p.partattrs::smallint[]), false), a.attnotnull, a.atthasdef,
+       base.equality
 FROM pg_catalog.pg_attribute AS a LEFT JOIN pg_catalog.pg_partitioned_table AS p ON p.partrelid = a.attrelid
 CROSS JOIN LATERAL (
   WITH RECURSIVE under(type, modifier) AS (
     SELECT a.atttypid, a.atttypmod
     UNION ALL
     SELECT t.typbasetype, t.typtypmod FROM under JOIN pg_catalog.pg_type AS t ON t.oid = under.type WHERE t.typtype = 'd')
-  SELECT pg_catalog.format_type(under.type, under.modifier) AS type_name
+  SELECT pg_catalog.format_type(under.type, under.modifier) AS type_name,
+    CASE WHEN t.typtype = 'b' AND t.typcategory <> 'A' AND t.typnamespace <> 'pg_catalog'::regnamespace THEN t.typname::text END AS equality
   FROM under JOIN pg_catalog.pg_type AS t ON t.oid = under.type WHERE t.typtype <> 'd') AS base
 WHERE a.attrelid = ANY ($tables) AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attrelid, a.attnum";
@@ -182,6 +185,7 @@ pub(super) fn live_schema(session: &mut PostgresSession, names: &[String]) -> Re
             table.columns.push(LiveColumn {
                 name: text(row, 1),
                 type_name: text(row, 2),
+                equality: text(row, 8),
                 readable: is_true(row, 3),
                 writable: is_true(row, 4),
             });

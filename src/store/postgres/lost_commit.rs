@@ -17,8 +17,8 @@ const RESOLVE: Duration = Duration::from_secs(10);
 
 /// Cluster and timeline. After a failover one of them differs, and a transaction id may mean another transaction. Fails
 /// on a standby.
-const TIMELINE: &str = "SELECT system_identifier::text || '/' || \
-    pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8) FROM pg_catalog.pg_control_system()";
+const TIMELINE: &str = "SELECT system_identifier::pg_catalog.text OPERATOR(pg_catalog.||) '/'::pg_catalog.text \
+    OPERATOR(pg_catalog.||) pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8) FROM pg_catalog.pg_control_system()";
 
 impl PostgresSession {
     /// Remembers the server's timeline, if the role may ask. Without it, a lost commit stays unknown.
@@ -58,7 +58,7 @@ impl PostgresSession {
             if known.is_none() || text(&client.query_typed(TIMELINE, &[])?)? != known {
                 return Ok(None);
             }
-            let status = "SELECT pg_catalog.pg_xact_status($1::xid8)";
+            let status = "SELECT pg_catalog.pg_xact_status($1::pg_catalog.xid8)";
             text(&client.query_typed(status, &[(&xid, Type::TEXT)])?)
         });
         match asked {

@@ -31,6 +31,23 @@ const ENCODING: &str = "pg_catalog.set_config('client_encoding', \
 pub(in crate::store) const SYNCHRONOUS_COMMIT: &str = "pg_catalog.set_config('synchronous_commit', \
     CASE WHEN pg_catalog.current_setting('synchronous_commit') OPERATOR(pg_catalog.=) 'off'::pg_catalog.text \
     THEN 'local' ELSE pg_catalog.current_setting('synchronous_commit') END, true)";
+/// How values are spelled, and whose rows are seen.
+const FORMATS: [(&str, &str); 8] = [
+    ("TimeZone", "UTC"),
+    ("DateStyle", "ISO, YMD"),
+    ("IntervalStyle", "postgres"),
+    ("extra_float_digits", "1"),
+    ("bytea_output", "hex"),
+    ("standard_conforming_strings", "on"),
+    ("quote_all_identifiers", "off"),
+    ("row_security", "off"),
+];
+/// Where tables are created: the role's own path, behind the system's types and functions, which are found first where they are not
+/// named.
+const PATH_OF_NEW: &str = "pg_catalog.set_config('search_path', (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(s), ', ') \
+    FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) AS s WHERE s OPERATOR(pg_catalog.<>) 'pg_catalog'::pg_catalog.name), true)";
+/// What to do about it.
+const REPLICATION_ROLE: &str = "ALTER ROLE or ALTER DATABASE ... RESET session_replication_role";
 /// How long a statement of an action may wait for another session's lock; meanwhile the batch's own locks block
 /// workers.
 const WAIT: &str = "100ms";
@@ -54,21 +71,14 @@ impl PostgresSession {
     ) -> Result<(Timestamp, Vec<Answer>), StoreError> {
         let left = milliseconds(self.limits.left());
         let lock = self.lock_timeout();
-        let settings = [
-            ("TimeZone", "UTC"),
-            ("DateStyle", "ISO, YMD"),
-            ("IntervalStyle", "postgres"),
-            ("extra_float_digits", "1"),
-            ("bytea_output", "hex"),
-            ("standard_conforming_strings", "on"),
-            ("row_security", "off"),
+        let settings: [(&str, &str); 4] = [
             ("statement_timeout", &left),
             ("lock_timeout", &lock),
             ("idle_in_transaction_session_timeout", if schema.is_some() { IDLE_IN_TRANSACTION } else { &left }),
             ("search_path", PATH),
         ];
         let set = |(name, value)| format!("pg_catalog.set_config('{name}', '{value}', true)");
-        let settings: Vec<String> = settings.into_iter().chain(TCP).map(set).collect();
+        let settings: Vec<String> = FORMATS.into_iter().chain(settings).chain(TCP).map(set).collect();
         let settings = settings.join(", ");
         let now = epoch_micros("pg_catalog.now()");
         (self.in_transaction, self.transaction_id) = (true, None);
@@ -77,7 +87,8 @@ impl PostgresSession {
              SELECT pg_catalog.current_setting('search_path'); \
              SELECT pg_catalog.unnest(pg_catalog.current_schemas(false)); \
              SELECT {ENCODING}, {SYNCHRONOUS_COMMIT}, {settings}; \
-             SELECT {now}, pg_catalog.pg_backend_pid(), pg_catalog.now()::pg_catalog.text, pg_catalog.version(); \
+             SELECT {now}, pg_catalog.pg_backend_pid(), pg_catalog.now()::pg_catalog.text, pg_catalog.version(), \
+             pg_catalog.current_setting('session_replication_role'); \
              {further}"
         ))?;
         let further = answers.split_off(answers.len().min(4));
@@ -86,6 +97,10 @@ impl PostgresSession {
         self.visible = answers.get(1).into_iter().flatten().filter_map(|row| row.first()?.to_text()).collect();
         self.server_version = first(3, 3).as_deref().map(server_version);
         self.path_of_queue = self.path_of(schema.unwrap_or_default());
+        if schema.is_some() && first(3, 4).as_deref() == Some("replica") {
+            let what = "session_replication_role is replica: Postgres would fire no trigger and check no foreign key or deferrable key";
+            return Err(StoreError::new(StoreErrorKind::Unfit, what).hint(REPLICATION_ROLE));
+        }
         let (now, process, began) = (first(3, 0).as_deref().and_then(instant), first(3, 1), first(3, 2));
         match (now, process, began) {
             (Some(now), Some(process), Some(began)) => {
@@ -100,7 +115,7 @@ impl PostgresSession {
     pub(super) fn create_settings(&mut self) -> Result<(), StoreError> {
         let (left, lock) = (milliseconds(self.limits.left()), milliseconds(self.limits.lock));
         self.batch(&format!(
-            "SET LOCAL statement_timeout = {left}; SET LOCAL lock_timeout = {lock}; SELECT {SYNCHRONOUS_COMMIT}"
+            "SET LOCAL statement_timeout = {left}; SET LOCAL lock_timeout = {lock}; SELECT {SYNCHRONOUS_COMMIT}, {PATH_OF_NEW}"
         ))
     }
 
@@ -110,12 +125,11 @@ impl PostgresSession {
         self.set(&[("search_path", &path), ("lock_timeout", lock_wait(again))])
     }
 
-    /// Undoes [`PostgresSession::set_acting`] and a trigger's `synchronous_commit = off`, and asks for the transaction's id in the
-    /// same round trip.
+    /// Undoes [`PostgresSession::set_acting`] and what a trigger has set, and asks for the transaction's id in the same round trip.
     pub(super) fn unset_acting(&mut self) -> Result<(), StoreError> {
         // A commit that sends notifications may have to wait for a lock.
         let wait = self.lock_timeout();
-        let mut unset = setting(&[("search_path", PATH), ("lock_timeout", &wait)]);
+        let mut unset = setting(&[&FORMATS[..], &[("search_path", PATH), ("lock_timeout", &wait)]].concat());
         unset.sql.push_str(&format!(", {SYNCHRONOUS_COMMIT}, pg_catalog.pg_current_xact_id()::text"));
         let answer = self.query(&unset)?;
         self.transaction_id = answer.first().and_then(|row| row.last()).and_then(Cell::to_text);

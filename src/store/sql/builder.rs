@@ -4,7 +4,7 @@ use super::dialect::Dialect;
 use crate::model::{Cell, Engine, Key, Timestamp};
 use crate::preset::encoding::Encodings;
 use crate::preset::ident::{literal, quoted};
-use crate::preset::{Column, Expr, Marker, OwnerRowSpec, Piece, QueueSpec, Table, Template};
+use crate::preset::{Column, Expr, Marker, OwnerRowSpec, Piece, QueueSpec, Table, Template, statement_words};
 
 /// A statement and its bound values.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,11 +116,10 @@ impl<'d> Sql<'d> {
     /// table's triggers.
     pub fn table(&mut self, table: &Table) {
         if table.declares_conflict {
-            let words: Vec<String> = self.text.split_whitespace().rev().take(2).map(str::to_uppercase).collect();
-            let end = self.text.trim_end().len();
-            match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-                ["INTO", "INSERT"] => self.text.insert_str(end - "INTO".len(), "OR ABORT "),
-                ["UPDATE", ..] => self.text.insert_str(end, " OR ABORT"),
+            let (before, end) = (self.text.to_ascii_uppercase(), self.text.trim_end().len());
+            match statement_words(&before).as_slice() {
+                [.., "INSERT", "INTO"] => self.text.insert_str(end - "INTO".len(), "OR ABORT "),
+                [.., "UPDATE"] => self.text.insert_str(end, " OR ABORT"),
                 _ => {}
             }
         }

@@ -113,7 +113,7 @@ fn owners(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec, keys: &[&
 }
 
 /// Postgres: the number of locks of uncommitted writes to the owners' table, its partitions and children, and the tables that
-/// its view reads. A row that is being inserted can be neither locked nor seen, so a missing owner may be about to return. A
+/// its view reads, and of uncommitted partitions and children of it. A row that is being inserted can be neither locked nor seen, so a missing owner may be about to return. A
 /// prepared transaction has no session.
 pub fn evidence_writers(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowSpec) -> Statement {
     const TREE: &str = "UNION SELECT e.below FROM tree AS t JOIN (\
@@ -133,7 +133,9 @@ pub fn evidence_writers(spec: &QueueSpec, dialect: &dyn Dialect, row: &OwnerRowS
     sql.push(
         "SELECT pg_catalog.count(*) FROM pg_catalog.pg_locks AS l \
          WHERE l.locktype OPERATOR(pg_catalog.=) 'relation' AND l.granted \
-         AND l.mode OPERATOR(pg_catalog.=) 'RowExclusiveLock' \
+         AND (l.mode OPERATOR(pg_catalog.=) 'RowExclusiveLock' OR l.mode OPERATOR(pg_catalog.=) 'ShareUpdateExclusiveLock' \
+         AND EXISTS (SELECT FROM pg_catalog.pg_locks AS x WHERE x.locktype OPERATOR(pg_catalog.=) 'transactionid' \
+         AND x.mode OPERATOR(pg_catalog.=) 'ExclusiveLock' AND x.virtualtransaction OPERATOR(pg_catalog.=) l.virtualtransaction)) \
          AND (l.pid IS NULL OR l.pid OPERATOR(pg_catalog.<>) pg_catalog.pg_backend_pid()) \
          AND l.database OPERATOR(pg_catalog.=) (SELECT d.oid FROM pg_catalog.pg_database AS d \
          WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()) \

@@ -44,12 +44,8 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
             may_delete: writable,
             ..LiveTable::default()
         };
-        // An integer primary key is the rowid and has no index.
         let primary = columns.iter().filter(|row| row.get(2) != Some(&Cell::Integer(0))).map(|row| text(row, 0));
         let primary: Vec<String> = primary.collect();
-        if !primary.is_empty() {
-            table.unique.push(primary);
-        }
         for column in columns {
             if column.get(3) == Some(&Cell::Integer(1)) {
                 table.not_null.insert(text(&column, 0));
@@ -60,6 +56,7 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
             table.columns.push(LiveColumn {
                 name: text(&column, 0),
                 type_name: text(&column, 1),
+                equality: collation(session, name, &text(&column, 0)).unwrap_or_default().replace("BINARY", ""),
                 readable: true,
                 writable,
             });
@@ -75,7 +72,13 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
         if table.declares_conflict && !table.triggers.is_empty() {
             table.conflict_triggers = conflict_triggers(session, name)?;
         }
-        for index in ask(session, "SELECT name, \"unique\", partial FROM pragma_index_list(?1, 'main')", name)? {
+        let indexes =
+            ask(session, "SELECT name, \"unique\", partial, origin FROM pragma_index_list(?1, 'main')", name)?;
+        // An integer primary key is the rowid and has no index.
+        if !primary.is_empty() && indexes.iter().all(|index| text(index, 3) != "pk") {
+            table.unique.push(primary);
+        }
+        for index in indexes {
             let info = "SELECT name FROM pragma_index_info(?1, 'main') ORDER BY seqno";
             let columns: Vec<String> = ask(session, info, &text(&index, 0))?.iter().map(|row| text(row, 0)).collect();
             let partial = index.get(2) == Some(&Cell::Integer(1));
@@ -103,14 +106,18 @@ pub(super) fn live_schema(session: &mut SqliteSession, names: &[String]) -> Resu
 fn compares_as_columns(session: &mut SqliteSession, table: &str, index: &str) -> Result<bool, StoreError> {
     let info = "SELECT name, coll FROM pragma_index_xinfo(?1, 'main') WHERE key AND cid >= 0";
     for row in ask(session, info, index)? {
-        let metadata = session.connection.column_metadata(Some("main"), table, text(&row, 0).as_str());
-        let (_, collation, ..) = metadata.map_err(|error| session.error(error))?;
-        let collation = collation.map(|collation| collation.to_string_lossy()).unwrap_or_default();
-        if !collation.eq_ignore_ascii_case(&text(&row, 1)) {
+        if !collation(session, table, &text(&row, 0))?.eq_ignore_ascii_case(&text(&row, 1)) {
             return Ok(false);
         }
     }
     Ok(true)
+}
+
+/// How a column of a table compares its values.
+fn collation(session: &SqliteSession, table: &str, column: &str) -> Result<String, StoreError> {
+    let metadata = session.connection.column_metadata(Some("main"), table, column);
+    let (_, collation, ..) = metadata.map_err(|error| session.error(error))?;
+    Ok(collation.map(|collation| collation.to_string_lossy().to_ascii_uppercase()).unwrap_or_default())
 }
 
 fn ask(session: &mut SqliteSession, sql: &str, name: &str) -> Result<Vec<Vec<Cell>>, StoreError> {

@@ -53,6 +53,7 @@ fn meets_tables(preset: &Preset, engine: Engine) {
         type_name: if name.ends_with("_at") || *name == "started" { time } else { "text" }.to_owned(),
         readable: true,
         writable: true,
+        ..LiveColumn::default()
     };
     let table = |name: String| LiveTable {
         schema: schema.to_owned(),

@@ -197,5 +197,11 @@ fn live_column(name: &str, kind: Kind) -> LiveColumn {
         Kind::Name | Kind::Text => "text",
         Kind::Time => "timestamp with time zone",
     };
-    LiveColumn { name: name.to_owned(), type_name: type_name.to_owned(), readable: true, writable: true }
+    LiveColumn {
+        name: name.to_owned(),
+        type_name: type_name.to_owned(),
+        readable: true,
+        writable: true,
+        ..LiveColumn::default()
+    }
 }
