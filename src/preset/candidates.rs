@@ -97,32 +97,3 @@ pub fn words(name: &str) -> Vec<String> {
     }
     words
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn found(tables: &[(&str, &str)]) -> Vec<String> {
-        let rows = tables.iter().flat_map(|(table, columns)| {
-            columns.split(' ').map(|column| vec![String::new(), (*table).to_owned(), column.to_owned()])
-        });
-        candidates(&rows.collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn a_queue_is_named_with_the_columns_that_show_it() {
-        let queue = ("BackgroundTasks", "taskId Status startedAt worker retries lastError");
-        let others = [("documents", "id status owner_id"), ("subscriptions", "id status started_at")];
-        let all = [others[0], queue, others[1], (LEDGER, "status owner attempts")];
-        assert_eq!(found(&all), ["BackgroundTasks (Status, startedAt, retries, worker)"]);
-        assert_eq!(found(&others), ["subscriptions (status, started_at)"]);
-        assert_eq!(found(&[("estates", "statement restarted blocked countries")]), [""; 0]);
-    }
-
-    #[test]
-    fn only_a_handful_is_named() {
-        let names: Vec<String> = (0..9).map(|n| format!("t{n}")).collect();
-        let tables: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "state tries")).collect();
-        assert_eq!(found(&tables).len(), 5);
-    }
-}

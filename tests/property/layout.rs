@@ -1,6 +1,6 @@
 //! Tables on screens of all widths: what shrinks, what is cut, and what is left out.
 
-use jobdoctor::output::format::{Align, Cell, Column, Cut, Page, Screen, Table, Tone};
+use jobdoctor::output::format::{Align, Cell, Column, Cut, Page, Screen, Table, Tone, count, wrap};
 
 fn column(title: &'static str, importance: u8, shrinks_to: Option<usize>) -> Column {
     Column { title, align: Align::Left, importance, shrinks_to, cut: Cut::End }
@@ -89,4 +89,38 @@ fn colour_does_not_move_anything() {
     table.rows[0][0].tone = Tone::Dim;
     let screen = Screen { width: Some(80), color: true, ..Screen::default() };
     assert_eq!(table.render(&screen), "\x1b[1mID\x1b[0m\n\x1b[2m42\x1b[0m\n");
+}
+
+#[test]
+fn breaks_between_words_where_there_are_any() {
+    let cases: [(&str, usize, &[&str]); 9] = [
+        ("", 5, &[""]),
+        ("lease", 5, &["lease"]),
+        ("lease expired 13m ago", 13, &["lease expired", "13m ago"]),
+        ("lease expired 13m ago", 12, &["lease", "expired 13m", "ago"]),
+        ("a  b", 2, &["a ", "b"]),
+        ("  indented", 6, &["  inde", "nted"]),
+        ("abcdefghij", 4, &["abcd", "efgh", "ij"]),
+        ("漢字かな", 3, &["漢", "字", "か", "な"]),
+        ("漢字", 1, &["漢", "字"]),
+    ];
+    for (text, cells, lines) in cases {
+        assert_eq!(wrap(text, cells), lines, "{text:?} in {cells}");
+    }
+}
+
+#[test]
+fn count_agrees_with_its_noun() {
+    let cases = [
+        (0, "0 jobs"),
+        (1, "1 job"),
+        (2, "2 jobs"),
+        (999, "999 jobs"),
+        (1000, "1,000 jobs"),
+        (12_345, "12,345 jobs"),
+        (u64::MAX, "18,446,744,073,709,551,615 jobs"),
+    ];
+    for (n, words) in cases {
+        assert_eq!(count(n, "job", "jobs"), words);
+    }
 }

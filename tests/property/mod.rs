@@ -1,6 +1,8 @@
 //! Pure code: properties that hold for every input, not only for the ones somebody thought of, and examples.
 
 mod alerts;
+mod brake;
+mod candidates;
 pub mod claims;
 mod conninfo;
 mod csv;

@@ -47,22 +47,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn count_agrees_with_its_noun() {
-        let cases = [
-            (0, "0 jobs"),
-            (1, "1 job"),
-            (2, "2 jobs"),
-            (999, "999 jobs"),
-            (1000, "1,000 jobs"),
-            (12_345, "12,345 jobs"),
-            (u64::MAX, "18,446,744,073,709,551,615 jobs"),
-        ];
-        for (n, words) in cases {
-            assert_eq!(count(n, "job", "jobs"), words);
-        }
-    }
-
-    #[test]
     fn bars_are_as_long_as_their_part() {
         let cases = [(0.0, "·····"), (0.001, "█····"), (50.0, "███··"), (100.0, "█████"), (170.0, "█████")];
         for (part, shown) in cases {

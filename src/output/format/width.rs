@@ -117,22 +117,4 @@ mod tests {
             assert_eq!(clip_middle(text, cells), clipped, "{text} in {cells}");
         }
     }
-
-    #[test]
-    fn breaks_between_words_where_there_are_any() {
-        let cases: [(&str, usize, &[&str]); 9] = [
-            ("", 5, &[""]),
-            ("lease", 5, &["lease"]),
-            ("lease expired 13m ago", 13, &["lease expired", "13m ago"]),
-            ("lease expired 13m ago", 12, &["lease", "expired 13m", "ago"]),
-            ("a  b", 2, &["a ", "b"]),
-            ("  indented", 6, &["  inde", "nted"]),
-            ("abcdefghij", 4, &["abcd", "efgh", "ij"]),
-            ("漢字かな", 3, &["漢", "字", "か", "な"]),
-            ("漢字", 1, &["漢", "字"]),
-        ];
-        for (text, cells, lines) in cases {
-            assert_eq!(wrap(text, cells), lines, "{text:?} in {cells}");
-        }
-    }
 }
