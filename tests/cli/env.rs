@@ -164,8 +164,15 @@ fn a_service_that_is_not_there() {
     let ran = fails(&doctor, &["env", "--db", "service=app"], 78);
     assert!(ran.stderr.contains("no service `app`"), "{ran:#?}");
     fs::write(doctor.path("services"), "[app]\nhost=h\nbogus\n").unwrap();
-    let ran = fails(&doctor.env("PGSERVICEFILE", "services"), &["env", "--db", "service=app"], 78);
+    let doctor = doctor.env("PGSERVICEFILE", "services");
+    let ran = fails(&doctor, &["env", "--db", "service=app"], 78);
     assert_snapshot!(ran.stderr, @"error: service file services, line 3: it is no key=value pair");
+    // A pipe that nobody writes to would be read for ever.
+    let services = doctor.path("services");
+    fs::remove_file(&services).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, &services, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    let ran = fails(&doctor, &["env", "--db", "service=app"], 78);
+    assert_snapshot!(ran.stderr, @"error: service file services cannot be read: it is no plain file");
 }
 
 #[test]

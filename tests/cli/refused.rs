@@ -347,7 +347,7 @@ fn a_twin_is_seen_as_its_index_compares_values() {
                 format!("; CREATE UNIQUE INDEX u ON q (task) WHERE status = '{state}'")
             };
             let table = format!(
-                "CREATE TABLE q (id INTEGER PRIMARY KEY, task, status {kind}, worker TEXT, at INT, {key}){index}"
+                "CREATE TABLE Q (id INTEGER PRIMARY KEY, task, status {kind}, worker TEXT, at INT, {key}){index}"
             );
             is_failed(&Shop::on_sqlite(), &table, "'a'", state);
         }

@@ -16,6 +16,7 @@ mod tls;
 pub use keys::FRAMEWORK_WORDS;
 pub use postgres_address::{ChannelBinding, PostgresAddress, TargetAttributes, Tcp};
 pub use server::{Server, ServerPlace};
+pub(in crate::store) use service::read_plain;
 pub use settings::{Author, Origin};
 pub use tls::{Root, SslMode, TlsFile, TlsSettings, TlsVersion};
 

@@ -2,6 +2,7 @@
 
 use super::{AddressError, Surroundings};
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Directories of the system's service file without `PGSYSCONFDIR`: Debian, Fedora, a build from source.
 const SYSTEM_DIRECTORIES: [&str; 3] = ["/etc/postgresql-common", "/etc/sysconfig/pgsql", "/usr/local/pgsql/etc"];
@@ -33,7 +34,7 @@ pub(super) fn find(name: &str, surroundings: &Surroundings) -> Result<(PathBuf, 
         if !file.exists() && named.as_ref() != Some(&file) {
             continue;
         }
-        let bytes = std::fs::read(&file).map_err(|error| {
+        let bytes = read_plain(&file).map_err(|error| {
             AddressError::in_a_file(format!("service file {} cannot be read: {error}", file.display()))
         })?;
         match group(name, &String::from_utf8_lossy(&bytes)) {
@@ -50,6 +51,14 @@ pub(super) fn find(name: &str, surroundings: &Surroundings) -> Result<(PathBuf, 
         files => format!("looked in {}", files.join(", ")),
     };
     Err(AddressError::in_a_file(format!("there is no service `{name}`: {looked}")))
+}
+
+/// The bytes of a file. A pipe could keep the reader for ever, and a device has no end.
+pub(in crate::store) fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
+    match fs::metadata(path)?.is_file() {
+        true => fs::read(path),
+        false => Err(io::Error::other("it is no plain file")),
+    }
 }
 
 /// The entries of the first group of this name; `None` if the text has none.

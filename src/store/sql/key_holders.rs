@@ -45,11 +45,11 @@ GROUP BY c.relname, n.nspname, t.relname, i.indexrelid, i.indrelid, i.indpred";
 
 /// Indexes of expressions are left out: no pragma tells them.
 const OF_SQLITE: &str = "
-SELECT group_concat(?1 || '.' || i.name, ', '), NULL, 0,
+SELECT group_concat(t.name || '.' || i.name, ', '), NULL, 0,
   group_concat('\"' || replace(i.name, '\"', '\"\"') || '\" COLLATE ' || i.coll || char(30) || '=', char(31)),
   (SELECT s.sql FROM main.sqlite_schema AS s WHERE l.partial AND s.type = 'index' AND s.name = l.name), NULL
-FROM pragma_index_list(?1, 'main') AS l JOIN pragma_index_xinfo(l.name, 'main') AS i
-WHERE l.\"unique\" AND i.key GROUP BY l.name HAVING min(i.cid) >= 0";
+FROM main.sqlite_schema AS t JOIN pragma_index_list(t.name, 'main') AS l JOIN pragma_index_xinfo(l.name, 'main') AS i
+WHERE t.type = 'table' AND t.name = ?1 COLLATE NOCASE AND l.\"unique\" AND i.key GROUP BY l.name HAVING min(i.cid) >= 0";
 
 /// The unique indexes that a job's row comes under; [`unique_key`] reads a row of it.
 pub fn unique_keys(spec: &QueueSpec, dialect: &dyn Dialect) -> Option<Statement> {

@@ -1,6 +1,6 @@
 //! The files that TLS settings name: root certificates, revocation lists, the client's certificate and key.
 
-use crate::store::conninfo::{Root, TlsFile, TlsSettings};
+use crate::store::conninfo::{Root, TlsFile, TlsSettings, read_plain};
 use crate::store::{StoreError, StoreErrorKind};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
@@ -181,7 +181,7 @@ fn private_key(path: &Path, certificate: &Path) -> Result<PrivateKeyDer<'static>
             format!("the client's key, {shown}, can be used by others: its mode is {mode:04o}, at most {most} will do");
         return Err(unfit(message).hint(format!("chmod 600 {shown}")));
     }
-    let text = fs::read(path).map_err(|error| unreadable(path, "the client's key", &error))?;
+    let text = read_plain(path).map_err(|error| unreadable(path, "the client's key", &error))?;
     if is_encrypted(&text) {
         let message = format!("the client's key, {shown}, is encrypted, and there is no way to say its password");
         let hint = format!("(umask 077; openssl pkey -in {shown} -out {shown}.plain), and sslkey={shown}.plain");
@@ -220,7 +220,7 @@ pub(super) fn unusable_identity((certificate, key): &(PathBuf, PathBuf), error: 
 /// # Errors
 /// When it cannot be read or is broken.
 fn sections<T: PemObject>(path: &Path, what: &str) -> Result<Vec<T>, StoreError> {
-    let text = fs::read(path).map_err(|error| unreadable(path, what, &error))?;
+    let text = read_plain(path).map_err(|error| unreadable(path, what, &error))?;
     // The parser's own error may repeat a line of the file, which may be a key that was named by mistake.
     T::pem_slice_iter(&text).collect::<Result<_, _>>().map_err(|_| {
         let message = format!("{what} in {} cannot be read: the file is cut off, or no PEM file", path.display());
