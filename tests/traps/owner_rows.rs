@@ -21,7 +21,7 @@ const SQLITE: [(&str, &str, &str); 3] = [
         "",
     ),
     (
-        "worker TEXT",
+        "worker TEXT COLLATE NOCASE",
         "CREATE TABLE workers (name TEXT COLLATE NOCASE, beat INT, PRIMARY KEY (name COLLATE BINARY));
          INSERT INTO workers VALUES ('WEB1', unixepoch() - 9000), ('web1', unixepoch())",
         "",

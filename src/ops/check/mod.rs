@@ -98,7 +98,7 @@ pub fn check(
         findings.add(Severity::Error, "conflict_clause", why.clone(), Some(fix));
     }
     let asked = "SELECT pg_catalog.current_setting('session_replication_role')";
-    if snapshot.spec.engine == Engine::Postgres && snapshot.reader.texts(asked)?.concat() == ["replica"] {
+    if can_list && snapshot.spec.engine == Engine::Postgres && snapshot.reader.texts(asked)?.concat() == ["replica"] {
         let detail = "session_replication_role is replica, so that no trigger fires: nothing can be applied".to_owned();
         let fix = "ALTER ROLE or ALTER DATABASE ... RESET session_replication_role".to_owned();
         findings.add(Severity::Error, "replication_role", detail, Some(fix));
