@@ -125,10 +125,12 @@ fn of_a_schema_before_the_systems_are_never_used() {
     let (database, doctor) = (fresh(), Doctor::new());
     let trap = |name: &str, of: &str, body: &str| {
         format!(
-            "CREATE FUNCTION public.{name}({of}) RETURNS {body} LANGUAGE plpgsql AS $$ BEGIN RAISE 'trapped by {name}'; END $$;"
+            "CREATE FUNCTION public.{name}({of}) RETURNS {body} LANGUAGE plpgsql AS
+             $$ BEGIN INSERT INTO public.trapped VALUES ('{name}'); RETURN NULL; END $$;"
         )
     };
     let traps = [
+        "CREATE TABLE public.trapped (what text);".to_owned(),
         trap("joined", "text, text", "text"),
         trap("equals", "text, text", "boolean"),
         trap("evil", "pg_catalog.text", "boolean"),
@@ -158,4 +160,5 @@ fn of_a_schema_before_the_systems_are_never_used() {
     let done = doctor.run(&["reclaim", "--apply", "-o", "json", "--db", &writable]).exits(0).json();
     assert_eq!(done["summary"]["outcomes"]["moved"], 1);
     doctor.run(&["undo", done["run_id"].as_str().unwrap(), "--apply", "--db", &url]).exits(0);
+    assert_eq!(client.query_one("SELECT count(*) FROM public.trapped", &[]).unwrap().get::<_, i64>(0), 0);
 }
