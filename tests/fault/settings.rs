@@ -107,8 +107,7 @@ fn a_trigger_of_the_queue_does_not_spell_the_record() {
             PERFORM pg_catalog.set_config('TimeZone', 'Europe/Paris', true), pg_catalog.set_config('DateStyle', 'German', true);
             RETURN NEW; END $$;
         CREATE TRIGGER b AFTER UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION sets();";
-    let own = format!("ALTER DATABASE {} SET quote_all_identifiers = on", database.name());
-    database.client().batch_execute(&format!("{sets} {own}")).unwrap();
+    database.client().batch_execute(sets).unwrap();
     let done = doctor.run(&["reclaim", "--apply", "-o", "json", "--db", &database.url()]).exits(0).json();
     let run = done["run_id"].as_str().unwrap().to_owned();
     doctor.run(&["undo", &run, "--apply", "--db", &database.url()]).exits(0);

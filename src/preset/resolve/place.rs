@@ -89,8 +89,7 @@ pub(in crate::preset) fn distrusted(table: &LiveTable, own: &LiveTable) -> Optio
 }
 
 /// What a stranger is.
-pub(in crate::preset) const STRANGER: &str =
-    "no superuser, no owner of the queue's table or the database, and no role of which these or this role are members";
+pub(in crate::preset) const STRANGER: &str = "no superuser, no owner of the queue's table or the database, and no role, Postgres' own aside, of which these or this role are members";
 
 /// The sentence about a table or a function that is there and does not count.
 pub(in crate::preset) fn ignored(name: &str, why: &str, maker: &str) -> String {
