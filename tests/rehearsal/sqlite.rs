@@ -311,3 +311,31 @@ fn what_goes_with_a_deleted_row_is_named() {
     std::fs::write(doctor.path("config.toml"), format!("{DELETES}foreign_keys = false\n")).unwrap();
     assert_eq!(named(&["check"]), (false, false));
 }
+
+/// A cancel of a job that waits for too long deletes it.
+#[test]
+fn what_goes_with_a_deleted_job_that_waits_is_named() {
+    let doctor = Doctor::new();
+    doctor.sql(
+        "w.db",
+        "CREATE TABLE q (id integer PRIMARY KEY, status text, at integer, made integer);
+         CREATE TABLE notes (job integer REFERENCES q(id) ON DELETE CASCADE);
+         INSERT INTO q VALUES (1, 'new', NULL, unixepoch() - 9000)",
+    );
+    let config = "[mapping.m]
+time = { default = 'epoch s' }
+states = { waiting = ['new'], in_flight = ['working'], failed = ['dead'] }
+claim = { table = 'q', key = 'id', state = 'status', liveness = [{ by = 'age', column = 'at', silent_after = '1h' }] }
+action = { fail = { to = 'dead' } }
+waiting = { cancel = { to = 'dead', step = [{ rows = 'each', sql = 'DELETE FROM {q} WHERE id IN :ids' }] } }
+[target.t]
+db = 'w.db'
+preset = 'm'
+too_long = [{ state = 'new', since = 'made', after = '1h', action = 'cancel' }]
+";
+    std::fs::write(doctor.path("config.toml"), config).unwrap();
+    for words in [&["check"][..], &["sweep"]] {
+        let said = run(&doctor, words, 0).to_string();
+        assert!(said.contains("a cancel deletes rows that foreign keys refer to, of table q"), "{said}");
+    }
+}

@@ -6,6 +6,7 @@ use crate::model::Claim;
 use crate::ops::OpsError;
 use crate::ops::selection::Selection;
 use crate::ops::session::{Session, Snapshot};
+use crate::ops::side_effects::cascades;
 use crate::ops::too_long::{self, Group};
 use crate::policy::{Draft, Policy, StateLimit, Verdict, draft, judge};
 use crate::preset::QueueSpec;
@@ -32,7 +33,7 @@ pub fn plan_waiting(
         let beyond = room.map_or(0, |room| part.steps.truncate(room).min(part.jobs.truncate(room)));
         plan.beyond_limit += beyond as u64;
         if !part.steps.is_empty() {
-            warn_of_final_actions(&part, plan)?;
+            warn_of_actions(&mut snapshot, &part, plan)?;
             plan.waiting.push(part);
         }
     }
@@ -85,11 +86,11 @@ fn part(
     Ok(Part { spec: snapshot.spec.clone(), steps, jobs })
 }
 
-fn warn_of_final_actions(part: &Part, plan: &mut Plan) -> Result<(), OpsError> {
+fn warn_of_actions(snapshot: &mut Snapshot, part: &Part, plan: &mut Plan) -> Result<(), OpsError> {
     let tally = Tally::of(part.steps.iter())?;
     let final_actions = final_actions(&part.spec, tally.by_action.keys());
     plan.undoable &= final_actions.is_empty();
-    for why in final_actions {
+    for why in final_actions.into_iter().chain(cascades(snapshot, tally.by_action.keys())?) {
         if !plan.warnings.contains(&why) {
             plan.warnings.push(why);
         }
