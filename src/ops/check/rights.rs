@@ -127,10 +127,7 @@ fn written_columns(spec: &QueueSpec, with_waiting: bool) -> BTreeSet<&str> {
 /// its guard write to some. Locking the claim's row needs UPDATE too; if the program builds the UPDATE, the right to its columns is enough.
 fn touches(spec: &QueueSpec) -> BTreeSet<(Touch, &str)> {
     let actions = || spec.actions.values().filter(|moved| moved.refused.is_none());
-    let sql = actions().flat_map(|moved| &moved.steps).filter_map(|step| match step {
-        StepSpec::Sql { sql, .. } => Some(sql),
-        StepSpec::Update(_) => None,
-    });
+    let sql = actions().flat_map(|moved| &moved.steps).filter_map(StepSpec::sql);
     let locks =
         spec.engine == Engine::Postgres && actions().next().is_some() && written_columns(spec, false).is_empty();
     let locked = locks.then_some((Touch::Update, spec.claim.lock_table.as_str()));

@@ -42,11 +42,10 @@ const FORMATS: [(&str, &str); 8] = [
     ("quote_all_identifiers", "off"),
     ("row_security", "off"),
 ];
-/// Where tables are created: the role's own path, behind the system's types and functions, which are found first where they are not
-/// named.
+/// The path for creating tables: the role's own without `pg_catalog`, which Postgres then searches first.
 const PATH_OF_NEW: &str = "pg_catalog.set_config('search_path', (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(s), ', ') \
     FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) AS s WHERE s OPERATOR(pg_catalog.<>) 'pg_catalog'::pg_catalog.name), true)";
-/// What to do about it.
+/// What to do where no trigger would fire.
 const REPLICATION_ROLE: &str = "ALTER ROLE or ALTER DATABASE ... RESET session_replication_role";
 /// How long a statement of an action may wait for another session's lock; meanwhile the batch's own locks block
 /// workers.
