@@ -19,10 +19,12 @@ struct Age {
 }
 
 impl Aged {
-    /// An age may be a word, `41m`, or several, `29 days 3h`; in JSON, it is what stands behind `_seconds":`.
+    /// An age may be a word, `41m`, or several, `29 days 3h`; in JSON, it is what stands behind `_seconds":`, and in performance
+    /// data what stands behind `'silence'=`.
     pub(super) fn of(text: &str) -> Aged {
-        static JSON: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"(_seconds":) ?(\d+)(?:\.\d+)?"#).unwrap());
-        Aged(JSON.replace_all(text, "$1 ${2}s ").lines().map(line).collect())
+        static SECONDS: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(r#"(_seconds":|'silence'=) ?(\d+)(?:\.\d+)?s?"#).unwrap());
+        Aged(SECONDS.replace_all(text, "$1 ${2}s ").lines().map(line).collect())
     }
 
     /// The same words, and no age differs by more than that and the unit that it is told in. A line that is cut to its width is
@@ -96,5 +98,13 @@ fn ages_go_on_by_what_was_waited_for() {
         ("w2 silent for 40m, sin…", false),
     ] {
         assert_eq!(page.is_like(&Aged::of(text), 30), is_like, "{text}");
+    }
+    let plugin = Aged::of("OK | 'silence'=2471.9s;;7200;0; 'unknown'=1;0");
+    for (text, is_like) in [
+        ("OK | 'silence'=2474.04s;;7200;0; 'unknown'=1;0", true),
+        ("OK | 'silence'=2474.04s;;7201;0; 'unknown'=1;0", false),
+        ("OK | 'silence'=2571.9s;;7200;0; 'unknown'=1;0", false),
+    ] {
+        assert_eq!(plugin.is_like(&Aged::of(text), 30), is_like, "{text}");
     }
 }
