@@ -6,8 +6,8 @@ use super::error::CliError;
 use super::exit::Exit;
 use super::next_command::quoted;
 use super::settings::Settings;
-use crate::model::RunTarget;
-use crate::ops::{Records, is_same_database};
+use crate::model::Target;
+use crate::ops::Records;
 use std::fs::canonicalize;
 use std::path::Path;
 
@@ -50,14 +50,15 @@ pub(super) fn settings_of_run(args: &StoreArgs, run: &str, context: &Context) ->
 }
 
 /// True if the run was on the database that is called so.
-fn is_at(target: &RunTarget, label: &str) -> bool {
+fn is_at(target: &Target, label: &str) -> bool {
     let file = canonicalize(label).ok().filter(|_| target.engine == "sqlite");
-    is_same_database(target, label, file.map(|path| path.display().to_string()).as_deref())
+    let identity = file.map(|path| path.display().to_string());
+    target.is_on_database_of(&Target { database: label.to_owned(), identity, ..Target::default() })
 }
 
 /// The address that a journal records, as `--db` takes it, and whether it is local, so that no other server can answer.
-fn address(target: &RunTarget) -> (String, bool) {
-    let RunTarget { engine, database, identity, .. } = target;
+fn address(target: &Target) -> (String, bool) {
+    let Target { engine, database, identity, .. } = target;
     let label = database.rsplit_once('@').and_then(|(user, place)| Some((user, place.rsplit_once('/')?)));
     let Some((user, (server, name))) = label.filter(|_| engine != "sqlite") else {
         return (identity.clone().unwrap_or_else(|| database.clone()), true);
@@ -89,11 +90,11 @@ mod tests {
     #[test]
     fn addresses() {
         let of = |engine: &str, database: &str, identity: Option<&str>| {
-            address(&RunTarget {
+            address(&Target {
                 engine: engine.to_owned(),
                 database: database.to_owned(),
                 identity: identity.map(str::to_owned),
-                ..RunTarget::default()
+                ..Target::default()
             })
         };
         let expected = |text: &str, is_safe| (text.to_owned(), is_safe);

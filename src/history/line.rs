@@ -1,11 +1,11 @@
-//! The lines of a journal file. Additions only within v1.
+//! The lines of a journal file.
 
-use crate::model::{Outcome, RecordedStep, RunHead, StepResult, Timestamp};
+use crate::model::{End, Outcome, RunHead, Step, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The schema that a journal's first line names.
-pub const SCHEMA: &str = "jobdoctor.journal/v1";
+pub const SCHEMA: &str = "jobdoctor.journal/v2";
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,15 +25,17 @@ pub enum JournalLine {
         batch: u64,
         /// The clock of the transaction.
         at: Timestamp,
-        /// The jobs that it moves.
-        changes: Vec<RecordedStep>,
+        /// The jobs that it moves, with their rows; nobody knows yet that it did.
+        steps: Vec<Step<End>>,
     },
     /// What became of a batch.
     Result {
         /// The batch, counted from 1.
         batch: u64,
-        /// One for each step of it, in order.
-        steps: Vec<StepEnd>,
+        /// Every step of it, in order, without the rows, which the intent has.
+        steps: Vec<Step<End>>,
+        /// The places, counted from 0, of steps that a later batch tries once more: what becomes of them there counts.
+        tried_again: Vec<usize>,
     },
     /// The last: the run came to its end.
     End(RunEnd),
@@ -45,45 +47,9 @@ pub struct RunEnd {
     /// How many steps ended how.
     pub outcomes: Counts,
     /// Jobs that were moved, or may have been, and that no intent names, because it could not be written.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub unrecorded: u64,
     /// Why it stopped early, if it did.
     pub stop: Option<String>,
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
-/// How one step ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StepEnd {
-    /// The id as people see it.
-    pub id: String,
-    /// How.
-    pub outcome: Outcome,
-    /// The code of the database's error, where it refused the row; its words may hold anything, and are not kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sqlstate: Option<String>,
-    /// The constraint that was in the way.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub constraint: Option<String>,
-    /// True where a later batch tries the job once more: what becomes of it there counts.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub tried_again: bool,
-}
-
-impl StepEnd {
-    pub(super) fn of(id: &str, result: &StepResult, tried_again: bool) -> StepEnd {
-        let error = result.error.as_ref();
-        StepEnd {
-            id: id.to_owned(),
-            outcome: result.outcome,
-            sqlstate: error.and_then(|error| error.sqlstate.clone()),
-            constraint: error.and_then(|error| error.constraint.clone()),
-            tried_again,
-        }
-    }
 }
 
 /// How many steps ended how.

@@ -18,8 +18,8 @@ mod writer;
 
 pub use directory::{Directory, is_run_id};
 pub use error::JournalError;
-pub use line::{Counts, JournalLine, RunEnd, SCHEMA, StepEnd};
+pub use line::{Counts, JournalLine, RunEnd, SCHEMA};
 pub use lock::{LockFile, LockNote, Locked};
-pub use reader::{JournalLines, StepRecord, Summary, read, steps, summary};
+pub use reader::{JournalLines, Summary, read, steps, summary};
 pub use recording::{BatchRecorder, Keep, RecordOptions, Recording};
 pub use writer::JournalWriter;

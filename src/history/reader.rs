@@ -1,7 +1,6 @@
-use super::line::{Counts, JournalLine, RunEnd, SCHEMA, StepEnd};
+use super::line::{Counts, JournalLine, RunEnd, SCHEMA};
 use super::{Directory, JournalError};
-use crate::model::{Outcome, RecordedStep, RunHead};
-use serde::{Deserialize, Serialize};
+use crate::model::{End, RowChange, RunHead, Step};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -9,43 +8,6 @@ use std::path::PathBuf;
 
 /// No line of ours is longer: a batch has at most 5,000 jobs, and a foreign file must not fill the memory.
 const LONGEST_LINE: u64 = 1 << 30;
-
-/// What is recorded of one step of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StepRecord {
-    /// The id as people see it.
-    pub id: String,
-    /// What the run was about to do; `None` for a step that did not come to it, and where the intent could not be written.
-    pub step: Option<RecordedStep>,
-    /// How it ended; `None` where the record does not know.
-    pub outcome: Option<Outcome>,
-    /// The code of the database's error.
-    pub sqlstate: Option<String>,
-    /// The constraint that was in the way.
-    pub constraint: Option<String>,
-}
-
-impl StepRecord {
-    /// A step with that outcome, or with none that is known.
-    pub fn of(step: RecordedStep, outcome: Option<Outcome>) -> StepRecord {
-        StepRecord { id: step.id.clone(), step: Some(step), outcome, sqlstate: None, constraint: None }
-    }
-
-    fn ended(end: StepEnd, step: Option<RecordedStep>) -> StepRecord {
-        let outcome = Some(end.outcome).filter(|outcome| *outcome != Outcome::Unknown);
-        StepRecord { id: end.id, step, outcome, sqlstate: end.sqlstate, constraint: end.constraint }
-    }
-
-    /// True unless it is known that the job was not moved.
-    pub fn may_have_moved(&self) -> bool {
-        self.outcome.is_none_or(|outcome| outcome == Outcome::Moved)
-    }
-
-    /// True if the job was moved, or may have been, and its row is recorded.
-    pub fn is_undoable(&self) -> bool {
-        self.may_have_moved() && self.step.as_ref().is_some_and(|step| step.row.is_some())
-    }
-}
 
 /// What a whole journal comes to.
 #[derive(Debug, Clone, PartialEq)]
@@ -137,40 +99,40 @@ impl JournalLines {
 /// When it cannot be read, is not what this program writes, or when `each` fails.
 pub fn steps<E: From<JournalError>>(
     mut lines: JournalLines,
-    each: &mut dyn FnMut(StepRecord) -> Result<(), E>,
+    each: &mut dyn FnMut(Step<End>) -> Result<(), E>,
 ) -> Result<Option<RunEnd>, E> {
     // The batch whose result is still to come.
-    let (mut open, mut changes): (u64, Vec<RecordedStep>) = (0, Vec::new());
+    let (mut open, mut intended): (u64, Vec<Step<End>>) = (0, Vec::new());
     // How jobs ended that a later batch tries again, and the end of the run.
-    let (mut again, mut end): (BTreeMap<String, StepRecord>, _) = (BTreeMap::new(), None);
+    let (mut again, mut end): (BTreeMap<String, Step<End>>, _) = (BTreeMap::new(), None);
     while let Some(line) = lines.next_line()? {
         match line {
             JournalLine::Head { .. } => return Err(lines.malformed("a second head").into()),
-            JournalLine::Intent { batch, changes: next, .. } => {
+            JournalLine::Intent { batch, steps, .. } => {
                 // Of a batch that was tried again, the last intent counts.
                 if batch != open {
-                    without_result(&mut changes, &mut again, each)?;
+                    without_result(&mut intended, &mut again, each)?;
                 }
-                (open, changes) = (batch, next);
+                (open, intended) = (batch, steps);
             }
-            JournalLine::Result { batch, steps } => {
+            JournalLine::Result { batch, steps, tried_again } => {
                 if batch != open {
-                    without_result(&mut changes, &mut again, each)?;
+                    without_result(&mut intended, &mut again, each)?;
                 }
-                if changes.iter().any(|step| step.step >= steps.len()) {
-                    return Err(lines.malformed("the result has fewer steps than the intent").into());
-                }
-                let mut changes: BTreeMap<usize, RecordedStep> =
-                    changes.drain(..).map(|step| (step.step, step)).collect();
-                for (n, end) in steps.into_iter().enumerate() {
-                    let is_tried_again = end.tried_again;
-                    let record = StepRecord::ended(end, changes.remove(&n));
-                    if is_tried_again {
-                        again.insert(record.id.clone(), record);
+                let mut rows: BTreeMap<String, Option<RowChange>> =
+                    intended.drain(..).map(|step| (step.key.exact(), step.stage.row)).collect();
+                for (n, mut step) in steps.into_iter().enumerate() {
+                    let key = step.key.exact();
+                    step.stage.row = rows.remove(&key).flatten();
+                    if tried_again.contains(&n) {
+                        again.insert(key, step);
                     } else {
-                        again.remove(&record.id);
-                        each(record)?;
+                        again.remove(&key);
+                        each(step)?;
                     }
+                }
+                if !rows.is_empty() {
+                    return Err(lines.malformed("the result has fewer steps than the intent").into());
                 }
             }
             JournalLine::End(_) if lines.next_line()?.is_some() => {
@@ -179,20 +141,21 @@ pub fn steps<E: From<JournalError>>(
             JournalLine::End(last) => end = Some(last),
         }
     }
-    without_result(&mut changes, &mut again, each)?;
+    without_result(&mut intended, &mut again, each)?;
     // The run came to no other batch with them.
     again.into_values().try_for_each(each)?;
     Ok(end)
 }
 
+/// Hands over steps of which the journal says no more than that they were about to be committed.
 fn without_result<E>(
-    changes: &mut Vec<RecordedStep>,
-    again: &mut BTreeMap<String, StepRecord>,
-    each: &mut dyn FnMut(StepRecord) -> Result<(), E>,
+    intended: &mut Vec<Step<End>>,
+    again: &mut BTreeMap<String, Step<End>>,
+    each: &mut dyn FnMut(Step<End>) -> Result<(), E>,
 ) -> Result<(), E> {
-    changes.drain(..).try_for_each(|step| {
-        again.remove(&step.id);
-        each(StepRecord::of(step, None))
+    intended.drain(..).try_for_each(|step| {
+        again.remove(&step.key.exact());
+        each(step)
     })
 }
 
@@ -204,7 +167,7 @@ pub fn summary(directory: &Directory, run_id: &str) -> Result<Option<Summary>, J
     let Some((head, lines)) = read(directory, run_id)? else { return Ok(None) };
     let (mut recorded, mut undoable) = (Counts::new(), 0);
     let end = steps::<JournalError>(lines, &mut |step| {
-        *recorded.entry(step.outcome.unwrap_or(Outcome::Unknown)).or_default() += 1;
+        *recorded.entry(step.stage.outcome).or_default() += 1;
         undoable += u64::from(step.is_undoable());
         Ok(())
     })?;

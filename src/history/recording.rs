@@ -1,8 +1,8 @@
 //! One record of a run, for two sinks: the journal of this host, and the ledger where the queue has one.
 
-use super::line::{Counts, JournalLine, RunEnd, StepEnd};
+use super::line::{Counts, JournalLine, RunEnd};
 use super::{Directory, JournalError, JournalWriter};
-use crate::model::{Action, Actor, Change, LedgerRow, Outcome, RecordedStep, RunHead, StepResult, Timestamp};
+use crate::model::{Action, Actor, End, RunHead, Step, Timestamp};
 
 /// Whether a run keeps a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,11 +85,11 @@ impl Recording {
         (self.journal, self.keep) = (None, Keep::Off);
     }
 
-    /// The recorder of a batch with these steps, without the changes of their rows.
-    pub fn batch(&mut self, steps: Vec<RecordedStep>) -> BatchRecorder<'_> {
+    /// The recorder of a batch of that action. Wake-ups are not recorded: they change no row, and each sweep repeats them.
+    pub fn batch(&mut self, action: Option<Action>) -> BatchRecorder<'_> {
         self.batch += 1;
-        let wakes = !steps.is_empty() && steps.iter().all(|step| step.action == Action::Wake);
-        BatchRecorder { recording: self, steps, wakes, has_intent: false, is_in_journal: false, lost: 0 }
+        let wakes = action == Some(Action::Wake);
+        BatchRecorder { recording: self, wakes, has_intent: false, is_in_journal: false, lost: 0 }
     }
 
     /// Records the end of the run, also after a gap: then it says how much is missing.
@@ -155,8 +155,6 @@ fn required(trouble: &str) -> String {
 /// Records one batch: the intent ahead of its commit, and what became of it.
 pub struct BatchRecorder<'r> {
     recording: &'r mut Recording,
-    steps: Vec<RecordedStep>,
-    /// True for wake-ups, which are not recorded: they change no row, and each sweep repeats them.
     wakes: bool,
     /// Whether the transaction got as far as its intent.
     has_intent: bool,
@@ -167,15 +165,9 @@ pub struct BatchRecorder<'r> {
 }
 
 impl BatchRecorder<'_> {
-    /// False if nothing is recorded of the batch.
-    pub fn keeps(&self) -> bool {
-        self.recording.keeps() && !self.wakes
-    }
-
-    /// The rows for the ledger.
-    pub fn ledger(&self, at: Timestamp, changes: &[Change]) -> Vec<LedgerRow> {
-        let row = |step| LedgerRow { moved_at: at, head: self.recording.head.clone(), step };
-        if self.wakes { Vec::new() } else { self.changed(changes).into_iter().map(row).collect() }
+    /// The run; `None` if nothing is recorded of the batch.
+    pub fn head(&self) -> Option<&RunHead> {
+        (self.recording.keeps() && !self.wakes).then_some(&self.recording.head)
     }
 
     /// Writes the intent to the journal. It is not waited for until it is on the disk, because workers would wait too: a
@@ -183,14 +175,11 @@ impl BatchRecorder<'_> {
     ///
     /// # Errors
     /// When it cannot be written although the journal is required, with why; and what to try.
-    pub fn intent(&mut self, at: Timestamp, changes: &[Change]) -> Result<(), (String, &'static str)> {
+    pub fn intent(&mut self, at: Timestamp, steps: &[Step<End>]) -> Result<(), (String, &'static str)> {
         (self.has_intent, self.is_in_journal) = (true, false);
-        if self.wakes {
-            return Ok(());
-        }
-        let intent = JournalLine::Intent { batch: self.recording.batch, at, changes: self.changed(changes) };
         let recording = &mut *self.recording;
         if let Some(journal) = recording.journal.as_mut().filter(|_| recording.trouble.is_none()) {
+            let intent = JournalLine::Intent { batch: recording.batch, at, steps: steps.to_vec() };
             match journal.write(&intent, false) {
                 Ok(()) => self.is_in_journal = true,
                 Err(error) if recording.keep == Keep::Required => {
@@ -199,37 +188,33 @@ impl BatchRecorder<'_> {
                 Err(error) => recording.give_up(&error),
             }
         }
-        let without_row = changes.iter().filter(|change| change.row.is_none()).count();
-        self.lost = if self.is_in_journal || recording.has_ledger { without_row } else { changes.len() } as u64;
+        let without_row = steps.iter().filter(|step| step.stage.row.is_none()).count();
+        self.lost = if self.is_in_journal || recording.has_ledger { without_row } else { steps.len() } as u64;
         Ok(())
     }
 
-    /// Records how the steps ended, and which of them are `tried_again` in another batch. When this returns, the batch is on the disk.
-    pub fn ended(self, results: &[StepResult], tried_again: &dyn Fn(&StepResult) -> bool) {
+    /// Records how the steps ended, and the places of those that another batch tries again. When this returns, the batch is on the disk.
+    pub fn ended(self, steps: Vec<Step<End>>, tried_again: Vec<usize>) {
         if self.wakes {
             return;
         }
-        let is_done = |result: &&StepResult| matches!(result.outcome, Outcome::Moved | Outcome::Unknown);
-        let done = results.iter().filter(is_done).count() as u64;
+        let done = steps.iter().filter(|step| step.may_have_moved()).count() as u64;
         let recording = self.recording;
         recording.moved += done;
         recording.unrecorded += if self.is_in_journal { 0 } else { done };
         recording.lost += if self.has_intent { self.lost.min(done) } else { done };
         // After a gap, a further line would make the journal look complete.
         let Some(journal) = recording.journal.as_mut().filter(|_| recording.trouble.is_none()) else { return };
-        let ended = self.steps.iter().zip(results);
-        let steps = ended.map(|(step, result)| StepEnd::of(&step.id, result, tried_again(result))).collect();
-        if let Err(error) = journal.write_if_begun(&JournalLine::Result { batch: recording.batch, steps }, true) {
+        let steps = steps.into_iter().map(without_message).collect();
+        let result = JournalLine::Result { batch: recording.batch, steps, tried_again };
+        if let Err(error) = journal.write_if_begun(&result, true) {
             recording.give_up(&error);
         }
     }
+}
 
-    /// The steps that changed something, with their rows.
-    fn changed(&self, changes: &[Change]) -> Vec<RecordedStep> {
-        let step = |change: &Change| {
-            let step = self.steps.get(change.step)?;
-            Some(RecordedStep { row: change.row.clone(), ..step.clone() })
-        };
-        changes.iter().filter_map(step).collect()
-    }
+/// The database's words may hold anything, and are not kept.
+fn without_message(mut step: Step<End>) -> Step<End> {
+    step.stage.error.iter_mut().for_each(|error| error.message.clear());
+    step
 }

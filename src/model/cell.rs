@@ -1,19 +1,17 @@
 //! A stored value, as the database returned it.
 
 use super::value::hex;
-use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A value exactly as the database returned it, not yet decoded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     /// SQL NULL.
     Null,
     /// An integer; booleans arrive as 0 and 1.
     Integer(i64),
-    /// A floating point number. Serialised as text that reads back as the same one: JSON has no infinities.
-    Real(#[serde(with = "real")] f64),
+    /// A floating point number.
+    Real(f64),
     /// Text.
     Text(String),
     /// Text that is not UTF-8, as bytes: a key must be found again as it is stored. Printed with replacement characters.
@@ -28,18 +26,6 @@ pub enum Cell {
     Infinity,
     /// Postgres' `-infinity`.
     NegativeInfinity,
-}
-
-mod real {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{value:?}"))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
 }
 
 impl Cell {

@@ -2,6 +2,7 @@
 
 use super::{Cell, Key, Timestamp, is_blank};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::time::Duration;
 
 /// A job that is in flight, as one snapshot saw it.
@@ -171,8 +172,15 @@ pub enum LockSign {
 ///
 /// The store makes it (`ROW(...)::text` on Postgres with all but ASCII escaped, a join of `quote()` on SQLite) and compares it
 /// again inside the write. It holds raw values because decoding loses: two spellings of one instant are different rows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Precondition(pub String);
+
+/// Preconditions hold tokens, and are never shown.
+impl fmt::Debug for Precondition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Precondition(..)")
+    }
+}
 
 /// A row of another table that the verdict rests on too: the owner's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,11 +2,12 @@
 
 use super::cell::Cell;
 use super::value::hex;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
 /// What identifies a job in its table: one cell for each key column. In JSON a list of stored values.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Key(pub Vec<Cell>);
 
 impl Key {

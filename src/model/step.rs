@@ -1,4 +1,4 @@
-use super::{EvidenceRow, Key, Precondition};
+use super::{EvidenceRow, Key, Precondition, RowChange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -79,26 +79,143 @@ impl AttemptsChange {
     }
 }
 
-/// One action on one job, with the precondition that must still hold when it is done.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Step {
-    /// Which job.
+/// One action on one job. It is this type when it is planned, applied, recorded, listed and reverted; what its `stage` holds is
+/// known then: a [`Write`] before it is tried, its [`End`] afterwards. A journal line, a ledger row and an item of `history` are a
+/// `Step<End>`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Step<S = Write> {
+    /// The job, as people see it.
+    pub id: String,
+    /// Its key, exactly: a list of stored values.
+    #[schemars(with = "Vec<serde_json::Value>")]
     pub key: Key,
-    /// Its queue, for wake-ups.
+    /// Its queue.
     pub queue: Option<String>,
-    /// What is done to it.
+    /// Its kind of work.
+    pub kind: Option<String>,
+    /// Who held it; after an undo, who holds it again as far as the row says.
+    pub owner: Option<String>,
+    /// What is done; of an undo, the action that is reverted.
     pub action: Action,
-    /// The state it will have, in the queue's own words.
+    /// The state before, in the queue's own words.
+    pub state: String,
+    /// The state after.
     pub state_after: String,
-    /// The counter afterwards, where the table has one.
+    /// Attempts before, where the table has a counter.
+    pub attempts: Option<i64>,
+    /// Attempts after.
     pub attempts_after: Option<i64>,
-    /// What must be unchanged.
-    pub precondition: Precondition,
-    /// The owner's row, which must be unchanged too.
-    pub evidence_row: EvidenceRow,
+    /// The rules that it was judged by.
+    pub rules: Vec<String>,
+    /// What is known of it at this stage.
+    #[serde(flatten)]
+    pub stage: S,
 }
 
-/// Steps that are executed together: one transaction, one kind of action.
+/// What a planned step writes, and what must be unchanged until then. It may hold tokens, and is never recorded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Write {
+    /// The preset's own statements.
+    Act {
+        /// What must be unchanged.
+        #[schemars(with = "String")]
+        precondition: Precondition,
+        /// The owner's row, which must be unchanged too.
+        #[schemars(with = "serde_json::Value")]
+        evidence_row: EvidenceRow,
+    },
+    /// The values that a row had before a run, if the row is still what that run left.
+    Restore(RowChange),
+}
+
+/// How a step ended. Losing a race is a normal end, not an error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct End {
+    /// The end; until a commit is answered it is [`Outcome::Unknown`].
+    pub outcome: Outcome,
+    /// The reason of [`Outcome::Refused`]; of a fail in the place of a requeue, what refused the requeue. A record has no message:
+    /// the database's words may hold anything.
+    pub error: Option<RowError>,
+    /// The row before and after; null where the step moved nothing, or is more than one UPDATE of the claim's own table, so that
+    /// nothing short of the queue's own knowledge would revert it. A line without the field is refused.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub row: Option<RowChange>,
+}
+
+impl<S> Step<S> {
+    /// Returns the step at another stage.
+    pub fn at<T>(&self, stage: T) -> Step<T> {
+        Step {
+            id: self.id.clone(),
+            key: self.key.clone(),
+            queue: self.queue.clone(),
+            kind: self.kind.clone(),
+            owner: self.owner.clone(),
+            action: self.action,
+            state: self.state.clone(),
+            state_after: self.state_after.clone(),
+            attempts: self.attempts,
+            attempts_after: self.attempts_after,
+            rules: self.rules.clone(),
+            stage,
+        }
+    }
+}
+
+impl Step<Write> {
+    /// The text that must be unchanged: the precondition, or the fingerprint of the row that a run left.
+    pub fn precondition(&self) -> &str {
+        match &self.stage {
+            Write::Act { precondition, .. } => &precondition.0,
+            Write::Restore(row) => &row.after.0,
+        }
+    }
+
+    /// The owner's row, which must be unchanged too.
+    pub fn evidence_row(&self) -> &EvidenceRow {
+        match &self.stage {
+            Write::Act { evidence_row, .. } => evidence_row,
+            Write::Restore(_) => &EvidenceRow::None,
+        }
+    }
+
+    /// The row to restore, where the step reverts another one.
+    pub fn restores(&self) -> Option<&RowChange> {
+        match &self.stage {
+            Write::Act { .. } => None,
+            Write::Restore(row) => Some(row),
+        }
+    }
+}
+
+impl Step<End> {
+    /// True unless it is known that the job was not moved.
+    pub fn may_have_moved(&self) -> bool {
+        matches!(self.stage.outcome, Outcome::Moved | Outcome::Unknown)
+    }
+
+    /// True if the job was moved, or may have been, and its row is recorded.
+    pub fn is_undoable(&self) -> bool {
+        self.may_have_moved() && self.stage.row.is_some()
+    }
+
+    /// Plans the step that reverts this one, from where it led to where it began; `None` where its row is not recorded.
+    pub fn reverted(&self) -> Option<Step> {
+        let step = self.at(Write::Restore(self.stage.row.clone()?));
+        Some(Step {
+            state: self.state_after.clone(),
+            state_after: self.state.clone(),
+            attempts: self.attempts_after,
+            attempts_after: self.attempts,
+            rules: Vec::new(),
+            ..step
+        })
+    }
+}
+
+/// Steps that are executed together: one transaction, one kind of action. Either all of them restore rows, with values of the same
+/// columns, or none does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch<'a> {
     /// What is done.
@@ -115,7 +232,7 @@ pub struct Batch<'a> {
     pub instead: &'a [RowError],
 }
 
-/// How one step ended. Losing a race is a normal end, not an error.
+/// The end of a step in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -180,32 +297,23 @@ impl RowError {
     }
 }
 
-/// How one step ended, and why where it was refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StepResult {
-    /// The end.
-    pub outcome: Outcome,
-    /// The reason of [`Outcome::Refused`]; of a fail in the place of a requeue, what refused the requeue.
-    pub error: Option<RowError>,
-}
-
-impl StepResult {
-    /// A result that needs no reason.
-    pub fn of(outcome: Outcome) -> StepResult {
-        StepResult { outcome, error: None }
+impl End {
+    /// An end that needs no reason.
+    pub fn of(outcome: Outcome) -> End {
+        End { outcome, error: None, row: None }
     }
 
-    /// A row that the database refused.
-    pub fn refused(error: RowError) -> StepResult {
-        StepResult { outcome: Outcome::Refused, error: Some(error) }
+    /// The end of a row that the database refused.
+    pub fn refused(error: RowError) -> End {
+        End { error: Some(error), ..End::of(Outcome::Refused) }
     }
 }
 
-/// What became of a batch: exactly one result a step, in order, whatever happened.
+/// What became of a batch: exactly one end a step, in order, whatever happened.
 #[derive(Debug)]
 pub struct BatchReport<E> {
-    /// One result for each step.
-    pub results: Vec<StepResult>,
+    /// One end for each step.
+    pub results: Vec<End>,
     /// Why no further batch should be tried, if so.
     pub stop: Option<E>,
     /// Things that went wrong after the commit and change nothing about it (a wake-up that failed).
@@ -217,7 +325,7 @@ pub struct BatchReport<E> {
 impl<E> BatchReport<E> {
     /// Whether nothing was written because the commit was refused on account of some row: each half is to be tried by itself.
     pub fn is_to_be_split(&self) -> bool {
-        let is_not_tried = |result: &StepResult| result.outcome == Outcome::NotTried;
+        let is_not_tried = |result: &End| result.outcome == Outcome::NotTried;
         self.stop.is_none() && self.results.len() > 1 && self.results.iter().all(is_not_tried)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Cell, Key};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// A value as JSON. Integers are numbers and texts are strings; what JSON has no word for is an object that says what it is.
 pub fn to_json(cell: &Cell) -> Value {
@@ -44,47 +44,25 @@ pub fn from_json(value: &Value) -> Option<Cell> {
     })
 }
 
-/// A key as a JSON array.
-pub fn key_to_json(key: &Key) -> Value {
-    Value::Array(key.0.iter().map(to_json).collect())
+impl Serialize for Cell {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        to_json(self).serialize(serializer)
+    }
 }
 
-/// The key back.
-pub fn key_from_json(value: &Value) -> Option<Key> {
-    Some(Key(value.as_array()?.iter().map(from_json).collect::<Option<_>>()?))
+impl<'de> Deserialize<'de> for Cell {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Cell, D::Error> {
+        let json = Value::deserialize(deserializer)?;
+        from_json(&json).ok_or_else(|| serde::de::Error::custom("a cell is no stored value"))
+    }
 }
 
 impl Key {
     /// The key as a text that no other key has: 42 and '42' differ, and so do the pairs a/b, c and a, b/c. For people there is
     /// [`Display`](std::fmt::Display).
     pub fn exact(&self) -> String {
-        key_to_json(self).to_string()
+        Value::Array(self.0.iter().map(to_json).collect()).to_string()
     }
-}
-
-impl Serialize for Key {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        key_to_json(self).serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Key {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
-        let json = Value::deserialize(deserializer)?;
-        key_from_json(&json).ok_or_else(|| serde::de::Error::custom("a key is no list of stored values"))
-    }
-}
-
-/// Columns and their values as a JSON object.
-pub fn values_to_json<'v>(values: impl IntoIterator<Item = (&'v str, &'v Cell)>) -> Value {
-    let fields: Map<String, Value> =
-        values.into_iter().map(|(name, value)| (name.to_owned(), to_json(value))).collect();
-    Value::Object(fields)
-}
-
-/// The columns back, in order.
-pub fn values_from_json(value: &Value) -> Option<Vec<(String, Cell)>> {
-    value.as_object()?.iter().map(|(name, value)| Some((name.clone(), from_json(value)?))).collect()
 }
 
 /// The bytes as hexadecimal digits in lower case, two a byte.

@@ -1,16 +1,16 @@
 //! Executes a plan in batches.
 
 use super::OpsError;
-use super::batches::{BatchRunner, Ended, Waiting};
+use super::batches::{BatchRunner, Ended, Planned, Waiting};
 use super::delay::Waits;
-use super::plan::Plan;
+use super::plan::{Part, Plan};
 use super::progress::{UnderWay, Work};
 use super::reclaim::ApplyOptions;
-use super::record::{Cause, recorded};
+use super::record::Cause;
 use super::sweep_lock::apply_with_lock;
 use crate::history::Recording;
-use crate::model::{Action, Batch, Cell, EvidenceRow, Key, Outcome, RecordedStep, RowError, Step, StepResult};
-use crate::output::{Spool, StepJob};
+use crate::model::{Action, Batch, Cell, End, EvidenceRow, Key, Outcome, RowError, Step};
+use crate::output::StepJob;
 use crate::policy::Policy;
 use crate::preset::QueueSpec;
 use crate::store::{Limits, Store};
@@ -28,7 +28,7 @@ pub(super) fn apply(
     plan: &Plan,
     order: &ApplyOptions<'_>,
     recording: &mut Recording,
-) -> Result<Ended<StepJob>, OpsError> {
+) -> Result<Ended, OpsError> {
     let mut runner = BatchRunner::begin(store, limits, recording, order.mode, order.fast)?;
     if let Some(sweep_lock) = &order.sweep_lock {
         sweep_lock.begin(runner.writer());
@@ -37,45 +37,60 @@ pub(super) fn apply(
         order,
         policy: &plan.policy,
         limits,
-        waits: Waits::new(order.later, plan.claims.steps.iter())?,
+        waits: Waits::new(order.later, plan.claims.steps())?,
         first_until: Some(order.sweep_lock.map_or_else(Instant::now, |sweep_lock| sweep_lock.until)),
         under_way: UnderWay::begin(&*plan.progress, Work::Applying(plan.len() as u64)),
         runner,
     };
     let mut first = 0;
     for part in plan.parts() {
-        // A batch holds one action and one cause.
         let mut waiting = Waiting::new();
         // Delayed jobs run in the order of the plan.
-        let places =
-            if order.later.is_asked() { (0..part.steps.len() as u32).collect() } else { in_key_order(&part.steps) };
+        let places = if order.later.is_asked() { (0..part.len() as u32).collect() } else { in_key_order(part) };
         for n in places.into_iter().map(|n| n as usize) {
-            let Some((step, job)) = part.steps.get(n).zip(part.jobs.get(n)) else { continue };
-            match (step, job) {
-                (Ok(step), Ok(job)) => {
-                    let kind = (step.action, Cause::of(&part.spec, &job));
-                    if let Some(batch) = waiting.add(kind, (step, (first + n, job)), applying.runner.rows()) {
-                        applying.batch(&part.spec, kind, batch, &[]);
+            match part.get(n) {
+                None => {}
+                Some(Ok((step, job))) => {
+                    let kind = BatchKind::of(&part.spec, &step, &job);
+                    if let Some(batch) = waiting.add(kind.clone(), (step, (first + n, job)), applying.runner.rows()) {
+                        applying.batch(&part.spec, &kind, batch, &[]);
                     }
                 }
-                (Err(error), _) | (_, Err(error)) => {
+                Some(Err(error)) => {
                     applying.runner.fail(&error);
                     break;
                 }
             }
         }
-        waiting.rest().for_each(|(kind, batch)| applying.batch(&part.spec, kind, batch, &[]));
-        first += part.steps.len();
+        waiting.rest().for_each(|(kind, batch)| applying.batch(&part.spec, &kind, batch, &[]));
+        first += part.len();
     }
     Ok(applying.runner.finish(plan.len() as u64))
 }
 
+/// What all steps of a batch have in common.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct BatchKind {
+    action: Action,
+    cause: Cause,
+    /// The columns that are restored; none where the preset's statements act.
+    columns: Vec<String>,
+}
+
+impl BatchKind {
+    fn of(spec: &QueueSpec, step: &Step, job: &StepJob) -> BatchKind {
+        let values = step.restores().iter().flat_map(|row| &row.values).collect::<Vec<_>>();
+        let columns = values.into_iter().map(|value| value.column.clone()).collect();
+        BatchKind { action: step.action, cause: Cause::of(spec, job), columns }
+    }
+}
+
 /// The places of the steps, about in the order of their keys, so that each page of the table is visited once.
-fn in_key_order(steps: &Spool<Step>) -> Vec<u32> {
-    let mut places: Vec<(i64, u32)> = Vec::with_capacity(steps.len());
+fn in_key_order(part: &Part) -> Vec<u32> {
+    let mut places: Vec<(i64, u32)> = Vec::with_capacity(part.len());
     // A step that cannot be read is met again.
     let about = |step: io::Result<Step>| step.map_or(i64::MIN, |step| about(&step.key));
-    places.extend((0..).zip(steps.iter()).map(|(n, step)| (about(step), n)));
+    places.extend((0..).zip(part.steps()).map(|(n, step)| (about(step), n)));
     places.sort_unstable();
     places.into_iter().map(|(_, n)| n).collect()
 }
@@ -102,32 +117,27 @@ struct Applying<'a> {
     /// Until when the first batch may wait for the sweep lock; `None` after it.
     first_until: Option<Instant>,
     under_way: UnderWay<'a>,
-    runner: BatchRunner<'a, StepJob>,
+    runner: BatchRunner<'a>,
 }
 
 impl Applying<'_> {
     /// Executes a batch, then fails what a unique key refused to requeue, if that was asked for: `instead` has the refusals of such a
     /// second batch.
-    fn batch(
-        &mut self,
-        spec: &QueueSpec,
-        (action, cause): (Action, Cause),
-        batch: Vec<(Step, (usize, StepJob))>,
-        instead: &[RowError],
-    ) {
+    fn batch(&mut self, spec: &QueueSpec, kind: &BatchKind, batch: Vec<Planned>, instead: &[RowError]) {
+        let action = kind.action;
         // Jobs that were waiting get no delay or jitter.
         let waits = if spec.waits { Vec::new() } else { self.waits.next(action, batch.len()) };
-        let records: Vec<RecordedStep> = batch.iter().map(|(step, (_, job))| recorded(step, job)).collect();
         let (steps, jobs): (Vec<Step>, Vec<(usize, StepJob)>) = batch.into_iter().unzip();
-        let reason = self.order.reason(cause);
+        let reason = self.order.reason(kind.cause);
         let (limits, first_until, under_way) = (self.limits, &mut self.first_until, &self.under_way);
-        let locks_owners = steps.iter().any(|step| matches!(step.evidence_row, EvidenceRow::Row { .. }));
-        let fail = self.policy.instead_of_requeue(spec).filter(|_| action == Action::Requeue);
-        let is_failed = |result: &StepResult| {
+        let locks_owners = steps.iter().any(|step| matches!(step.evidence_row(), EvidenceRow::Row { .. }));
+        let fail =
+            self.policy.instead_of_requeue(spec).filter(|_| action == Action::Requeue && kind.columns.is_empty());
+        let is_failed = |result: &End| {
             let error = result.error.as_ref().filter(|_| result.outcome == Outcome::Refused);
             fail.is_some() && error.is_some_and(RowError::is_of_unique_key)
         };
-        let refused = self.runner.batch(&records, jobs, locks_owners, &is_failed, &mut |writer, range, recorder| {
+        let refused = self.runner.batch(&steps, jobs, locks_owners, &is_failed, &mut |writer, range, recorder| {
             let steps = steps.get(range.clone()).unwrap_or_default();
             let instead = instead.get(range.clone()).unwrap_or_default();
             let waits = waits.get(range).unwrap_or_default();
@@ -149,6 +159,6 @@ impl Applying<'_> {
             batch.push((step, (place, job)));
             instead.push(error);
         }
-        self.batch(spec, (Action::Fail, cause), batch, &instead);
+        self.batch(spec, &BatchKind { action: Action::Fail, ..kind.clone() }, batch, &instead);
     }
 }

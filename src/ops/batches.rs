@@ -1,12 +1,11 @@
-//! Executes steps batch by batch, each a short transaction of its own, for `reclaim` and for `undo`.
+//! Executes steps batch by batch, each a short transaction of its own.
 
 use super::OpsError;
-use super::guard::refusal_of_place;
 use super::pace::Pace;
 use super::reclaim::Mode;
 use crate::history::{BatchRecorder, Counts, Recording};
-use crate::model::{Action, BatchReport, Outcome, RecordedStep, StepResult};
-use crate::output::{Outcomes, Spool, StepDocument};
+use crate::model::{Action, BatchReport, End, Outcome, Step};
+use crate::output::{Spool, StepJob};
 use crate::store::{Limits, Store, StoreError, StoreErrorKind, Writer};
 use std::collections::BTreeMap;
 use std::io;
@@ -38,8 +37,11 @@ impl<K: Ord + Clone, T> Waiting<K, T> {
 pub(super) type Act<'a> =
     dyn FnMut(&mut dyn Writer, Range<usize>, &mut BatchRecorder<'_>) -> BatchReport<StoreError> + 'a;
 
+/// A step of a batch, its document, and the place of that in the list.
+pub(super) type Planned = (Step, (usize, StepJob));
+
 /// Executes batches. The only place that asks a store for a writer.
-pub(super) struct BatchRunner<'a, J> {
+pub(super) struct BatchRunner<'a> {
     limits: &'a Limits,
     recording: &'a mut Recording,
     writer: Box<dyn Writer>,
@@ -47,24 +49,25 @@ pub(super) struct BatchRunner<'a, J> {
     /// Whether the batch in hand locks the rows of owners.
     locks_owners: bool,
     batches: usize,
-    ended: Ended<J>,
+    ended: Ended,
 }
 
 /// How the steps ended.
-pub(super) struct Ended<J> {
+#[derive(Default)]
+pub(super) struct Ended {
     /// The steps with their outcomes, in the order of the plan.
-    pub(super) steps: Spool<J>,
+    pub(super) steps: Spool<StepJob>,
     /// Steps by outcome; they add up to all steps.
-    outcomes: Counts,
+    pub(super) outcomes: Counts,
     /// Moved jobs by action.
-    moved: BTreeMap<Action, u64>,
+    pub(super) moved: BTreeMap<Action, u64>,
     /// Why it stopped before the end, if it did.
-    stop: Option<StoreError>,
+    pub(super) stop: Option<StoreError>,
     /// Warnings after the commits.
-    warnings: Vec<String>,
+    pub(super) warnings: Vec<String>,
 }
 
-impl<'a, J: StepDocument> BatchRunner<'a, J> {
+impl<'a> BatchRunner<'a> {
     /// Opens the store for writing, or for what is rolled back; `fast` is for when all workers are stopped.
     ///
     /// # Errors
@@ -75,19 +78,12 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
         recording: &'a mut Recording,
         mode: Mode,
         fast: bool,
-    ) -> Result<BatchRunner<'a, J>, OpsError> {
-        let ended = Ended {
-            steps: Spool::default(),
-            outcomes: Counts::new(),
-            moved: BTreeMap::new(),
-            stop: None,
-            warnings: Vec::new(),
-        };
+    ) -> Result<BatchRunner<'a>, OpsError> {
         let (mut writer, pace) = (store.writer(limits)?, Pace::new(store.engine(), fast));
         if mode == Mode::ServerDryRun {
             writer.roll_back();
         }
-        Ok(BatchRunner { limits, recording, writer, pace, locks_owners: false, batches: 0, ended })
+        Ok(BatchRunner { limits, recording, writer, pace, locks_owners: false, batches: 0, ended: Ended::default() })
     }
 
     /// The writer, to be prepared before the first batch.
@@ -105,12 +101,12 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
     /// with their place among the steps, and not counted.
     pub(super) fn batch(
         &mut self,
-        steps: &[RecordedStep],
-        jobs: Vec<(usize, J)>,
+        steps: &[Step],
+        jobs: Vec<(usize, StepJob)>,
         locks_owners: bool,
-        tried_again: &dyn Fn(&StepResult) -> bool,
+        tried_again: &dyn Fn(&End) -> bool,
         act: &mut Act<'_>,
-    ) -> Vec<(usize, (usize, J), StepResult)> {
+    ) -> Vec<(usize, (usize, StepJob), End)> {
         self.locks_owners = locks_owners;
         // What waited for other steps of its kind may be more than a batch has by now.
         let mut results = Vec::with_capacity(steps.len());
@@ -146,11 +142,11 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
     /// Executes some steps of a batch; if some row's data makes the commit fail, executes each half separately.
     fn results(
         &mut self,
-        steps: &[RecordedStep],
+        steps: &[Step],
         range: Range<usize>,
-        tried_again: &dyn Fn(&StepResult) -> bool,
+        tried_again: &dyn Fn(&End) -> bool,
         act: &mut Act<'_>,
-    ) -> Vec<StepResult> {
+    ) -> Vec<End> {
         if self.ended.stop.is_none() && self.batches > 0 {
             std::thread::sleep(self.pace.pause());
         }
@@ -159,16 +155,17 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
             self.ended.stop = self.time_is_up();
         }
         if self.ended.stop.is_some() {
-            return range.map(|_| StepResult::of(Outcome::NotTried)).collect();
+            return range.map(|_| End::of(Outcome::NotTried)).collect();
         }
         self.batches += 1;
-        let numbered = steps.get(range.clone()).unwrap_or_default().iter().cloned().enumerate();
-        let mut recorder =
-            self.recording.batch(numbered.map(|(step, recorded)| RecordedStep { step, ..recorded }).collect());
+        let in_batch = steps.get(range.clone()).unwrap_or_default();
+        let mut recorder = self.recording.batch(in_batch.first().map(|step| step.action));
         let done = act(&mut *self.writer, range.clone(), &mut recorder);
         drop(in_hand);
         let is_to_be_split = done.is_to_be_split();
-        recorder.ended(&done.results, &|result| is_to_be_split || tried_again(result));
+        let again = done.results.iter().enumerate().filter(|(_, end)| is_to_be_split || tried_again(end));
+        let again = again.map(|(n, _)| n).collect();
+        recorder.ended(in_batch.iter().zip(&done.results).map(|(step, end)| step.at(end.clone())).collect(), again);
         self.pace.learn(range.len(), done.took, self.locks_owners);
         if is_to_be_split {
             let half = range.start + range.len() / 2;
@@ -189,7 +186,7 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
     }
 
     /// Ends the run of so many planned steps: those that came into no batch were not tried.
-    pub(super) fn finish(mut self, planned: u64) -> Ended<J> {
+    pub(super) fn finish(mut self, planned: u64) -> Ended {
         let counted: u64 = self.ended.outcomes.values().sum();
         let missed = planned.saturating_sub(counted);
         if missed > 0 {
@@ -199,81 +196,4 @@ impl<'a, J: StepDocument> BatchRunner<'a, J> {
         self.recording.finish(&self.ended.outcomes, self.ended.stop.as_ref().map(|stop| stop.message.clone()));
         self.ended
     }
-}
-
-/// How a plan ended: executed if that was asked for and no guard refused it.
-pub(super) struct CarriedOut<J> {
-    /// False for a dry run of either kind, and for a plan that was refused.
-    pub(super) applied: bool,
-    /// Why it was refused.
-    pub(super) refused: Option<String>,
-    /// How the steps ended; `None` unless it was carried out.
-    pub(super) outcomes: Option<Outcomes>,
-    /// Moved jobs by action.
-    pub(super) moved: BTreeMap<Action, u64>,
-    /// The steps with their ends; `None` where none was tried.
-    pub(super) steps: Option<Spool<J>>,
-    /// What stopped it early.
-    pub(super) stop: Option<StoreError>,
-    /// Warnings after the commits.
-    pub(super) after: Vec<String>,
-}
-
-/// Executes a plan of so many steps with `act`, if the mode asks for it, no guard has `refused` it, the store may be written to
-/// and a record can be kept.
-///
-/// # Errors
-/// When it could not be begun; nothing was written then.
-pub(super) fn carry_out<J>(
-    store: &dyn Store,
-    recording: &mut Recording,
-    mode: Mode,
-    mut refused: Option<String>,
-    planned: u64,
-    act: impl FnOnce(&mut Recording) -> Result<Ended<J>, OpsError>,
-) -> Result<CarriedOut<J>, OpsError> {
-    if mode.writes() {
-        refused = refused.or_else(|| refusal_of_place(store));
-        refused = refused.or_else(|| recording.refusal().filter(|_| planned > 0));
-    }
-    let is_executed = mode.writes() && refused.is_none();
-    let mut done = CarriedOut {
-        applied: is_executed && mode == Mode::Apply,
-        refused,
-        outcomes: is_executed.then(Outcomes::default),
-        moved: BTreeMap::new(),
-        steps: None,
-        stop: None,
-        after: Vec::new(),
-    };
-    if !is_executed || planned == 0 {
-        return Ok(done);
-    }
-    let Ended { steps, outcomes, moved, stop, warnings } = act(recording)?;
-    let is_untouched = outcomes.get(&Outcome::NotTried) == Some(&planned);
-    match stop {
-        // The required journal failed, so the first batch was rolled back and nothing was written.
-        Some(error) if is_untouched && error.kind == StoreErrorKind::Refused => {
-            (done.applied, done.refused, done.outcomes) = (false, Some(error.message), None);
-        }
-        Some(error) if is_untouched => return Err(error.into()),
-        stop => {
-            (done.stop, done.after) = (stop, warnings);
-            done.after.extend(recording.warning());
-            (done.outcomes, done.moved, done.steps) = (Some(Outcomes::of(&outcomes)), moved, Some(steps));
-        }
-    }
-    Ok(done)
-}
-
-/// The document, and why the run ended early, if it did.
-pub struct Finished<D> {
-    /// The document.
-    pub document: D,
-    /// What stopped it.
-    pub stop: Option<StoreError>,
-    /// Warnings after the commits, such as wake-ups that failed.
-    pub after: Vec<String>,
-    /// True if `history` knows the run.
-    pub is_recorded: bool,
 }

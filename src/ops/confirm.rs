@@ -2,7 +2,7 @@
 
 use super::OpsError;
 use super::diagnosis::diagnosed_again;
-use super::plan::{Plan, PlanSource, Tally};
+use super::plan::{Part, Plan, PlanSource, ReadyPlan, Tally};
 use super::session::Snapshot;
 use super::show::not_in_flight;
 use crate::model::{Claim, Key, Step, age};
@@ -29,49 +29,47 @@ const LOOKUP: usize = 500;
 pub fn confirm(
     next_snapshot: &dyn Fn() -> Result<Snapshot, OpsError>,
     limits: &Limits,
-    first: Plan,
+    first: ReadyPlan,
     asked: &PlanSource,
     policy: &Policy,
     after: Duration,
-) -> Result<Plan, OpsError> {
+) -> Result<ReadyPlan, OpsError> {
+    let first = first.into_plan();
     let (mut snapshot, apart) = second_snapshot(next_snapshot, limits, &first, after)?;
     let mut second = asked.plan_without_limit(&mut snapshot, policy)?;
     let mut unconfirmed: HashMap<String, [u8; 32]> = HashMap::new();
-    for step in first.claims.steps.iter() {
+    for step in first.claims.steps() {
         let step = step?;
         unconfirmed.insert(step.key.exact(), print(&step)?);
     }
-    let (mut steps, mut jobs, mut tally) = (Spool::default(), Spool::default(), Tally::default());
-    for (step, job) in second.claims.steps.iter().zip(second.claims.jobs.iter()) {
-        let (step, job): (Step, StepJob) = (step?, job?);
+    let (mut part, mut tally) = (Part::new(second.claims.spec.clone()), Tally::default());
+    for step in second.claims.iter() {
+        let (step, job) = step?;
         let key = step.key.exact();
         if unconfirmed.get(&key) == Some(&print(&step)?) {
             unconfirmed.remove(&key);
-            let place = job.job.order();
             tally.add(&step, job.job.stalls);
-            steps.push(place, step)?;
-            jobs.push(place, job)?;
+            part.push(step, job)?;
         }
     }
     let mut moved: Vec<(Key, StepJob)> = Vec::new();
-    for (step, job) in first.claims.steps.iter().zip(first.claims.jobs.iter()) {
-        let key = step?.key;
-        if unconfirmed.contains_key(&key.exact()) {
-            moved.push((key, job?));
+    for step in first.claims.iter() {
+        let (step, job) = step?;
+        if unconfirmed.contains_key(&step.key.exact()) {
+            moved.push((step.key, job));
         }
     }
     second.skipped = with_changed(&mut snapshot, &second.skipped, moved, policy, apart)?;
-    steps.sort();
-    jobs.sort();
-    if second.diagnosed.count > 0 && steps.len() != second.claims.steps.len() {
-        second.diagnosed = diagnosed_again(&mut snapshot, policy, &steps)?;
+    part.sort();
+    if second.diagnosed.count > 0 && part.len() != second.claims.len() {
+        second.diagnosed = diagnosed_again(&mut snapshot, policy, &part)?;
     }
-    second.warnings = if steps.is_empty() { Vec::new() } else { first.warnings };
-    (second.claims.steps, second.claims.jobs) = (steps, jobs);
+    second.warnings = if part.is_empty() { Vec::new() } else { first.warnings };
+    second.claims = part;
     (second.digest, second.by_action) = tally.finish();
     (second.filter, second.beyond_limit, second.not_found) = (first.filter, first.beyond_limit, first.not_found);
     second.confirmed_after = Some(apart);
-    Ok(second)
+    Ok(second.ready(snapshot))
 }
 
 /// The second snapshot, and how long after the first one it is.

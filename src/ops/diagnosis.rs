@@ -1,11 +1,12 @@
 //! Concludes what happened from the findings of a scan and from how much each owner holds.
 
 use super::OpsError;
+use super::plan::Part;
 use super::scan::{detail_for_listing, judged};
 use super::selection::Selection;
 use super::session::Snapshot;
-use crate::model::{Key, Step};
-use crate::output::{Diagnosis, Spool};
+use crate::model::Key;
+use crate::output::Diagnosis;
 use crate::policy::{self, Diagnoses, Policy};
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -48,18 +49,14 @@ pub(super) fn diagnosed(snapshot: &mut Snapshot, mut found: Diagnoses<'_>) -> Re
 ///
 /// # Errors
 /// When the store or the temporary file of a long plan cannot be read.
-pub(super) fn diagnosed_again(
-    snapshot: &mut Snapshot,
-    policy: &Policy,
-    steps: &Spool<Step>,
-) -> Result<Diagnosed, OpsError> {
-    if steps.is_empty() {
+pub(super) fn diagnosed_again(snapshot: &mut Snapshot, policy: &Policy, part: &Part) -> Result<Diagnosed, OpsError> {
+    if part.is_empty() {
         return Ok(Diagnosed::default());
     }
     let hasher = RandomState::new();
     // Hashes, because there may be a million; two equal ones would only count a job more.
     let hash = |key: &Key| hasher.hash_one(key.exact());
-    let planned: HashSet<u64> = steps.iter().map(|step| Ok(hash(&step?.key))).collect::<io::Result<_>>()?;
+    let planned: HashSet<u64> = part.steps().map(|step| Ok(hash(&step?.key))).collect::<io::Result<_>>()?;
     let spec = snapshot.spec.clone();
     let mut found = Diagnoses::new(&spec);
     let detail = detail_for_listing(policy);

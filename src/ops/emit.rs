@@ -35,7 +35,7 @@ pub fn emit(limits: &Limits, plan: &Plan, order: &ApplyOptions<'_>, foreign_keys
     }
     let (counts, batches) = counts(plan)?;
     // Only for the heading: each batch has its own reason.
-    let reason = order.reason(if plan.claims.steps.is_empty() { Cause::Waited } else { Cause::Dead });
+    let reason = order.reason(if plan.claims.is_empty() { Cause::Waited } else { Cause::Dead });
     let brake = order.guard.brake(plan);
     let mut warnings = plan.warnings.clone();
     if brake.pulled {
@@ -68,8 +68,8 @@ struct ScriptWriter<'a> {
 impl ScriptWriter<'_> {
     fn part(&mut self, part: &Part) -> Result<(), OpsError> {
         let mut waiting = Waiting::new();
-        for (step, job) in part.steps.iter().zip(part.jobs.iter()) {
-            let (step, job) = (step?, job?);
+        for step in part.iter() {
+            let (step, job) = step?;
             let kind = (step.action, Cause::of(&part.spec, &job));
             if let Some(steps) = waiting.add(kind, step, BATCH) {
                 self.batch(&part.spec, kind, &steps)?;
@@ -100,8 +100,9 @@ fn counts(plan: &Plan) -> Result<(BTreeMap<Action, u64>, u64), OpsError> {
     let (mut all, mut batches) = (BTreeMap::new(), 0);
     for part in plan.parts() {
         let mut counts: BTreeMap<(Action, Cause), u64> = BTreeMap::new();
-        for (step, job) in part.steps.iter().zip(part.jobs.iter()) {
-            *counts.entry((step?.action, Cause::of(&part.spec, &job?))).or_default() += 1;
+        for step in part.iter() {
+            let (step, job) = step?;
+            *counts.entry((step.action, Cause::of(&part.spec, &job))).or_default() += 1;
         }
         batches += counts.values().map(|count| count.div_ceil(BATCH as u64)).sum::<u64>();
         counts.into_iter().for_each(|((action, _), count)| *all.entry(action).or_default() += count);

@@ -33,7 +33,7 @@ impl RequeuedJobs {
     /// # Errors
     /// When the temporary file of a long plan cannot be read.
     pub fn of(plan: &Plan) -> Result<RequeuedJobs, OpsError> {
-        let keys = plan.claims.steps.iter().map(|step| {
+        let keys = plan.claims.steps().map(|step| {
             let step = step?;
             Ok((step.action == Action::Requeue).then_some(step.key))
         });

@@ -38,7 +38,7 @@ impl Guard<'_> {
             up: measured.up,
             overridden: self.overridden,
         };
-        Brake::on(plan.claims.steps.len() as u64, measured.gauge.as_ref(), &circumstances)
+        Brake::on(plan.claims.len() as u64, measured.gauge.as_ref(), &circumstances)
     }
 
     /// Why the plan is not executed, if so.
@@ -58,11 +58,6 @@ impl Guard<'_> {
         };
         let wrong_list = || self.wrong_list.clone().filter(|_| steps > 0).map(Refusal::WrongList);
         expected.map(other_plan).or_else(|| self.size(steps)).or_else(wrong_list)
-    }
-
-    /// Why an undo of so many steps is not executed, if so.
-    pub(super) fn refusal_of_undo(&self, steps: u64) -> Option<Refusal> {
-        self.refusal_of_place().or_else(|| self.size(steps))
     }
 
     /// Why nothing is written there, not even to be rolled back, if so.

@@ -6,7 +6,7 @@ use super::history::{Records, belongs};
 use super::session::Snapshot;
 use super::sweep_lock::ignored_ledger;
 use crate::history::{self, Directory};
-use crate::model::{Action, Claim, Engine, Loss, RecordedStep};
+use crate::model::{Action, Claim, Engine, Loss, Step};
 use crate::output::{self, Request};
 use crate::policy::{Delay, Draft, Policy, why_failed};
 use crate::preset::ident::literal;
@@ -90,7 +90,7 @@ impl Losses {
     /// One more, later than all before.
     fn add(&mut self, loss: &Loss) {
         let lost = self.0.entry(loss.key.exact()).or_default();
-        if !lost.may_be(loss.kind.as_deref(), loss.attempts_before) {
+        if !lost.may_be(loss.kind.as_deref(), loss.attempts) {
             lost.times = 0;
         }
         lost.times += if loss.reverted { -1 } else { 1 };
@@ -134,7 +134,7 @@ fn of_journals(snapshot: &mut Snapshot, journals: &Directory, losses: &mut Losse
         let Some((head, _)) = history::read(journals, &run)? else { continue };
         let is_other = head.target.engine != snapshot.target.engine || head.target.table != snapshot.target.table;
         if !is_other && belongs(snapshot, &run, &head.target).is_ok() {
-            heads.push((head.time, run));
+            heads.push((head.store_time, run));
         }
     }
     // Oldest first: an undo comes after its run, and attempts grow. Run ids have no fractions of a second.
@@ -147,11 +147,10 @@ fn of_journals(snapshot: &mut Snapshot, journals: &Directory, losses: &mut Losse
         if reverted {
             undoes.insert(run);
         }
-        history::steps::<OpsError>(lines, &mut |record| {
-            let moved = record.may_have_moved();
-            if let Some(step) = record.step.filter(|step| moved && step.action == Action::Requeue) {
-                let RecordedStep { key, kind, attempts_before, attempts_after, .. } = step;
-                losses.add(&Loss { key, kind, attempts_before, attempts_after, reverted });
+        history::steps::<OpsError>(lines, &mut |step| {
+            if step.may_have_moved() && step.action == Action::Requeue {
+                let Step { key, kind, attempts, attempts_after, .. } = step;
+                losses.add(&Loss { key, kind, attempts, attempts_after, reverted });
             }
             Ok(())
         })?;

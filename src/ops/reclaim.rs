@@ -2,16 +2,16 @@
 
 use super::OpsError;
 use super::apply::apply;
-use super::batches::{CarriedOut, Finished, carry_out};
-use super::guard::Guard;
-use super::plan::Plan;
+use super::batches::Ended;
+use super::guard::{Guard, refusal_of_place};
+use super::plan::ReadyPlan;
 use super::record::{Cause, run_head};
 use super::sweep_lock::LockOptions;
 use crate::history::{RecordOptions, Recording};
-use crate::model::{Action, RunHead};
-use crate::output::{ActionCount, Reclaim, ReclaimSummary, advice};
+use crate::model::{Action, Outcome};
+use crate::output::{ActionCount, Outcomes, Reclaim, ReclaimSummary, advice};
 use crate::policy::Delay;
-use crate::store::{Limits, Store};
+use crate::store::{Limits, Store, StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
 
 /// What is done with a plan.
@@ -34,7 +34,7 @@ impl Mode {
 
 /// Whether and within which bounds a plan is executed.
 pub struct ApplyOptions<'a> {
-    /// The document's name: `jobdoctor.reclaim/v1` or `jobdoctor.sweep/v1`.
+    /// The document's name: `jobdoctor.reclaim/v1`, `jobdoctor.sweep/v1` or `jobdoctor.undo/v1`.
     pub schema: &'static str,
     /// What is done with it.
     pub mode: Mode,
@@ -60,49 +60,79 @@ impl ApplyOptions<'_> {
     }
 }
 
-/// The document of a plan that was printed or executed.
-pub type Reclaimed = Finished<Reclaim>;
+/// The document of a plan that was printed or executed, and how the run ended.
+pub struct Reclaimed {
+    /// The document.
+    pub document: Reclaim,
+    /// What stopped it early.
+    pub stop: Option<StoreError>,
+    /// Warnings after the commits, such as wake-ups that failed.
+    pub after: Vec<String>,
+    /// True if `history` knows the run.
+    pub is_recorded: bool,
+}
 
-/// Prints or executes a plan.
+/// Prints a plan or executes it, if the mode asks for it, no guard refuses it, the store may be written to and a record can be kept.
 ///
 /// # Errors
 /// When the plan could not be begun; nothing was written then.
 pub fn reclaim(
     store: &dyn Store,
     limits: &Limits,
-    mut plan: Plan,
+    plan: ReadyPlan,
     order: &ApplyOptions<'_>,
 ) -> Result<Reclaimed, OpsError> {
+    let mut plan = plan.into_plan();
     let brake = order.guard.brake(&plan);
     let refusal = match order.mode {
         Mode::Plan => None,
         Mode::ServerDryRun => order.guard.refusal_of_place(),
         Mode::Apply => order.guard.refusal(&plan, &brake),
     };
-    let refused = refusal.map(|refusal| refusal.to_string());
     if let Some(why) = order.guard.wrong_list.as_ref().filter(|_| order.mode != Mode::Apply && !plan.is_empty()) {
         plan.warnings.push(advice::wrong_list(why));
     }
     let planned = plan.len() as u64;
-    let identity = plan.identity.take();
-    let spec = &plan.claims.spec;
-    let head = run_head(&order.record, &order.run_id, plan.store_time, &plan.target, spec, identity, planned);
-    let head = RunHead { digest: Some(plan.digest.clone()), ..head };
-    let mut recording = Recording::begin(&order.record, head, spec.ledger.is_some());
+    let head = run_head(&order.record, &order.run_id, &plan);
+    let mut recording = Recording::begin(&order.record, head, plan.claims.spec.ledger.is_some());
     let undoable = plan.undoable && recording.is_whole();
     if order.mode == Mode::ServerDryRun {
         recording.keep_nothing();
     }
-    let act = |recording: &mut Recording| apply(store, limits, &plan, order, recording);
-    let CarriedOut { applied, refused, outcomes, moved, steps, stop, after } =
-        carry_out(store, &mut recording, order.mode, refused, planned, act)?;
-    let waiting = planned - plan.claims.steps.len() as u64;
+    let mut refused = refusal.map(|refusal| refusal.to_string());
+    if order.mode.writes() {
+        refused = refused.or_else(|| plan.nothing_left_to_revert());
+        refused = refused.or_else(|| refusal_of_place(store));
+        refused = refused.or_else(|| recording.refusal().filter(|_| planned > 0));
+    }
+    let mut is_executed = order.mode.writes() && refused.is_none();
+    let mut ended = None;
+    if is_executed && planned > 0 {
+        let done = apply(store, limits, &plan, order, &mut recording)?;
+        let is_untouched = done.outcomes.get(&Outcome::NotTried) == Some(&planned);
+        match done.stop {
+            // The required journal failed, so the first batch was rolled back and nothing was written.
+            Some(error) if is_untouched && error.kind == StoreErrorKind::Refused => {
+                (is_executed, refused) = (false, Some(error.message));
+            }
+            Some(error) if is_untouched => return Err(error.into()),
+            _ => ended = Some(done),
+        }
+    }
+    let applied = is_executed && order.mode == Mode::Apply;
+    let waiting = planned - plan.claims.len() as u64;
+    let (steps, mut ended) = match ended {
+        Some(mut ended) => (std::mem::take(&mut ended.steps), ended),
+        None => (plan.take_jobs()?, Ended::default()),
+    };
+    ended.warnings.extend(recording.warning().filter(|_| is_executed));
     let document = Reclaim {
         schema: order.schema,
         store_time: plan.store_time,
         applied,
-        rolled_back: outcomes.is_some() && !applied,
+        rolled_back: is_executed && !applied,
         run_id: recording.run_id().filter(|_| applied),
+        undoes: plan.undoes,
         brake: brake.into(),
         delay_seconds: order.later.delay.map(|delay| delay.as_secs_f64()),
         jitter_seconds: order.later.jitter.map(|jitter| jitter.as_secs_f64()),
@@ -114,17 +144,14 @@ pub fn reclaim(
             skipped: plan.skipped.len() as u64,
             beyond_limit: plan.beyond_limit,
             diagnoses: plan.diagnosed.count,
-            by_action: by_action(&plan.by_action, outcomes.is_some().then_some(&moved)),
-            outcomes,
+            by_action: by_action(&plan.by_action, is_executed.then_some(&ended.moved)),
+            outcomes: is_executed.then(|| Outcomes::of(&ended.outcomes)),
         },
         journal: recording.path(),
         undoable: undoable && (!applied || recording.is_whole()),
         refused,
         unique_key: advice::unique_key(&plan.policy, &plan.claims.spec),
-        steps: match steps {
-            Some(steps) => steps,
-            None => plan.take_jobs()?,
-        },
+        steps,
         target: plan.target,
         filter: plan.filter,
         digest: plan.digest,
@@ -134,7 +161,8 @@ pub fn reclaim(
         not_found: plan.not_found,
         verified: None,
     };
-    Ok(Finished { document, stop, after, is_recorded: applied && recording.is_kept() })
+    let is_recorded = applied && recording.is_kept();
+    Ok(Reclaimed { document, stop: ended.stop, after: ended.warnings, is_recorded })
 }
 
 /// How many jobs each action is planned for, and moved; the most frequent first.

@@ -1,8 +1,9 @@
 //! What a run records of itself and of its steps, and the reason that is written with each job.
 
+use super::plan::Plan;
 use crate::history::{BatchRecorder, RecordOptions};
-use crate::model::{Change, LedgerRow, RecordedStep, RunHead, RunTarget, Step, Timestamp};
-use crate::output::{StepJob, Target};
+use crate::model::{End, RunHead, Step, Timestamp};
+use crate::output::StepJob;
 use crate::policy::Proves;
 use crate::preset::QueueSpec;
 use crate::store::{Recorder, StoreError, StoreErrorKind};
@@ -39,71 +40,31 @@ impl Cause {
     }
 }
 
-/// The head of a run's record. It reverts no run and has no digest unless the caller says so.
-pub(super) fn run_head(
-    options: &RecordOptions,
-    run_id: &str,
-    time: Timestamp,
-    target: &Target,
-    spec: &QueueSpec,
-    identity: Option<String>,
-    planned: u64,
-) -> RunHead {
+/// The head of the record of a run that carries out that plan.
+pub(super) fn run_head(options: &RecordOptions, run_id: &str, plan: &Plan) -> RunHead {
     RunHead {
         run_id: run_id.to_owned(),
-        time,
+        store_time: plan.store_time,
         command: options.command.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         actor: options.actor.clone(),
         host: options.host.clone(),
         reason: options.reason.clone(),
-        undoes: None,
-        target: RunTarget {
-            engine: target.engine.clone(),
-            preset: target.preset.clone(),
-            variants: target.variants.clone(),
-            name: target.name.clone(),
-            database: target.database.clone(),
-            identity,
-            table: target.table.clone(),
-            key: spec.claim.key.iter().map(|column| column.name.clone()).collect(),
-        },
-        columns: spec.row.iter().map(|column| column.name.clone()).collect(),
-        digest: None,
-        planned,
-    }
-}
-
-/// A planned step, as the journal and the ledger record it.
-pub(super) fn recorded(step: &Step, job: &StepJob) -> RecordedStep {
-    RecordedStep {
-        step: 0,
-        id: job.job.id.clone(),
-        key: step.key.clone(),
-        queue: job.job.queue.clone(),
-        kind: job.job.kind.clone(),
-        owner: job.job.owner.clone(),
-        action: step.action,
-        state_before: job.job.state.clone(),
-        state_after: step.state_after.clone(),
-        attempts_before: job.job.attempts,
-        attempts_after: step.attempts_after,
-        rules: job.job.reasons.iter().map(|reason| reason.rule.clone()).collect(),
-        row: None,
+        undoes: plan.undoes.as_ref().map(|undoes| undoes.run_id.clone()),
+        target: plan.target.clone(),
+        columns: plan.claims.spec.row.iter().map(|column| column.name.clone()).collect(),
+        digest: Some(plan.digest.clone()),
+        planned: Some(plan.len() as u64),
     }
 }
 
 impl Recorder for BatchRecorder<'_> {
-    fn keeps(&self) -> bool {
-        BatchRecorder::keeps(self)
+    fn head(&self) -> Option<&RunHead> {
+        BatchRecorder::head(self)
     }
 
-    fn ledger(&mut self, at: Timestamp, changes: &[Change]) -> Vec<LedgerRow> {
-        BatchRecorder::ledger(self, at, changes)
-    }
-
-    fn intent(&mut self, at: Timestamp, changes: &[Change]) -> Result<(), StoreError> {
+    fn intent(&mut self, at: Timestamp, steps: &[Step<End>]) -> Result<(), StoreError> {
         let refused = |(message, hint): (String, &str)| StoreError::new(StoreErrorKind::Refused, message).hint(hint);
-        BatchRecorder::intent(self, at, changes).map_err(refused)
+        BatchRecorder::intent(self, at, steps).map_err(refused)
     }
 }

@@ -4,9 +4,9 @@ use super::OpsError;
 use super::losses::CountLosses;
 use super::nearest_tables::{with_near_miss, with_seen};
 use super::progress::{Progress, Silent};
-use crate::model::{Cell, Engine, Timestamp};
+use crate::model::{Cell, Engine, Standby, Target, Timestamp};
+use crate::output::advice;
 use crate::output::advice::UnfamiliarStates;
-use crate::output::{self, advice};
 use crate::preset::ident::{qualified, quoted};
 use crate::preset::{
     Catalog, LEDGER, LiveColumn, LiveIndex, LiveSchema, LiveTable, Place, Preset, QueueSpec, ResolveError, SpecError,
@@ -41,7 +41,7 @@ pub struct Snapshot {
     /// The tables as the catalog describes them.
     pub live: LiveSchema,
     /// The target, as documents name it.
-    pub target: output::Target,
+    pub target: Target,
     /// Why the place of the database is unsafe, if it is.
     pub caution: Option<Caution>,
     /// Where the actions of the mapping are written; `None` for a built-in preset.
@@ -57,6 +57,14 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Returns the target with the identity of its database, which costs a query.
+    ///
+    /// # Errors
+    /// When the database cannot be asked.
+    pub fn identified(&mut self) -> Result<Target, StoreError> {
+        Ok(Target { identity: self.reader.identity()?, ..self.target.clone() })
+    }
+
     /// The database's time.
     pub fn now(&self) -> Timestamp {
         self.reader.now()
@@ -142,15 +150,15 @@ impl Session<'_> {
         }
         let spec = QueueSpec { utc: reader.utc_evidence(&spec)?, ..spec };
         let table = spec.tables.get(&spec.claim.lock_table);
-        let target = output::Target {
+        let target = Target {
             engine: engine.to_string(),
             preset: spec.preset.clone(),
             variants: spec.variants.clone(),
             name: self.target.map(str::to_owned),
             database: reader.label().unwrap_or(self.store.label()).to_owned(),
-            standby: reader
-                .standby()
-                .map(|standby| output::Standby { lag_seconds: standby.lag.map(|lag| lag.as_secs_f64()) }),
+            identity: None,
+            key: spec.claim.key.iter().map(|column| column.name.clone()).collect(),
+            standby: reader.standby().map(|standby| Standby { lag_seconds: standby.lag.map(|lag| lag.as_secs_f64()) }),
             table: table.map_or_else(String::new, |table| format!("{}.{}", table.schema, table.name)),
         };
         let at = |key: &str| (!preset.built_in).then(|| preset.at(key));

@@ -99,13 +99,13 @@ fn explained(snapshot: &Snapshot, found: &Found, policy: &Policy, limits: [Optio
     let checks = if found.in_flight { checks.collect() } else { Vec::new() };
     if !found.in_flight {
         // No worker holds it, so it cannot be stuck.
-        job.verdict = VerdictKind::Healthy;
+        job.verdict = Some(VerdictKind::Healthy);
         job.reasons = Vec::new();
         job.liveness = None;
     }
     let (extra, mut texts) = claim.extra.split_at_checked(spec.show.len()).unwrap_or_default();
     let names = spec.show.iter().map(|(name, _)| name.clone());
-    let is_unknown = job.verdict == VerdictKind::Unknown;
+    let is_unknown = job.verdict == Some(VerdictKind::Unknown);
     let options = advice::about_options(&spec.cautions).filter(|_| is_unknown);
     let options = options.map(|(name, text)| (name.clone(), Some(text.clone())));
     let [last_error, payload] = limits.map(|limit| {

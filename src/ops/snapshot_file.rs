@@ -3,13 +3,13 @@
 use super::OpsError;
 use super::session::Snapshot;
 use crate::model::{Clocks, Timestamp};
-use crate::output::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedSnapshot, SnapshotTarget};
+use crate::output::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedSnapshot};
 use crate::policy::{EarlierSnapshot, SeenClaim};
 use crate::preset::EARLIEST_MICROS;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::process::geteuid;
-use std::fs::{File, canonicalize};
+use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -88,15 +88,11 @@ impl SnapshotFile {
     ///
     /// # Errors
     /// When it is a snapshot of another queue.
-    pub fn earlier(&self, snapshot: &Snapshot) -> Result<Option<EarlierSnapshot>, OpsError> {
+    pub fn earlier(&self, snapshot: &mut Snapshot) -> Result<Option<EarlierSnapshot>, OpsError> {
         let Some(before) = &self.before else { return Ok(None) };
-        let (here, there) = (snapshot_target(snapshot), &before.target);
-        if here != *there {
-            let name = |target: &SnapshotTarget| {
-                format!("{} {}, table {}, preset {}", target.engine, target.database, target.table, target.preset)
-            };
-            let there: String = name(there).chars().take(400).collect();
-            let why = format!("is a snapshot of {there}, and this is {}", name(&here));
+        if let Some((what, there, here)) = before.target.difference(&snapshot.identified()?) {
+            let there: String = there.chars().take(400).collect();
+            let why = format!("is a snapshot of {what} {there}, and this is {here}");
             return Err(wrong(&self.path, &why).hint("keep one snapshot file for each queue"));
         }
         let seen = before.claims.iter().map(|claim| {
@@ -116,7 +112,7 @@ impl SnapshotFile {
     ///
     /// # Errors
     /// When it cannot be written, or would be too large.
-    pub fn save(&self, snapshot: &Snapshot, seen: &EarlierSnapshot) -> Result<(), OpsError> {
+    pub fn save(&self, snapshot: &mut Snapshot, seen: &EarlierSnapshot) -> Result<(), OpsError> {
         if seen.seen.len() > MOST_CLAIMS {
             let (many, most) = (seen.seen.len(), MOST_CLAIMS);
             return Err(wrong(&self.path, &format!("would have {many} claims in flight, and {most} are the most")));
@@ -126,7 +122,7 @@ impl SnapshotFile {
         let saved = SavedSnapshot {
             schema: SNAPSHOT_SCHEMA.to_owned(),
             store_time: seen.taken_at,
-            target: snapshot_target(snapshot),
+            target: snapshot.identified()?,
             claims,
         };
         self.replace(&saved).map_err(|error| wrong(&self.path, &format!("cannot be written: {}", error.kind())))
@@ -155,18 +151,6 @@ fn saved(key: &[u8; 16], seen: &SeenClaim) -> SavedClaim {
         moved: seen.moved,
         progress: seen.progress.map(Fingerprint),
         progress_since_at: seen.progress_since,
-    }
-}
-
-fn snapshot_target(snapshot: &Snapshot) -> SnapshotTarget {
-    let target = &snapshot.target;
-    // A file has several names: compare the canonical one.
-    let full = if target.engine == "sqlite" { canonicalize(&target.database).ok() } else { None };
-    SnapshotTarget {
-        engine: target.engine.clone(),
-        database: full.map_or_else(|| target.database.clone(), |path| path.display().to_string()),
-        preset: target.preset.clone(),
-        table: target.table.clone(),
     }
 }
 

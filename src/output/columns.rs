@@ -1,7 +1,7 @@
 //! Tables of items, and the columns that lists of jobs have in common.
 
 use super::instant::{in_text, instant};
-use crate::model::{Action, Timestamp, age};
+use crate::model::{Action, Outcome, Timestamp, age};
 use crate::output::format::{Align, Cell, Column, Cut, Table, Times, Tone, or_dash};
 use crate::output::{Job, Reason};
 use crate::policy::{Proves, Rule, VerdictKind};
@@ -82,9 +82,9 @@ pub fn silence(seconds: Option<f64>, last_seen_at: Option<Timestamp>, times: Tim
 /// The [`silence`] of a job.
 pub fn job_silence(job: &Job, times: Times) -> Cell {
     let tone = match job.verdict {
-        VerdictKind::Stuck => Tone::Bad,
-        VerdictKind::Unknown => Tone::Warn,
-        VerdictKind::Healthy => Tone::Plain,
+        Some(VerdictKind::Stuck) => Tone::Bad,
+        Some(VerdictKind::Unknown) => Tone::Warn,
+        Some(VerdictKind::Healthy) | None => Tone::Plain,
     };
     silence(job.silence_seconds, job.last_seen_at, times, tone)
 }
@@ -162,4 +162,16 @@ pub fn action(action: Option<Action>) -> Cell {
         Some(other) => Cell::new(other.name(), Tone::Warn),
         None => Cell::new("skip", Tone::Dim),
     }
+}
+
+/// How a step ended. A race that was lost is no fault.
+pub fn outcome(outcome: Option<Outcome>) -> Cell {
+    let Some(outcome) = outcome else { return Cell::new("-", Tone::Dim) };
+    let tone = match outcome {
+        Outcome::Moved => Tone::Plain,
+        Outcome::Changed | Outcome::Gone => Tone::Dim,
+        Outcome::Locked | Outcome::NotTried => Tone::Warn,
+        Outcome::Refused | Outcome::Unknown => Tone::Bad,
+    };
+    Cell::new(outcome.name(), tone)
 }

@@ -1,7 +1,7 @@
 use super::document::{Document, ROWS, csv_of, json_of, line};
 use super::format::{Cell, Column, Format, Page, Screen, Table, Tone};
 use super::{Outcomes, columns};
-use crate::model::Timestamp;
+use crate::model::{RunHead, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Map;
@@ -43,23 +43,9 @@ pub struct HistorySummary {
 /// One run.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HistoryRun {
-    /// The run.
-    pub run_id: String,
-    /// The store's own time of the snapshot that it rested on; where only the ledger knows it, of its write.
-    #[schemars(with = "String")]
-    pub store_time: Timestamp,
-    /// `reclaim`, `sweep` or `undo`.
-    pub command: String,
-    /// Which queue.
-    pub target: HistoryTarget,
-    /// Who ran it.
-    pub actor: Option<String>,
-    /// On which host.
-    pub host: Option<String>,
-    /// Why, in the operator's words.
-    pub reason: Option<String>,
-    /// Steps in its plan; null where only the ledger knows it.
-    pub planned: Option<u64>,
+    /// Which run, and what its record says of it.
+    #[serde(flatten)]
+    pub head: RunHead,
     /// Jobs that it moved; null where that is not known, because its journal has no end and no ledger has the run.
     pub moved: Option<u64>,
     /// Jobs that are recorded as moved.
@@ -70,8 +56,6 @@ pub struct HistoryRun {
     pub undoable: u64,
     /// Jobs that it moved and that no record names, so that `undo` cannot revert them; null where their number is not known.
     pub unrecorded: Option<u64>,
-    /// The run that this one reverted.
-    pub undoes: Option<String>,
     /// The runs that reverted this one.
     pub undone_by: Vec<String>,
     /// False if its journal has no end: it was stopped, could not write the journal, or is still at work. Null where only the ledger
@@ -83,25 +67,10 @@ pub struct HistoryRun {
     pub recorded_in: Vec<String>,
 }
 
-/// Which queue a run was on. The record knows more, which serves only to find the queue again.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct HistoryTarget {
-    /// `postgres` or `sqlite`.
-    pub engine: String,
-    /// The preset or mapping.
-    pub preset: String,
-    /// The target's name in the config file.
-    pub name: Option<String>,
-    /// The database, without its secrets.
-    pub database: String,
-    /// The table whose rows are the jobs.
-    pub table: String,
-}
-
 impl HistoryRun {
     /// The columns of `csv`.
     pub(super) const COLUMNS: &'static str = "\
-        run_id store_time command preset=/target/preset database=/target/database table=/target/table actor host \
+        run_id store_time command preset=/target/preset database=/target/database table=/target/table actor=/actor/user host \
         moved moved_at_least undoable undoes undone_by recorded_in reason";
 }
 
@@ -111,27 +80,27 @@ impl Document for History {
             return Ok(Page::default());
         }
         let wide = format == Format::Wide;
-        let first = self.runs.first().map(|run| &run.target.database);
-        let several = wide || self.runs.iter().any(|run| Some(&run.target.database) != first);
+        let first = self.runs.first().map(|run| &run.head.target.database);
+        let several = wide || self.runs.iter().any(|run| Some(&run.head.target.database) != first);
         let rows = if wide { usize::MAX } else { ROWS };
         let mut table = Table { columns: columns(several, wide), rows: Vec::new() };
         for run in self.runs.iter().take(rows) {
             let mut row = vec![
-                run.run_id.as_str().into(),
-                columns::time(Some(run.store_time), self.read_at.unwrap_or(run.store_time), screen.times),
+                run.head.run_id.as_str().into(),
+                columns::time(Some(run.head.store_time), self.read_at.unwrap_or(run.head.store_time), screen.times),
                 command(run).into(),
-                run.target.table.as_str().into(),
+                run.head.target.table.as_str().into(),
                 columns::text(who(run).as_deref()),
                 moved(run).into(),
                 others(run),
                 undo(run),
-                columns::text(run.reason.as_deref()),
+                columns::text(run.head.reason.as_deref()),
             ];
             if several {
-                row.push(run.target.database.as_str().into());
+                row.push(run.head.target.database.as_str().into());
             }
             if wide {
-                row.extend([run.target.preset.as_str().into(), run.recorded_in.join(", ").into()]);
+                row.extend([run.head.target.preset.as_str().into(), run.recorded_in.join(", ").into()]);
             }
             table.rows.push(row);
         }
@@ -145,7 +114,7 @@ impl Document for History {
     }
 
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.runs.iter().try_for_each(|run| writeln!(out, "{}", run.run_id))
+        self.runs.iter().try_for_each(|run| writeln!(out, "{}", run.head.run_id))
     }
 
     fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -189,11 +158,11 @@ fn columns(several: bool, wide: bool) -> Vec<Column> {
 }
 
 pub(super) fn command(run: &HistoryRun) -> String {
-    run.undoes.as_ref().map_or_else(|| run.command.clone(), |undoes| format!("{} {undoes}", run.command))
+    run.head.undoes.as_ref().map_or_else(|| run.head.command.clone(), |undoes| format!("{} {undoes}", run.head.command))
 }
 
 pub(super) fn who(run: &HistoryRun) -> Option<String> {
-    match (&run.actor, &run.host) {
+    match (&run.head.actor.name(), &run.head.host) {
         (Some(actor), Some(host)) => Some(format!("{actor}@{host}")),
         (actor, host) => actor.clone().or_else(|| host.as_ref().map(|host| format!("@{host}"))),
     }

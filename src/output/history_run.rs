@@ -1,9 +1,8 @@
 use super::document::{Document, ROWS, csv_of, line, list};
 use super::format::{Cell, Column, Facts, Format, Page, Screen, Table, Tone};
 use super::history::{HistoryRun, command, moved, undo, who};
-use super::recorded::{RecordedJob, outcome};
 use super::{Spool, columns};
-use crate::model::{Outcome, Timestamp};
+use crate::model::{End, Outcome, Step, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
@@ -48,59 +47,40 @@ pub struct HistoryUnsure {
     pub changed: u64,
 }
 
-/// One step of a run.
+/// One step of a run, as it is recorded.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct HistoryStep {
-    /// The job, and what was done to it.
+    /// The step and its end; the outcome is `unknown` where the record does not say.
     #[serde(flatten)]
-    pub job: RecordedJob,
-    /// The rules that it was judged by.
-    pub rules: Vec<String>,
-    /// How it ended; `unknown` where the record does not say.
-    pub outcome: Outcome,
+    pub step: Step<End>,
     /// Where the outcome is unknown and the row could be compared: `moved`, `not_moved`, `changed` or `gone`.
     pub compared: Option<String>,
-    /// True if its row is recorded, so that `undo` could revert it while it is unchanged.
-    pub undoable: bool,
-    /// The code of the database's error, where it refused the row.
-    pub sqlstate: Option<String>,
-    /// The constraint that was in the way.
-    pub constraint: Option<String>,
-    /// The columns that were assigned; null where they are not recorded.
-    pub changes: Option<Vec<HistoryChange>>,
-}
-
-/// One column before and after; null is SQL's NULL.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct HistoryChange {
-    /// The column.
-    pub column: String,
-    /// The value before.
-    pub before: Option<String>,
-    /// The value after.
-    pub after: Option<String>,
 }
 
 impl HistoryStep {
-    /// The columns of `csv` that come after those of the job.
-    const FURTHER_COLUMNS: &'static str = "rules outcome compared undoable";
+    /// The columns of `csv`.
+    const COLUMNS: &'static str =
+        "id queue kind owner action state state_after attempts attempts_after rules outcome compared";
 }
 
 impl Document for HistoryOne {
     fn table(&self, screen: &Screen, format: Format) -> io::Result<Page> {
         let run = &self.run;
         let mut facts = Facts::new();
-        facts.add("run", Cell::new(run.run_id.as_str(), Tone::Strong));
-        facts.add("when", columns::time(Some(run.store_time), self.read_at.unwrap_or(run.store_time), screen.times));
+        facts.add("run", Cell::new(run.head.run_id.as_str(), Tone::Strong));
+        facts.add(
+            "when",
+            columns::time(Some(run.head.store_time), self.read_at.unwrap_or(run.head.store_time), screen.times),
+        );
         facts.add("command", command(run));
         facts.add("by", columns::text(who(run).as_deref()));
-        facts.add("reason", columns::text(run.reason.as_deref()));
-        let target = &run.target;
+        facts.add("reason", columns::text(run.head.reason.as_deref()));
+        let target = &run.head.target;
         facts.add(
             "queue",
             format!("{} {}, table {}, preset {}", target.engine, target.database, target.table, target.preset),
         );
-        facts.add("moved", format!("{} of {}", moved(run), run.planned.map_or("?".to_owned(), |n| n.to_string())));
+        facts.add("moved", format!("{} of {}", moved(run), run.head.planned.map_or("?".to_owned(), |n| n.to_string())));
         if let Some(jobs) = run.unrecorded.filter(|jobs| *jobs > 0) {
             let words = format!("{jobs} of them: the journal could not be written then");
             facts.add("not recorded", Cell::new(words, Tone::Warn));
@@ -123,12 +103,11 @@ impl Document for HistoryOne {
     }
 
     fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        let columns = [RecordedJob::COLUMNS, HistoryStep::FURTHER_COLUMNS].join(" ");
-        csv_of(&columns, self.steps.json(), out)
+        csv_of(HistoryStep::COLUMNS, self.steps.json(), out)
     }
 
     fn names(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.steps.iter().try_for_each(|step| writeln!(out, "{}", step?.job.id))
+        self.steps.iter().try_for_each(|step| writeln!(out, "{}", step?.step.id))
     }
 
     fn lines(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -166,26 +145,30 @@ fn columns() -> Vec<Column> {
 fn steps(list: &Spool<HistoryStep>, rows: usize) -> io::Result<Table> {
     let mut table = Table { columns: columns(), rows: Vec::new() };
     for step in list.iter().take(rows) {
-        let step = step?;
-        let job = &step.job;
+        let HistoryStep { step, compared } = step?;
         let number = |n: Option<i64>| n.map_or("-".to_owned(), |n| n.to_string());
-        let tries = match (job.attempts, job.attempts_after) {
+        let tries = match (step.attempts, step.attempts_after) {
             (None, None) => "-".to_owned(),
             (before, after) => format!("{} to {}", number(before), number(after)),
         };
-        let mut row = job.cells();
-        row.extend([
-            columns::text(job.state.as_deref()),
-            columns::text(job.state_after.as_deref()),
+        let End { outcome: ended, error, .. } = &step.stage;
+        let refused = error.as_ref().and_then(|error| error.constraint.as_ref().or(error.sqlstate.as_ref()));
+        table.rows.push(vec![
+            step.id.as_str().into(),
+            columns::text(step.queue.as_deref()),
+            columns::text(step.kind.as_deref()),
+            columns::text(step.owner.as_deref()),
+            step.action.name().into(),
+            step.state.as_str().into(),
+            step.state_after.as_str().into(),
             tries.into(),
-            match (step.outcome, step.compared.as_deref()) {
+            match (ended, compared) {
                 (Outcome::Unknown, Some(now)) => Cell::new(format!("unknown: {}", now.replace('_', " ")), Tone::Warn),
                 (Outcome::Unknown, None) => Cell::new("unknown", Tone::Warn),
-                (ended, _) => outcome(Some(ended), Tone::Dim),
+                (ended, _) => columns::outcome(Some(*ended)),
             },
-            columns::text(step.constraint.as_deref().or(step.sqlstate.as_deref()).or(Some(&step.rules.join(", ")))),
+            columns::text(Some(refused.unwrap_or(&step.rules.join(", ")))),
         ]);
-        table.rows.push(row);
     }
     Ok(table)
 }

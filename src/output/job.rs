@@ -1,8 +1,7 @@
-use crate::model::{Action, Claim, Outcome, RecordedStep, RowError, StepResult, Timestamp};
+use crate::model::{Action, Claim, End, Outcome, RowError, Step, Timestamp};
 use crate::policy::{Draft, Judgement, Proves, Skipped, Verdict, VerdictKind};
 use crate::preset::{Liveness, QueueSpec};
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// One job, as every document shows it.
@@ -39,8 +38,8 @@ pub struct Job {
     pub max_attempts: Option<i64>,
     /// How often it was lost before; null where nothing counts that.
     pub stalls: Option<i64>,
-    /// What the judge says.
-    pub verdict: VerdictKind,
+    /// What the judge says; null for a job that was not judged, as in an undo.
+    pub verdict: Option<VerdictKind>,
     /// What judged: `lease`, `heartbeat`, `owner`, `lock` or `age`; `live_owner_list` for a list of living owners; `change` (of signs of
     /// life) or `progress` for what has changed between snapshots.
     pub liveness: Option<String>,
@@ -108,13 +107,37 @@ impl Job {
             attempts: claim.attempts.as_integer(),
             max_attempts: claim.max_attempts.as_integer(),
             stalls: claim.stalls,
-            verdict: judgement.verdict.kind(),
+            verdict: Some(judgement.verdict.kind()),
             liveness: judgement.liveness.map(str::to_owned),
             reasons: reasons(&judgement.verdict),
             action: match draft {
                 Draft::Step(step) => Some(step.action),
                 Draft::Skipped(_) => None,
             },
+        }
+    }
+
+    /// The job of a recorded step, as that left it.
+    pub fn recorded(step: &Step<End>) -> Job {
+        Job {
+            id: step.id.clone(),
+            key: step.key.parts(),
+            queue: step.queue.clone(),
+            kind: step.kind.clone(),
+            state: step.state_after.clone(),
+            owner: step.owner.clone(),
+            host: None,
+            claimed_at: None,
+            last_seen_at: None,
+            silence_seconds: None,
+            lease_expires_at: None,
+            attempts: step.attempts_after,
+            max_attempts: None,
+            stalls: None,
+            verdict: None,
+            liveness: None,
+            reasons: Vec::new(),
+            action: Some(step.action),
         }
     }
 
@@ -129,26 +152,25 @@ impl Job {
         max_attempts verdict liveness rule=/reasons/0/rule detail=/reasons/0/detail action stalls";
 }
 
-/// The document of a step: a list shows it before and after it is executed.
-pub trait StepDocument: Clone + Serialize + DeserializeOwned {
-    /// Adds how the step ended that was tried last.
-    fn set_end(&mut self, step: &RecordedStep, result: StepResult);
-}
-
-impl StepDocument for StepJob {
-    fn set_end(&mut self, step: &RecordedStep, result: StepResult) {
-        // A fail in the place of a requeue is told where it was done.
-        if matches!(result.outcome, Outcome::Moved | Outcome::Unknown) {
-            self.job.action = Some(step.action);
-            (self.state_after, self.attempts_after) = (step.state_after.clone(), step.attempts_after);
-        }
-        (self.outcome, self.error) = (Some(result.outcome), result.error);
-    }
-}
-
 impl StepJob {
     /// The columns of `csv` that come after those of the job.
     pub(super) const FURTHER_COLUMNS: &'static str = "state_after attempts_after outcome error=/error/message";
+
+    /// The document of a planned step.
+    pub fn of(step: &Step, job: Job) -> StepJob {
+        let (state_after, attempts_after) = (step.state_after.clone(), step.attempts_after);
+        StepJob { job, state_after, attempts_after, outcome: None, error: None }
+    }
+
+    /// Adds how the step ended that was tried last.
+    pub fn set_end(&mut self, step: &Step, end: End) {
+        // A fail in the place of a requeue is told where it was done.
+        if matches!(end.outcome, Outcome::Moved | Outcome::Unknown) {
+            self.job.action = Some(step.action);
+            (self.state_after, self.attempts_after) = (step.state_after.clone(), step.attempts_after);
+        }
+        (self.outcome, self.error) = (Some(end.outcome), end.error);
+    }
 
     /// True for a wake-up, which moves nothing.
     pub fn is_wake_up(&self) -> bool {

@@ -27,7 +27,6 @@ pub mod metrics;
 mod owners;
 pub mod presets;
 mod reclaim;
-mod recorded;
 mod remedy;
 mod runtimes;
 mod saved_plan;
@@ -39,11 +38,11 @@ mod stale;
 mod stats;
 mod target;
 mod targets;
-mod undo;
 mod unsupported;
 mod verified;
 mod watch;
 
+pub use crate::model::{Standby, Target};
 pub use adopt::{Adopt, DraftKey, Grade, Proof, Question, Tried, mapping_toml};
 pub use brake::{Brake, Refusal};
 pub use check::{Check, CheckFinding, Severity};
@@ -53,31 +52,29 @@ pub use document::{Document, ROWS, write};
 pub use env::{Env, EnvSetting};
 pub use group::JobGroup;
 pub use health::{Health, HealthCheck, HealthError, HealthQueue, HealthReason, HealthSummary};
-pub use history::{History, HistoryRun, HistorySummary, HistoryTarget};
-pub use history_run::{HistoryChange, HistoryOne, HistoryOneSummary, HistoryStep, HistoryUnsure};
+pub use history::{History, HistoryRun, HistorySummary};
+pub use history_run::{HistoryOne, HistoryOneSummary, HistoryStep, HistoryUnsure};
 pub use init::Init;
 pub use instant::instant;
-pub use job::{Job, Reason, SkippedJob, StepDocument, StepJob, order};
+pub use job::{Job, Reason, SkippedJob, StepJob, order};
 pub use measured::{Measured, MeasuredQueue, MeasuredState};
 pub use message::{ErrorDocument, LogLine, Message, no_such_job};
 pub use owners::{OwnerEntry, Owners, OwnersSummary};
 pub use reclaim::{
-    ActionCount, Closing, NextCommands, Outcomes, Reclaim, ReclaimSummary, WarnAbove, closing, left_behind, paragraph,
-    place, skipped_by_reason,
+    ActionCount, Closing, NextCommands, Outcomes, Reclaim, ReclaimSummary, Undoes, WarnAbove, closing, left_behind,
+    paragraph, place, skipped_by_reason,
 };
-pub use recorded::{RecordedJob, RowNow};
 pub use remedy::remedy;
 pub use runtimes::{KindRuntimes, RuntimeBucket, StatsRuntimes, StatsRuntimesSummary};
-pub use saved_plan::{SavedPlan, SavedPolicy, SavedStep, SavedTarget};
+pub use saved_plan::{SavedPlan, SavedPolicy};
 pub use schemas::{NAMES as SCHEMA_NAMES, derived_schema, schema};
 pub use show::{RuleCheck, Show, ShownJob, Would, show};
-pub use snapshot::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedSnapshot, SnapshotTarget};
+pub use snapshot::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedSnapshot};
 pub use spool::Spool;
 pub use stale::{Stale, StaleSummary, marked};
 pub use stats::{JobCounts, QueueStats, StateCount, Stats, StatsSummary};
-pub use target::{Filter, FilterThreshold, Standby, Target};
+pub use target::{Filter, FilterThreshold};
 pub use targets::{TargetEnd, Targets, TargetsEnding, TargetsSummary, TargetsWriter};
-pub use undo::{Undo, UndoLeft, UndoStep, UndoSummary, undo_closing};
 pub use unsupported::{Field, Request, Unsupported};
 pub use verified::Verified;
 pub use watch::{WatchFailed, WatchHead, WatchLine, WatchSnapshot};

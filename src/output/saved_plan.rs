@@ -1,7 +1,6 @@
-use crate::model::{Action, Key, Step, Timestamp};
+use crate::model::{Action, Step, Target, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// `jobdoctor.plan/v1`: a plan in a file. It says what was to be done and what the rows were like; what is done in the end is
 /// drafted anew and must come to the same, so a file that was altered can ask for no more than a command line can.
@@ -15,27 +14,13 @@ pub struct SavedPlan {
     #[schemars(with = "String")]
     pub store_time: Timestamp,
     /// Which queue.
-    pub target: SavedTarget,
+    pub target: Target,
     /// How its claims were judged.
     pub policy: SavedPolicy,
     /// The fingerprint of the plan.
     pub digest: String,
-    /// What is to be done, longest silent first.
-    pub steps: Vec<SavedStep>,
-}
-
-/// Which queue a saved plan is for: what a person can read and compare. A [`RunTarget`](crate::model::RunTarget) also has
-/// what only the database itself can tell.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SavedTarget {
-    /// `postgres` or `sqlite`.
-    pub engine: String,
-    /// The preset or mapping.
-    pub preset: String,
-    /// The database, without its secrets.
-    pub database: String,
-    /// The table whose rows are the jobs.
-    pub table: String,
+    /// What is to be done, longest silent first. Evidence rows are not kept: they are read anew.
+    pub steps: Vec<Step>,
 }
 
 /// How the claims of a saved plan were judged.
@@ -52,48 +37,7 @@ pub struct SavedPolicy {
     pub to: Option<Action>,
 }
 
-/// One step of a saved plan: a [`Step`] without its evidence row, which is read anew.
-#[derive(Clone, Serialize, Deserialize, JsonSchema)]
-pub struct SavedStep {
-    /// Which job, as people see it.
-    pub id: String,
-    /// Its key, exactly: a list of stored values, as journals keep them.
-    #[schemars(with = "Vec<serde_json::Value>")]
-    pub key: Key,
-    /// Its queue.
-    pub queue: Option<String>,
-    /// Its kind of work.
-    pub kind: Option<String>,
-    /// Who held it.
-    pub owner: Option<String>,
-    /// What is to be done to it.
-    pub action: Action,
-    /// The state it is to come to.
-    pub state_after: String,
-    /// Its attempts then.
-    pub attempts_after: Option<i64>,
-    /// The stored values that the verdict rested on.
-    pub precondition: String,
-}
-
 impl SavedPlan {
     /// The name of these documents.
     pub const SCHEMA: &'static str = "jobdoctor.plan/v1";
-}
-
-impl SavedStep {
-    /// True if that step is this one.
-    pub fn is(&self, step: &Step) -> bool {
-        self.precondition == step.precondition.0
-            && self.action == step.action
-            && self.state_after == step.state_after
-            && self.attempts_after == step.attempts_after
-    }
-}
-
-/// Preconditions hold tokens.
-impl fmt::Debug for SavedStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SavedStep").field("id", &self.id).field("action", &self.action).finish_non_exhaustive()
-    }
 }

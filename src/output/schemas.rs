@@ -1,7 +1,7 @@
 use super::presets::{PresetPage, Presets};
 use super::{
     Adopt, Check, ConfigCheck, Env, ErrorDocument, Health, History, HistoryOne, Init, LogLine, Owners, Reclaim,
-    SavedPlan, Show, Stale, Stats, StatsRuntimes, Targets, Undo, WatchLine,
+    SavedPlan, Show, Stale, Stats, StatsRuntimes, Targets, WatchLine,
 };
 use schemars::{Schema, schema_for};
 use serde_json::Value;
@@ -38,8 +38,8 @@ const COMMITTED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/schemas.r
 
 /// The JSON Schema of a document.
 pub fn schema(name: &str) -> Option<Value> {
-    // `sweep` prints the document of `reclaim`.
-    let file = if name == "sweep" { "reclaim" } else { name };
+    // `sweep` and `undo` print the document of `reclaim`.
+    let file = if ["sweep", "undo"].contains(&name) { "reclaim" } else { name };
     let (_, text) = COMMITTED.iter().find(|(committed, _)| *committed == file)?;
     let mut schema: Value = serde_json::from_str(text).ok()?;
     schema["title"] = title(name).into();
@@ -50,7 +50,7 @@ fn title(name: &str) -> String {
     format!("jobdoctor.{name}/v1")
 }
 
-/// The JSON Schema of a document as its type has it now, which a test compares with docs/schemas. None for `sweep`.
+/// The JSON Schema of a document as its type has it now, which a test compares with docs/schemas. None for `sweep` and `undo`.
 pub fn derived_schema(name: &str) -> Option<Schema> {
     let mut schema = match name {
         "adopt" => schema_for!(Adopt),
@@ -74,7 +74,6 @@ pub fn derived_schema(name: &str) -> Option<Schema> {
         "stats-runtimes" => schema_for!(StatsRuntimes),
         "stale-watch" => schema_for!(WatchLine<'_>),
         "targets" => schema_for!(Targets),
-        "undo" => schema_for!(Undo),
         _ => return None,
     };
     schema.insert("title".to_owned(), title(name).into());

@@ -132,9 +132,9 @@ fn excerpt(text: &str, left_out: u64) -> Cell {
     }
 }
 
-fn verdict(verdict: VerdictKind, in_flight: bool) -> Cell {
+fn verdict(verdict: Option<VerdictKind>, in_flight: bool) -> Cell {
+    let Some(verdict) = verdict.filter(|_| in_flight) else { return "not in flight".into() };
     let tone = match verdict {
-        _ if !in_flight => return "not in flight".into(),
         VerdictKind::Stuck => Tone::Bad,
         VerdictKind::Unknown => Tone::Warn,
         VerdictKind::Healthy => Tone::Plain,

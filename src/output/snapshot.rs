@@ -1,4 +1,4 @@
-use crate::model::Timestamp;
+use crate::model::{Target, Timestamp};
 use serde::de::{Error as _, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -7,29 +7,16 @@ use std::fmt;
 pub const SNAPSHOT_SCHEMA: &str = "jobdoctor.snapshot/v1";
 
 /// `jobdoctor.snapshot/v1`: a saved snapshot, with which the next run compares. It holds fingerprints only, no text of the queue.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SavedSnapshot {
     /// [`SNAPSHOT_SCHEMA`].
     pub schema: String,
     /// The store's own time of that snapshot.
     pub store_time: Timestamp,
     /// Which queue.
-    pub target: SnapshotTarget,
+    pub target: Target,
     /// The claims that were in flight.
     pub claims: Vec<SavedClaim>,
-}
-
-/// Which queue a snapshot was taken of.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SnapshotTarget {
-    /// `postgres` or `sqlite`.
-    pub engine: String,
-    /// The database, without its secrets; a file by its full path.
-    pub database: String,
-    /// The preset or mapping.
-    pub preset: String,
-    /// The table whose rows are the jobs.
-    pub table: String,
 }
 
 /// One claim of a snapshot.

@@ -2,32 +2,6 @@ use crate::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Which queue a document is about.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Target {
-    /// `postgres` or `sqlite`.
-    pub engine: String,
-    /// The preset or mapping.
-    pub preset: String,
-    /// Its variants, as the live tables require.
-    pub variants: Vec<String>,
-    /// The target's name in the config file.
-    pub name: Option<String>,
-    /// The database, without its secrets.
-    pub database: String,
-    /// The table whose rows are the jobs.
-    pub table: String,
-    /// The standby, if the server is one; otherwise null.
-    pub standby: Option<Standby>,
-}
-
-/// A server that replays another one.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Standby {
-    /// Its lag behind the primary; null if unknown. `store_time` and all silences are of the replayed moment.
-    pub lag_seconds: Option<f64>,
-}
-
 /// What was asked for.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Filter {

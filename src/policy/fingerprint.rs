@@ -21,21 +21,10 @@ impl Digest {
 
     /// Takes one step in.
     pub fn add(&mut self, step: &Step) {
+        let attempts = step.attempts_after.map(|n| n.to_string()).unwrap_or_default();
         let key = step.key.exact();
-        self.add_parts(&key, &step.precondition.0, step.action.name(), &step.state_after, step.attempts_after);
-    }
-
-    /// Takes in a step by its parts; `key` is that of [`Key::exact`](crate::model::Key::exact).
-    pub fn add_parts(
-        &mut self,
-        key: &str,
-        precondition: &str,
-        action: &str,
-        state_after: &str,
-        attempts_after: Option<i64>,
-    ) {
-        let attempts = attempts_after.map(|n| n.to_string()).unwrap_or_default();
-        self.steps.push(print([key, precondition, action, state_after, &attempts].into_iter()));
+        let parts = [&key, step.precondition(), step.action.name(), &step.state_after, &attempts];
+        self.steps.push(print(parts.into_iter()));
     }
 
     /// The digest in hexadecimal.

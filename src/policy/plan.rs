@@ -2,7 +2,7 @@
 
 use super::rules::Policy;
 use super::verdict::{Judgement, Proves, Rule, Verdict};
-use crate::model::{Action, AttemptsChange, Cell, Claim, Step};
+use crate::model::{Action, AttemptsChange, Cell, Claim, Step, Write};
 use crate::preset::{ActionSpec, Exhausted, MaxCounts, QueueSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,10 +51,16 @@ pub enum SkipReason {
     ActionRefused,
     /// A condition of the preset skips it.
     Preset,
-    /// It has changed since the saved plan.
+    /// It has changed since the saved plan, or since the run that is reverted.
     Changed,
     /// It changed between two snapshots.
     ChangedBetweenSnapshots,
+    /// Its run cannot be reverted for it: its row is not recorded.
+    Unrecorded,
+    /// Its row is already what it was before the run that is reverted.
+    AsBefore,
+    /// Its row no longer exists.
+    Gone,
 }
 
 impl SkipReason {
@@ -74,6 +80,9 @@ impl SkipReason {
             SkipReason::Preset => "preset",
             SkipReason::Changed => "changed",
             SkipReason::ChangedBetweenSnapshots => "changed_between_snapshots",
+            SkipReason::Unrecorded => "unrecorded",
+            SkipReason::AsBefore => "as_before",
+            SkipReason::Gone => "gone",
         }
     }
 }
@@ -153,14 +162,20 @@ fn chosen(spec: &QueueSpec, claim: &Claim, judgement: &Judgement, policy: &Polic
     if let Some((skip, _)) = skips.find(|(skip, applies)| **applies && skip.actions.contains(&action)) {
         return skipped(SkipReason::Preset, skip.reason.as_str());
     }
+    let rules = reasons.iter().map(|reason| reason.rule.name()).chain(lost.map(|_| "max_stalls"));
     Ok(Step {
+        id: claim.key.to_string(),
         key: claim.key.clone(),
         queue: claim.queue.clone(),
+        kind: claim.kind.clone(),
+        owner: claim.owner.as_ref().map(|owner| owner.name.clone()),
         action,
+        state: claim.state.clone(),
         state_after: moved.to.name.clone(),
+        attempts: claim.attempts.as_integer(),
         attempts_after: attempts_after(spec, claim, moved)?,
-        precondition: claim.precondition.clone(),
-        evidence_row: claim.evidence_row.clone(),
+        rules: rules.map(str::to_owned).collect(),
+        stage: Write::Act { precondition: claim.precondition.clone(), evidence_row: claim.evidence_row.clone() },
     })
 }
 

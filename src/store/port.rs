@@ -3,8 +3,8 @@
 use super::query::{Detail, FinishedRun, Found, RowCount, ServerVersion, Standby, Wanted, WantedRuns};
 use super::{Limits, Recorder, Refusal, StoreError, SweepLock};
 use crate::model::{
-    Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, Remedy, RestoreBatch, RowError,
-    RowImage, Timestamp,
+    Batch, BatchReport, Cell, Claim, Engine, Key, LedgerRow, LedgerRun, Loss, Owner, Remedy, RowError, RowImage,
+    Timestamp,
 };
 use crate::preset::{ActionSpec, Column, LedgerSpec, LiveSchema, QueueSpec, Runs, Template, UtcEvidence};
 use std::time::Duration;
@@ -228,16 +228,8 @@ pub trait Writer {
     /// [`Outcome::NotTried`](crate::model::Outcome::NotTried) without a reason to stop: try them again in smaller
     /// batches. A batch of one step is refused instead.
     ///
+    /// A batch of steps that restore rows locks and compares the whole row, and updates the recorded columns.
+    ///
     /// The recorder gets exactly the rows that are about to be committed as moved.
     fn apply(&mut self, spec: &QueueSpec, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError>;
-
-    /// Sets rows back to what they were, in one short transaction: lock and compare the whole row, update the recorded
-    /// columns, record, commit. Always gives exactly one result for each row, in order: a row that has changed is
-    /// [`Outcome::Changed`](crate::model::Outcome::Changed) and skipped. A refused commit ends as in [`Writer::apply`].
-    fn restore(
-        &mut self,
-        spec: &QueueSpec,
-        batch: &RestoreBatch<'_>,
-        recorder: &mut dyn Recorder,
-    ) -> BatchReport<StoreError>;
 }

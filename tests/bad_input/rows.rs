@@ -141,7 +141,7 @@ fn through_the_library(path: &Path) {
     serde_json::to_string(&ops::show(&mut look, &ids, &policy, None).unwrap()).unwrap();
     let plan = ops::plan(&mut look, &Selection::default(), &policy).unwrap();
     serde_json::to_string(&plan.to_save().unwrap()).unwrap();
-    drop(look);
+    let plan = plan.ready(look);
     let order = ApplyOptions {
         schema: "jobdoctor.reclaim/v1",
         mode: Mode::Plan,

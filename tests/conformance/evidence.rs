@@ -150,7 +150,7 @@ fn an_owners_row_that_did_not_exist_is_looked_up_again() {
     let spec = fit(&*lab.store(), &mapping(&text));
     assert_eq!(spec.unlocked, None);
     let steps = steps(&*lab.store(), &spec, &Policy::default());
-    assert!(steps.iter().all(|step| step.evidence_row == EvidenceRow::Absent));
+    assert!(steps.iter().all(|step| *step.evidence_row() == EvidenceRow::Absent));
     let ends = with_a_commit_after_the_verify(&lab, &spec, "INSERT INTO newest VALUES ('w1', now())");
     assert_eq!(ends, [Outcome::Changed, Outcome::Moved]);
 }
@@ -236,7 +236,7 @@ fn a_registration_that_is_not_committed_is_seen() {
         let store = lab.store();
         let spec = fit(&*store, &mapping(&text));
         let steps = steps(&*store, &spec, &Policy::default());
-        assert!(steps.iter().all(|step| step.evidence_row == EvidenceRow::Absent), "{name}");
+        assert!(steps.iter().all(|step| *step.evidence_row() == EvidenceRow::Absent), "{name}");
         let doctor = Doctor::new();
         let script = || {
             let words = text.replace("format = 1\nname = 'm'\n", "").replace("[claim]", "[mapping.m.claim]");

@@ -1,13 +1,11 @@
 //! `moved` is said of a row that is no longer in flight and in the state that was announced, and only where its key names it alone.
 
-use crate::support::doctor::{apply, fit, limits, look, mapping, outcomes, steps, try_resolve};
+use crate::support::doctor::{a_run, apply, fit, limits, look, mapping, outcomes, steps, try_resolve};
 use crate::support::labs::{SqlLab, for_each_sql_store};
-use jobdoctor::model::{
-    Action, Batch, BatchReport, Change, Engine, LedgerRow, Outcome, Restore, RestoreBatch, Step, Timestamp,
-};
+use jobdoctor::model::{Action, Batch, BatchReport, End, Engine, Outcome, RunHead, Step, Timestamp};
 use jobdoctor::policy::Policy;
 use jobdoctor::preset::{Place, QueueSpec};
-use jobdoctor::store::{Recorder, StoreError};
+use jobdoctor::store::{Recorder, StoreError, Unrecorded};
 
 const REFUSED: Outcome = Outcome::Refused;
 const MOVED: Outcome = Outcome::Moved;
@@ -205,21 +203,16 @@ fn a_job_that_a_join_repeats_is_refused_though_one_of_its_rows_is_dead() {
     }
 }
 
-/// Keeps the changes of the last batch.
-#[derive(Default)]
-struct Tape(Vec<Change>);
+/// Keeps the steps of the last batch.
+struct Tape(RunHead, Vec<Step<End>>);
 
 impl Recorder for Tape {
-    fn keeps(&self) -> bool {
-        true
+    fn head(&self) -> Option<&RunHead> {
+        Some(&self.0)
     }
 
-    fn ledger(&mut self, _: Timestamp, _: &[Change]) -> Vec<LedgerRow> {
-        Vec::new()
-    }
-
-    fn intent(&mut self, _: Timestamp, changes: &[Change]) -> Result<(), StoreError> {
-        self.0 = changes.to_vec();
+    fn intent(&mut self, _: Timestamp, steps: &[Step<End>]) -> Result<(), StoreError> {
+        self.1 = steps.to_vec();
         Ok(())
     }
 }
@@ -231,25 +224,19 @@ fn a_key_that_names_two_rows_by_now_is_not_given_back() {
         let (spec, steps) = judged(lab, MAPPING);
         let store = lab.store();
         let mut writer = store.writer(&limits()).unwrap();
-        let mut tape = Tape::default();
+        let mut tape = Tape(a_run(), Vec::new());
         let batch = Batch { action: Action::Requeue, steps: &steps, reason: "a test", waits: &[], instead: &[] };
         assert_eq!(outcomes(&writer.apply(&spec, &batch, &mut tape)), [MOVED; 3]);
         // The second row becomes what the first one is, but for what the record says of it.
         lab.run("UPDATE q SET id = 1 WHERE id = 2");
-        let restore = |change: &Change| {
-            let row = change.row.clone().unwrap();
-            let values = row.values.into_iter().map(|value| (value.column, value.before)).collect();
-            Restore { key: steps[change.step].key.clone(), now: row.after, was: row.before, values }
-        };
-        let mut rows: Vec<Restore> = tape.0.iter().map(restore).collect();
-        rows[1] = Restore { values: rows[1].values.clone(), ..rows[0].clone() };
+        let mut rows: Vec<Step> = tape.1.iter().map(|step| step.reverted().unwrap()).collect();
+        rows[1] = rows[0].clone();
         let before = lab.image("q");
-        let batch = RestoreBatch { action: Action::Requeue, rows: &rows[..2] };
-        let refused: BatchReport<StoreError> = writer.restore(&spec, &batch, &mut Tape::default());
+        let restores = |steps| Batch { action: Action::Requeue, steps, reason: "a test", waits: &[], instead: &[] };
+        let refused: BatchReport<StoreError> = writer.apply(&spec, &restores(&rows[..2]), &mut Unrecorded);
         assert_eq!(outcomes(&refused), [REFUSED; 2], "{}: {refused:?}", lab.name());
         assert_eq!(lab.image("q"), before, "{}", lab.name());
-        let batch = RestoreBatch { action: Action::Requeue, rows: &rows };
-        assert_eq!(outcomes(&writer.restore(&spec, &batch, &mut Tape::default())), [REFUSED, REFUSED, MOVED]);
+        assert_eq!(outcomes(&writer.apply(&spec, &restores(&rows), &mut Unrecorded)), [REFUSED, REFUSED, MOVED]);
     });
 }
 

@@ -4,7 +4,7 @@
 use super::scenarios::{Queue, Scenario, all};
 use crate::support::doctor::{apply, outcomes};
 use crate::support::labs::{Lab, MemoryLab, for_each_store};
-use jobdoctor::model::{EvidenceRow, Outcome, Step};
+use jobdoctor::model::{Outcome, Step};
 use jobdoctor::preset::{Expr, QueueSpec, StateSource};
 
 fn name(expr: &Expr) -> &str {
@@ -43,7 +43,7 @@ fn play(lab: &dyn Lab, scenario: &Scenario, mutant: impl Fn(QueueSpec) -> QueueS
 }
 
 fn forget_evidence(steps: &mut [Step]) {
-    steps.iter_mut().for_each(|step| step.evidence_row = EvidenceRow::None);
+    steps.iter_mut().for_each(crate::support::doctor::forget_evidence);
 }
 
 #[test]

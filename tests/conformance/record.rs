@@ -2,35 +2,35 @@
 //! recorder that says no takes everything back.
 
 use super::scenarios::{Queue, Scenario, all};
-use crate::support::doctor::{built_in, fit, limits, steps, to};
+use crate::support::doctor::{a_run, built_in, fit, limits, steps, to};
 use crate::support::edit::Value::{Ago, Int, Null, Text};
 use crate::support::edit::{Edit, insert, set};
 use crate::support::labs::{Lab, for_each_store};
 use crate::support::tables::JOBS;
-use jobdoctor::model::{
-    Action, Batch, BatchReport, Cell, Change, LedgerRow, Outcome, Restore, RestoreBatch, Step, Timestamp,
-};
+use jobdoctor::model::{Action, Batch, BatchReport, Cell, End, Outcome, RowChange, RunHead, Step, Timestamp, Write};
 use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::{Recorder, Store, StoreError, StoreErrorKind};
 
 /// Keeps what it is told, and says no if it is to.
-#[derive(Default)]
 struct Tape {
-    told: Vec<Vec<Change>>,
+    head: RunHead,
+    told: Vec<Vec<Step<End>>>,
     says_no: bool,
 }
 
+impl Default for Tape {
+    fn default() -> Tape {
+        Tape { head: a_run(), told: Vec::new(), says_no: false }
+    }
+}
+
 impl Recorder for Tape {
-    fn keeps(&self) -> bool {
-        true
+    fn head(&self) -> Option<&RunHead> {
+        Some(&self.head)
     }
 
-    fn ledger(&mut self, _: Timestamp, _: &[Change]) -> Vec<LedgerRow> {
-        panic!("there is no ledger here")
-    }
-
-    fn intent(&mut self, _: Timestamp, changes: &[Change]) -> Result<(), StoreError> {
-        self.told.push(changes.to_vec());
+    fn intent(&mut self, _: Timestamp, steps: &[Step<End>]) -> Result<(), StoreError> {
+        self.told.push(steps.to_vec());
         if self.says_no { Err(StoreError::new(StoreErrorKind::Refused, "the tape is full")) } else { Ok(()) }
     }
 }
@@ -75,24 +75,28 @@ fn ends(report: &BatchReport<StoreError>) -> Vec<Outcome> {
     report.results.iter().map(|result| result.outcome).collect()
 }
 
-/// Where the action is more than one UPDATE, nothing is kept of the rows; the memory store has no such actions.
-fn rows_of(tape: &Tape) -> Vec<Restore> {
-    let keep = |change: &Change| {
-        let row = change.row.clone().unwrap();
-        Restore {
-            key: jobdoctor::model::Key(Vec::new()),
-            now: row.after,
-            was: row.before,
-            values: row.values.into_iter().map(|value| (value.column, value.before)).collect(),
-        }
-    };
-    tape.told.last().unwrap().iter().map(keep).collect()
+/// Sets rows back in one batch.
+fn restore(store: &dyn Store, spec: &QueueSpec, rows: &[Step], recorder: &mut dyn Recorder) -> BatchReport<StoreError> {
+    let batch = Batch { action: Action::Requeue, steps: rows, reason: "a test", waits: &[], instead: &[] };
+    store.writer(&limits()).unwrap().apply(spec, &batch, recorder)
 }
 
 /// What is to be set back, from what the tape has.
-fn restores(tape: &Tape, steps: &[Step]) -> Vec<Restore> {
-    let keys = tape.told.last().unwrap().iter().map(|change| steps[change.step].key.clone());
-    rows_of(tape).into_iter().zip(keys).map(|(row, key)| Restore { key, ..row }).collect()
+fn restores(tape: &Tape) -> Vec<Step> {
+    tape.told.last().unwrap().iter().map(|step| step.reverted().unwrap()).collect()
+}
+
+/// What a step of [`restores`] sets back.
+fn row(step: &mut Step) -> &mut RowChange {
+    match &mut step.stage {
+        Write::Restore(row) => row,
+        Write::Act { .. } => panic!("it sets nothing back"),
+    }
+}
+
+/// The places of recorded steps in the batch.
+fn places(told: &[Step<End>], steps: &[Step]) -> Vec<usize> {
+    told.iter().map(|step| steps.iter().position(|planned| planned.key == step.key).unwrap()).collect()
 }
 
 #[test]
@@ -104,10 +108,10 @@ fn told_of_exactly_the_rows_that_are_moved() {
         let report = apply(&*store, &spec, &steps, &mut tape);
         assert_eq!(ends(&report), [Outcome::Moved, Outcome::Changed, Outcome::Moved], "{}", lab.name());
         assert_eq!(tape.told.len(), 1, "{}", lab.name());
-        let told: Vec<usize> = tape.told[0].iter().map(|change| change.step).collect();
+        let told = places(&tape.told[0], &steps);
         assert_eq!(told, [0, 2], "{}", lab.name());
         for (change, id) in tape.told[0].iter().zip([1, 3]) {
-            let row = change.row.as_ref().unwrap();
+            let row = change.stage.row.as_ref().unwrap();
             let value = |name: &str| row.values.iter().find(|value| value.column == name).unwrap();
             let text = |cell: &Cell| cell.to_text();
             assert_eq!(text(&value("status").before).as_deref(), Some("RUNNING"), "{}", lab.name());
@@ -159,9 +163,10 @@ fn told_of_the_rows_that_are_moved_apart() {
         let report = apply(&*store, &spec, &steps, &mut tape);
         assert_eq!(ends(&report), [Outcome::Moved, Outcome::Refused, Outcome::Moved], "{}", lab.name());
         assert_eq!(tape.told.len(), 1, "{}", lab.name());
-        let told: Vec<usize> = tape.told[0].iter().map(|change| change.step).collect();
+        let told = places(&tape.told[0], &steps);
         assert_eq!(told, [0, 2], "{}", lab.name());
-        let before = |n: usize| tape.told[0][n].row.as_ref().unwrap().values.iter().find(|v| v.column == "attempts");
+        let before =
+            |n: usize| tape.told[0][n].stage.row.as_ref().unwrap().values.iter().find(|v| v.column == "attempts");
         assert_eq!(before(1).unwrap().before.to_string(), "3", "{}: each row its own values", lab.name());
     });
 }
@@ -179,10 +184,9 @@ fn a_recorder_that_says_no_takes_everything_back() {
         // And nothing is left behind that would stand in the way of the next one.
         let mut tape = Tape::default();
         assert_eq!(ends(&apply(&*store, &spec, &steps, &mut tape)), [Outcome::Moved; 3], "{}", lab.name());
-        let (moved, rows) = (lab.image("jobs"), restores(&tape, &steps));
+        let (moved, rows) = (lab.image("jobs"), restores(&tape));
         let mut tape = Tape { says_no: true, ..Tape::default() };
-        let batch = RestoreBatch { action: Action::Requeue, rows: &rows };
-        let report = store.writer(&limits()).unwrap().restore(&spec, &batch, &mut tape);
+        let report = restore(&*store, &spec, &rows, &mut tape);
         assert_eq!(ends(&report), [Outcome::NotTried; 3], "{}", lab.name());
         assert_eq!(lab.image("jobs"), moved, "{}", lab.name());
     });
@@ -199,9 +203,8 @@ fn there_and_back_again() {
         let moved = lab.image("jobs");
         assert_ne!(moved, before, "{}", lab.name());
         for expected in [&before, &moved, &before] {
-            let rows = restores(&tape, &steps);
-            let batch = RestoreBatch { action: Action::Requeue, rows: &rows };
-            let report = store.writer(&limits()).unwrap().restore(&spec, &batch, &mut tape);
+            let rows = restores(&tape);
+            let report = restore(&*store, &spec, &rows, &mut tape);
             assert_eq!(ends(&report), [Outcome::Moved; 3], "{}: {:?}", lab.name(), report.stop);
             assert_eq!(lab.image("jobs"), *expected, "{}", lab.name());
         }
@@ -217,7 +220,7 @@ fn whatever_column_was_touched() {
             let (store, spec, steps) = jobs(lab);
             let mut tape = Tape::default();
             apply(&*store, &spec, &steps, &mut tape);
-            let rows = restores(&tape, &steps);
+            let rows = restores(&tape);
             let value = match JOBS.columns.iter().find(|(name, _)| name == column).unwrap().1 {
                 crate::support::tables::Kind::Int => Int(77),
                 crate::support::tables::Kind::Time => Ago(77),
@@ -225,8 +228,7 @@ fn whatever_column_was_touched() {
             };
             lab.edit(&[set("jobs", ("id", Int(2)), &[(column, value)])]);
             let touched = lab.row(&JOBS, 2);
-            let batch = RestoreBatch { action: Action::Requeue, rows: &rows };
-            let report = store.writer(&limits()).unwrap().restore(&spec, &batch, &mut tape);
+            let report = restore(&*store, &spec, &rows, &mut tape);
             let expected = [Outcome::Moved, Outcome::Changed, Outcome::Moved];
             assert_eq!(ends(&report), expected, "{}: {column}", lab.name());
             assert_eq!(lab.row(&JOBS, 2), touched, "{}: {column}", lab.name());
@@ -241,12 +243,9 @@ fn gone_and_locked() {
         let (store, spec, steps) = jobs(lab);
         let mut tape = Tape::default();
         apply(&*store, &spec, &steps, &mut tape);
-        let rows = restores(&tape, &steps);
+        let rows = restores(&tape);
         lab.edit(&[Edit::Delete { table: "jobs", key: ("id", Int(1)) }]);
-        let restore = |tape: &mut Tape| {
-            let batch = RestoreBatch { action: Action::Requeue, rows: &rows };
-            store.writer(&limits()).unwrap().restore(&spec, &batch, tape)
-        };
+        let restore = |tape: &mut Tape| self::restore(&*store, &spec, &rows, tape);
         if lab.locks_rows() {
             let held = lab.hold(&[set("jobs", ("id", Int(2)), &[("queue", Text("other"))])]);
             let report = restore(&mut tape);
@@ -277,7 +276,8 @@ fn in_every_scenario() {
             let mut tape = Tape::default();
             let ends = ends(&apply(&*store, &spec, &same, &mut tape));
             let moved: Vec<usize> = (0..ends.len()).filter(|n| ends[*n] == Outcome::Moved).collect();
-            let told: Vec<usize> = tape.told.iter().flatten().map(|change| change.step).collect();
+            let told: Vec<Step<End>> = tape.told.iter().flatten().cloned().collect();
+            let told = places(&told, &same);
             assert_eq!(told, moved, "{}: {name}", lab.name());
         }
     });
@@ -297,9 +297,9 @@ fn a_look_and_a_write_agree_on_a_row() {
         let mut tape = Tape::default();
         apply(&*store, &spec, &steps, &mut tape);
         let after = prints();
-        let rows = rows_of(&tape);
-        assert_eq!(rows.iter().map(|row| row.was.clone()).collect::<Vec<_>>(), before, "{}", lab.name());
-        assert_eq!(rows.iter().map(|row| row.now.clone()).collect::<Vec<_>>(), after, "{}", lab.name());
+        let rows: Vec<&RowChange> = tape.told[0].iter().map(|step| step.stage.row.as_ref().unwrap()).collect();
+        assert_eq!(rows.iter().map(|row| row.before.clone()).collect::<Vec<_>>(), before, "{}", lab.name());
+        assert_eq!(rows.iter().map(|row| row.after.clone()).collect::<Vec<_>>(), after, "{}", lab.name());
         let unknown = [jobdoctor::model::Key(vec![Cell::Text("99".to_owned())])];
         let unknown = if lab.sql().is_some_and(|lab| lab.engine() == jobdoctor::model::Engine::Sqlite) {
             [jobdoctor::model::Key(vec![Cell::Integer(99)])]
@@ -312,20 +312,17 @@ fn a_look_and_a_write_agree_on_a_row() {
 
 /// Looks past the store, from another session, at the instant that the intent is told.
 struct Watch<'l> {
+    head: RunHead,
     lab: &'l dyn Lab,
     seen: Option<String>,
 }
 
 impl Recorder for Watch<'_> {
-    fn keeps(&self) -> bool {
-        true
+    fn head(&self) -> Option<&RunHead> {
+        Some(&self.head)
     }
 
-    fn ledger(&mut self, _: Timestamp, _: &[Change]) -> Vec<LedgerRow> {
-        Vec::new()
-    }
-
-    fn intent(&mut self, _: Timestamp, _: &[Change]) -> Result<(), StoreError> {
+    fn intent(&mut self, _: Timestamp, _: &[Step<End>]) -> Result<(), StoreError> {
         self.seen = Some(self.lab.image("jobs"));
         Ok(())
     }
@@ -341,7 +338,7 @@ fn told_before_anybody_else_can_see_it() {
         }
         let (store, spec, steps) = jobs(lab);
         let before = lab.image("jobs");
-        let mut watch = Watch { lab, seen: None };
+        let mut watch = Watch { head: a_run(), lab, seen: None };
         let batch = Batch { action: Action::Requeue, steps: &steps, reason: "a test", waits: &[], instead: &[] };
         let report = store.writer(&limits()).unwrap().apply(&spec, &batch, &mut watch);
         assert_eq!(ends(&report), [Outcome::Moved; 3], "{}", lab.name());
@@ -357,15 +354,14 @@ fn without_the_fingerprint_the_undo_overwrites() {
         let (store, spec, steps) = jobs(lab);
         let mut tape = Tape::default();
         apply(&*store, &spec, &steps, &mut tape);
-        let mut rows = restores(&tape, &steps);
+        let mut rows = restores(&tape);
         lab.edit(&[set("jobs", ("id", Int(2)), &[("status", Text("RUNNING")), ("owner_id", Text("web9:1"))])]);
         let keys: Vec<_> = rows.iter().map(|row| row.key.clone()).collect();
         let images = store.reader(&limits()).unwrap().images(&spec, &[], &keys).unwrap();
         for (row, image) in rows.iter_mut().zip(images) {
-            row.now = image.unwrap().fingerprint;
+            self::row(row).after = image.unwrap().fingerprint;
         }
-        let batch = RestoreBatch { action: Action::Requeue, rows: &rows };
-        let report = store.writer(&limits()).unwrap().restore(&spec, &batch, &mut tape);
+        let report = restore(&*store, &spec, &rows, &mut tape);
         assert_eq!(ends(&report), [Outcome::Moved; 3], "{}: something else caught the mutant", lab.name());
     });
 }
@@ -378,26 +374,24 @@ fn without_one_of_its_columns_the_row_is_not_what_it_was() {
         let before = lab.image("jobs");
         let mut tape = Tape::default();
         apply(&*store, &spec, &steps, &mut tape);
-        let all = restores(&tape, &steps);
-        for left_out in 0..all[0].values.len() {
+        let all = restores(&tape);
+        for left_out in 0..all[0].restores().unwrap().values.len() {
             let mut rows = all.clone();
-            let mut names = rows.iter_mut().map(|row| row.values.remove(left_out).0);
+            let mut names = rows.iter_mut().map(|step| row(step).values.remove(left_out).column);
             let name = names.next().unwrap();
             assert!(names.all(|other| other == name), "rows of one action have the same columns");
             // What this column was before is what it is after, in all three rows: nothing would be lost.
-            let row = |n: usize| tape.told[0][n].row.as_ref().unwrap().values[left_out].clone();
-            if (0..3).all(|n| row(n).before == row(n).after) {
+            let value = |n: usize| tape.told[0][n].stage.row.as_ref().unwrap().values[left_out].clone();
+            if (0..3).all(|n| value(n).before == value(n).after) {
                 continue;
             }
-            let batch = RestoreBatch { action: Action::Requeue, rows: &rows };
             let mut lost = Tape::default();
-            let report = store.writer(&limits()).unwrap().restore(&spec, &batch, &mut lost);
+            let report = restore(&*store, &spec, &rows, &mut lost);
             assert_eq!(ends(&report), [Outcome::Moved; 3], "{}: {name}", lab.name());
             assert_ne!(lab.image("jobs"), before, "{}: {name}", lab.name());
             // Back to where it was left, for the next one.
-            let back = restores(&lost, &steps);
-            let batch = RestoreBatch { action: Action::Requeue, rows: &back };
-            store.writer(&limits()).unwrap().restore(&spec, &batch, &mut Tape::default());
+            let back = restores(&lost);
+            restore(&*store, &spec, &back, &mut Tape::default());
         }
     });
 }

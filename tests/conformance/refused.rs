@@ -6,7 +6,7 @@ use crate::support::edit::Value::{Ago, Int, Text};
 use crate::support::edit::insert;
 use crate::support::labs::{SqlLab, for_each_sql_store};
 use crate::support::tables::JOBS;
-use jobdoctor::model::{Action, Outcome, Step, StepResult};
+use jobdoctor::model::{Action, End, Outcome, Step};
 use jobdoctor::policy::Policy;
 use jobdoctor::preset::QueueSpec;
 
@@ -42,7 +42,7 @@ fn judged(lab: &dyn SqlLab) -> (QueueSpec, Vec<Step>) {
 }
 
 /// Applies to all three; the second must be refused, the others moved, and the second row stay as it was.
-fn second_is_refused(lab: &dyn SqlLab) -> StepResult {
+fn second_is_refused(lab: &dyn SqlLab) -> End {
     let (spec, steps) = judged(lab);
     let before = lab.row(&JOBS, 2);
     let report = apply(&*lab.store(), &spec, &steps);
@@ -56,7 +56,7 @@ fn second_is_refused(lab: &dyn SqlLab) -> StepResult {
     report.results[1].clone()
 }
 
-fn sqlstate(result: &StepResult) -> Option<&str> {
+fn sqlstate(result: &End) -> Option<&str> {
     result.error.as_ref()?.sqlstate.as_deref()
 }
 

@@ -139,7 +139,7 @@ impl Ground {
             // The last line may be torn.
             for line in String::from_utf8_lossy(&text).lines().filter_map(|line| serde_json::from_str(line).ok()) {
                 let line: Value = line;
-                let changes = line["changes"].as_array().into_iter().flatten();
+                let changes = line["steps"].as_array().filter(|_| line["type"] == "intent").into_iter().flatten();
                 intended
                     .extend(changes.map(|job| job["id"].as_str().expect("an id").parse::<i64>().expect("a number")));
             }
@@ -202,7 +202,7 @@ impl Ground {
             let values = without_run(&values.join(" "));
             all.insert(id, Seen { is_as_before: text(&row, 0) == "1", values, ledger: Vec::new() });
         }
-        let ledger = "SELECT job_id, command, action, state_before, state_after, attempts_before, attempts_after, rules
+        let ledger = "SELECT id, command, action, state, state_after, attempts, attempts_after, rules
             FROM jobdoctor_ledger";
         for row in database(ledger) {
             let id = text(&row, 0).parse().expect("a number");

@@ -139,10 +139,10 @@ impl Many {
             moved += here;
             of += all;
         }
-        let ledger = "SELECT count(*), count(DISTINCT job_id) FROM jobdoctor_ledger";
+        let ledger = "SELECT count(*), count(DISTINCT id) FROM jobdoctor_ledger";
         let unlike = format!(
             "SELECT count(*) FROM jobs j JOIN {BEFORE} b ON b.id = j.id
-             WHERE (j.stalls <> b.stalls OR j.status <> b.status) <> (CAST(j.id AS text) IN (SELECT job_id FROM jobdoctor_ledger))"
+             WHERE (j.stalls <> b.stalls OR j.status <> b.status) <> (CAST(j.id AS text) IN (SELECT id FROM jobdoctor_ledger))"
         );
         let (ledger, unlike) = (self.shop.rows(ledger), self.shop.rows(&unlike));
         if ledger != [format!("{moved} {moved}")] || unlike != ["0"] {
@@ -156,13 +156,13 @@ impl Many {
 
     /// Of what the journal was told of a batch, all is done or nothing.
     fn no_batch_is_torn(&self) -> Result<(), String> {
-        let moved: BTreeSet<String> = self.shop.rows("SELECT job_id FROM jobdoctor_ledger").into_iter().collect();
+        let moved: BTreeSet<String> = self.shop.rows("SELECT id FROM jobdoctor_ledger").into_iter().collect();
         let journals = std::fs::read_dir(self.shop.doctor.home(".local/state/jobdoctor/journal"));
         for journal in journals.into_iter().flatten().flatten() {
             let text = std::fs::read_to_string(journal.path()).unwrap_or_default();
             let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
             for batch in lines.filter(|line| line["type"] == "intent") {
-                let ids = batch["changes"].as_array().expect("changes").iter();
+                let ids = batch["steps"].as_array().expect("steps").iter();
                 let is_moved = |change: &&Value| moved.contains(change["id"].as_str().unwrap_or_default());
                 let (done, of) = (ids.clone().filter(is_moved).count(), ids.len());
                 if done > 0 && done < of {
@@ -298,8 +298,8 @@ mod mutants {
             let many = Many::on(shop, 600);
             let back = format!("DELETE FROM jobs WHERE id = 1; INSERT INTO jobs SELECT * FROM {BEFORE} WHERE id = 1");
             let broken = [
-                ("half a batch", format!("{back}; DELETE FROM jobdoctor_ledger WHERE job_id = '1'")),
-                ("moved and not told", "DELETE FROM jobdoctor_ledger WHERE job_id = '2'".to_owned()),
+                ("half a batch", format!("{back}; DELETE FROM jobdoctor_ledger WHERE id = '1'")),
+                ("moved and not told", "DELETE FROM jobdoctor_ledger WHERE id = '2'".to_owned()),
                 ("told and not moved", back),
                 ("counted twice", "UPDATE jobs SET attempts = attempts + 1 WHERE id = 3".to_owned()),
                 ("moved in part", "UPDATE jobs SET lease_token = 'token' WHERE id = 4".to_owned()),

@@ -14,11 +14,11 @@ fn whatever_must_not_be_is_seen() {
         let back = |id: i64| {
             format!("DELETE FROM jobs WHERE id = {id}; INSERT INTO jobs SELECT * FROM {BEFORE} WHERE id = {id}")
         };
-        let untold = |id: i64| format!("DELETE FROM jobdoctor_ledger WHERE job_id = '{id}'");
-        let twice = "INSERT INTO jobdoctor_ledger (run_id, moved_at, command, version, preset, job_table, job_id, job_key, \
-            key_columns, action, state_before, state_after, attempts_before, attempts_after, rules) \
-            SELECT 'twice', moved_at, command, version, preset, job_table, job_id, job_key, key_columns, action, \
-            state_before, state_after, attempts_before, attempts_after, rules FROM jobdoctor_ledger WHERE job_id = '1'";
+        let untold = |id: i64| format!("DELETE FROM jobdoctor_ledger WHERE id = '{id}'");
+        let twice = "INSERT INTO jobdoctor_ledger (run_id, moved_at, command, version, preset, job_table, id, key, \
+            key_columns, action, state, state_after, attempts, attempts_after, rules, \"row\") \
+            SELECT 'twice', moved_at, command, version, preset, job_table, id, key, key_columns, action, \
+            state, state_after, attempts, attempts_after, rules, \"row\" FROM jobdoctor_ledger WHERE id = '1'";
         let broken = [
             ("half a batch", format!("{}; {}", back(1), untold(1))),
             ("moved and not told", untold(2)),

@@ -57,12 +57,12 @@ fn one_five_and_all_but_one_of_500() {
             let no = if shop.is_postgres() { "f" } else { "0" };
             assert_eq!(shop.rows(GROUPS), [format!("QUEUED 1 {yes} {}", JOBS - bad), format!("RUNNING 0 {no} {bad}")]);
             // What the ledger tells is what was moved.
-            let told = shop.rows("SELECT count(*), count(DISTINCT job_id) FROM jobdoctor_ledger");
+            let told = shop.rows("SELECT count(*), count(DISTINCT id) FROM jobdoctor_ledger");
             assert_eq!(told, [format!("{0} {0}", JOBS - bad)]);
             allow(shop);
             shop.run(&["reclaim", "--apply", "--max-jobs", "1000"]).exits(0);
             assert_eq!(shop.rows(GROUPS), [format!("QUEUED 1 {yes} {JOBS}")]);
-            assert_eq!(shop.rows("SELECT count(*), count(DISTINCT job_id) FROM jobdoctor_ledger"), ["500 500"]);
+            assert_eq!(shop.rows("SELECT count(*), count(DISTINCT id) FROM jobdoctor_ledger"), ["500 500"]);
             figures::add(1, "faults survived");
         }
     });

@@ -14,7 +14,7 @@ fn batches(doctor: &Doctor) -> Vec<usize> {
     let lines: Vec<Value> =
         fs::read_to_string(journal.path()).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let intents = lines.iter().filter(|line| line["type"] == "intent");
-    intents.map(|intent| intent["changes"].as_array().unwrap().len()).collect()
+    intents.map(|intent| intent["steps"].as_array().unwrap().len()).collect()
 }
 
 #[test]

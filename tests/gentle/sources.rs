@@ -51,7 +51,7 @@ fn a_rescue_in_between_changes_the_precondition() {
     let mut look = look(&*store, &catalog, "river");
     let policy = Policy { max_stalls: Some(1), ..Policy::default() };
     let plan = ops::plan(&mut look, &Selection::default(), &policy).unwrap();
-    drop(look);
+    let plan = plan.ready(look);
     client.batch_execute("UPDATE river_job SET metadata = '{\"river:rescue_count\": 1}'").unwrap();
     let document = apply(&*store, plan);
     assert_eq!(document["steps"][0]["outcome"], "changed");
@@ -128,7 +128,7 @@ fn look(store: &dyn Store, catalog: &Catalog, preset: &str) -> Snapshot {
     Session { store, catalog, preset: Some(preset), place: &place, limits: &limits, target: None }.snapshot().unwrap()
 }
 
-fn apply(store: &dyn Store, plan: ops::Plan) -> Value {
+fn apply(store: &dyn Store, plan: ops::ReadyPlan) -> Value {
     let order = ApplyOptions {
         fast: false,
         sweep_lock: None,
@@ -162,7 +162,7 @@ fn somebody_else_counts() {
     let plan_of_one = ops::plan(&mut counting, &named, &policy).unwrap();
     let shown = serde_json::to_value(ops::show(&mut counting, &["2".to_owned()], &policy, None).unwrap()).unwrap();
     assert_eq!((&shown["jobs"][0]["stalls"], &shown["jobs"][0]["would"]["action"]), (&2.into(), &"fail".into()));
-    drop(counting);
+    let plan = plan.ready(counting);
     assert_eq!(plan_of_one.len(), 1);
     let document = apply(&*store, plan);
     assert_eq!(doctor.rows("home.db", "SELECT id, status FROM home"), ["1 new", "2 dead"], "{document:#}");

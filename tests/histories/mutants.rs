@@ -13,7 +13,7 @@ use super::shrink::{breaks, shrink};
 use super::world::{World, postgres};
 use crate::support::dice::one_in;
 use crate::support::figures;
-use jobdoctor::model::{BatchReport, Engine, EvidenceRow, Outcome, Step};
+use jobdoctor::model::{BatchReport, Engine, Outcome, Step};
 use jobdoctor::preset::{Expr, Piece, QueueSpec, StateSource, StepSpec, Template};
 use jobdoctor::store::StoreError;
 
@@ -193,7 +193,7 @@ fn only_state_and(mutant: &mut Practice, others: &[Expr]) {
 }
 
 fn trust_the_worker(steps: &mut [Step]) {
-    steps.iter_mut().for_each(|step| step.evidence_row = EvidenceRow::None);
+    steps.iter_mut().for_each(crate::support::doctor::forget_evidence);
 }
 
 fn says(report: &mut BatchReport<StoreError>, instead_of: Outcome, what: Outcome) {

@@ -7,7 +7,7 @@ use super::practice::{Plan, Practice};
 use super::queue::{FIRST_TOKEN, name};
 use super::world::{CutOff, Sessions, World, doctor_name, limits};
 use crate::support::doctor::REASON;
-use jobdoctor::model::{Batch, BatchReport, Change, LedgerRow, Outcome, Step, StepResult, Timestamp};
+use jobdoctor::model::{Batch, BatchReport, End, Outcome, RunHead, Step, Timestamp};
 use jobdoctor::store::{Recorder, StoreError, StoreErrorKind};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -150,7 +150,7 @@ impl Stage<'_> {
             }
         }
         if answer == Answer::LostBefore {
-            return unheard(batch.steps.iter().map(|_| StepResult::of(Outcome::Moved)).collect());
+            return unheard(batch.steps.iter().map(|_| End::of(Outcome::Moved)).collect());
         }
         let meanwhile = RefCell::new(meanwhile.map(|(worker, sql)| (&mut **sessions, worker, sql)));
         let report = writers[doctor].apply(spec, batch, &mut Meanwhile(meanwhile));
@@ -205,9 +205,9 @@ fn through(
 }
 
 /// A report of which nothing is known but that it was on its way.
-fn unheard(results: Vec<StepResult>) -> BatchReport<StoreError> {
-    let unknown = |result: StepResult| match result.outcome {
-        Outcome::Moved => StepResult::of(Outcome::Unknown),
+fn unheard(results: Vec<End>) -> BatchReport<StoreError> {
+    let unknown = |result: End| match result.outcome {
+        Outcome::Moved => End::of(Outcome::Unknown),
         _ => result,
     };
     let error = StoreError::new(StoreErrorKind::Lost, "the answer to the commit was lost");
@@ -224,18 +224,14 @@ fn unheard(results: Vec<StepResult>) -> BatchReport<StoreError> {
 struct Meanwhile<'s>(RefCell<Option<(&'s mut (dyn Sessions + 'static), Worker, String)>>);
 
 impl Recorder for Meanwhile<'_> {
-    fn keeps(&self) -> bool {
+    fn head(&self) -> Option<&RunHead> {
         if let Some((sessions, worker, sql)) = self.0.borrow_mut().take() {
             sessions.work(worker, &sql);
         }
-        false
+        None
     }
 
-    fn ledger(&mut self, _at: Timestamp, _changes: &[Change]) -> Vec<LedgerRow> {
-        Vec::new()
-    }
-
-    fn intent(&mut self, _at: Timestamp, _changes: &[Change]) -> Result<(), StoreError> {
+    fn intent(&mut self, _at: Timestamp, _steps: &[Step<End>]) -> Result<(), StoreError> {
         Ok(())
     }
 }

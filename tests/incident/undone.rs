@@ -19,8 +19,13 @@ fn on_postgres_what_nobody_has_touched_is_given_back_byte_for_byte() {
 }
 
 fn ids(document: &Value, with: impl Fn(&Value) -> bool) -> BTreeSet<i64> {
-    let steps = document["steps"].as_array().expect("the steps").iter();
-    steps.filter(|step| with(step)).map(|step| step["id"].as_str().expect("an id").parse().expect("a number")).collect()
+    let lists = ["steps", "skipped"].map(|list| document[list].as_array().expect("a list").iter());
+    lists
+        .into_iter()
+        .flatten()
+        .filter(|step| with(step))
+        .map(|step| step["id"].as_str().expect("an id").parse().expect("a number"))
+        .collect()
 }
 
 fn take_it_back(incident: &mut Incident) {

@@ -312,7 +312,7 @@ impl<'a> Stage<'a> {
             let some = Selection { limit: Some(20), ..Selection::default() };
             let plan =
                 ops::plan(&mut snapshot, &some, &policy).unwrap_or_else(|error| panic!("{}: {error}", self.queue));
-            drop(snapshot);
+            let plan = plan.ready(snapshot);
             let order = ApplyOptions {
                 schema: "jobdoctor.reclaim/v1",
                 mode: Mode::Apply,

@@ -31,7 +31,7 @@ fn apply_look_and_take_back() {
 
         let planned = queue.json(&["undo", run], 0);
         is_valid("undo", &planned);
-        assert_eq!((&planned["applied"], &planned["summary"]["untouched"]), (&false.into(), &4.into()));
+        assert_eq!((&planned["applied"], &planned["summary"]["planned"]), (&false.into(), &4.into()));
         assert_eq!(queue.dump("jobs"), moved, "a dry run writes nothing");
 
         let undone = queue.json(&["undo", run, "--apply"], 0);
@@ -71,8 +71,9 @@ fn the_second_time_there_is_nothing_left() {
         queue.run(&["undo", &run, "--apply"]).exits(0);
         let before = queue.dump("jobs");
         let again = queue.json(&["undo", &run, "--apply"], 3);
-        assert_eq!(outcomes(&again), "changed 4");
-        assert!(again["steps"].as_array().unwrap().iter().all(|step| step["seen"] == "as_before"), "{again:#}");
+        assert_eq!(outcomes(&again), "");
+        let skipped = again["skipped"].as_array().unwrap();
+        assert!(skipped.len() == 4 && skipped.iter().all(|job| job["reason"] == "as_before"), "{again:#}");
         assert!(again["warnings"][0].as_str().unwrap().contains("reverted already"), "{again:#}");
         assert_eq!(queue.dump("jobs"), before);
         assert_eq!(std::fs::read_dir(queue.journals()).unwrap().count(), 2, "what writes nothing records nothing");
@@ -259,7 +260,7 @@ fn keys_of_several_columns() {
         let run = queue.json(&[&["reclaim", "--apply"][..], &with].concat(), 0)["run_id"].as_str().unwrap().to_owned();
         std::fs::remove_dir_all(queue.journals()).unwrap();
         let undone = queue.json(&[&["undo", &run, "--apply"][..], &with].concat(), 0);
-        assert_eq!((outcomes(&undone).as_str(), &undone["recorded_in"]), ("moved 2", &"ledger".into()));
+        assert_eq!((outcomes(&undone).as_str(), &undone["undoes"]["recorded_in"]), ("moved 2", &"ledger".into()));
         assert_eq!(queue.dump("jobs"), before);
     });
 }

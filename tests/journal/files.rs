@@ -47,7 +47,7 @@ fn what_stands_in_it() {
         // A batch has one kind of action: requeue, fail, cancel. Each intent comes ahead of its result.
         assert_eq!(kinds[1..7], ["intent", "result", "intent", "result", "intent", "result"]);
         let head = &lines[0];
-        assert_eq!(head["schema"], "jobdoctor.journal/v1");
+        assert_eq!(head["schema"], "jobdoctor.journal/v2");
         assert_eq!(
             (&head["run_id"], &head["command"], &head["reason"]),
             (&run.into(), &"reclaim".into(), &"INC-42".into())
@@ -55,9 +55,11 @@ fn what_stands_in_it() {
         assert_eq!(head["target"]["engine"], queue.pick("sqlite", "postgres"));
         assert_eq!(head["target"]["key"], serde_json::json!(["id"]));
         assert!(head["host"].is_string() && head["actor"]["uid"].is_number() && head["digest"].is_string());
-        let first = lines[1]["changes"].as_array().unwrap().iter().find(|change| change["id"] == "1").unwrap();
-        assert_eq!(first["row"]["before"]["owner_id"], "web1:1");
-        assert_eq!(first["row"]["after"]["owner_id"], serde_json::Value::Null);
+        let first = lines[1]["steps"].as_array().unwrap().iter().find(|step| step["id"] == "1").unwrap();
+        let owner =
+            first["row"]["values"].as_array().unwrap().iter().find(|value| value["column"] == "owner_id").unwrap();
+        assert_eq!((&owner["before"], &owner["after"]), (&"web1:1".into(), &serde_json::Value::Null));
+        assert_eq!(first["outcome"], "unknown", "nobody knows it ahead of the commit");
         // Only what the action assigns: never the payload.
         let text = fs::read_to_string(queue.journals().join(format!("{}.jsonl", lines[0]["run_id"].as_str().unwrap())));
         assert!(!text.unwrap().contains("it's"), "a payload is in the journal");
@@ -160,10 +162,11 @@ fn what_nobody_wrote() {
     let lines: Vec<&str> = whole.lines().collect();
     alter(&format!("{}\nnonsense\n{}\n", lines[0], lines[1]), "2");
     alter(&format!("{}\n{}\n", lines[1], lines[2]), "1");
-    alter(&whole.replacen("jobdoctor.journal/v1", "jobdoctor.journal/v9", 1), "1");
+    alter(&whole.replacen("jobdoctor.journal/v2", "jobdoctor.journal/v1", 1), "1");
     alter(&format!("{whole}{}\n", lines[1]), &(lines.len() + 1).to_string());
     alter(&whole.replacen("\"key\":[1]", "\"key\":[{\"bytes\":\"zz\"}]", 1), "2");
-    alter(&whole.replacen("\"step\":0", "\"step\":99", 1), "3");
+    alter(&whole.replacen("\"key\":[1]", "\"key\":[99]", 1), "3");
+    alter(&whole.replacen(",\"row\":{", ",\"other\":{", 1), "2");
     alter(&whole.replacen(&run, "20200101000000-abcdef", 1), "1");
     alter(&whole.replacen("\"action\":\"", "\"action\":\"x", 1), "2");
     // A line that was being written when the power went.

@@ -80,7 +80,7 @@ fn a_journal_that_ends_early_says_what_was_moved_at_least() {
         assert!(shown.stdout.contains("at least 2 of 4") && !shown.stdout.contains("killed"), "{shown:#?}");
         assert!(queue.run(&["history"]).exits(0).stdout.contains("at least 2"));
         let planned = queue.json(&["undo", run], 0);
-        assert_eq!((&planned["summary"]["planned"], &planned["summary"]["unrecorded"]), (&2.into(), &Value::Null));
+        assert_eq!((&planned["summary"]["planned"], &planned["undoes"]["unrecorded"]), (&2.into(), &Value::Null));
         assert!(planned["warnings"][0].as_str().is_some_and(|said| said.contains("has no end")), "{planned}");
         queue.run(&["undo", run, "--apply"]).exits(0);
         let back = queue.dump("jobs");
@@ -98,7 +98,7 @@ fn where_there_is_room_again_its_end_says_what_is_missing() {
         let shown = queue.run(&["history", run]).exits(0);
         assert!(shown.stdout.contains("4 of 4") && shown.stdout.contains("2 of them"), "{shown:#?}");
         let undone = queue.json(&["undo", run, "--apply"], 3);
-        assert_eq!((&undone["summary"]["outcomes"]["moved"], &undone["summary"]["unrecorded"]), (&2.into(), &2.into()));
+        assert_eq!((&undone["summary"]["outcomes"]["moved"], &undone["undoes"]["unrecorded"]), (&2.into(), &2.into()));
         assert!(undone["warnings"][0].as_str().is_some_and(|said| said.contains("2 of the jobs")), "{undone}");
     });
 }

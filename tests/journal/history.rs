@@ -73,7 +73,7 @@ fn as_people_see_it() {
     let run = applied["run_id"].as_str().unwrap();
     queue.sql("UPDATE jobs SET status = 'SUCCEEDED' WHERE id = 1; DELETE FROM jobs WHERE id = 2");
     let listed = queue.json(&["history"], 0);
-    let user = listed["runs"][0]["actor"].as_str().unwrap();
+    let user = listed["runs"][0]["actor"]["user"].as_str().unwrap();
     let said = |arguments: &[&str]| {
         let ran = queue.doctor.run(arguments).exits(0);
         // The user's name differs too.
@@ -96,7 +96,7 @@ fn a_run_by_the_beginning_of_its_id() {
     let queue = Queue::sqlite();
     let first = queue.json(&["reclaim", "--apply", "--limit", "1"], 0)["run_id"].as_str().unwrap().to_owned();
     assert_eq!(queue.json(&["history", "2"], 0)["run"]["run_id"], *first);
-    assert_eq!(queue.json(&["undo", &first[..8]], 0)["undoes"], *first);
+    assert_eq!(queue.json(&["undo", &first[..8]], 0)["undoes"]["run_id"], *first);
     queue.json(&["reclaim", "--apply", "--limit", "1"], 0);
     let ran = fails(&queue.doctor, &["history", "2"], 2);
     assert!(ran.stderr.contains(&first), "{ran:#?}");

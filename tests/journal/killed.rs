@@ -46,14 +46,14 @@ fn the_batch_was_not_committed() {
         let run = queue.reclaimed();
         cut(&queue.journal(&run));
         // The last batch never happened.
-        let last = queue.lines(&run).last().unwrap()["changes"][0]["id"].as_str().unwrap().parse::<i64>().unwrap();
+        let last = queue.lines(&run).last().unwrap()["steps"][0]["id"].as_str().unwrap().parse::<i64>().unwrap();
         let other = queue.json(&["undo", &run, "--apply"], 0)["run_id"].as_str().unwrap().to_owned();
         assert_eq!(queue.dump("jobs"), before);
         let told = queue.json(&["history", &run], 0);
         assert_eq!(unsure(&told), [0, 0, 1, 0]);
         let planned = queue.json(&["undo", &run], 0);
         let ids: Vec<&str> =
-            planned["steps"].as_array().unwrap().iter().map(|step| step["id"].as_str().unwrap()).collect();
+            planned["skipped"].as_array().unwrap().iter().map(|step| step["id"].as_str().unwrap()).collect();
         assert!(!ids.contains(&last.to_string().as_str()), "there is nothing to take back of {last}: {ids:?}");
         assert_eq!(ids.len(), 3);
         queue.run(&["history", &other]).exits(0);
@@ -65,7 +65,7 @@ fn the_row_was_touched_since() {
     on_both(|queue| {
         let run = queue.reclaimed();
         cut(&queue.journal(&run));
-        let last = queue.lines(&run).last().unwrap()["changes"][0]["id"].as_str().unwrap().to_owned();
+        let last = queue.lines(&run).last().unwrap()["steps"][0]["id"].as_str().unwrap().to_owned();
         queue.sql(&format!("UPDATE jobs SET status = 'SUCCEEDED' WHERE id = {last}"));
         assert_eq!(unsure(&queue.json(&["history", &run], 0)), [0, 0, 0, 1]);
         queue.sql(&format!("DELETE FROM jobs WHERE id = {last}"));
@@ -101,7 +101,7 @@ fn by_sigkill_in_the_middle() {
         let journal =
             fs::read_to_string(doctor.home(".local/state/jobdoctor/journal").join(format!("{run}.jsonl"))).unwrap();
         let last = journal.lines().rfind(|line| line.starts_with("{\"type\":\"intent\"")).unwrap();
-        let last = serde_json::from_str::<Value>(last).unwrap()["changes"].as_array().unwrap().len() as u64;
+        let last = serde_json::from_str::<Value>(last).unwrap()["steps"].as_array().unwrap().len() as u64;
         assert!(
             [0, last].contains(&unsure_moved) && [0, last].contains(&not_moved),
             "one whole batch: {unsure_moved}, {not_moved}, {last}"

@@ -4,8 +4,8 @@ use super::queue::{Queue, on_both};
 use crate::support::cli::fails;
 use std::fs;
 
-const ROWS: &str = "SELECT job_id || ' ' || action || ' ' || state_before || ' ' || state_after || ' ' || attempts_before || ' ' \
-                    || attempts_after || ' ' || rules || ' ' || coalesce(reason, '-') FROM jobdoctor_ledger ORDER BY job_id";
+const ROWS: &str = "SELECT id || ' ' || action || ' ' || state || ' ' || state_after || ' ' || attempts || ' ' \
+                    || attempts_after || ' ' || rules || ' ' || coalesce(reason, '-') FROM jobdoctor_ledger ORDER BY id";
 
 fn count(queue: &Queue) -> String {
     queue.rows("SELECT cast(count(*) AS text) FROM jobdoctor_ledger").concat()
@@ -65,7 +65,8 @@ fn rows_that_it_does_not_take_end_the_batch() {
     let trigger = "CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
         CREATE TRIGGER swallow BEFORE INSERT ON jobdoctor_ledger FOR EACH ROW EXECUTE FUNCTION swallow()";
     let rule = "CREATE RULE swallow AS ON INSERT TO jobdoctor_ledger DO INSTEAD NOTHING";
-    let one_row = "CREATE TRIGGER swallow BEFORE INSERT ON jobdoctor_ledger WHEN new.job_id = '2' BEGIN SELECT RAISE(IGNORE); END";
+    let one_row =
+        "CREATE TRIGGER swallow BEFORE INSERT ON jobdoctor_ledger WHEN new.id = '2' BEGIN SELECT RAISE(IGNORE); END";
     for on_postgres in [trigger, rule] {
         on_both(|queue| {
             queue.run(&["init", "--ledger"]).exits(0);
@@ -91,10 +92,10 @@ fn what_stands_in_it() {
         assert_eq!(
             queue.rows(ROWS),
             [
-                "1 requeue RUNNING QUEUED 0 1 lease_expired INC-42",
-                "2 requeue CLAIMED QUEUED 1 2 lease_expired INC-42",
-                "3 fail RUNNING FAILED 4 5 lease_expired INC-42",
-                "4 cancel RUNNING CANCELLED 0 1 lease_expired INC-42",
+                "1 requeue RUNNING QUEUED 0 1 [\"lease_expired\"] INC-42",
+                "2 requeue CLAIMED QUEUED 1 2 [\"lease_expired\"] INC-42",
+                "3 fail RUNNING FAILED 4 5 [\"lease_expired\"] INC-42",
+                "4 cancel RUNNING CANCELLED 0 1 [\"lease_expired\"] INC-42",
             ]
         );
         let all = queue.dump("jobdoctor_ledger").concat();
@@ -115,7 +116,7 @@ fn the_rows_are_the_outcomes() {
         ));
         let document = queue.json(&["reclaim", "--apply"], 3);
         assert_eq!(document["summary"]["outcomes"]["moved"], 3);
-        assert_eq!(queue.rows("SELECT job_id FROM jobdoctor_ledger ORDER BY 1"), ["1", "3", "4"]);
+        assert_eq!(queue.rows("SELECT id FROM jobdoctor_ledger ORDER BY 1"), ["1", "3", "4"]);
         // The journal says the same.
         let run = document["run_id"].as_str().unwrap();
         let told = queue.json(&["history", run], 0);
@@ -236,7 +237,10 @@ fn a_run_of_another_host() {
         let told = queue.json(&["history", &run], 0);
         assert_eq!(told["steps"].as_array().unwrap().len(), 4);
         let undone = queue.json(&["undo", &run, "--apply"], 0);
-        assert_eq!((&undone["recorded_in"], &undone["summary"]["outcomes"]["moved"]), (&"ledger".into(), &4.into()));
+        assert_eq!(
+            (&undone["undoes"]["recorded_in"], &undone["summary"]["outcomes"]["moved"]),
+            (&"ledger".into(), &4.into())
+        );
         assert_eq!(queue.dump("jobs"), before);
         assert_eq!(count(queue), "8", "the undo is in the ledger too");
         // And can be taken back from there.
@@ -269,19 +273,18 @@ fn a_row_that_nobody_of_ours_wrote() {
         let run = queue.reclaimed();
         fs::remove_dir_all(queue.journals()).unwrap();
         let before = queue.dump("jobs");
-        let restore = queue.rows("SELECT before FROM jobdoctor_ledger WHERE job_id = '1'").concat();
-        for (column, value) in
-            [("before", "{"), ("before", "{\"owner_id\":\"x\"}"), ("job_key", "[[]]"), ("action", "explode")]
-        {
+        let row = "SELECT \"row\" FROM jobdoctor_ledger WHERE id = '1'";
+        let restore = queue.rows(row).concat();
+        for (column, value) in [("row", "{"), ("row", "{\"values\":[]}"), ("key", "[[]]"), ("action", "explode")] {
             queue.sql("CREATE TABLE saved AS SELECT * FROM jobdoctor_ledger");
-            queue.sql(&format!("UPDATE jobdoctor_ledger SET \"{column}\" = '{value}' WHERE job_id = '1'"));
+            queue.sql(&format!("UPDATE jobdoctor_ledger SET \"{column}\" = '{value}' WHERE id = '1'"));
             fails(&queue.doctor, &["undo", &run, "--apply", "--db", &queue.db], 2);
             assert_eq!(queue.dump("jobs"), before, "{column} {value}");
             queue.sql(
                 "DELETE FROM jobdoctor_ledger; INSERT INTO jobdoctor_ledger SELECT * FROM saved; DROP TABLE saved",
             );
         }
-        assert_eq!(queue.rows("SELECT before FROM jobdoctor_ledger WHERE job_id = '1'").concat(), restore);
+        assert_eq!(queue.rows(row).concat(), restore);
         queue.run(&["undo", &run, "--apply"]).exits(0);
     });
 }
@@ -315,8 +318,8 @@ fn gaps_that_nothing_fills_are_listed() {
         let after = queue.dump("jobs");
         lose_the_intents(queue, &run);
         let planned = queue.json(&["undo", &run], 0);
-        assert_eq!((&planned["summary"]["planned"], &planned["summary"]["left"]), (&0.into(), &4.into()));
-        assert!(planned["left"][0]["detail"].as_str().unwrap().contains("not recorded"), "{planned}");
+        assert_eq!((&planned["summary"]["planned"], &planned["summary"]["skipped"]), (&0.into(), &4.into()));
+        assert!(planned["skipped"][0]["detail"].as_str().unwrap().contains("not recorded"), "{planned}");
         queue.json(&["undo", &run, "--apply"], 4);
         assert_eq!(queue.dump("jobs"), after);
     });

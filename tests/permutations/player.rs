@@ -2,9 +2,9 @@
 
 use super::step::{Event, Step};
 use crate::readme::statements::{Database, postgres};
-use crate::support::doctor::{REASON, limits_waiting, steps};
+use crate::support::doctor::{REASON, a_run, forget_evidence, limits_waiting, steps};
 use crate::support::labs::{SqlLab, store_at};
-use jobdoctor::model::{Batch, Change, Engine, LedgerRow, Timestamp};
+use jobdoctor::model::{Batch, End, Engine, RunHead, Step as Planned, Timestamp};
 use jobdoctor::policy::Policy;
 use jobdoctor::preset::QueueSpec;
 use jobdoctor::store::{Address, Recorder, Store, StoreError, StoreErrorKind, open};
@@ -183,12 +183,12 @@ fn work(store: &dyn Store, spec: &QueueSpec, blind: bool, asked: &Receiver<Asked
             Asked::Snapshot => {
                 judged = steps(store, spec, &Policy::default());
                 if blind {
-                    judged.iter_mut().for_each(|step| step.evidence_row = jobdoctor::model::EvidenceRow::None);
+                    judged.iter_mut().for_each(forget_evidence);
                 }
                 Event::Looked(judged.iter().map(|step| step.key.to_string().parse().expect("a number")).collect())
             }
             // What was judged is tried once.
-            Asked::Act => act(store, spec, &std::mem::take(&mut judged), &mut Stop { asked, said }),
+            Asked::Act => act(store, spec, &std::mem::take(&mut judged), &mut Stop { head: a_run(), asked, said }),
             Asked::Settle => Event::Ended(Vec::new()),
         };
         if said.send(answer).is_err() {
@@ -207,20 +207,17 @@ fn act(store: &dyn Store, spec: &QueueSpec, judged: &[jobdoctor::model::Step], s
 
 /// Stops a batch when it has been written and is not committed.
 struct Stop<'a> {
+    head: RunHead,
     asked: &'a Receiver<Asked>,
     said: &'a Sender<Event>,
 }
 
 impl Recorder for Stop<'_> {
-    fn keeps(&self) -> bool {
-        true
+    fn head(&self) -> Option<&RunHead> {
+        Some(&self.head)
     }
 
-    fn ledger(&mut self, _at: Timestamp, _changes: &[Change]) -> Vec<LedgerRow> {
-        Vec::new()
-    }
-
-    fn intent(&mut self, _at: Timestamp, _changes: &[Change]) -> Result<(), StoreError> {
+    fn intent(&mut self, _at: Timestamp, _steps: &[Planned<End>]) -> Result<(), StoreError> {
         let gone = || StoreError::new(StoreErrorKind::Other, "the test is over");
         self.said.send(Event::Acted).map_err(|_| gone())?;
         self.asked.recv().map(drop).map_err(|_| gone())

@@ -1,6 +1,6 @@
 use super::claims::{claim, now};
 use super::queue::lease;
-use jobdoctor::model::{Action, Cell, Step};
+use jobdoctor::model::{Action, Cell, EvidenceRow, Precondition, Step, Write};
 use jobdoctor::policy::{Digest, Draft, Policy, SkipReason, Verdict, draft, judge};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -16,7 +16,7 @@ proptest! {
         match draft(lease(), &claim, &judgement, &policy) {
             Draft::Step(step) => {
                 prop_assert!(judgement.verdict.is_death());
-                prop_assert_eq!(&step.precondition, &claim.precondition);
+                prop_assert_eq!(step.precondition(), &claim.precondition.0);
                 prop_assert!(to.is_none_or(|n| step.action == Action::ALL[n]));
             }
             Draft::Skipped(held) => match judgement.verdict {
@@ -77,7 +77,8 @@ proptest! {
             let at = (swap % steps.len() as u64) as usize;
             steps.rotate_left(at);
             prop_assert_eq!(&digest(&steps), &whole);
-            steps[0].precondition.0.push('x');
+            let other = Precondition(format!("{}x", steps[0].precondition()));
+            steps[0].stage = Write::Act { precondition: other, evidence_row: EvidenceRow::None };
             prop_assert_ne!(digest(&steps), whole);
         }
     }

@@ -11,7 +11,7 @@ use crate::support::dice::one_in;
 use crate::support::doctor::limits;
 use jobdoctor::history::RecordOptions;
 use jobdoctor::model::{Action, Engine};
-use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, Plan, Selection, Session};
+use jobdoctor::ops::{self, ApplyOptions, Guard, Mode, ReadyPlan, Selection, Session};
 use jobdoctor::policy::{Override, Policy};
 use jobdoctor::preset::Place;
 use jobdoctor::store::{Store, open};
@@ -117,7 +117,7 @@ fn played(
     databases: &mut Databases,
     stage: &Stage,
     scene: &Scene,
-    act: impl FnOnce(&dyn Database, &dyn Store, Plan, &ApplyOptions<'_>) -> Result<(), String>,
+    act: impl FnOnce(&dyn Database, &dyn Store, ReadyPlan, &ApplyOptions<'_>) -> Result<(), String>,
 ) -> Result<Vec<String>, String> {
     let mut database = databases.with(stage);
     let before = set_up(&mut *database, scene);
@@ -132,7 +132,7 @@ fn played(
     };
     let mut look = looking.snapshot().map_err(|error| error.to_string())?;
     let plan = ops::plan(&mut look, &Selection::default(), &policy).map_err(|error| error.to_string())?;
-    drop(look);
+    let plan = plan.ready(look);
     database.run(&scene.meanwhile);
     let order = ApplyOptions {
         fast: false,

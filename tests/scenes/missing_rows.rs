@@ -92,7 +92,7 @@ fn played(
         snapshot = session.snapshot().unwrap_or_else(|error| panic!("{stage}, {}: {error}", scene.name));
         let policy = policy(scene, snapshot.now(), nth % 2 == 0);
         let plan = ops::plan(&mut snapshot, &Selection::default(), &policy).unwrap();
-        drop(snapshot);
+        let plan = plan.ready(snapshot);
         let done = ops::reclaim(&*store as &dyn Store, &limits, plan, &order()).unwrap();
         let document = serde_json::to_value(&done.document).unwrap();
         for step in document["steps"].as_array().into_iter().flatten() {

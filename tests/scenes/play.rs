@@ -55,7 +55,7 @@ pub fn play(databases: &mut Databases, catalog: &Catalog, stage: &Stage, scene: 
         variants => format!("preset {} ({})", look.target.preset, variants.join("; ")),
     }];
     let plan = ops::plan(&mut look, &Selection::default(), &policy).unwrap_or_else(|error| panic!("{error}"));
-    drop(look);
+    let plan = plan.ready(look);
     database.run(&scene.meanwhile);
     let order = ApplyOptions {
         schema: "jobdoctor.reclaim/v1",

@@ -157,7 +157,7 @@ fn played(
     let (place, limits) = (place(scene), limits());
     let mut snapshot = snapshot(&*store, stage, &place, &limits);
     let plan = ops::plan(&mut snapshot, &Selection::default(), &policy(scene, fails_refused)).unwrap();
-    drop(snapshot);
+    let plan = plan.ready(snapshot);
     let order = ApplyOptions {
         fast: false,
         sweep_lock: None,

@@ -1,6 +1,8 @@
 //! The doctor's own moves in short form: look, judge, draft, apply.
 
-use jobdoctor::model::{Action, Batch, BatchReport, Claim, Outcome, Step};
+use jobdoctor::model::{
+    Action, Actor, Batch, BatchReport, Claim, EvidenceRow, Outcome, RunHead, Step, Target, Timestamp, Write,
+};
 use jobdoctor::ops::cutoffs as cutoffs_of;
 use jobdoctor::policy::{Draft, Policy, Verdict, draft, judge};
 use jobdoctor::preset::{Catalog, Place, Preset, QueueSpec, ResolveError, SpecError, resolve};
@@ -172,4 +174,29 @@ pub fn outcomes(report: &BatchReport<StoreError>) -> Vec<Outcome> {
 /// A policy that asks for one action.
 pub fn to(action: Action) -> Policy {
     Policy { to: Some(action), ..Policy::default() }
+}
+
+/// The head of a run that a recorder says it records.
+pub fn a_run() -> RunHead {
+    RunHead {
+        run_id: "20261121181057-a1b2c3".to_owned(),
+        store_time: Timestamp::from_micros(1).unwrap(),
+        command: "reclaim".to_owned(),
+        version: "0".to_owned(),
+        actor: Actor::default(),
+        host: None,
+        reason: None,
+        undoes: None,
+        target: Target::default(),
+        columns: Vec::new(),
+        digest: None,
+        planned: None,
+    }
+}
+
+/// The step of a doctor that does not look at the owners' rows: a mutant.
+pub fn forget_evidence(step: &mut Step) {
+    if let Write::Act { evidence_row, .. } = &mut step.stage {
+        *evidence_row = EvidenceRow::None;
+    }
 }

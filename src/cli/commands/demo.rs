@@ -40,8 +40,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
     let mut snapshot = session.snapshot()?;
     let stale = ops::stale(&mut snapshot, &selection, &policy, None)?;
     let shown = ops::show(&mut snapshot, &["5".to_owned()], &policy, None)?;
-    let plan = ops::plan(&mut snapshot, &selection, &policy)?;
-    drop(snapshot);
+    let plan = ops::plan(&mut snapshot, &selection, &policy)?.ready(snapshot);
     let dry_run = ApplyOptions {
         schema: "jobdoctor.reclaim/v1",
         mode: Mode::Plan,

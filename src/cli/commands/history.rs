@@ -116,7 +116,7 @@ fn say_list(context: &Context, format: Format, document: &History) {
         context.ui.note(&format!("{left_out} on other databases left out; --all lists them"));
     }
     if let Some(run) = document.runs.first() {
-        context.ui.hint(&format!("to see one: {}", context.next_command("history", &[&run.run_id])));
+        context.ui.hint(&format!("to see one: {}", context.next_command("history", &[&run.head.run_id])));
     }
 }
 
@@ -139,8 +139,9 @@ fn say_one(context: &Context, format: Format, document: &HistoryOne) {
         ));
     }
     if document.run.undoable > 0 && document.run.undone_by.is_empty() && !format.is_machine() {
-        context
-            .ui
-            .hint(&format!("to see what can be reverted: {}", context.next_command("undo", &[&document.run.run_id])));
+        context.ui.hint(&format!(
+            "to see what can be reverted: {}",
+            context.next_command("undo", &[&document.run.head.run_id])
+        ));
     }
 }

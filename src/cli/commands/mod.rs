@@ -13,6 +13,7 @@ mod history;
 mod init;
 mod man;
 mod owners;
+mod pass;
 mod presets;
 mod reclaim;
 mod schema;

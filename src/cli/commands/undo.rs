@@ -1,12 +1,12 @@
-use super::reclaim::{end, exit_after, run_id};
-use crate::cli::args::{FastArgs, OutputArgs, ReasonArgs, RowArgs, StoreArgs};
+use super::pass::{Options, Pass};
+use crate::cli::args::{ActArgs, EvidenceArgs, FastArgs, OutputArgs, ReasonArgs, RowArgs, StoreArgs};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::recorded_database::settings_of_run;
-use crate::cli::settings::{APPLYING, READING};
-use crate::ops::{self, Finished, Guard, Records, UndoOrder};
-use crate::output::{Undo, undo_closing};
+use crate::ops::{OddList, PlanSource};
+use crate::output::Reclaim;
+use crate::policy::Policy;
 use clap::builder::NonEmptyStringValueParser;
 
 /// `jobdoctor undo`.
@@ -41,63 +41,25 @@ pub struct Args {
     pub(super) rows: RowArgs,
 }
 
-impl Args {
-    fn applies(&self) -> bool {
-        self.apply && !self.dry_run
-    }
-}
-
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
-    args.rows.check(args.output.format(), &Undo::titles(args.applies()))?;
-    let settings = settings_of_run(&args.store, &args.run, context)?;
-    let database = settings.database()?;
-    context.report_setup(&database);
-    let store = database.store()?;
-    let apply = args.applies();
-    let time = if apply { APPLYING } else { READING };
-    let limits = settings.limits("undo", time, &context.interrupt, apply);
-    if apply && !settings.target.read_only {
-        store.recover(&limits)?;
-    }
-    let mut snapshot = settings.session(store.as_ref(), &limits).snapshot()?;
-    context.report_queue(&snapshot);
-    let journals = context.environment.journals();
-    let mut records = Records { journals: journals.as_ref(), snapshot: Some(&mut snapshot) };
-    let plan = ops::undo_plan(&mut records, &args.run)?;
-    let run_id = run_id(&snapshot);
-    let is_standby = snapshot.target.standby.is_some();
-    // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
-    drop(snapshot);
-    let read_only = settings.target_name.as_deref().filter(|_| settings.target.read_only);
-    let order = UndoOrder {
-        apply,
-        fast: args.fast.fast,
-        guard: Guard {
-            max_jobs: args.max_jobs.or(settings.target.max_jobs),
-            read_only,
-            is_standby,
-            ..Guard::default()
-        },
-        run_id,
-        record: settings.record("undo", args.reason.reason.as_ref(), &context.environment),
+    let act = ActArgs {
+        apply: args.apply && !args.dry_run,
+        max_jobs: args.max_jobs,
+        fast: args.fast.clone(),
+        reason: args.reason.clone(),
+        ..ActArgs::default()
     };
-    let done = ops::undo(store.as_ref(), &limits, plan, &order)?;
-    let format = args.output.format();
-    if let Err(error) = context.ui.print(format, &done.document) {
-        let told = (done.document.run_id.as_ref(), done.is_recorded, done.document.summary.outcomes.as_ref());
-        return end(Err(error), exit(args, &done), context, told);
-    }
-    let stop = done.stop.as_ref().map(ToString::to_string);
-    let next = || context.next_command("undo", &["--apply"]);
-    context.ui.messages(&undo_closing(&done.document, format.is_machine(), &done.after, stop, &next));
-    Ok(exit(args, &done))
-}
-
-/// The run was named, so every job of it that stays as it is counts.
-fn exit(args: &Args, done: &Finished<Undo>) -> Exit {
-    let document = &done.document;
-    let exit = if document.refused.is_some() && args.applies() { Exit::Refused } else { Exit::Done };
-    let Some(outcomes) = &document.summary.outcomes else { return exit };
-    let not_reverted = document.summary.left + document.summary.unrecorded.unwrap_or(0);
-    exit.worse(exit_after(outcomes, outcomes.changed + outcomes.gone + not_reverted, done.stop.as_ref()))
+    args.rows.check(args.output.format(), &Reclaim::undo_titles(act.apply))?;
+    let settings = settings_of_run(&args.store, &args.run, context)?;
+    let source = PlanSource::Run(args.run.clone(), context.environment.journals());
+    let evidence = EvidenceArgs::default();
+    let pass = Pass::open(context, &settings, Options::of_undo(&act), (source, &evidence, &args.output))?;
+    let snapshot = pass.snapshot()?;
+    context.report_queue(&snapshot);
+    let run_id = pass.run_id(&snapshot);
+    let policy = Policy::default();
+    let plan = pass.plan(snapshot, &policy, &OddList::default())?;
+    let apply = pass.apply_options(&plan, run_id, None, None);
+    let carried = pass.carry_out(plan, &policy, &apply)?;
+    pass.end(carried, (None, false), None, None)
 }

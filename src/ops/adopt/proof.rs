@@ -92,8 +92,7 @@ fn tried_on_one(
     let selection = Selection { ids: vec![job.id.clone()], ..Selection::default() };
     let policy = Policy { to: Some(action), ..Policy::default() };
     let plan = plan(&mut snapshot, &selection, &policy)?;
-    let is_standby = plan.is_of_standby();
-    drop(snapshot);
+    let (is_standby, plan) = (plan.is_of_standby(), plan.ready(snapshot));
     let order = ApplyOptions {
         schema: "jobdoctor.reclaim/v1",
         mode: Mode::ServerDryRun,

@@ -1,10 +1,9 @@
 use super::Records;
-use super::compare::is_same_database;
 use super::load::{placed, tells_nothing};
 use crate::history::{self, Counts, RunEnd};
 use crate::model::{Outcome, RunHead};
 use crate::ops::OpsError;
-use crate::output::{History, HistoryRun, HistorySummary, HistoryTarget, Outcomes};
+use crate::output::{History, HistoryRun, HistorySummary, Outcomes};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Runs listed from a ledger where no limit is asked for.
@@ -17,7 +16,7 @@ const LEDGER_RUNS: u64 = 10_000;
 pub fn history(records: &mut Records<'_>, limit: Option<usize>, here_only: bool) -> Result<History, OpsError> {
     let mut runs: BTreeMap<String, HistoryRun> = BTreeMap::new();
     let here = match records.snapshot.as_mut().filter(|_| here_only) {
-        Some(snapshot) => Some((snapshot.target.database.clone(), snapshot.reader.identity()?)),
+        Some(snapshot) => Some(snapshot.identified()?),
         None => None,
     };
     let mut elsewhere = BTreeSet::new();
@@ -36,15 +35,11 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>, here_only: bool)
                     continue;
                 }
             };
-            let is_same = |(name, identity): &(String, Option<String>)| {
-                is_same_database(&summary.head.target, name, identity.as_deref())
-            };
-            if !here.as_ref().is_none_or(is_same) {
+            if !here.as_ref().is_none_or(|here| summary.head.target.is_on_database_of(here)) {
                 elsewhere.insert(run.clone());
             }
-            let mut listed = run_of(&summary.head, "journal");
+            let mut listed = HistoryRun::of(summary.head, "journal");
             listed.set_record(&summary.recorded, summary.end);
-            listed.planned = Some(summary.head.planned);
             listed.undoable = summary.undoable;
             runs.insert(run, listed);
         }
@@ -54,7 +49,7 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>, here_only: bool)
         for run in snapshot.reader.ledger_runs(ledger, LEDGER_RUNS)? {
             match runs.get_mut(&run.head.run_id) {
                 Some(known) => {
-                    elsewhere.remove(&known.run_id);
+                    elsewhere.remove(&known.head.run_id);
                     known.recorded_in.push("ledger".to_owned());
                     if known.unrecorded != Some(0) && run.moved >= known.moved_at_least {
                         known.set_ledger(run.moved);
@@ -62,10 +57,10 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>, here_only: bool)
                     }
                 }
                 None => {
-                    let mut listed = run_of(&placed(run.head, snapshot)?, "ledger");
+                    let mut listed = HistoryRun::of(placed(run.head, snapshot)?, "ledger");
                     listed.set_ledger(run.moved);
                     listed.undoable = run.undoable;
-                    runs.insert(listed.run_id.clone(), listed);
+                    runs.insert(listed.head.run_id.clone(), listed);
                 }
             }
         }
@@ -74,7 +69,8 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>, here_only: bool)
     runs.retain(|run, _| !elsewhere.contains(run));
     let all = runs.len();
     let mut runs: Vec<HistoryRun> = runs.into_values().collect();
-    runs.sort_by(|a, b| (b.store_time.micros(), &b.run_id).cmp(&(a.store_time.micros(), &a.run_id)));
+    let age = |run: &HistoryRun| std::cmp::Reverse((run.head.store_time.micros(), run.head.run_id.clone()));
+    runs.sort_by_cached_key(age);
     runs.truncate(limit.unwrap_or(usize::MAX));
     let ledger = ledger.map(|ledger| format!("{}.{}", ledger.table.schema, ledger.table.name));
     Ok(History {
@@ -96,7 +92,7 @@ pub fn history(records: &mut Records<'_>, limit: Option<usize>, here_only: bool)
 /// Names with each run the runs that reverted it.
 fn link(runs: &mut BTreeMap<String, HistoryRun>) {
     let undone: Vec<(String, String)> =
-        runs.values().filter_map(|run| Some((run.undoes.clone()?, run.run_id.clone()))).collect();
+        runs.values().filter_map(|run| Some((run.head.undoes.clone()?, run.head.run_id.clone()))).collect();
     for (run, by) in undone {
         if let Some(run) = runs.get_mut(&run) {
             run.undone_by.push(by);
@@ -104,37 +100,23 @@ fn link(runs: &mut BTreeMap<String, HistoryRun>) {
     }
 }
 
-/// A run for a document, without what became of its jobs.
-pub(super) fn run_of(head: &RunHead, source: &str) -> HistoryRun {
-    HistoryRun {
-        run_id: head.run_id.clone(),
-        store_time: head.time,
-        command: head.command.clone(),
-        target: HistoryTarget {
-            engine: head.target.engine.clone(),
-            preset: head.target.preset.clone(),
-            name: head.target.name.clone(),
-            database: head.target.database.clone(),
-            table: head.target.table.clone(),
-        },
-        actor: head.actor.name(),
-        host: head.host.clone(),
-        reason: head.reason.clone(),
-        planned: None,
-        moved: None,
-        moved_at_least: 0,
-        outcomes: None,
-        undoable: 0,
-        unrecorded: None,
-        undoes: head.undoes.clone(),
-        undone_by: Vec::new(),
-        complete: None,
-        stop: None,
-        recorded_in: vec![source.to_owned()],
-    }
-}
-
 impl HistoryRun {
+    /// A run, without what became of its jobs.
+    pub(super) fn of(head: RunHead, source: &str) -> HistoryRun {
+        HistoryRun {
+            head,
+            moved: None,
+            moved_at_least: 0,
+            outcomes: None,
+            undoable: 0,
+            unrecorded: None,
+            undone_by: Vec::new(),
+            complete: None,
+            stop: None,
+            recorded_in: vec![source.to_owned()],
+        }
+    }
+
     /// Takes over what a journal says: how the steps ended that it names, and its end.
     pub(super) fn set_record(&mut self, recorded: &Counts, end: Option<RunEnd>) {
         let moved = |counts: &Counts| counts.get(&Outcome::Moved).copied().unwrap_or(0);

@@ -1,8 +1,8 @@
 //! One run as it was recorded: from the journal of this host, with what its ledger adds, or from the ledger alone.
 
 use super::Records;
-use crate::history::{self, Counts, Directory, JournalLines, RunEnd, StepRecord, is_run_id};
-use crate::model::{Outcome, RecordedStep, RunHead, RunTarget};
+use crate::history::{self, Counts, Directory, JournalLines, RunEnd, is_run_id};
+use crate::model::{End, Outcome, RunHead, Step, Target};
 use crate::ops::{OpsError, Snapshot};
 use crate::output::{Spool, advice};
 use crate::preset::LedgerSpec;
@@ -14,7 +14,7 @@ pub(in crate::ops) struct Loaded {
     /// Which run.
     pub(in crate::ops) head: RunHead,
     /// Its steps.
-    pub(in crate::ops) steps: Spool<StepRecord>,
+    pub(in crate::ops) steps: Spool<Step<End>>,
     /// How many steps of the journal ended how.
     pub(in crate::ops) recorded: Counts,
     /// The last line of the journal, if there is a journal and it has one.
@@ -68,9 +68,9 @@ pub(super) fn tells_nothing(journals: &Directory, run_id: &str) -> String {
 
 /// Where the journal has gaps, or ends too early, the ledger may have what it lacks.
 fn completed(records: &mut Records<'_>, mut loaded: Loaded) -> Result<Loaded, OpsError> {
-    let is_gap = |record: &StepRecord| record.step.is_none() && record.may_have_moved();
-    let gaps = loaded.steps.iter().filter(|record| record.as_ref().is_ok_and(is_gap)).count();
-    if gaps == 0 && loaded.unrecorded() == Some(0) {
+    let is_gap = |step: &Step<End>| step.may_have_moved() && step.stage.row.is_none();
+    let has_gaps = loaded.steps.iter().any(|step| step.as_ref().is_ok_and(is_gap));
+    if !has_gaps && loaded.unrecorded() == Some(0) {
         return Ok(loaded);
     }
     let (Some(ledger), Some(snapshot)) = (records.ledger()?, records.snapshot.as_mut()) else { return Ok(loaded) };
@@ -79,26 +79,22 @@ fn completed(records: &mut Records<'_>, mut loaded: Loaded) -> Result<Loaded, Op
         return Ok(loaded);
     }
     loaded.in_ledger = Some(rows.len() as u64);
-    // Two jobs may have one id, and the journal says of this step no more than that.
-    let mut known: BTreeMap<String, Vec<RecordedStep>> = BTreeMap::new();
-    for row in rows.iter() {
-        let row = row?;
-        known.entry(row.id).or_default().extend(row.step);
+    let mut moved: BTreeMap<String, Step<End>> = BTreeMap::new();
+    for step in rows.iter() {
+        let step = step?;
+        moved.insert(step.key.exact(), step);
     }
     let mut steps = Spool::default();
-    for record in loaded.steps.iter() {
-        let mut record = record?;
-        let row = known.get_mut(&record.id).and_then(Vec::pop);
-        if row.is_some() && record.outcome.is_none() {
-            record.outcome = Some(Outcome::Moved);
+    for step in loaded.steps.iter() {
+        let mut step = step?;
+        if let Some(row) = moved.remove(&step.key.exact()) {
+            step.stage.outcome = Outcome::Moved;
+            step.stage.row = step.stage.row.or(row.stage.row);
         }
-        if is_gap(&record) {
-            record.step = row;
-        }
-        steps.push(0, record)?;
+        steps.push(0, step)?;
     }
-    for step in known.into_values().flatten() {
-        steps.push(0, StepRecord::of(step, Some(Outcome::Moved)))?;
+    for step in moved.into_values() {
+        steps.push(0, step)?;
     }
     loaded.steps = steps;
     Ok(loaded)
@@ -106,9 +102,9 @@ fn completed(records: &mut Records<'_>, mut loaded: Loaded) -> Result<Loaded, Op
 
 fn of_journal(head: RunHead, lines: JournalLines) -> Result<Loaded, OpsError> {
     let (mut steps, mut recorded) = (Spool::default(), Counts::new());
-    let end = history::steps::<OpsError>(lines, &mut |record| {
-        *recorded.entry(record.outcome.unwrap_or(Outcome::Unknown)).or_default() += 1;
-        Ok(steps.push(0, record)?)
+    let end = history::steps::<OpsError>(lines, &mut |step| {
+        *recorded.entry(step.stage.outcome).or_default() += 1;
+        Ok(steps.push(0, step)?)
     })?;
     Ok(Loaded { head, steps, recorded, end, in_ledger: None, source: "journal" })
 }
@@ -118,13 +114,13 @@ fn of_ledger(
     snapshot: &mut Snapshot,
     ledger: &LedgerSpec,
     run_id: &str,
-) -> Result<(Option<RunHead>, Spool<StepRecord>), OpsError> {
+) -> Result<(Option<RunHead>, Spool<Step<End>>), OpsError> {
     let (mut head, mut steps, mut failed) = (None, Spool::default(), None);
     snapshot.reader.ledger_rows(ledger, run_id, &mut |row| {
         let taken = match row {
             Ok(row) => {
                 head.get_or_insert(row.head);
-                steps.push(0, StepRecord::of(row.step, Some(Outcome::Moved))).map_err(OpsError::from)
+                steps.push(0, row.step).map_err(OpsError::from)
             }
             Err(job) => Err(OpsError::usage(
                 format!("the ledger's row of job {job} in run {run_id} is not what this program writes"),
@@ -138,12 +134,8 @@ fn of_ledger(
 
 /// The head of a run in a ledger, which lies in the queue's own database and does not name it.
 pub(super) fn placed(head: RunHead, snapshot: &mut Snapshot) -> Result<RunHead, OpsError> {
-    let target = RunTarget {
-        engine: snapshot.target.engine.clone(),
-        database: snapshot.target.database.clone(),
-        identity: snapshot.reader.identity()?,
-        ..head.target
-    };
+    let Target { engine, database, identity, .. } = snapshot.identified()?;
+    let target = Target { engine, database, identity, ..head.target };
     // A foreign row must not name what no run is called.
     Ok(RunHead { target, undoes: head.undoes.filter(|run| is_run_id(run)), ..head })
 }

@@ -6,11 +6,10 @@ mod load;
 mod one;
 mod source;
 
-pub use compare::is_same_database;
 pub use list::history;
 pub use one::history_run;
 pub use source::Records;
 
-pub(super) use compare::{COMPARED, belongs, compared};
-pub(super) use load::{Loaded, load};
+pub(super) use compare::{COMPARED, RowNow, belongs, compared};
+pub(super) use load::load;
 pub(super) use one::undone_by;

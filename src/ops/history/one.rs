@@ -1,12 +1,10 @@
-use super::list::run_of;
+use super::compare::RowNow;
 use super::load::{Loaded, load};
 use super::{COMPARED, Records, belongs, compared};
-use crate::history::{self, StepRecord};
-use crate::model::{Outcome, RecordedStep, ValueChange};
+use crate::history;
+use crate::model::{End, Outcome, Step};
 use crate::ops::OpsError;
-use crate::output::{
-    HistoryChange, HistoryOne, HistoryOneSummary, HistoryStep, HistoryUnsure, RecordedJob, RowNow, Spool,
-};
+use crate::output::{HistoryOne, HistoryOneSummary, HistoryRun, HistoryStep, HistoryUnsure, Spool};
 
 /// One run: its steps, how they ended, and where the record does not know, what the database says now.
 ///
@@ -15,8 +13,7 @@ use crate::output::{
 pub fn history_run(records: &mut Records<'_>, prefix: &str) -> Result<HistoryOne, OpsError> {
     let run_id = records.find(prefix)?;
     let Loaded { head, steps, recorded, end, in_ledger, source } = load(records, &run_id)?;
-    let mut run = run_of(&head, source);
-    run.planned = (source == "journal").then_some(head.planned);
+    let mut run = HistoryRun::of(head, source);
     if source == "journal" {
         run.set_record(&recorded, end);
     }
@@ -32,15 +29,15 @@ pub fn history_run(records: &mut Records<'_>, prefix: &str) -> Result<HistoryOne
     }
     // Compared with another database, every job would seem to be gone.
     let fits = match records.snapshot.as_mut() {
-        Some(snapshot) => belongs(snapshot, &run_id, &head.target).is_ok(),
+        Some(snapshot) => belongs(snapshot, &run_id, &run.head.target).is_ok(),
         None => false,
     };
     let (mut shown, mut unsure) = (Spool::default(), HistoryUnsure::default());
     let mut waiting = Vec::new();
-    for record in steps.iter() {
-        let record = record?;
-        run.undoable += u64::from(record.is_undoable());
-        waiting.push(record);
+    for step in steps.iter() {
+        let step = step?;
+        run.undoable += u64::from(step.is_undoable());
+        waiting.push(step);
         if waiting.len() == COMPARED {
             list(std::mem::take(&mut waiting), records, fits, &mut shown, &mut unsure)?;
         }
@@ -65,24 +62,24 @@ pub(in crate::ops) fn undone_by(records: &Records<'_>, run_id: &str) -> Vec<Stri
 
 /// Adds the documents of some steps, and counts those of unknown outcome.
 fn list(
-    listed: Vec<StepRecord>,
+    steps: Vec<Step<End>>,
     records: &mut Records<'_>,
     fits: bool,
     shown: &mut Spool<HistoryStep>,
     unsure: &mut HistoryUnsure,
 ) -> Result<(), OpsError> {
-    let is_open = |record: &&StepRecord| record.outcome.is_none();
-    let open: Vec<&RecordedStep> = listed.iter().filter(is_open).filter_map(|record| record.step.as_ref()).collect();
-    let now = match records.snapshot.as_mut().filter(|_| fits && !open.is_empty()) {
+    let is_open = |step: &Step<End>| step.stage.outcome == Outcome::Unknown;
+    let open: Vec<Step<End>> = steps.iter().filter(|step| is_open(step)).cloned().collect();
+    let seen = match records.snapshot.as_mut().filter(|_| fits && !open.is_empty()) {
         Some(snapshot) => compared(snapshot, &open)?,
-        None => vec![None; open.len()],
+        None => Vec::new(),
     };
-    let mut now = now.into_iter().map(|now| now.map(|(now, _)| now));
-    for record in listed {
-        let mut seen = None;
-        if record.outcome.is_none() && record.step.is_some() {
-            seen = now.next().flatten();
-            let count = match seen {
+    let mut seen = seen.into_iter();
+    for step in steps {
+        let mut now = None;
+        if is_open(&step) {
+            now = seen.next().flatten().map(|seen| seen.row);
+            let count = match now {
                 None => &mut unsure.open,
                 Some(RowNow::Untouched) => &mut unsure.moved,
                 Some(RowNow::AsBefore) => &mut unsure.not_moved,
@@ -90,28 +87,13 @@ fn list(
             };
             *count += 1;
         }
-        shown.push(0, document(record, seen))?;
+        let compared = now.map(|now| match now {
+            RowNow::Untouched => "moved",
+            RowNow::Changed => "changed",
+            RowNow::AsBefore => "not_moved",
+            RowNow::Gone => "gone",
+        });
+        shown.push(0, HistoryStep { step, compared: compared.map(str::to_owned) })?;
     }
     Ok(())
-}
-
-fn document(record: StepRecord, seen: Option<RowNow>) -> HistoryStep {
-    let undoable = record.is_undoable();
-    let StepRecord { id, step, outcome, sqlstate, constraint } = record;
-    let change = |value: &ValueChange| HistoryChange {
-        column: value.column.clone(),
-        before: value.before.to_text(),
-        after: value.after.to_text(),
-    };
-    let row = step.as_ref().and_then(|step| step.row.as_ref());
-    HistoryStep {
-        changes: row.map(|row| row.values.iter().map(change).collect()),
-        job: step.as_ref().map_or_else(|| RecordedJob::unknown(id), RecordedJob::of),
-        rules: step.map(|step| step.rules).unwrap_or_default(),
-        outcome: outcome.unwrap_or(Outcome::Unknown),
-        compared: seen.map(|seen| seen.as_outcome().to_owned()),
-        undoable,
-        sqlstate,
-        constraint,
-    }
 }

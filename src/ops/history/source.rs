@@ -1,5 +1,5 @@
 use crate::history::{self, Directory, is_run_id};
-use crate::model::RunTarget;
+use crate::model::Target;
 use crate::ops::{OpsError, Snapshot};
 use crate::output::advice;
 use crate::preset::LedgerSpec;
@@ -84,7 +84,7 @@ impl Records<'_> {
     }
 
     /// The queue of a run, as the journal of this host records it; `None` if that has no such run, or cannot be read.
-    pub fn recorded_target(&mut self, prefix: &str) -> Option<RunTarget> {
+    pub fn recorded_target(&mut self, prefix: &str) -> Option<Target> {
         let run_id = self.find(prefix).ok()?;
         Some(history::read(self.journals?, &run_id).ok()??.0.target)
     }

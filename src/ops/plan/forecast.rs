@@ -1,9 +1,10 @@
 //! Says beforehand which requeues a unique key will refuse.
 
-use crate::model::{Action, Key, RowError, Step};
+use super::Part;
+use crate::model::{Action, Key, RowError};
 use crate::ops::OpsError;
 use crate::ops::session::Snapshot;
-use crate::output::{Spool, StepJob, advice};
+use crate::output::advice;
 use crate::policy::Policy;
 use crate::store::StoreErrorKind;
 use std::collections::BTreeMap;
@@ -12,23 +13,18 @@ use std::collections::BTreeMap;
 const CHUNK: usize = 1000;
 
 /// Adds to each requeue the refusal that awaits it, where the row that holds its key is seen; and the warnings about these.
-pub(super) fn forecast(
-    snapshot: &mut Snapshot,
-    policy: &Policy,
-    steps: &Spool<Step>,
-    jobs: &mut Spool<StepJob>,
-) -> Result<Vec<String>, OpsError> {
+pub(super) fn forecast(snapshot: &mut Snapshot, policy: &Policy, part: &mut Part) -> Result<Vec<String>, OpsError> {
     let spec = &snapshot.spec;
-    let Some(requeue) = spec.actions.get(&Action::Requeue).filter(|_| !steps.is_empty()) else { return Ok(Vec::new()) };
+    let Some(requeue) = spec.actions.get(&Action::Requeue).filter(|_| !part.is_empty()) else { return Ok(Vec::new()) };
     let mut refused: BTreeMap<usize, RowError> = BTreeMap::new();
     let (mut places, mut keys): (Vec<usize>, Vec<Key>) = (Vec::new(), Vec::new());
-    for (n, step) in steps.iter().enumerate() {
+    for (n, step) in part.steps().enumerate() {
         let step = step?;
         if step.action == Action::Requeue {
             places.push(n);
             keys.push(step.key);
         }
-        if keys.len() == CHUNK || n + 1 == steps.len() {
+        if keys.len() == CHUNK || n + 1 == part.len() {
             let found = match snapshot.reader.key_holders(spec, requeue, &keys) {
                 Err(error) if error.kind == StoreErrorKind::Interrupted => return Err(error.into()),
                 Err(error) => {
@@ -47,15 +43,13 @@ pub(super) fn forecast(
     if refused.is_empty() {
         return Ok(Vec::new());
     }
-    let (before, mut ids) = (std::mem::take(jobs), BTreeMap::<String, Vec<String>>::new());
-    for (n, job) in before.iter().enumerate() {
-        let mut job = job?;
+    let mut ids = BTreeMap::<String, Vec<String>>::new();
+    part.change_jobs(|n, job| {
         job.error = refused.remove(&n);
         if let Some(error) = &job.error {
             let constraint = error.constraint.clone().unwrap_or_default();
             ids.entry(constraint).or_default().push(format!("{} ({})", job.job.id, error.message));
         }
-        jobs.push(n as i64, job)?;
-    }
+    })?;
     Ok(ids.iter().map(|(constraint, ids)| advice::refused_beforehand(constraint, ids, policy, spec)).collect())
 }

@@ -2,6 +2,7 @@
 
 mod forecast;
 mod gauge;
+mod part;
 mod saved;
 mod scope;
 mod source;
@@ -19,13 +20,15 @@ use super::selection::Selection;
 use super::session::Snapshot;
 use super::show::not_in_flight;
 use super::side_effects::cascades;
-use crate::model::{Action, Claim, Key, Step, Timestamp};
-use crate::output::{Filter, Job, SavedPlan, SkippedJob, Spool, StepJob, Target};
+use crate::model::{Action, Claim, Key, Target, Timestamp};
+use crate::output::{Filter, Job, SavedPlan, SkippedJob, Spool, StepJob, Undoes};
 use crate::policy::{Diagnoses, Digest, Draft, Gauge, Judgement, Policy, draft, judge};
 use crate::preset::QueueSpec;
 use crate::store::Detail;
 use forecast::forecast;
-use gauge::{Measured, measured};
+pub(in crate::ops) use gauge::Measured;
+use gauge::measured;
+pub(in crate::ops) use part::Part;
 pub(in crate::ops) use scope::is_writable;
 pub use scope::{UnmatchedNames, unmatched_names};
 use scope::{action_is_offered, claims_have_times, scope_is_sound};
@@ -65,26 +68,46 @@ pub struct Plan {
     pub(in crate::ops) progress: Rc<dyn Progress>,
     /// How long before its snapshot another one saw the same steps.
     pub(in crate::ops) confirmed_after: Option<Duration>,
-    /// The identity of the database.
-    pub(in crate::ops) identity: Option<String>,
     /// True if every action in it can be undone.
     pub(in crate::ops) undoable: bool,
+    /// The run that it reverts.
+    pub(in crate::ops) undoes: Option<Undoes>,
 }
 
-/// The steps on one queue spec.
-pub(in crate::ops) struct Part {
-    /// The queue, or one of its waiting states.
-    pub(in crate::ops) spec: QueueSpec,
-    /// The steps, with their preconditions.
-    pub(in crate::ops) steps: Spool<Step>,
-    /// The jobs as documents show them, in the same order.
-    pub(in crate::ops) jobs: Spool<StepJob>,
+/// A plan whose snapshot has ended. Only such a plan is executed: an open reader could keep a writer out on SQLite.
+pub struct ReadyPlan(Plan);
+
+impl ReadyPlan {
+    /// The plan, to be taken apart.
+    pub(in crate::ops) fn into_plan(self) -> Plan {
+        self.0
+    }
+}
+
+impl std::ops::Deref for ReadyPlan {
+    type Target = Plan;
+
+    fn deref(&self) -> &Plan {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for ReadyPlan {
+    fn deref_mut(&mut self) -> &mut Plan {
+        &mut self.0
+    }
 }
 
 impl Plan {
+    /// Ends the snapshot that the plan was made in.
+    pub fn ready(self, snapshot: Snapshot) -> ReadyPlan {
+        drop(snapshot);
+        ReadyPlan(self)
+    }
+
     /// How many steps there are.
     pub fn len(&self) -> usize {
-        self.parts().map(|part| part.steps.len()).sum()
+        self.parts().map(Part::len).sum()
     }
 
     /// Its parts, in the order in which they are carried out.
@@ -94,9 +117,9 @@ impl Plan {
 
     /// All jobs, as documents show them.
     pub(in crate::ops) fn take_jobs(&mut self) -> Result<Spool<StepJob>, OpsError> {
-        let mut jobs = std::mem::take(&mut self.claims.jobs);
-        for (n, part) in self.waiting.iter().enumerate() {
-            for job in part.jobs.iter() {
+        let mut jobs = self.claims.take_jobs();
+        for (n, part) in self.waiting.iter_mut().enumerate() {
+            for job in part.take_jobs().iter() {
                 jobs.push(n as i64, job?)?;
             }
         }
@@ -142,7 +165,7 @@ impl Plan {
 
     /// True if there is nothing to do.
     pub fn is_empty(&self) -> bool {
-        self.parts().all(|part| part.steps.is_empty())
+        self.parts().all(Part::is_empty)
     }
 }
 
@@ -157,7 +180,7 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     }
     action_is_offered(&snapshot.spec, policy)?;
     must_be_counted(snapshot, policy.max_stalls)?;
-    let mut drafts = Drafts::default();
+    let mut drafts = Drafts::on(&snapshot.spec);
     if selection.is_by_name() {
         selection.check(&snapshot.spec, policy)?;
         let found = snapshot.find(&selection.ids)?;
@@ -181,7 +204,7 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
     if !plan.is_empty() && policy.restart.is_none() {
         plan.diagnosed = match plan.beyond_limit {
             0 => diagnosed(snapshot, found)?,
-            _ => diagnosed_again(snapshot, policy, &plan.claims.steps)?,
+            _ => diagnosed_again(snapshot, policy, &plan.claims)?,
         };
         plan.in_flight = plan.diagnosed.in_flight;
     } else {
@@ -196,13 +219,13 @@ pub fn plan(snapshot: &mut Snapshot, selection: &Selection, policy: &Policy) -> 
 /// # Errors
 /// When the file is not a plan for this queue, or the store cannot be read.
 pub fn plan_again(snapshot: &mut Snapshot, name: &str, saved: &SavedPlan, policy: &Policy) -> Result<Plan, OpsError> {
-    saved::fits(name, saved, &snapshot.target)?;
+    saved::fits(name, saved, &snapshot.identified()?)?;
     action_is_offered(&snapshot.spec, policy)?;
     must_be_counted(snapshot, policy.max_stalls)?;
     let ids = saved.steps.iter().map(|step| step.id.clone()).collect();
     let selection = Selection { ids, from_list: true, ..Selection::default() };
     selection.check(&snapshot.spec, policy)?;
-    let mut drafts = Drafts::default();
+    let mut drafts = Drafts::on(&snapshot.spec);
     let keys: Vec<Key> = saved.steps.iter().map(|step| step.key.clone()).collect();
     let found = snapshot.find_keys(&keys)?;
     let known: BTreeSet<String> = found.iter().map(|(claim, _)| claim.key.exact()).collect();
@@ -222,23 +245,23 @@ fn finish(
     gauge: Option<Gauge>,
     not_found: Vec<String>,
 ) -> Result<Plan, OpsError> {
-    let Drafts { mut steps, mut jobs, mut skipped, sources, thresholds_used, troubled, mut tally } = drafts;
-    steps.sort();
-    jobs.sort();
+    let Drafts { mut part, mut skipped, sources, thresholds_used, troubled, mut tally } = drafts;
+    part.sort();
     skipped.sort();
-    let beyond_limit = selection.limit.map_or(0, |limit| steps.truncate(limit).min(jobs.truncate(limit)));
-    let forecast = forecast(snapshot, policy, &steps, &mut jobs)?;
-    let measured = measured(snapshot, policy, gauge, steps.len(), &thresholds_used)?;
+    let beyond_limit = selection.limit.map_or(0, |limit| part.truncate(limit));
+    let forecast = forecast(snapshot, policy, &mut part)?;
+    let measured = measured(snapshot, policy, gauge, part.len(), &thresholds_used)?;
     if beyond_limit > 0 {
         tally = Tally::default();
-        for (step, job) in steps.iter().zip(jobs.iter()) {
-            tally.add(&step?, job?.job.stalls);
+        for step in part.iter() {
+            let (step, job) = step?;
+            tally.add(&step, job.job.stalls);
         }
     }
     let lost_before = lost_before(tally.lost_before);
     let (digest, by_action) = tally.finish();
     let mut warnings: Vec<String> = snapshot.spec.ignored.values().cloned().collect();
-    if !steps.is_empty() {
+    if !part.is_empty() {
         warnings.extend(self::warnings::warnings(&snapshot.spec, policy, &sources, &thresholds_used, troubled));
     }
     warnings.extend(run_time_warnings(snapshot, policy, &thresholds_used));
@@ -248,14 +271,14 @@ fn finish(
     warnings.extend(final_actions.iter().cloned());
     warnings.extend(cascades(snapshot, by_action.keys())?);
     Ok(Plan {
-        claims: Part { spec: snapshot.spec.clone(), steps, jobs },
+        claims: part,
         waiting: Vec::new(),
         store_time: snapshot.now(),
-        target: snapshot.target.clone(),
+        target: snapshot.identified()?,
         filter: selection.filter(policy),
         skipped,
         in_flight: 0,
-        beyond_limit: beyond_limit as u64,
+        beyond_limit,
         not_found,
         digest,
         by_action,
@@ -265,8 +288,8 @@ fn finish(
         measured,
         progress: snapshot.progress.clone(),
         confirmed_after: None,
-        identity: snapshot.reader.identity()?,
         undoable: final_actions.is_empty(),
+        undoes: None,
     })
 }
 
@@ -291,10 +314,8 @@ fn named(
     Ok(())
 }
 
-#[derive(Default)]
 struct Drafts {
-    steps: Spool<Step>,
-    jobs: Spool<StepJob>,
+    part: Part,
     skipped: Spool<SkippedJob>,
     /// The liveness sources that the steps rest on.
     sources: BTreeSet<&'static str>,
@@ -307,6 +328,18 @@ struct Drafts {
 }
 
 impl Drafts {
+    /// Drafts for that queue, none yet.
+    fn on(spec: &QueueSpec) -> Drafts {
+        Drafts {
+            part: Part::new(spec.clone()),
+            skipped: Spool::default(),
+            sources: BTreeSet::new(),
+            thresholds_used: ThresholdsUsed::default(),
+            troubled: false,
+            tally: Tally::default(),
+        }
+    }
+
     fn add(
         &mut self,
         spec: &QueueSpec,
@@ -317,23 +350,15 @@ impl Drafts {
     ) -> Result<(), OpsError> {
         let mut job = Job::of(spec, claim, judgement, &draft);
         explain(&mut job, claim, policy, &draft);
-        let place = job.order();
         match draft {
-            Draft::Skipped(why) => self.skipped.push(place, SkippedJob { job, skipped: why })?,
+            Draft::Skipped(why) => self.skipped.push(job.order(), SkippedJob { job, skipped: why })?,
             Draft::Step(step) => {
                 self.sources.extend(judgement.liveness);
                 self.thresholds_used.add(claim, judgement);
                 self.troubled |= !judgement.verdict.is_death();
-                let job = StepJob {
-                    job,
-                    state_after: step.state_after.clone(),
-                    attempts_after: step.attempts_after,
-                    outcome: None,
-                    error: None,
-                };
+                let job = StepJob::of(&step, job);
                 self.tally.add(&step, job.job.stalls);
-                self.jobs.push(place, job)?;
-                self.steps.push(place, *step)?;
+                self.part.push(*step, job)?;
             }
         }
         Ok(())

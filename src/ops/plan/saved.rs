@@ -1,12 +1,13 @@
 //! A plan in a file: written by one run, and carried out by another as far as nothing has changed.
 
 use super::Plan;
-use crate::model::Key;
+use crate::model::{EvidenceRow, Key, Precondition, Step, Target, Write};
 use crate::ops::OpsError;
-use crate::output::{SavedPlan, SavedPolicy, SavedStep, SavedTarget, Target};
+use crate::output::{SavedPlan, SavedPolicy};
 use crate::policy::{Digest, Draft, Policy, Rule, SkipReason, Skipped};
 use crate::preset::SpecError;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::time::Duration;
 
 impl Plan {
@@ -15,26 +16,19 @@ impl Plan {
     /// # Errors
     /// When the temporary file of a long plan cannot be read.
     pub fn to_save(&self) -> Result<SavedPlan, OpsError> {
-        let mut steps = Vec::with_capacity(self.claims.steps.len());
-        for (step, job) in self.claims.steps.iter().zip(self.claims.jobs.iter()) {
-            let (step, job) = (step?, job?.job);
-            steps.push(SavedStep {
-                id: job.id,
-                key: step.key,
-                queue: job.queue,
-                kind: job.kind,
-                owner: job.owner,
-                action: step.action,
-                state_after: step.state_after,
-                attempts_after: step.attempts_after,
-                precondition: step.precondition.0,
-            });
-        }
+        // The owners' rows are read anew.
+        let saved = |step: Step| {
+            step.at(Write::Act {
+                precondition: Precondition(step.precondition().to_owned()),
+                evidence_row: EvidenceRow::None,
+            })
+        };
+        let steps = self.claims.steps().map(|step| step.map(saved)).collect::<io::Result<_>>()?;
         Ok(SavedPlan {
             schema: SavedPlan::SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             store_time: self.store_time,
-            target: place(&self.target),
+            target: self.target.clone(),
             policy: SavedPolicy {
                 older_seconds: self.policy.older.map(|older| older.as_secs_f64()),
                 older_overrules: self.policy.thresholds.overruled,
@@ -72,19 +66,10 @@ pub(super) fn saved_policy(name: &str, saved: &SavedPolicy, policy: Policy) -> R
 ///
 /// # Errors
 /// When it is not; nothing was read then.
-pub(super) fn fits(name: &str, saved: &SavedPlan, target: &Target) -> Result<(), OpsError> {
+pub(super) fn fits(name: &str, saved: &SavedPlan, here: &Target) -> Result<(), OpsError> {
     let broken = |what: String| Err(OpsError::from(SpecError::whole(name, what)));
-    let here = place(target);
-    let differs = [
-        ("engine", &saved.target.engine, &here.engine),
-        ("preset", &saved.target.preset, &here.preset),
-        ("table", &saved.target.table, &here.table),
-        ("database", &saved.target.database, &here.database),
-    ];
-    for (what, then, now) in differs {
-        if then != now {
-            return broken(format!("it was made for another {what}: `{then}`, and this one is `{now}`"));
-        }
+    if let Some((what, then, now)) = saved.target.difference(here) {
+        return broken(format!("it was made for another {what}: `{then}`, and this one is `{now}`"));
     }
     let mut digest = Digest::default();
     let mut seen = BTreeSet::new();
@@ -96,7 +81,7 @@ pub(super) fn fits(name: &str, saved: &SavedPlan, target: &Target) -> Result<(),
         if seen.contains(&key) {
             return broken(format!("job {} is in it twice", step.id));
         }
-        digest.add_parts(&key, &step.precondition, step.action.name(), &step.state_after, step.attempts_after);
+        digest.add(step);
         seen.insert(key);
     }
     let digest = digest.finish();
@@ -107,7 +92,7 @@ pub(super) fn fits(name: &str, saved: &SavedPlan, target: &Target) -> Result<(),
 }
 
 /// The steps of a saved plan, by the job's exact key.
-pub(super) struct ByKey<'a>(BTreeMap<String, &'a SavedStep>);
+pub(super) struct ByKey<'a>(BTreeMap<String, &'a Step>);
 
 impl ByKey<'_> {
     /// The steps of a plan.
@@ -119,26 +104,19 @@ impl ByKey<'_> {
     pub(super) fn compared(&self, key: &Key, draft: Draft) -> Draft {
         let Draft::Step(step) = draft else { return draft };
         let then = self.0.get(&key.exact());
-        if then.is_some_and(|then| then.is(&step)) {
+        let is_planned = |then: &&Step| {
+            let of = |step: &Step| (step.action, step.state_after.clone(), step.attempts_after);
+            then.precondition() == step.precondition() && of(then) == of(&step)
+        };
+        if then.is_some_and(is_planned) {
             return Draft::Step(step);
         }
         let detail = match then {
-            Some(then) if then.precondition == step.precondition.0 => {
+            Some(then) if then.precondition() == step.precondition() => {
                 format!("the plan was to {} it, not to {}", then.action, step.action)
             }
             _ => "it is no longer what the plan saw".to_owned(),
         };
         Draft::Skipped(Skipped { reason: SkipReason::Changed, detail })
     }
-}
-
-fn place(target: &Target) -> SavedTarget {
-    let database = match target.engine.as_str() {
-        // One file may have many names.
-        "sqlite" => std::fs::canonicalize(&target.database)
-            .map_or_else(|_| target.database.clone(), |path| path.display().to_string()),
-        // The user says nothing about the place.
-        _ => target.database.rsplit_once('@').map_or(target.database.as_str(), |(_, place)| place).to_owned(),
-    };
-    SavedTarget { engine: target.engine.clone(), preset: target.preset.clone(), database, table: target.table.clone() }
 }

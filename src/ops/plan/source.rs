@@ -1,10 +1,13 @@
-//! What a plan is made from: a selection, or a saved plan.
+//! What a plan is made from: a selection, a saved plan, or a run that is reverted.
 
 use super::saved::saved_policy;
 use super::{Plan, plan, plan_again};
+use crate::history::Directory;
 use crate::ops::OpsError;
+use crate::ops::history::Records;
 use crate::ops::selection::Selection;
 use crate::ops::session::Snapshot;
+use crate::ops::undo::undo_plan;
 use crate::output::SavedPlan;
 use crate::policy::Policy;
 
@@ -14,17 +17,22 @@ pub enum PlanSource {
     Selection(Box<Selection>),
     /// The jobs of a saved plan, after what to call its file.
     Saved(String, Box<SavedPlan>),
+    /// The steps of a run, by the beginning of its id; they are searched in the journals of this host, and in the ledger.
+    Run(String, Option<Directory>),
 }
 
 impl PlanSource {
     /// Drafts the plan.
     ///
     /// # Errors
-    /// As [`plan`] and [`plan_again`].
+    /// As [`plan`], [`plan_again`] and [`undo_plan`].
     pub fn plan(&self, snapshot: &mut Snapshot, policy: &Policy) -> Result<Plan, OpsError> {
         match self {
             PlanSource::Selection(selection) => plan(snapshot, selection, policy),
             PlanSource::Saved(name, saved) => plan_again(snapshot, name, saved, policy),
+            PlanSource::Run(prefix, journals) => {
+                undo_plan(&mut Records { journals: journals.as_ref(), snapshot: Some(snapshot) }, prefix)
+            }
         }
     }
 
@@ -39,7 +47,7 @@ impl PlanSource {
             PlanSource::Selection(selection) => {
                 plan(snapshot, &Selection { limit: None, ..(**selection).clone() }, policy)
             }
-            PlanSource::Saved(..) => self.plan(snapshot, policy),
+            PlanSource::Saved(..) | PlanSource::Run(..) => self.plan(snapshot, policy),
         }
     }
 
@@ -49,7 +57,7 @@ impl PlanSource {
     /// When the file's policy makes no sense.
     pub fn policy(&self, policy: Policy) -> Result<Policy, OpsError> {
         match self {
-            PlanSource::Selection(_) => Ok(policy),
+            PlanSource::Selection(_) | PlanSource::Run(..) => Ok(policy),
             PlanSource::Saved(name, saved) => saved_policy(name, &saved.policy, policy),
         }
     }
@@ -58,7 +66,7 @@ impl PlanSource {
     pub fn is_by_name(&self) -> bool {
         match self {
             PlanSource::Selection(selection) => selection.is_by_name(),
-            PlanSource::Saved(..) => true,
+            PlanSource::Saved(..) | PlanSource::Run(..) => true,
         }
     }
 }

@@ -30,16 +30,15 @@ pub fn plan_waiting(
         let mut snapshot = session.snapshot_of_waiting(&group.waits)?;
         let mut part = part(&mut snapshot, selection, group, plan, &mut seen)?;
         let room = selection.limit.map(|limit| limit.saturating_sub(plan.len()));
-        let beyond = room.map_or(0, |room| part.steps.truncate(room).min(part.jobs.truncate(room)));
-        plan.beyond_limit += beyond as u64;
-        if !part.steps.is_empty() {
+        plan.beyond_limit += room.map_or(0, |room| part.truncate(room));
+        if !part.is_empty() {
             warn_of_actions(&mut snapshot, &part, plan)?;
             plan.waiting.push(part);
         }
     }
     if !plan.waiting.is_empty() {
         plan.skipped.sort();
-        let tally = Tally::of(plan.parts().flat_map(|part| part.steps.iter()))?;
+        let tally = Tally::of(plan.parts().flat_map(Part::steps))?;
         (plan.digest, plan.by_action) = tally.finish();
     }
     Ok(())
@@ -58,7 +57,7 @@ fn part(
     // The operator's policy is about claims.
     let policy = Policy { too_long, ..Policy::default() };
     let now = snapshot.now();
-    let mut drafts = Drafts::default();
+    let mut drafts = Drafts::on(&snapshot.spec);
     let mut failed = None;
     let mut consider = |spec: &QueueSpec, claim: &Claim| {
         let judgement = judge(spec, claim, &policy, now);
@@ -77,17 +76,16 @@ fn part(
     if let Some(error) = failed {
         return Err(error);
     }
-    let Drafts { mut steps, mut jobs, skipped, .. } = drafts;
+    let Drafts { mut part, skipped, .. } = drafts;
     for job in skipped.iter() {
         plan.skipped.push(i64::MAX, job?)?;
     }
-    steps.sort();
-    jobs.sort();
-    Ok(Part { spec: snapshot.spec.clone(), steps, jobs })
+    part.sort();
+    Ok(part)
 }
 
 fn warn_of_actions(snapshot: &mut Snapshot, part: &Part, plan: &mut Plan) -> Result<(), OpsError> {
-    let tally = Tally::of(part.steps.iter())?;
+    let tally = Tally::of(part.steps())?;
     let final_actions = final_actions(&part.spec, tally.by_action.keys());
     plan.undoable &= final_actions.is_empty();
     for why in final_actions.into_iter().chain(cascades(snapshot, tally.by_action.keys())?) {

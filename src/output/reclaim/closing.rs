@@ -103,13 +103,16 @@ fn planned(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
     let summary = &document.summary;
     let mut messages = Vec::new();
     if !closing.is_machine {
-        messages.push(Message::Note(format!(
-            "{} to move{}, {} skipped, of {} in flight; nothing was written",
-            count(summary.planned, "job", "jobs"),
-            totals(document),
-            grouped(summary.skipped),
-            grouped(summary.in_flight)
-        )));
+        let jobs = count(summary.planned, "job", "jobs");
+        let skipped = grouped(summary.skipped);
+        messages.push(Message::Note(match &document.undoes {
+            Some(_) => format!("{jobs} to revert, {skipped} skipped; nothing was written"),
+            None => format!(
+                "{jobs} to move{}, {skipped} skipped, of {} in flight; nothing was written",
+                totals(document),
+                grouped(summary.in_flight)
+            ),
+        }));
     }
     messages.extend(left_out(document, closing));
     messages.extend(churn(document, closing.warn_above).map(Message::Warn));
@@ -124,7 +127,11 @@ fn planned(document: &Reclaim, closing: &Closing<'_>) -> Vec<Message> {
         messages.push(Message::Note(format!("the plan is in {}", path.display())));
     }
     if summary.planned > 0 && document.refused.is_none() && !closing.is_machine {
-        messages.extend(next("to do exactly this", document, closing));
+        messages.extend(next(
+            if document.undoes.is_some() { "to do it" } else { "to do exactly this" },
+            document,
+            closing,
+        ));
     }
     messages
 }
@@ -189,7 +196,10 @@ fn rolled_back(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -
 fn applied(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Vec<Message> {
     if document.summary.planned == 0 {
         let in_flight = grouped(document.summary.in_flight);
-        return vec![Message::Note(format!("nothing to do, of {in_flight} in flight"))];
+        return vec![Message::Note(match &document.undoes {
+            Some(undoes) => format!("nothing to revert of run {}", undoes.run_id),
+            None => format!("nothing to do, of {in_flight} in flight"),
+        })];
     }
     let mut messages = Vec::new();
     let hidden = closing.rows.filter(|rows| document.steps.len() > *rows);
@@ -214,9 +224,12 @@ fn applied(document: &Reclaim, outcomes: &Outcomes, closing: &Closing<'_>) -> Ve
 
 /// `requeued 3 jobs, failed 1 job, 2 locked by another session`, with that verb for an action.
 fn done(document: &Reclaim, outcomes: &Outcomes, verb: impl Fn(Action) -> String) -> String {
-    let mut parts: Vec<String> = moved_by_action(document)
-        .map(|(action, jobs)| format!("{} {}", verb(action), count(jobs, "job", "jobs")))
-        .collect();
+    let mut parts: Vec<String> = match &document.undoes {
+        Some(_) => vec![format!("reverted {}", count(outcomes.moved, "job", "jobs"))],
+        None => moved_by_action(document)
+            .map(|(action, jobs)| format!("{} {}", verb(action), count(jobs, "job", "jobs")))
+            .collect(),
+    };
     if parts.is_empty() {
         parts.push(if document.rolled_back { "would move no job" } else { "moved no job" }.to_owned());
     }
@@ -231,7 +244,7 @@ pub(super) fn moved_by_action(document: &Reclaim) -> impl Iterator<Item = (Actio
 }
 
 /// What became of the jobs that were not moved, as far as there are any; `when` says when others changed them.
-pub(in crate::output) fn not_moved(outcomes: &Outcomes, when: &str) -> Vec<(String, u64)> {
+pub(super) fn not_moved(outcomes: &Outcomes, when: &str) -> Vec<(String, u64)> {
     let others = [
         (outcomes.changed, format!("changed {when}")),
         (outcomes.gone, format!("gone {when}")),
@@ -280,7 +293,7 @@ pub(super) fn refusals(document: &Reclaim) -> Vec<String> {
 }
 
 /// The warning where the answer to a commit was lost.
-pub(in crate::output) fn lost_commit(outcomes: &Outcomes) -> Option<String> {
+pub(super) fn lost_commit(outcomes: &Outcomes) -> Option<String> {
     (outcomes.unknown > 0).then(|| {
         "the answer to a commit was lost: check the jobs of unknown outcome before doing anything else".to_owned()
     })

@@ -4,24 +4,22 @@ mod paragraph;
 
 pub use churn::WarnAbove;
 pub use closing::{Closing, NextCommands, closing};
-pub(super) use closing::{lost_commit, not_moved};
 pub use paragraph::{left_behind, paragraph, place, skipped_by_reason};
 
-use crate::model::{Action, Outcome, Timestamp};
+use crate::model::{Action, Outcome, Target, Timestamp};
 use crate::output::document::{Document, ROWS, csv_of, head, line, list};
 use crate::output::format::{Cell, Column, Format, Page, Screen, Table, Times, Tone};
 use crate::output::instant::in_text;
-use crate::output::recorded::outcome;
-use crate::output::{Brake, Diagnosis, Filter, Job, SkippedJob, Spool, StepJob, Target, Verified, columns, diagnoses};
+use crate::output::{Brake, Diagnosis, Filter, Job, SkippedJob, Spool, StepJob, Verified, columns, diagnoses};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// `jobdoctor.reclaim/v1` and `jobdoctor.sweep/v1`: the plan, and what became of it.
+/// `jobdoctor.reclaim/v1`, `jobdoctor.sweep/v1` and `jobdoctor.undo/v1`: the plan, and what became of it.
 #[derive(Serialize, JsonSchema)]
 pub struct Reclaim {
-    /// `jobdoctor.reclaim/v1` or `jobdoctor.sweep/v1`.
+    /// `jobdoctor.reclaim/v1`, `jobdoctor.sweep/v1` or `jobdoctor.undo/v1`.
     pub schema: &'static str,
     /// The store's own time of the snapshot that the plan rests on.
     #[schemars(with = "String")]
@@ -37,6 +35,8 @@ pub struct Reclaim {
     pub rolled_back: bool,
     /// The run, for the reason that is written with each job; null where none was moved, as in a dry run.
     pub run_id: Option<String>,
+    /// The run that is reverted; null but for `undo`.
+    pub undoes: Option<Undoes>,
     /// The fingerprint of the plan.
     pub digest: String,
     /// What the brake makes of the plan.
@@ -72,6 +72,18 @@ pub struct Reclaim {
     pub not_found: Vec<String>,
     /// What became of the jobs afterwards; null if that was not asked, or could not be seen.
     pub verified: Option<Verified>,
+}
+
+/// The run that a plan reverts. `state` and `attempts` of its jobs are those that this run left them with, and `action` is what it did.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Undoes {
+    /// The run.
+    pub run_id: String,
+    /// Where it is recorded: `journal` or `ledger`.
+    pub recorded_in: String,
+    /// Jobs that it moved and that no record names, so that they cannot be reverted; null where the record has no end, so that their
+    /// number is not known.
+    pub unrecorded: Option<u64>,
 }
 
 /// The counts of a [`Reclaim`].
@@ -157,7 +169,11 @@ impl Document for Reclaim {
             page.table("", &steps(self, rows, screen.times)?, screen);
         }
         if !self.skipped.is_empty() {
-            page.table("Skipped:\n", &skipped(self, rows, screen.times)?, screen);
+            page.table(
+                if self.undoes.is_some() { "Not reverted:\n" } else { "Skipped:\n" },
+                &skipped(self, rows, screen.times)?,
+                screen,
+            );
         }
         Ok(page)
     }
@@ -177,6 +193,7 @@ impl Document for Reclaim {
             ("applied", self.applied.into()),
             ("rolled_back", self.rolled_back.into()),
             ("run_id", serde_json::to_value(&self.run_id)?),
+            ("undoes", serde_json::to_value(&self.undoes)?),
             ("digest", self.digest.clone().into()),
             ("brake", serde_json::to_value(&self.brake)?),
             ("delay_seconds", serde_json::to_value(self.delay_seconds)?),
@@ -202,6 +219,11 @@ impl Reclaim {
     pub fn titles(have_ended: bool, times: Times) -> Vec<&'static str> {
         columns(have_ended, times).into_iter().map(|column| column.title).collect()
     }
+
+    /// The titles of the table of an undo.
+    pub fn undo_titles(have_ended: bool) -> Vec<&'static str> {
+        undo_columns(have_ended).into_iter().map(|column| column.title).collect()
+    }
 }
 
 fn columns(have_ended: bool, times: Times) -> Vec<Column> {
@@ -222,9 +244,28 @@ fn columns(have_ended: bool, times: Times) -> Vec<Column> {
     columns
 }
 
+/// An undo judges no silence: its rows are what the run left.
+fn undo_columns(have_ended: bool) -> Vec<Column> {
+    let mut columns = vec![
+        columns::column("id", 0, None),
+        columns::names("queue", 6, 8),
+        columns::names("kind", 5, 16),
+        columns::names("owner", 2, 10),
+        columns::column("was moved by", 4, None),
+        columns::column("back to", 1, None),
+        columns::right("tries", 4),
+    ];
+    if have_ended {
+        columns.push(columns::column("outcome", 0, None));
+    }
+    columns.push(columns::column("why", 1, Some(12)));
+    columns
+}
+
 fn steps(document: &Reclaim, rows: usize, times: Times) -> io::Result<Table> {
-    let have_ended = document.summary.outcomes.is_some();
-    let mut table = Table { columns: columns(have_ended, times), rows: Vec::new() };
+    let (have_ended, is_undo) = (document.summary.outcomes.is_some(), document.undoes.is_some());
+    let columns = if is_undo { undo_columns(have_ended) } else { columns(have_ended, times) };
+    let mut table = Table { columns, rows: Vec::new() };
     for step in document.steps.iter().take(rows) {
         let step = step?;
         let job = &step.job;
@@ -233,19 +274,23 @@ fn steps(document: &Reclaim, rows: usize, times: Times) -> io::Result<Table> {
             columns::text(job.queue.as_deref()),
             columns::text(job.kind.as_deref()),
             columns::text(job.owner.as_deref()),
-            columns::job_silence(job, times),
-            columns::action(job.action),
-            step.state_after.as_str().into(),
-            columns::attempts(step.attempts_after, job.max_attempts).into(),
         ];
+        if is_undo {
+            row.push(columns::text(job.action.map(Action::name)));
+        } else {
+            row.extend([columns::job_silence(job, times), columns::action(job.action)]);
+        }
+        row.push(step.state_after.as_str().into());
+        row.push(columns::attempts(step.attempts_after, job.max_attempts).into());
         if have_ended {
             row.push(match step.outcome {
                 Some(Outcome::Moved) if document.rolled_back => Cell::new("accepted", Tone::Plain),
-                ended => outcome(ended, Tone::Dim),
+                ended => columns::outcome(ended),
             });
         }
         row.push(match &step.error {
             Some(error) => Cell::new(error.message.as_str(), Tone::Bad),
+            None if is_undo => "unchanged since that run".into(),
             None => columns::reasons(job, document.store_time, times),
         });
         table.rows.push(row);

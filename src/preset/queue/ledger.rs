@@ -10,16 +10,18 @@ pub enum LedgerKind {
     Text,
     /// Text that may not be known.
     MaybeText,
+    /// JSON, as text.
+    Json,
     /// An integer that may not be known.
     MaybeInteger,
     /// An instant: timestamptz on Postgres, RFC 3339 text on SQLite.
     Instant,
 }
 
-use LedgerKind::{Instant, MaybeInteger, MaybeText, Text};
+use LedgerKind::{Instant, Json, MaybeInteger, MaybeText, Text};
 
-/// The columns of the ledger, in order.
-pub const LEDGER_COLUMNS: [(&str, LedgerKind); 26] = [
+/// The columns of the ledger, in order: what a run's head says, and what each step says, by the names that a journal has for it.
+pub const LEDGER_COLUMNS: [(&str, LedgerKind); 23] = [
     ("run_id", Text),
     ("moved_at", Instant),
     ("command", Text),
@@ -30,23 +32,23 @@ pub const LEDGER_COLUMNS: [(&str, LedgerKind); 26] = [
     ("undoes", MaybeText),
     ("preset", Text),
     ("job_table", Text),
-    ("job_id", Text),
-    ("job_key", Text),
-    ("key_columns", Text),
+    ("key_columns", Json),
+    ("id", Text),
+    ("key", Json),
     ("queue", MaybeText),
     ("kind", MaybeText),
     ("owner", MaybeText),
     ("action", Text),
-    ("state_before", Text),
+    ("state", Text),
     ("state_after", Text),
-    ("attempts_before", MaybeInteger),
+    ("attempts", MaybeInteger),
     ("attempts_after", MaybeInteger),
-    ("rules", Text),
-    ("before", MaybeText),
-    ("after", MaybeText),
-    ("fingerprint_before", MaybeText),
-    ("fingerprint_after", MaybeText),
+    ("rules", Json),
+    ("row", Json),
 ];
+
+/// The first column that is about a step.
+pub const LEDGER_STEP: usize = 11;
 
 /// The ledger in the schema of a queue's tables.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,7 +10,7 @@ pub use actions::{ActionSpec, Assignment, CheckSpec, Notify, Rows, Skip, StepSpe
 pub use claim::{
     Absence, ClaimSpec, Expr, JoinOn, OwnerRowSpec, OwnerSpec, StateSource, StateValue, States, Table, TimeColumn,
 };
-pub use ledger::{LEDGER, LEDGER_COLUMNS, LedgerKind, LedgerSpec};
+pub use ledger::{LEDGER, LEDGER_COLUMNS, LEDGER_STEP, LedgerKind, LedgerSpec};
 pub use rules::{
     Attempts, CancelRequested, Counted, EARLIEST_MICROS, Exhausted, Finished, Free, LEASE_AHEAD, Liveness, Max,
     MaxCounts, MaxRuntime, Rules, Runs, SilentAfter, silence_allowed,

@@ -1,7 +1,7 @@
 //! Why a transaction of a batch did not commit, and how the batch continues.
 
 use super::execute::{is_of_a_row, row_error};
-use crate::model::{BatchReport, Outcome, RowError, StepResult};
+use crate::model::{BatchReport, End, Outcome, RowError};
 use crate::store::{StoreError, StoreErrorKind};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub(super) enum Failure {
     /// Nothing was written.
     Store(StoreError),
     /// It may have been written.
-    CommitUnknown(Box<(Vec<StepResult>, StoreError)>),
+    CommitUnknown(Box<(Vec<End>, StoreError)>),
 }
 
 impl From<StoreError> for Failure {
@@ -76,6 +76,6 @@ impl BatchMode {
 /// The report of a batch whose commit was refused because of a row. A single row is refused; several are to be tried
 /// again in smaller batches.
 pub(super) fn at_commit(error: &StoreError, rows: usize) -> BatchReport<StoreError> {
-    let result = if rows == 1 { StepResult::refused(row_error(error)) } else { StepResult::of(Outcome::NotTried) };
+    let result = if rows == 1 { End::refused(row_error(error)) } else { End::of(Outcome::NotTried) };
     BatchReport { results: vec![result; rows], stop: None, warnings: Vec::new(), took: Duration::ZERO }
 }

@@ -1,7 +1,7 @@
 //! Step three of a batch: records what was done, in the transaction that did it and before it commits.
 
 use crate::model::value::hex;
-use crate::model::{Cell, Change, Fingerprint, Key, LedgerRow, Remedy, RowChange, RowImage, Timestamp, ValueChange};
+use crate::model::{Cell, End, Fingerprint, Key, Remedy, RowChange, RowImage, RunHead, Step, Timestamp, ValueChange};
 use crate::preset::{Column, LedgerSpec, QueueSpec};
 use crate::store::session::Session;
 use crate::store::sql;
@@ -11,19 +11,15 @@ use std::collections::BTreeMap;
 
 /// Records what each batch is about to commit.
 pub trait Recorder {
-    /// False if nothing is recorded: then rows are not read for it.
-    fn keeps(&self) -> bool;
+    /// The run; `None` if nothing is recorded: then rows are not read for it.
+    fn head(&self) -> Option<&RunHead>;
 
-    /// The ledger's rows of these changes. Called only where the queue has a ledger; the rows are added in the same
-    /// transaction.
-    fn ledger(&mut self, at: Timestamp, changes: &[Change]) -> Vec<LedgerRow>;
-
-    /// Records the changes right before the commit; `at` is the transaction's own clock. Not called for a transaction that has
-    /// moved nothing; called again for one that is tried again.
+    /// Records the steps whose rows are about to be committed, right before that; `at` is the transaction's own clock. Not called for
+    /// a transaction that has moved nothing; called again for one that is tried again.
     ///
     /// # Errors
-    /// When it must be recorded and cannot be: the transaction is rolled back.
-    fn intent(&mut self, at: Timestamp, changes: &[Change]) -> Result<(), StoreError>;
+    /// When they must be recorded and cannot be: the transaction is rolled back.
+    fn intent(&mut self, at: Timestamp, steps: &[Step<End>]) -> Result<(), StoreError>;
 }
 
 /// Records nothing.
@@ -31,15 +27,11 @@ pub trait Recorder {
 pub struct Unrecorded;
 
 impl Recorder for Unrecorded {
-    fn keeps(&self) -> bool {
-        false
+    fn head(&self) -> Option<&RunHead> {
+        None
     }
 
-    fn ledger(&mut self, _at: Timestamp, _changes: &[Change]) -> Vec<LedgerRow> {
-        Vec::new()
-    }
-
-    fn intent(&mut self, _at: Timestamp, _changes: &[Change]) -> Result<(), StoreError> {
+    fn intent(&mut self, _at: Timestamp, _steps: &[Step<End>]) -> Result<(), StoreError> {
         Ok(())
     }
 }
@@ -98,51 +90,42 @@ pub fn fingerprint(columns: &[Column], cells: &[Cell]) -> Fingerprint {
     Fingerprint(hex(&hash.finalize()))
 }
 
-/// What became of the rows, from how they were before and how they are now.
-pub(in crate::store) fn changes(
-    columns: &[&Column],
-    before: &BTreeMap<usize, RowImage>,
-    after: &BTreeMap<usize, RowImage>,
-    moved: &[usize],
-) -> Vec<Change> {
-    let change = |(n, step): (usize, &usize)| {
-        let row = before.get(step).zip(after.get(&n)).map(|(before, after)| RowChange {
-            values: columns
-                .iter()
-                .zip(before.values.iter().zip(&after.values))
-                .map(|(column, (before, after))| ValueChange {
-                    column: column.name.clone(),
-                    before: before.clone(),
-                    after: after.clone(),
-                })
-                .collect(),
-            before: before.fingerprint.clone(),
-            after: after.fingerprint.clone(),
-        });
-        Change { step: *step, row }
+/// What became of a row, from how it was before and how it is now.
+pub(super) fn change(columns: &[&Column], before: &RowImage, after: &RowImage) -> RowChange {
+    let value = |(column, (before, after)): (&&Column, (&Cell, &Cell))| ValueChange {
+        column: column.name.clone(),
+        before: before.clone(),
+        after: after.clone(),
     };
-    moved.iter().enumerate().map(change).collect()
+    RowChange {
+        values: columns.iter().zip(before.values.iter().zip(&after.values)).map(value).collect(),
+        before: before.fingerprint.clone(),
+        after: after.fingerprint.clone(),
+    }
 }
 
 /// Adds the ledger's rows, then has the recorder write the intent: the last thing before the commit.
-pub(in crate::store) fn record<S: Session + ?Sized>(
+pub(super) fn record<S: Session + ?Sized>(
     session: &mut S,
     spec: &QueueSpec,
     recorder: &mut dyn Recorder,
     at: Timestamp,
-    changes: &[Change],
+    steps: &[Step<End>],
 ) -> Result<(), StoreError> {
-    if changes.is_empty() || !recorder.keeps() {
-        return Ok(());
-    }
+    let Some(head) = recorder.head().filter(|_| !steps.is_empty()) else { return Ok(()) };
     if let Some(ledger) = &spec.ledger {
-        let rows = recorder.ledger(at, changes);
-        add(session, ledger, &rows)?;
+        add(session, ledger, head, at, steps)?;
     }
-    recorder.intent(at, changes)
+    recorder.intent(at, steps)
 }
 
-fn add<S: Session + ?Sized>(session: &mut S, ledger: &LedgerSpec, rows: &[LedgerRow]) -> Result<(), StoreError> {
+fn add<S: Session + ?Sized>(
+    session: &mut S,
+    ledger: &LedgerSpec,
+    head: &RunHead,
+    at: Timestamp,
+    steps: &[Step<End>],
+) -> Result<(), StoreError> {
     let dialect = session.dialect();
     let name = dialect.table(&ledger.table);
     if !ledger.lacks.is_empty() {
@@ -154,7 +137,7 @@ fn add<S: Session + ?Sized>(session: &mut S, ledger: &LedgerSpec, rows: &[Ledger
     // The jobs are locked by now: the ledger is waited for no longer than an action may take.
     session.begin_acting(false)?;
     let mut written = 0;
-    for statement in sql::ledger_inserts(dialect, ledger, rows) {
+    for statement in sql::ledger_inserts(dialect, ledger, head, at, steps) {
         written += session.execute(&statement).map_err(|error| match error.kind {
             StoreErrorKind::Denied => {
                 let role = session.role().unwrap_or_else(|| "(this role)".to_owned());
@@ -171,8 +154,8 @@ fn add<S: Session + ?Sized>(session: &mut S, ledger: &LedgerSpec, rows: &[Ledger
             _ => error,
         })?;
     }
-    if written != rows.len() as u64 {
-        let of = rows.len();
+    if written != steps.len() as u64 {
+        let of = steps.len();
         let message = format!("the ledger {name} took {written} of {of} rows: a trigger or a rule swallows the others");
         return Err(StoreError::new(StoreErrorKind::Unfit, message)
             .hint("the batch was rolled back; `jobdoctor check` names the triggers and rules: drop them"));

@@ -2,10 +2,9 @@
 //! until each such row stands alone. One row in 500 takes some twenty tries, not 500; meanwhile the batch's locks block
 //! workers.
 
-use super::execute::{ActionContext, act_on, is_of_a_row, row_error};
+use super::execute::{is_of_a_row, row_error};
 use super::failure::{Aborted, Failure};
-use crate::model::{Batch, Outcome, StepResult};
-use crate::preset::{ActionSpec, QueueSpec};
+use crate::model::{End, Outcome};
 use crate::store::session::Session;
 use crate::store::sql::Statement;
 use crate::store::{StoreError, StoreErrorKind};
@@ -13,26 +12,22 @@ use crate::store::{StoreError, StoreErrorKind};
 /// If more rows than this fail for want of a lock and none has moved, a table is locked and not a row. Less than the first batch has.
 const HELD: usize = 10;
 
-/// Acts on rows, and gives the results of those that were not moved.
+/// Acts on rows with `act`, which is told the rows and whether they were tried before; gives the results of those that were not moved.
 ///
 /// # Errors
 /// When the rows are not the reason: all of them meet the same unexpected error, or none gets a lock.
 pub(super) fn with_savepoints<S: Session>(
     session: &mut S,
-    spec: &QueueSpec,
-    moved: &ActionSpec,
-    batch: &Batch<'_>,
-    context: &ActionContext<'_>,
+    act: &mut impl FnMut(&mut S, &[usize], bool) -> Result<(), StoreError>,
     is_row_by_row: bool,
     rows: Vec<usize>,
-) -> Result<Vec<(usize, StepResult)>, Failure> {
+) -> Result<Vec<(usize, End)>, Failure> {
     let count = rows.len();
     let mut groups = if is_row_by_row { rows.chunks(1).rev().map(<[usize]>::to_vec).collect() } else { halves(&rows) };
     let mut results = Vec::new();
     let (mut odd, mut held, mut some_moved) = (Vec::new(), Vec::new(), false);
     while let Some(group) = groups.pop() {
-        let context = ActionContext { again: true, ..*context };
-        let acted = behind_savepoint(session, |session| act_on(session, spec, moved, batch, &group, &context))?;
+        let acted = behind_savepoint(session, |session| act(session, &group, true))?;
         let Err(error) = acted else {
             some_moved = true;
             continue;
@@ -92,10 +87,10 @@ pub(super) fn behind_savepoint<S: Session, T>(
     Ok(done)
 }
 
-/// The result of a row that could not be moved alone.
-pub(super) fn row_result(error: &StoreError) -> StepResult {
+/// The end of a row that could not be moved alone.
+fn row_result(error: &StoreError) -> End {
     match error.kind {
-        StoreErrorKind::Busy => StepResult::of(Outcome::Locked),
-        _ => StepResult::refused(row_error(error)),
+        StoreErrorKind::Busy => End::of(Outcome::Locked),
+        _ => End::refused(row_error(error)),
     }
 }

@@ -1,18 +1,18 @@
 //! The transaction around a batch, and its retries.
 
 use super::failure::{BatchMode, Failure, at_commit};
-use crate::model::{BatchReport, Outcome, StepResult, Timestamp};
+use crate::model::{BatchReport, End, Outcome, Timestamp};
 use crate::store::session::{Commit, WriteSession};
 use crate::store::{StoreError, StoreErrorKind};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{Duration, Instant};
 
 /// One result for each row, and warnings.
-pub(super) type Work = (Vec<StepResult>, Vec<String>);
+pub(super) type Work = (Vec<End>, Vec<String>);
 
 /// What was committed.
 pub(super) struct Done {
-    results: Vec<StepResult>,
+    results: Vec<End>,
     warnings: Vec<String>,
     /// How long the work took, without the beginning and the commit.
     took: Duration,
@@ -44,7 +44,7 @@ pub(super) fn settle(
 
 /// The report of a batch of which no row was tried.
 pub(super) fn stopped(rows: usize, error: StoreError) -> BatchReport<StoreError> {
-    let results = vec![StepResult::of(Outcome::NotTried); rows];
+    let results = vec![End::of(Outcome::NotTried); rows];
     BatchReport { results, stop: Some(error), warnings: Vec::new(), took: Duration::ZERO }
 }
 
@@ -85,8 +85,8 @@ pub(super) fn in_transaction<S: WriteSession>(
             Err(Failure::of_commit(error))
         }
         Commit::Unknown(error) => {
-            let unknown = |result: StepResult| match result.outcome {
-                Outcome::Moved => StepResult::of(Outcome::Unknown),
+            let unknown = |result: End| match result.outcome {
+                Outcome::Moved => End::of(Outcome::Unknown),
                 _ => result,
             };
             Err(Failure::CommitUnknown(Box::new((results.into_iter().map(unknown).collect(), error))))

@@ -2,7 +2,7 @@
 //! judged.
 
 use super::record::image;
-use crate::model::{Batch, Cell, EvidenceRow, Key, Outcome, Precondition, RowError, RowImage, StepResult};
+use crate::model::{Batch, Cell, End, EvidenceRow, Key, Outcome, Precondition, RowError, RowImage};
 use crate::preset::{ActionSpec, Column, QueueSpec};
 use crate::store::StoreError;
 use crate::store::session::{Session, WriteSession, query_count};
@@ -14,13 +14,13 @@ pub(super) fn evidence_rows<S: WriteSession>(
     session: &mut S,
     spec: &QueueSpec,
     batch: &Batch<'_>,
-) -> Result<Vec<Option<StepResult>>, StoreError> {
-    let mut results: Vec<Option<StepResult>> = batch.steps.iter().map(|_| None).collect();
+) -> Result<Vec<Option<End>>, StoreError> {
+    let mut results: Vec<Option<End>> = batch.steps.iter().map(|_| None).collect();
     // If no other session can write meanwhile, the precondition, which covers the owner's row, is enough.
     let Some(row) = spec.owner.row.as_ref().filter(|_| session.shares_writes()) else { return Ok(results) };
     let mut keys: BTreeMap<String, Key> = BTreeMap::new();
     for step in batch.steps {
-        if let (EvidenceRow::Row { key, .. }, true) = (&step.evidence_row, row.can_lock) {
+        if let (EvidenceRow::Row { key, .. }, true) = (step.evidence_row(), row.can_lock) {
             let key = Key(vec![key.clone()]);
             keys.insert(key.exact(), key);
         }
@@ -34,10 +34,10 @@ pub(super) fn evidence_rows<S: WriteSession>(
     } else {
         BTreeMap::new()
     };
-    let absent = batch.steps.iter().any(|step| step.evidence_row == EvidenceRow::Absent);
+    let absent = batch.steps.iter().any(|step| *step.evidence_row() == EvidenceRow::Absent);
     let returning = absent && query_count(session, &sql::evidence_writers(spec, dialect, row))? > 0;
     for (n, step) in batch.steps.iter().enumerate() {
-        let outcome = match &step.evidence_row {
+        let outcome = match step.evidence_row() {
             EvidenceRow::None => None,
             EvidenceRow::Row { .. } if !row.can_lock => None,
             EvidenceRow::Absent => returning.then_some(Outcome::Locked),
@@ -51,7 +51,7 @@ pub(super) fn evidence_rows<S: WriteSession>(
             }
         };
         if let Some(outcome) = outcome {
-            set(&mut results, n, StepResult::of(outcome));
+            set(&mut results, n, End::of(outcome));
         }
     }
     Ok(results)
@@ -81,7 +81,7 @@ pub(super) fn verify<S: Session>(
     moved: &ActionSpec,
     batch: &Batch<'_>,
     recorded: Option<&[&Column]>,
-    results: &mut [Option<StepResult>],
+    results: &mut [Option<End>],
 ) -> Result<BTreeMap<usize, RowImage>, StoreError> {
     let (open, mut images) = (open(results), BTreeMap::new());
     if open.is_empty() {
@@ -104,7 +104,7 @@ pub(super) fn verify<S: Session>(
             Some(false) => Outcome::Changed,
             Some(true) => Outcome::Locked,
         };
-        set(results, n, StepResult::of(outcome));
+        set(results, n, End::of(outcome));
     }
     Ok(images)
 }
@@ -135,17 +135,17 @@ pub(super) fn read_again<S: WriteSession>(
     session: &mut S,
     spec: &QueueSpec,
     batch: &Batch<'_>,
-    results: &mut [Option<StepResult>],
+    results: &mut [Option<End>],
 ) -> Result<(), StoreError> {
     let open = open(results);
-    let is_absent = |n: &usize| batch.steps.get(*n).is_some_and(|step| step.evidence_row == EvidenceRow::Absent);
+    let is_absent = |n: &usize| batch.steps.get(*n).is_some_and(|step| *step.evidence_row() == EvidenceRow::Absent);
     let is_unlocked = spec.unlocked.is_some() || open.iter().any(is_absent);
     if !is_unlocked || !session.shares_writes() {
         return Ok(());
     }
     let unchanged = is_unchanged(session, spec, batch, &open)?;
     for n in open.into_iter().filter(|n| unchanged.get(n) != Some(&true)) {
-        set(results, n, StepResult::of(Outcome::Changed));
+        set(results, n, End::of(Outcome::Changed));
     }
     Ok(())
 }
@@ -156,7 +156,7 @@ pub(super) fn refuse_shared_keys<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
     keys: &[&Key],
-    results: &mut [Option<StepResult>],
+    results: &mut [Option<End>],
 ) -> Result<(), StoreError> {
     let open = open(results);
     let rows: Vec<(&Key, &str)> = open.iter().filter_map(|n| keys.get(*n)).map(|key| (*key, "")).collect();
@@ -173,7 +173,7 @@ pub(super) fn refuse_shared_keys<S: Session>(
     }
     for n in shared {
         let message = "the key is not unique: it names more than one row or claim".to_owned();
-        set(results, n, StepResult::refused(RowError { sqlstate: None, constraint: None, message }));
+        set(results, n, End::refused(RowError { sqlstate: None, constraint: None, message }));
     }
     Ok(())
 }
@@ -183,7 +183,7 @@ pub(super) fn guarded<S: Session>(
     session: &mut S,
     spec: &QueueSpec,
     keys: &[&Key],
-    results: &mut [Option<StepResult>],
+    results: &mut [Option<End>],
 ) -> Result<(), StoreError> {
     let Some(guard) = &spec.claim.guard else { return Ok(()) };
     let open = open(results);
@@ -197,7 +197,7 @@ pub(super) fn guarded<S: Session>(
     let passed = rows.iter().filter(|row| matches!(row.get(1), Some(Cell::Integer(1))));
     let passed: BTreeSet<usize> = passed.filter_map(|row| position(row, &open)).collect();
     for n in open.into_iter().filter(|n| !passed.contains(n)) {
-        set(results, n, StepResult::of(Outcome::Locked));
+        set(results, n, End::of(Outcome::Locked));
     }
     Ok(())
 }
@@ -205,16 +205,16 @@ pub(super) fn guarded<S: Session>(
 /// Keys and preconditions of these steps.
 fn wanted<'b>(batch: &Batch<'b>, numbers: &[usize]) -> Vec<(&'b Key, &'b str)> {
     let steps = numbers.iter().filter_map(|n| batch.steps.get(*n));
-    steps.map(|step| (&step.key, step.precondition.0.as_str())).collect()
+    steps.map(|step| (&step.key, step.precondition())).collect()
 }
 
 /// The steps that are not settled.
-pub(super) fn open(results: &[Option<StepResult>]) -> Vec<usize> {
+pub(super) fn open(results: &[Option<End>]) -> Vec<usize> {
     (0..results.len()).filter(|n| results.get(*n).is_some_and(Option::is_none)).collect()
 }
 
 /// Settles a step.
-pub(super) fn set(results: &mut [Option<StepResult>], n: usize, result: StepResult) {
+pub(super) fn set(results: &mut [Option<End>], n: usize, result: End) {
     if let Some(place) = results.get_mut(n) {
         *place = Some(result);
     }

@@ -2,14 +2,14 @@
 
 use super::execute::{ActionContext, act_on, wait};
 use super::failure::{BatchMode, Failure};
-use super::record::{Recorder, changes, images, record};
-use super::restore::restore;
+use super::record::{Recorder, change, images, record};
+use super::restore::{differing, lock, restored, set_back};
 use super::savepoints::{behind_savepoint, with_savepoints};
 use super::sweep_lock::{SweepLock, acquire};
 use super::transaction::{Ending, Work, in_transaction, settle, stopped};
 use super::verify::{evidence_rows, guarded, open, read_again, refuse_shared_keys, set, verify};
-use crate::model::{Action, Batch, BatchReport, Key, Outcome, RestoreBatch, RowError, Step, StepResult, Timestamp};
-use crate::preset::{ActionSpec, QueueSpec};
+use crate::model::{Action, Batch, BatchReport, End, Key, Outcome, RowError, Step, Timestamp};
+use crate::preset::{ActionSpec, Column, QueueSpec};
 use crate::store::key_holders::key_holders;
 use crate::store::session::{Commit, Session, WriteSession};
 use crate::store::sql::{self, Statement};
@@ -36,9 +36,9 @@ impl<S> SqlWriter<S> {
 
 impl<S: WriteSession> Writer for SqlWriter<S> {
     fn apply(&mut self, spec: &QueueSpec, batch: &Batch<'_>, recorder: &mut dyn Recorder) -> BatchReport<StoreError> {
-        let Some(action) = spec.actions.get(&batch.action).filter(|action| action.refused.is_none()) else {
-            let message = format!("preset {} has no {}", spec.preset, batch.action);
-            return stopped(batch.steps.len(), StoreError::new(StoreErrorKind::Unfit, message));
+        let writing = match Writing::of(spec, batch) {
+            Ok(writing) => writing,
+            Err(error) => return stopped(batch.steps.len(), error),
         };
         let (sweep_lock, ending, rolled_back) = (self.sweep_lock, self.ending, &self.rolled_back);
         let mut is_committed = false;
@@ -47,7 +47,7 @@ impl<S: WriteSession> Writer for SqlWriter<S> {
                 if let Some(sweep_lock) = sweep_lock {
                     acquire(session, spec, sweep_lock, now).map_err(Failure::Store)?;
                 }
-                work(session, spec, action, (batch, rolled_back), mode, now, recorder)
+                work(session, spec, &writing, (batch, rolled_back), mode, now, recorder)
             });
             is_committed = done.is_ok() && ending == Ending::Commit;
             done
@@ -59,7 +59,9 @@ impl<S: WriteSession> Writer for SqlWriter<S> {
         if is_committed {
             // From its first commit on, this run is itself the last sweep.
             self.sweep_lock.iter_mut().for_each(|sweep_lock| sweep_lock.min_interval = None);
-            report.warnings.extend(wake(&mut self.session, spec, batch, &report.results));
+            if let Writing::Act(_) = writing {
+                report.warnings.extend(wake(&mut self.session, spec, batch, &report.results));
+            }
         }
         report
     }
@@ -71,14 +73,32 @@ impl<S: WriteSession> Writer for SqlWriter<S> {
     fn use_sweep_lock(&mut self, sweep_lock: SweepLock) {
         self.sweep_lock = Some(sweep_lock);
     }
+}
 
-    fn restore(
-        &mut self,
-        spec: &QueueSpec,
-        batch: &RestoreBatch<'_>,
-        recorder: &mut dyn Recorder,
-    ) -> BatchReport<StoreError> {
-        restore(&mut self.session, spec, batch, recorder)
+/// How the rows of a batch are written.
+enum Writing<'s> {
+    /// By the preset's own statements.
+    Act(&'s ActionSpec),
+    /// By setting these columns back.
+    Restore(Vec<&'s Column>),
+}
+
+impl<'s> Writing<'s> {
+    fn of(spec: &'s QueueSpec, batch: &Batch<'_>) -> Result<Writing<'s>, StoreError> {
+        if let Some(columns) = restored(spec, batch)? {
+            return Ok(Writing::Restore(columns));
+        }
+        let action = spec.actions.get(&batch.action).filter(|action| action.refused.is_none());
+        let message = || format!("preset {} has no {}", spec.preset, batch.action);
+        action.map(Writing::Act).ok_or_else(|| StoreError::new(StoreErrorKind::Unfit, message()))
+    }
+
+    /// The columns of a row that are recorded; `None` if nothing short of the queue's own knowledge would revert it.
+    fn recorded(&self, spec: &'s QueueSpec, action: Action) -> Option<Vec<&'s Column>> {
+        match self {
+            Writing::Act(_) => spec.recorded(action),
+            Writing::Restore(columns) => Some(columns.clone()),
+        }
     }
 }
 
@@ -86,55 +106,73 @@ impl<S: WriteSession> Writer for SqlWriter<S> {
 fn work<S: WriteSession>(
     session: &mut S,
     spec: &QueueSpec,
-    action: &ActionSpec,
+    writing: &Writing<'_>,
     (batch, rolled_back): (&Batch<'_>, &[Step]),
     mode: &BatchMode,
     now: Timestamp,
     recorder: &mut dyn Recorder,
 ) -> Result<Work, Failure> {
     let mut results = evidence_rows(session, spec, batch)?;
-    let recorded = spec.recorded(batch.action);
-    let before = verify(session, spec, action, batch, recorded.as_deref(), &mut results)?;
-    let recorded = recorded.filter(|_| recorder.keeps());
-    read_again(session, spec, batch, &mut results)?;
+    let columns = writing.recorded(spec, batch.action);
+    let before = match writing {
+        Writing::Act(action) => {
+            let images = verify(session, spec, action, batch, columns.as_deref(), &mut results)?;
+            read_again(session, spec, batch, &mut results)?;
+            images
+        }
+        Writing::Restore(columns) => lock(session, spec, columns, batch, &mut results)?,
+    };
+    let is_restored = matches!(writing, Writing::Restore(_));
+    let columns = columns.filter(|_| recorder.head().is_some() || is_restored);
     let all: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
     refuse_shared_keys(session, spec, &all, &mut results)?;
     guarded(session, spec, &all, &mut results)?;
     only_with_key_holders(session, spec, batch, rolled_back, now, &mut results)?;
-    let context = ActionContext { now, reason: batch.reason, again: false };
-    match mode {
-        BatchMode::Together => {
-            act_on(session, spec, action, batch, &open(&results), &context).map_err(Failure::of_rows)?;
+    let mut act = |session: &mut S, rows: &[usize], again: bool| match writing {
+        Writing::Act(action) => {
+            act_on(session, spec, action, batch, rows, &ActionContext { now, reason: batch.reason, again })
         }
+        Writing::Restore(columns) => set_back(session, spec, columns, batch, rows, again),
+    };
+    match mode {
+        BatchMode::Together => act(session, &open(&results), false).map_err(Failure::of_rows)?,
         BatchMode::Savepoints { left_out, is_row_by_row } => {
             for (n, error) in left_out {
-                set(&mut results, *n, StepResult::refused(error.clone()));
+                set(&mut results, *n, End::refused(error.clone()));
             }
-            let rows = open(&results);
-            for (n, result) in with_savepoints(session, spec, action, batch, &context, *is_row_by_row, rows)? {
+            for (n, result) in with_savepoints(session, &mut act, *is_row_by_row, open(&results))? {
                 set(&mut results, n, result);
             }
         }
     }
     let moved = open(&results);
-    let after = match &recorded {
+    let after = match &columns {
         Some(columns) => {
             let keys: Vec<&Key> = moved.iter().filter_map(|n| batch.steps.get(*n)).map(|step| &step.key).collect();
-            images(session, spec, columns, &keys, None)?
+            let images = images(session, spec, columns, &keys, None)?;
+            images.into_iter().filter_map(|(at, image)| Some((*moved.get(at)?, image))).collect()
         }
         None => BTreeMap::new(),
     };
-    let changes = changes(recorded.as_deref().unwrap_or_default(), &before, &after, &moved);
-    record(session, spec, recorder, now, &changes)?;
-    let report = |(n, result): (usize, Option<StepResult>)| match (result, batch.instead.get(n)) {
-        (None, refusal) => StepResult { outcome: Outcome::Moved, error: refusal.cloned() },
-        (Some(StepResult { outcome: Outcome::Refused, error: Some(fail) }), Some(refusal)) => {
+    let steps: Vec<Step<End>> = moved
+        .iter()
+        .filter_map(|n| {
+            let images = columns.as_deref().zip(before.get(n)).zip(after.get(n));
+            let row = images.map(|((columns, before), after)| change(columns, before, after));
+            Some(batch.steps.get(*n)?.at(End { row, ..End::of(Outcome::Unknown) }))
+        })
+        .collect();
+    record(session, spec, recorder, now, &steps)?;
+    let warnings = if is_restored { differing(batch, &moved, &after) } else { Vec::new() };
+    let report = |(n, result): (usize, Option<End>)| match (result, batch.instead.get(n)) {
+        (None, refusal) => End { error: refusal.cloned(), ..End::of(Outcome::Moved) },
+        (Some(End { outcome: Outcome::Refused, error: Some(fail), .. }), Some(refusal)) => {
             let message = format!("{}; not failed instead: {}", refusal.message, fail.message);
-            StepResult::refused(RowError { message, ..refusal.clone() })
+            End::refused(RowError { message, ..refusal.clone() })
         }
         (Some(result), _) => result,
     };
-    Ok((results.into_iter().enumerate().map(report).collect(), Vec::new()))
+    Ok((results.into_iter().enumerate().map(report).collect(), warnings))
 }
 
 /// Refuses each step of a fail in place of a requeue unless another row is seen to hold the key. In a run that is rolled back, repeats
@@ -145,7 +183,7 @@ fn only_with_key_holders<S: WriteSession>(
     batch: &Batch<'_>,
     rolled_back: &[Step],
     now: Timestamp,
-    results: &mut [Option<StepResult>],
+    results: &mut [Option<End>],
 ) -> Result<(), StoreError> {
     let Some(requeue) = spec.actions.get(&Action::Requeue).filter(|_| !batch.instead.is_empty()) else { return Ok(()) };
     let keys: Vec<&Key> = batch.steps.iter().map(|step| &step.key).collect();
@@ -165,7 +203,7 @@ fn only_with_key_holders<S: WriteSession>(
         if is_skipped || !is_seen && results.get(n).is_some_and(Option::is_none) {
             let skipped = || "it has changed since, or the preset does not fail it".to_owned();
             let message = if is_skipped { skipped() } else { why.clone() };
-            set(results, n, StepResult::refused(RowError { message, ..refusal.clone() }));
+            set(results, n, End::refused(RowError { message, ..refusal.clone() }));
         }
     }
     Ok(())
@@ -173,7 +211,7 @@ fn only_with_key_holders<S: WriteSession>(
 
 /// Step four, after the commit: wakes the workers of each queue that got jobs back to run now. A failure is only a
 /// warning.
-fn wake<S: Session>(session: &mut S, spec: &QueueSpec, batch: &Batch<'_>, results: &[StepResult]) -> Vec<String> {
+fn wake<S: Session>(session: &mut S, spec: &QueueSpec, batch: &Batch<'_>, results: &[End]) -> Vec<String> {
     if !matches!(batch.action, Action::Requeue | Action::Wake) {
         return Vec::new();
     }

@@ -47,7 +47,7 @@ pub(super) fn batch(
     text.push_str("\n-- locks those that are unchanged; all others are skipped\n");
     let verify = sql::verify(spec, &work.inline, (batch.action, moved.locks_for_update), None, &[]);
     text.push_str(&kept("jobdoctor_verified", "n", &verify, "SELECT v.n FROM pg_temp.jobdoctor_verified AS v"));
-    if spec.unlocked.is_some() || batch.steps.iter().any(|step| step.evidence_row == EvidenceRow::Absent) {
+    if spec.unlocked.is_some() || batch.steps.iter().any(|step| *step.evidence_row() == EvidenceRow::Absent) {
         text.push_str("\n-- and whose evidence that cannot be locked is unchanged when it is read again\n");
         let again = sql::reread(spec, &work.inline, batch.action, &[]);
         let same = "SELECT a.n FROM pg_temp.jobdoctor_again AS a WHERE a.same = 1";
@@ -134,9 +134,9 @@ impl Work<'_> {
             let mut values = vec![(n + 1).to_string()];
             // As text, which the column's type reads.
             values.extend(step.key.0.iter().map(|cell| self.inline.literal(cell)));
-            values.push(self.inline.literal(&Cell::Text(step.precondition.0.clone())));
+            values.push(self.inline.literal(&Cell::Text(step.precondition().to_owned())));
             values.push(self.inline.literal(&step.queue.clone().map_or(Cell::Null, Cell::Text)));
-            let evidence_row = match &step.evidence_row {
+            let evidence_row = match step.evidence_row() {
                 EvidenceRow::None => ["NULL".to_owned(), "NULL".to_owned(), "false".to_owned()],
                 EvidenceRow::Absent => ["NULL".to_owned(), "NULL".to_owned(), "true".to_owned()],
                 EvidenceRow::Row { key, image } => {

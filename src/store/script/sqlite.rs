@@ -84,7 +84,7 @@ impl Work<'_> {
         let rows = self.batch.steps.iter().enumerate().map(|(n, step)| {
             let mut values = vec![(n + 1).to_string()];
             values.extend(step.key.0.iter().map(|cell| self.inline.literal(cell)));
-            let precondition = self::values(&step.precondition.0).map(|precondition| precondition.join(", "));
+            let precondition = self::values(step.precondition()).map(|precondition| precondition.join(", "));
             values.push(self.inline.or_problem(precondition));
             format!("  ({})", values.join(", "))
         });

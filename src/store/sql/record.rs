@@ -2,7 +2,7 @@
 
 use super::builder::{Param, Sql, Statement, column_sql};
 use super::dialect::Dialect;
-use crate::model::{Cell, Engine, Key, Restore};
+use crate::model::{Cell, Engine, Key, RowChange};
 use crate::preset::ident::quoted;
 use crate::preset::{Column, QueueSpec};
 
@@ -38,19 +38,22 @@ pub(super) fn image_items(sql: &mut Sql<'_>, spec: &QueueSpec, columns: &[&Colum
     values.chain(dialect.whole(&whole)).for_each(|item| sql.push(&format!(", {item}")));
 }
 
+/// A row to restore: its number, its key, and what it was.
+type Row<'r> = (usize, &'r Key, &'r RowChange);
+
 /// The statements that set rows back, each with the number of rows it must touch. All rows name the same columns.
 pub fn restores(
     spec: &QueueSpec,
     dialect: &dyn Dialect,
     columns: &[&Column],
-    rows: &[&Restore],
+    rows: &[Row<'_>],
 ) -> Vec<(Statement, u64)> {
     let width = spec.claim.key.len() + columns.len();
     let chunks = rows.chunks((VALUES / width.max(1)).max(1));
     chunks.map(|rows| (restored(spec, dialect, columns, rows), rows.len() as u64)).collect()
 }
 
-fn restored(spec: &QueueSpec, dialect: &dyn Dialect, columns: &[&Column], rows: &[&Restore]) -> Statement {
+fn restored(spec: &QueueSpec, dialect: &dyn Dialect, columns: &[&Column], rows: &[Row<'_>]) -> Statement {
     let key = &spec.claim.key;
     let mut sql = Sql::new(dialect);
     sql.push("UPDATE ");
@@ -64,9 +67,9 @@ fn restored(spec: &QueueSpec, dialect: &dyn Dialect, columns: &[&Column], rows: 
     let names = (1..=key.len()).map(|n| format!("k{n}")).chain((1..=columns.len()).map(|n| format!("c{n}")));
     let names: Vec<String> = names.enumerate().map(|(n, name)| format!("column{} AS {name}", n + 1)).collect();
     sql.push(&format!(" FROM (SELECT {} FROM (VALUES ", names.join(", ")));
-    for (n, row) in rows.iter().enumerate() {
+    for (n, (_, of, row)) in rows.iter().enumerate() {
         sql.push(if n > 0 { ", (" } else { "(" });
-        let values = row.key.0.iter().chain(row.values.iter().map(|(_, value)| value));
+        let values = of.0.iter().chain(row.values.iter().map(|value| &value.before));
         for (at, (value, column)) in values.zip(key.iter().chain(columns.iter().copied())).enumerate() {
             if at > 0 {
                 sql.push(", ");

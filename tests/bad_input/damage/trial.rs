@@ -76,7 +76,7 @@ impl<'n> Trial<'n> {
         Ok(told)
     }
 
-    fn planned(&self, store: &dyn Store) -> Result<(Told, BTreeSet<String>, ops::Plan), OpsError> {
+    fn planned(&self, store: &dyn Store) -> Result<(Told, BTreeSet<String>, ops::ReadyPlan), OpsError> {
         let (limits, place) = (limits(), Place::default());
         let session =
             Session { store, catalog: &CATALOG, preset: Some("lease"), place: &place, limits: &limits, target: None };
@@ -88,7 +88,7 @@ impl<'n> Trial<'n> {
         };
         let steps = plan.to_save()?.steps.into_iter().map(|step| step.id).collect();
         let (stuck, unknown) = (ids(&stale.jobs), ids(&stale.unknown));
-        Ok((Told { in_flight: stale.summary.in_flight, stuck, unknown }, steps, plan))
+        Ok((Told { in_flight: stale.summary.in_flight, stuck, unknown }, steps, plan.ready(look)))
     }
 
     /// What was told is what SQLite reads.

@@ -1,7 +1,7 @@
 //! What a record keeps of a row.
 
 use super::database::{Database, Row};
-use jobdoctor::model::{Cell, Change, Key, Outcome, RowChange, RowImage, ValueChange};
+use jobdoctor::model::{Cell, End, Key, Outcome, RowChange, RowImage, Step, ValueChange};
 use jobdoctor::preset::{Column, QueueSpec};
 use jobdoctor::store::fingerprint;
 
@@ -26,18 +26,21 @@ pub fn image(spec: &QueueSpec, columns: &[&Column], row: &Row) -> RowImage {
     }
 }
 
-/// What became of the rows that were moved; without columns, only that they were.
-pub fn changes<'k>(
+/// The steps that were moved, as they are recorded before the commit; without columns, only that they were.
+pub fn recorded(
     spec: &QueueSpec,
     columns: Option<&[&Column]>,
     before: &[(Key, Row)],
     after: &[(Key, Row)],
-    steps: impl Iterator<Item = (&'k Key, &'k Outcome)>,
-) -> Vec<Change> {
+    steps: &[Step],
+    outcomes: &[Outcome],
+) -> Vec<Step<End>> {
     let find = |rows: &[(Key, Row)], key: &Key| rows.iter().find(|(known, _)| known == key).unwrap().1.clone();
-    let change = |(step, (key, _)): (usize, (&Key, &Outcome))| {
+    let moved = steps.iter().zip(outcomes).filter(|(_, outcome)| **outcome == Outcome::Moved);
+    let record = |(step, _): (&Step, &Outcome)| {
         let row = columns.map(|columns| {
-            let (before, after) = (image(spec, columns, &find(before, key)), image(spec, columns, &find(after, key)));
+            let image = |rows| image(spec, columns, &find(rows, &step.key));
+            let (before, after) = (image(before), image(after));
             let value = |(column, (before, after)): (&&Column, (&Cell, &Cell))| ValueChange {
                 column: column.name.clone(),
                 before: before.clone(),
@@ -49,7 +52,7 @@ pub fn changes<'k>(
                 after: after.fingerprint,
             }
         });
-        Change { step, row }
+        step.at(End { row, ..End::of(Outcome::Unknown) })
     };
-    steps.enumerate().filter(|(_, (_, outcome))| **outcome == Outcome::Moved).map(change).collect()
+    moved.map(record).collect()
 }

@@ -1,9 +1,9 @@
 use super::database::{Database, now};
 use super::expression::{Scope, evaluate};
-use super::record::{changes, image, rows};
+use super::record::{image, recorded, rows};
 use super::row::{Joined, joined, owner_image, owner_row};
-use jobdoctor::model::{Batch, BatchReport, Cell, EvidenceRow, Outcome, RestoreBatch, Step, StepResult, Timestamp};
-use jobdoctor::preset::{ActionSpec, Assignment, Column, Marker, QueueSpec, StepSpec};
+use jobdoctor::model::{Batch, BatchReport, Cell, End, EvidenceRow, Outcome, RowChange, Step, Timestamp};
+use jobdoctor::preset::{ActionSpec, Assignment, Marker, QueueSpec, StepSpec};
 use jobdoctor::store::{Recorder, StoreError, StoreErrorKind, SweepLock, Writer};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -33,77 +33,54 @@ impl Writer for MemoryWriter {
         must_keep_the_contract(spec, batch);
         let Some(moved) = spec.actions.get(&batch.action).filter(|moved| moved.refused.is_none()) else {
             let error = StoreError::new(StoreErrorKind::Unfit, format!("there is no {}", batch.action));
-            let results = batch.steps.iter().map(|_| StepResult::of(Outcome::NotTried)).collect();
+            let results = batch.steps.iter().map(|_| End::of(Outcome::NotTried)).collect();
             return BatchReport { results, stop: Some(error), warnings: Vec::new(), took: Duration::ZERO };
         };
         let mut database = self.database.lock().unwrap();
         let now = now();
         let (before, saved) = (rows(&database, spec), database.clone());
-        let outcomes = batch.steps.iter().enumerate().map(|(n, step)| {
+        let mut outcomes: Vec<Outcome> = Vec::new();
+        for (n, step) in batch.steps.iter().enumerate() {
             let run_at = now.plus(batch.waits.get(n).copied().unwrap_or_default());
-            apply(&mut database, spec, moved, step, batch.reason, (now, run_at))
-        });
-        let outcomes: Vec<Outcome> = outcomes.collect();
-        let columns = spec.recorded(batch.action);
-        let keys = batch.steps.iter().map(|step| &step.key);
-        let changes = changes(spec, columns.as_deref(), &before, &rows(&database, spec), keys.zip(&outcomes));
-        recorded(&mut database, saved, recorder, now, &changes, outcomes)
-    }
-
-    fn restore(
-        &mut self,
-        spec: &QueueSpec,
-        batch: &RestoreBatch<'_>,
-        recorder: &mut dyn Recorder,
-    ) -> BatchReport<StoreError> {
-        let mut database = self.database.lock().unwrap();
-        let table = spec.tables[&spec.claim.lock_table].name.as_str();
-        let columns: Vec<&Column> = spec.recorded(batch.action).expect("an action that can be taken back");
-        let (before, saved, now) = (rows(&database, spec), database.clone(), now());
-        let mut outcomes = Vec::new();
-        for (n, restore) in batch.rows.iter().enumerate() {
-            assert!(!batch.rows[..n].iter().any(|other| other.key == restore.key), "{} is there twice", restore.key);
-            for (name, _) in &restore.values {
-                assert!(columns.iter().any(|column| column.name == *name), "{name} is none that the action writes");
-            }
-            let row = before.iter().find(|(key, _)| *key == restore.key).map(|(_, row)| row);
-            outcomes.push(match row {
-                None => Outcome::Gone,
-                Some(row) if image(spec, &[], row).fingerprint != restore.now => Outcome::Changed,
-                Some(row) if database.is_locked(table, row) => Outcome::Locked,
-                Some(row) => {
-                    let cells = restore.values.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
-                    let key = row[database.key_of(table)].clone();
-                    database.put(table, &key, cells);
-                    Outcome::Moved
-                }
+            outcomes.push(match step.restores() {
+                Some(row) => restore(&mut database, spec, step, row),
+                None => apply(&mut database, spec, moved, step, batch.reason, (now, run_at)),
             });
         }
-        let keys = batch.rows.iter().map(|row| &row.key);
-        let changes = changes(spec, Some(&columns), &before, &rows(&database, spec), keys.zip(&outcomes));
-        recorded(&mut database, saved, recorder, now, &changes, outcomes)
+        let all = spec.recorded(batch.action);
+        let columns = match batch.steps.first().and_then(Step::restores) {
+            Some(row) => {
+                let known =
+                    |name: &String| *all.iter().flatten().find(|column| column.name == *name).expect("a column of it");
+                Some(row.values.iter().map(|value| known(&value.column)).collect())
+            }
+            None => all.clone(),
+        };
+        let steps = recorded(spec, columns.as_deref(), &before, &rows(&database, spec), batch.steps, &outcomes);
+        let told = if steps.is_empty() || recorder.head().is_none() { Ok(()) } else { recorder.intent(now, &steps) };
+        let report = |results, stop| BatchReport { results, stop, warnings: Vec::new(), took: Duration::ZERO };
+        match told {
+            Ok(()) => report(outcomes.into_iter().map(End::of).collect(), None),
+            Err(error) => {
+                *database = saved;
+                report(outcomes.iter().map(|_| End::of(Outcome::NotTried)).collect(), Some(error))
+            }
+        }
     }
 }
 
-/// Tells the recorder, and takes everything back if it says no.
-fn recorded(
-    database: &mut Database,
-    saved: Database,
-    recorder: &mut dyn Recorder,
-    now: Timestamp,
-    changes: &[jobdoctor::model::Change],
-    outcomes: Vec<Outcome>,
-) -> BatchReport<StoreError> {
-    let told = if changes.is_empty() || !recorder.keeps() { Ok(()) } else { recorder.intent(now, changes) };
-    match told {
-        Ok(()) => {
-            let results = outcomes.into_iter().map(StepResult::of).collect();
-            BatchReport { results, stop: None, warnings: Vec::new(), took: Duration::ZERO }
-        }
-        Err(error) => {
-            *database = saved;
-            let results = outcomes.iter().map(|_| StepResult::of(Outcome::NotTried)).collect();
-            BatchReport { results, stop: Some(error), warnings: Vec::new(), took: Duration::ZERO }
+fn restore(database: &mut Database, spec: &QueueSpec, step: &Step, change: &RowChange) -> Outcome {
+    let table = spec.tables[&spec.claim.lock_table].name.as_str();
+    let rows = rows(database, spec);
+    match rows.iter().find(|(key, _)| *key == step.key).map(|(_, row)| row) {
+        None => Outcome::Gone,
+        Some(row) if image(spec, &[], row).fingerprint != change.after => Outcome::Changed,
+        Some(row) if database.is_locked(table, row) => Outcome::Locked,
+        Some(row) => {
+            let cells = change.values.iter().map(|value| (value.column.as_str(), value.before.clone())).collect();
+            let key = row[database.key_of(table)].clone();
+            database.put(table, &key, cells);
+            Outcome::Moved
         }
     }
 }
@@ -112,7 +89,7 @@ fn must_keep_the_contract(spec: &QueueSpec, batch: &Batch<'_>) {
     assert!(batch.waits.is_empty() || batch.waits.len() == batch.steps.len(), "a wait for each step, or for none");
     for (n, step) in batch.steps.iter().enumerate() {
         assert_eq!(step.action, batch.action, "a batch has one kind of action");
-        assert!(!step.precondition.0.is_empty(), "a step without a precondition");
+        assert!(!step.precondition().is_empty(), "a step without a precondition");
         assert_eq!(step.key.0.len(), spec.claim.key.len(), "a key that is none");
         assert!(!batch.steps[..n].iter().any(|other| other.key == step.key), "{} is in the batch twice", step.key);
     }
@@ -134,7 +111,7 @@ fn apply(
         return outcome;
     }
     let held = spec.skips.iter().zip(row.skips()).any(|(skip, applies)| applies && skip.actions.contains(&step.action));
-    if !row.in_flight() || row.precondition() != step.precondition || held {
+    if !row.in_flight() || row.precondition().0 != step.precondition() || held {
         return Outcome::Changed;
     }
     if database.is_locked(table, row.row) {
@@ -160,7 +137,7 @@ fn evidence_row(
 ) -> Option<Outcome> {
     let owner = spec.owner.row.as_ref()?;
     let table = spec.tables[&owner.table].name.as_str();
-    match &step.evidence_row {
+    match step.evidence_row() {
         EvidenceRow::None => None,
         EvidenceRow::Absent => database.is_written(table).then_some(Outcome::Locked),
         EvidenceRow::Row { key, image } => match owner_row(spec, owner, tables, key) {

@@ -2,7 +2,7 @@
 
 use super::Args;
 use super::scope::Scope;
-use crate::cli::commands::reclaim::Run;
+use crate::cli::commands::pass::Pass;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
@@ -58,11 +58,11 @@ impl LockRequest {
     /// When another sweep holds the lock, or ran less than the minimum interval ago; nothing was written.
     pub(super) fn acquire(
         &self,
-        run: &Run<'_>,
+        pass: &Pass<'_>,
         mut snapshot: Snapshot,
         metrics: &Metrics,
     ) -> Result<(Snapshot, HeldLock), CliError> {
-        let context = run.context;
+        let context = pass.context;
         // A standby is refused later, with its own message.
         let is_standby = snapshot.target.standby.is_some();
         if !self.is_wanted || is_standby {
@@ -81,8 +81,8 @@ impl LockRequest {
                 let table = snapshot.target.table.clone();
                 // A snapshot must not stay open during the wait.
                 drop(snapshot);
-                let lock = wait(file, &table, until, &run.limits).inspect_err(|_| metrics.set_yielded())?;
-                (run.snapshot()?, lock)
+                let lock = wait(file, &table, until, &pass.limits).inspect_err(|_| metrics.set_yielded())?;
+                (pass.snapshot()?, lock)
             }
             Err(why) => (snapshot, Err(why)),
         };

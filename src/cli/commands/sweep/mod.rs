@@ -1,8 +1,7 @@
 mod lock;
-mod report;
 mod scope;
 
-use super::reclaim::{FollowUp, Next, Options, Run, end, exit, run_id};
+use super::pass::{Options, Pass};
 use super::selection::selection;
 use crate::cli::args::{
     ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, OutputArgs, RowArgs, SelectArgs, StoreArgs, TargetsArgs,
@@ -16,11 +15,9 @@ use crate::cli::settings::Settings;
 use crate::cli::signal::sleep;
 use crate::cli::targets::Several;
 use crate::ops::{self, Mode, PlanSource};
-use crate::output::format::Format;
-use crate::output::{Closing, ROWS, Reclaim};
+use crate::output::Reclaim;
 use lock::LockRequest;
-use report::Report;
-use scope::{Before, Scope, parse_before, refuse_waiting, warn_of_unknown_owners};
+use scope::{Before, Scope, parse_before, refuse_waiting};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
@@ -127,17 +124,17 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
     }
     let lock = LockRequest::of(args, &scope, &settings);
     let name = ("sweep", "jobdoctor.sweep/v1");
-    let options = Options::resolve(name, &args.act, &args.confirm, &settings, lock.wait)?;
-    let run = Run::open(context, &settings, options, &args.evidence)?;
-
-    let mut snapshot = run.snapshot()?;
+    let mut options = Options::resolve(name, &args.act, &args.confirm, &settings, lock.wait)?;
+    options.is_restart = args.restart;
+    let source = PlanSource::Selection(Box::new(selection.clone()));
+    let pass = Pass::open(context, &settings, options, (source, &args.evidence, &args.output))?;
+    let mut snapshot = pass.snapshot()?;
     context.report_queue(&snapshot);
     if let Some(why) = snapshot.spec.advice_only() {
         // A silent sweep would look like success for ever.
         return Err(CliError::new(Exit::Config, format!("nothing can be swept here: {why}")));
     }
-    let run_id = run_id(&snapshot);
-    context.ui.set_run(&run_id);
+    let run_id = pass.run_id(&snapshot);
     // Claims made while the sweep waits belong to workers that started after it.
     let began = snapshot.now();
     let splay = args.unattended.splay.filter(|_| args.restart);
@@ -149,59 +146,30 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
         drop(snapshot);
         wait(splay, context)?;
         metrics.restart_clock();
-        snapshot = run.snapshot()?;
+        snapshot = pass.snapshot()?;
     }
-    let (mut snapshot, mut lock) = lock.acquire(&run, snapshot, metrics)?;
-
-    let policy = run.policy().with_older(args.older.older);
-    let policy = scope.policy(policy, &snapshot, run.evidence.live_owners.as_ref(), began, first);
-    let format = args.output.format();
-    let (policy, list) = run.with_evidence(&mut snapshot, policy, !format.is_machine() && context.ui.is_watched())?;
+    let (mut snapshot, mut lock) = lock.acquire(&pass, snapshot, metrics)?;
+    let policy = pass.policy().with_older(args.older.older);
+    let policy = scope.policy(policy, &snapshot, pass.evidence.live_owners.as_ref(), began, first);
+    let is_noted = !args.output.format().is_machine() && context.ui.is_watched();
+    let (policy, list) = pass.with_evidence(&mut snapshot, policy, is_noted)?;
     metrics.measure(&mut snapshot, &selection, &policy)?;
-    let source = PlanSource::Selection(Box::new(selection));
-    let mut plan = source.plan(&mut snapshot, &policy)?;
-    warn_of_unknown_owners(context, &mut snapshot, &policy, &mut plan, args.act.mode() == Mode::Apply)?;
-    run.add_caveats(&mut snapshot, (&source, &policy, &list), &mut plan, format)?;
-    if args.act.mode() == Mode::ServerDryRun {
-        snapshot.beyond_rollback().into_iter().for_each(|warning| plan.warn(warning));
-    }
-    // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
-    drop(snapshot);
-    let mut plan = run.confirmed(plan, &source, &policy)?;
-    if let (PlanSource::Selection(selection), None) = (&source, &policy.restart) {
+    let mut plan = pass.plan(snapshot, &policy, &list)?;
+    if !args.restart {
         // A restart sweep is about owners, and waiting jobs have none.
-        ops::plan_waiting(&settings.session(run.store.as_ref(), &run.limits), &mut plan, selection, &policy)?;
+        ops::plan_waiting(&settings.session(pass.store.as_ref(), &pass.limits), &mut plan, &selection, &policy)?;
     }
-    let apply = run.apply_options(&plan, run_id, list.wrong, lock.options);
+    let apply = pass.apply_options(&plan, run_id, list.wrong, lock.options);
     if args.act.emit_sql {
-        return run.emit(&plan, &apply);
+        return pass.emit(&plan, &apply);
     }
-
-    let mut follow_up = FollowUp::of(&run, &plan, &policy)?;
-    let mut done = ops::reclaim(run.store.as_ref(), &run.limits, plan, &apply)?;
-    lock.record_sweep(context, &done);
+    let carried = pass.carry_out(plan, &policy, &apply)?;
+    lock.record_sweep(context, &carried.done);
     // Release the lock: `--verify` may watch for minutes.
     drop(lock);
-    metrics.count_outcomes(&done.document);
-    follow_up.run_before_report(format, &mut done);
+    metrics.count_outcomes(&carried.done.document);
     let warn_above = settings.warn_above(args.unattended.warn_above);
-    let closing = Closing {
-        is_machine: format.is_machine(),
-        rows: (format == Format::Table).then_some(ROWS),
-        is_watched: context.ui.is_watched(),
-        after: &done.after,
-        stop: done.stop.as_ref().map(ToString::to_string),
-        warn_above: warn_above.as_ref(),
-        save_plan: None,
-        next: &Next { context, name: "sweep", source: &source, save_plan: None, is_piped: false },
-    };
-    let is_brief = !args.output.is_said() && args.act.mode() == Mode::Apply && !context.ui.is_watched();
-    let printed = Report { context, format, is_brief, is_restart: args.restart, closing }.print(&done);
-    follow_up.run(&mut done);
-    report.iter().for_each(|report| report.write_or_report(context, &done.document));
-    let (document, exit) = (&done.document, exit(&done, &source).worse(follow_up.exit));
-    let told = (document.run_id.as_ref(), done.is_recorded, document.summary.outcomes.as_ref());
-    end(printed, exit, context, told)
+    pass.end(carried, (None, false), warn_above.as_ref(), report)
 }
 
 /// Waits for a random part of `--splay`, so that sweeps of several hosts do not begin together.

@@ -1,4 +1,4 @@
-//! The options of `reclaim` and `sweep`: the command line over the target's settings.
+//! The options of a pass: the command line over the target's settings.
 
 use crate::cli::args::{ActArgs, ConfirmArgs};
 use crate::cli::error::CliError;
@@ -22,6 +22,8 @@ pub(in crate::cli::commands) struct Options<'a> {
     pub(super) confirm_after: Option<Duration>,
     /// How long the run may take, unless the operator says.
     pub(super) time: Duration,
+    /// True for a restart sweep: workers start after it, and jobs of theirs that stay where they are wait for a person.
+    pub(in crate::cli::commands) is_restart: bool,
 }
 
 impl<'a> Options<'a> {
@@ -60,7 +62,22 @@ impl<'a> Options<'a> {
             max_stalls: act.max_stalls.or(target.max_stalls),
             confirm_after,
             time: with_pause(default, confirm_after, settings.stated_timeout())?,
+            is_restart: false,
         })
+    }
+
+    /// The options of an undo, to which nothing of the target applies that is about stuck jobs.
+    pub(in crate::cli::commands) fn of_undo(act: &'a ActArgs) -> Options<'a> {
+        Options {
+            name: "undo",
+            schema: "jobdoctor.undo/v1",
+            act,
+            delay: Delay::default(),
+            max_stalls: None,
+            confirm_after: None,
+            time: if act.mode().writes() { APPLYING } else { READING },
+            is_restart: false,
+        }
     }
 
     /// What overrides the brake: `--max-jobs` of this command line, but not `max_jobs` of the config file.

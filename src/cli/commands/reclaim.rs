@@ -1,13 +1,4 @@
-mod ending;
-mod follow_up;
-mod options;
-mod run;
-
-pub(super) use ending::{Next, end, exit, exit_after};
-pub(super) use follow_up::FollowUp;
-pub(super) use options::Options;
-pub(super) use run::{Run, run_id};
-
+use super::pass::{Options, Pass};
 use super::selection::selection;
 use crate::cli::args::{
     ActArgs, ConfirmArgs, EvidenceArgs, IdArgs, OlderArgs, OutputArgs, PlanArgs, RowArgs, SelectArgs, StoreArgs,
@@ -18,9 +9,8 @@ use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{READING, Settings};
 use crate::cli::{input, plan_file};
-use crate::ops::{self, Mode, PlanSource};
-use crate::output::format::Format;
-use crate::output::{Closing, ROWS, Reclaim, closing};
+use crate::ops::{Mode, PlanSource};
+use crate::output::Reclaim;
 use std::time::Duration;
 
 /// `jobdoctor reclaim`.
@@ -81,54 +71,23 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, CliError> {
         }
         None => PlanSource::Selection(Box::new(selection)),
     };
-    let format = args.output.format();
     let name = ("reclaim", "jobdoctor.reclaim/v1");
     let options = Options::resolve(name, &args.act, &args.confirm, &settings, Duration::ZERO)?;
-    let run = Run::open(context, &settings, options, &args.evidence)?;
-    let mut snapshot = run.snapshot()?;
+    let pass = Pass::open(context, &settings, options, (source, &args.evidence, &args.output))?;
+    let mut snapshot = pass.snapshot()?;
     context.report_queue(&snapshot);
-    let run_id = run_id(&snapshot);
-    context.ui.set_run(&run_id);
-    let policy = source.policy(run.policy().with_older(args.older.older))?;
-    let (policy, list) = run.with_evidence(&mut snapshot, policy, !format.is_machine())?;
-    let mut plan = source.plan(&mut snapshot, &policy)?;
-    run.add_caveats(&mut snapshot, (&source, &policy, &list), &mut plan, format)?;
-    if args.act.mode() == Mode::ServerDryRun {
-        snapshot.beyond_rollback().into_iter().for_each(|warning| plan.warn(warning));
-    }
-    // A reader's snapshot must not stay open while writing: on SQLite it could keep the writer out.
-    drop(snapshot);
-    let plan = run.confirmed(plan, &source, &policy)?;
+    let run_id = pass.run_id(&snapshot);
+    let policy = pass.source.policy(pass.policy().with_older(args.older.older))?;
+    let (policy, list) = pass.with_evidence(&mut snapshot, policy, !args.output.format().is_machine())?;
+    let plan = pass.plan(snapshot, &policy, &list)?;
     let save_plan = args.plan.save_plan.as_deref();
     if let Some(path) = save_plan {
         plan_file::write(path, &plan.to_save()?)?;
     }
-    let apply = run.apply_options(&plan, run_id, list.wrong, None);
+    let apply = pass.apply_options(&plan, run_id, list.wrong, None);
     if args.act.emit_sql {
-        return run.emit(&plan, &apply);
+        return pass.emit(&plan, &apply);
     }
-    let mut follow_up = FollowUp::of(&run, &plan, &policy)?;
-    let mut done = ops::reclaim(run.store.as_ref(), &run.limits, plan, &apply)?;
-    follow_up.run_before_report(format, &mut done);
-    let printed = context.ui.print(format, &done.document);
-    if printed.is_ok() {
-        let warn_above = settings.warn_above(None);
-        context.ui.messages(&closing(
-            &done.document,
-            &Closing {
-                is_machine: format.is_machine(),
-                rows: (format == Format::Table).then_some(ROWS),
-                is_watched: context.ui.is_watched(),
-                after: &done.after,
-                stop: done.stop.as_ref().map(ToString::to_string),
-                warn_above: warn_above.as_ref(),
-                save_plan,
-                next: &Next { context, name: "reclaim", source: &source, save_plan, is_piped: args.plan.is_piped() },
-            },
-        ));
-    }
-    follow_up.run(&mut done);
-    let (document, exit) = (&done.document, exit(&done, &source).worse(follow_up.exit));
-    let told = (document.run_id.as_ref(), done.is_recorded, document.summary.outcomes.as_ref());
-    end(printed, exit, context, told)
+    let carried = pass.carry_out(plan, &policy, &apply)?;
+    pass.end(carried, (save_plan, args.plan.is_piped()), settings.warn_above(None).as_ref(), None)
 }

@@ -1,6 +1,6 @@
 //! `--verify`: watches what becomes of the requeued jobs after the run.
 
-use super::run::Run;
+use super::Pass;
 use crate::cli::error::{CliError, exit_of};
 use crate::cli::exit::Exit;
 use crate::cli::settings::READING;
@@ -11,41 +11,37 @@ use crate::policy::Policy;
 use std::time::Duration;
 
 /// The jobs still to be watched, if any.
-pub(in crate::cli::commands) struct FollowUp<'a> {
-    run: &'a Run<'a>,
+pub(super) struct FollowUp<'a> {
+    pass: &'a Pass<'a>,
     policy: Policy,
     watch: Option<(RequeuedJobs, Duration)>,
     /// The exit code of what the watch found.
-    pub(in crate::cli::commands) exit: Exit,
+    pub(super) exit: Exit,
 }
 
 impl<'a> FollowUp<'a> {
     /// Prepares `--verify`, before the plan is used up.
-    pub(in crate::cli::commands) fn of(
-        run: &'a Run<'a>,
-        plan: &Plan,
-        policy: &Policy,
-    ) -> Result<FollowUp<'a>, CliError> {
-        let watch = match run.options.act.verify {
+    pub(super) fn of(pass: &'a Pass<'a>, plan: &Plan, policy: &Policy) -> Result<FollowUp<'a>, CliError> {
+        let watch = match pass.options.act.verify {
             Some(time) => Some((RequeuedJobs::of(plan)?, time)),
             None => None,
         };
         // A restart sweep says who was dead before it. Workers that claim a job now are judged by the queue's own evidence.
         let policy = Policy { restart: None, ..policy.clone() };
-        Ok(FollowUp { run, policy, watch, exit: Exit::Done })
+        Ok(FollowUp { pass, policy, watch, exit: Exit::Done })
     }
 
     /// Watches now if the report has a field for the result; any other report is printed first.
-    pub(in crate::cli::commands) fn run_before_report(&mut self, format: Format, done: &mut Reclaimed) {
+    pub(super) fn run_before_report(&mut self, format: Format, done: &mut Reclaimed) {
         if matches!(format, Format::Json | Format::Jsonl) {
             self.run(done);
         }
     }
 
     /// Watches the jobs, once; does nothing without `--verify`, or if nothing was applied.
-    pub(in crate::cli::commands) fn run(&mut self, done: &mut Reclaimed) {
+    pub(super) fn run(&mut self, done: &mut Reclaimed) {
         let Some((watch, time)) = self.watch.take().filter(|_| done.document.applied) else { return };
-        let Run { context, settings, options, store, .. } = self.run;
+        let Pass { context, settings, options, store, .. } = self.pass;
         // Given several servers, read the writable one: replicas may lag.
         let limits = || settings.limits(options.name, READING, &context.interrupt, true);
         let mut redraw = |verified: &Verified| context.ui.redraw(&format!("watching: {}", verified.sentence()));

@@ -12,33 +12,34 @@ use crate::store::{StoreError, StoreErrorKind};
 use std::path::{Path, PathBuf};
 
 /// The end of a run whose report was printed, or not: then its exit counts all the same, and the error says what was done.
-pub(in crate::cli::commands) fn end(
+pub(super) fn end(
     printed: Result<(), CliError>,
     exit: Exit,
     context: &Context,
-    (run_id, is_recorded, outcomes): (Option<&String>, bool, Option<&Outcomes>),
+    done: &Reclaimed,
 ) -> Result<Exit, CliError> {
     let Err(mut error) = printed else { return Ok(exit) };
-    if let (Some(run), Some(outcomes)) = (run_id, outcomes) {
+    if let (Some(run), Some(outcomes)) = (&done.document.run_id, &done.document.summary.outcomes) {
         let (moved, of) = (grouped(outcomes.moved), grouped(outcomes.total()));
         error.message.push_str(&format!("; run {run} moved {moved} of {of} jobs"));
-        error.hints.extend(is_recorded.then(|| context.on_same_queue(&["history", run], &[])));
+        error.hints.extend(done.is_recorded.then(|| context.on_same_queue(&["history", run], &[])));
     }
     Err(CliError { exit: error.exit.worse(exit), ..error })
 }
 
 /// The exit code of a run.
-pub(in crate::cli::commands) fn exit(done: &Reclaimed, source: &PlanSource) -> Exit {
+pub(super) fn exit(done: &Reclaimed, source: &PlanSource) -> Exit {
     let document = &done.document;
     let exit = if document.refused.is_some() { Exit::Refused } else { Exit::Done };
     let Some(outcomes) = &document.summary.outcomes else {
         return if document.not_found.is_empty() { exit } else { exit.worse(Exit::Partial) };
     };
-    let mut named = 0;
-    if matches!(source, PlanSource::Saved(..)) {
-        // A saved plan names its jobs, so those that are now skipped are still as they were.
-        named += document.summary.skipped;
-    }
+    let mut named = match source {
+        PlanSource::Selection(_) => 0,
+        // They name their jobs, so those that are skipped are still as they were.
+        PlanSource::Saved(..) | PlanSource::Run(..) => document.summary.skipped,
+    };
+    named += document.undoes.as_ref().and_then(|undoes| undoes.unrecorded).unwrap_or(0);
     if source.is_by_name() {
         named += outcomes.changed + outcomes.gone + document.not_found.len() as u64;
     }
@@ -47,7 +48,7 @@ pub(in crate::cli::commands) fn exit(done: &Reclaimed, source: &PlanSource) -> E
 
 /// The exit code of steps that ended so, where this many `named` jobs are still as they were, besides those that the outcomes
 /// count as such.
-pub(in crate::cli::commands) fn exit_after(outcomes: &Outcomes, named: u64, stop: Option<&StoreError>) -> Exit {
+fn exit_after(outcomes: &Outcomes, named: u64, stop: Option<&StoreError>) -> Exit {
     let mut exit = if outcomes.unknown > 0 { Exit::Unknown } else { Exit::Done };
     if outcomes.locked + outcomes.refused + outcomes.not_tried + named > 0 {
         exit = exit.worse(Exit::Partial);
@@ -68,15 +69,15 @@ const SELECTING: [&str; 12] =
     ["from-file", "host", "id", "kind", "limit", "older", "owner", "queue", "rule", "save-plan", "state", "to"];
 
 /// The command lines that go on from a run.
-pub(in crate::cli::commands) struct Next<'a> {
-    pub(in crate::cli::commands) context: &'a Context,
-    pub(in crate::cli::commands) name: &'static str,
+pub(super) struct Next<'a> {
+    pub(super) context: &'a Context,
+    pub(super) name: &'static str,
     /// Where its plan came from.
-    pub(in crate::cli::commands) source: &'a PlanSource,
+    pub(super) source: &'a PlanSource,
     /// The file that the plan was saved in.
-    pub(in crate::cli::commands) save_plan: Option<&'a Path>,
+    pub(super) save_plan: Option<&'a Path>,
     /// True if the jobs came from standard input.
-    pub(in crate::cli::commands) is_piped: bool,
+    pub(super) is_piped: bool,
 }
 
 /// The name of a file for a plan, which no other plan has.
@@ -94,7 +95,7 @@ impl NextCommands for Next<'_> {
                 let words: Vec<&str> = ["--plan", &path, "--apply"].into_iter().chain(flag).collect();
                 self.context.next_command_without(self.name, &SELECTING, &words)
             }
-            (None, PlanSource::Saved(..)) => {
+            (None, PlanSource::Saved(..) | PlanSource::Run(..)) => {
                 let words: Vec<&str> = ["--apply"].into_iter().chain(flag).collect();
                 self.context.next_command(self.name, &words)
             }

@@ -1,0 +1,288 @@
+//! One pass over a queue: plan, confirm, carry out, report. `reclaim`, `sweep` and `undo` differ by its values.
+
+mod ending;
+mod follow_up;
+mod options;
+mod report;
+mod unknown_owners;
+
+use crate::cli::args::{EvidenceArgs, OutputArgs};
+use crate::cli::context::Context;
+use crate::cli::error::CliError;
+use crate::cli::evidence_files::EvidenceFiles;
+use crate::cli::exit::Exit;
+use crate::cli::monitor::ReportFile;
+use crate::cli::settings::Settings;
+use crate::model::age;
+use crate::ops::{
+    self, ApplyOptions, Guard, LockOptions, Mode, OddList, OpsError, PlanSource, ReadyPlan, Reclaimed, Snapshot,
+};
+use crate::output::format::{Format, count};
+use crate::output::{Closing, ROWS, WarnAbove, no_such_job};
+use crate::policy::{Policy, Rule};
+use crate::preset::ident::literal;
+use crate::store::{Limits, Store};
+use ending::{Next, end, exit};
+use follow_up::FollowUp;
+pub(super) use options::Options;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::Path;
+use std::time::Duration;
+use unknown_owners::warn_of_unknown_owners;
+
+/// One pass over one queue.
+pub(super) struct Pass<'a> {
+    pub(super) context: &'a Context,
+    pub(super) settings: &'a Settings,
+    pub(super) options: Options<'a>,
+    /// What its plan is made from.
+    pub(super) source: PlanSource,
+    pub(super) evidence: EvidenceFiles,
+    pub(super) store: Box<dyn Store>,
+    pub(super) limits: Limits,
+    format: Format,
+    /// Whether `-o` or `--json` was given.
+    is_format_said: bool,
+}
+
+/// A plan that was carried out, and what is still to be watched.
+pub(super) struct Carried<'a> {
+    pub(super) done: Reclaimed,
+    follow_up: FollowUp<'a>,
+}
+
+impl<'a> Pass<'a> {
+    /// Reads the evidence files and opens the store. Where something is written, the database first recovers from a killed
+    /// writer.
+    ///
+    /// # Errors
+    /// When a file or the store cannot be used.
+    pub(super) fn open(
+        context: &'a Context,
+        settings: &'a Settings,
+        options: Options<'a>,
+        (source, evidence, output): (PlanSource, &EvidenceArgs, &OutputArgs),
+    ) -> Result<Pass<'a>, CliError> {
+        let evidence = EvidenceFiles::read(evidence, settings, context, options.time)?;
+        let database = settings.database()?;
+        context.report_setup(&database);
+        let store = database.store()?;
+        let limits = settings.limits(options.name, options.time, &context.interrupt, options.act.mode().writes());
+        if options.act.mode().writes() && !settings.target.read_only {
+            store.recover(&limits)?;
+        }
+        let (format, is_format_said) = (output.format(), output.is_said());
+        Ok(Pass { context, settings, options, source, evidence, store, limits, format, is_format_said })
+    }
+
+    /// Begins a snapshot; with a stall budget it counts losses.
+    pub(super) fn snapshot(&self) -> Result<Snapshot, OpsError> {
+        let mut snapshot = self.settings.session(self.store.as_ref(), &self.limits).snapshot()?;
+        snapshot.progress = self.context.progress();
+        snapshot.return_later(&self.options.delay)?;
+        match self.options.max_stalls {
+            Some(_) => snapshot.counting_losses(self.context.environment.journals().as_ref()),
+            None => Ok(snapshot),
+        }
+    }
+
+    /// Names the run after the database's time, with a random suffix.
+    pub(super) fn run_id(&self, snapshot: &Snapshot) -> String {
+        let time: String = snapshot.now().to_string().chars().filter(|c| c.is_ascii_digit()).take(14).collect();
+        let random = RandomState::new().build_hasher().finish();
+        let run_id = format!("{time}-{:06x}", random & 0xff_ffff);
+        self.context.ui.set_run(&run_id);
+        run_id
+    }
+
+    /// The policy of the settings and of this command line, but for `--older`.
+    pub(super) fn policy(&self) -> Policy {
+        let Options { act, max_stalls, .. } = &self.options;
+        let is_asked = act.if_refused.is_some() || self.settings.target.fails_refused;
+        let fails_refused = if act.emit_sql { Some(false) } else { is_asked.then_some(true) };
+        let mut policy = Policy { to: act.to, max_stalls: *max_stalls, fails_refused, ..self.settings.policy(None) };
+        policy.act_on.extend(&act.rule);
+        policy
+    }
+
+    /// Adds the evidence from files to a policy. The second value is what is odd about the live-owner list.
+    ///
+    /// # Errors
+    /// When the store or the files cannot be used, or `--rule no_progress` could never fire.
+    pub(super) fn with_evidence(
+        &self,
+        snapshot: &mut Snapshot,
+        policy: Policy,
+        is_noted: bool,
+    ) -> Result<(Policy, OddList), CliError> {
+        let judged = self.evidence.add_to(snapshot, policy, self.context, is_noted)?;
+        if self.options.act.rule.contains(&Rule::NoProgress) {
+            self.evidence.check_progress(snapshot)?;
+        }
+        Ok(judged)
+    }
+
+    /// Plans in a snapshot, which ends, and confirms the plan by a second one where that is asked for.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or the request makes no sense for this queue.
+    pub(super) fn plan(&self, mut snapshot: Snapshot, policy: &Policy, list: &OddList) -> Result<ReadyPlan, CliError> {
+        if let Some(reason) = &self.options.act.reason.reason {
+            can_be_stored(&mut snapshot, reason)?;
+        }
+        let mut plan = self.source.plan(&mut snapshot, policy)?;
+        if !matches!(self.source, PlanSource::Run(..)) {
+            self.add_caveats(&mut snapshot, (policy, list), &mut plan)?;
+        }
+        if self.options.act.mode() == Mode::ServerDryRun {
+            snapshot.beyond_rollback().into_iter().for_each(|warning| plan.warn(warning));
+        }
+        self.confirmed(plan.ready(snapshot), policy)
+    }
+
+    /// Adds to the plan what its rows do not say. A filter without a match is searched for where someone would read of it.
+    fn add_caveats(
+        &self,
+        snapshot: &mut Snapshot,
+        (policy, list): (&Policy, &OddList),
+        plan: &mut ops::Plan,
+    ) -> Result<(), CliError> {
+        warn_of_unknown_owners(self.context, snapshot, policy, plan, self.options.act.mode() == Mode::Apply)?;
+        let is_read = self.format.is_machine() || self.context.ui.shows_details();
+        let selection = match &self.source {
+            PlanSource::Selection(selection)
+                if is_read && !selection.is_by_name() && plan.is_empty() && !plan.has_skipped() =>
+            {
+                Some(&**selection)
+            }
+            _ => None,
+        };
+        let has_unknown = policy.restart.is_none() && plan.has_skipped();
+        let mut caveats = ops::caveats(snapshot, selection, has_unknown, plan.in_flight())?;
+        caveats.extend(list.unmatched.clone());
+        // A plan that is shown prints its own warnings; a sweep shows one only if it has steps.
+        if self.options.act.apply || (self.options.name == "sweep" && plan.is_empty()) {
+            self.context.warn_of_caveats(&caveats, plan.in_flight() == 0);
+        }
+        caveats.into_iter().for_each(|caveat| plan.warn(caveat));
+        Ok(())
+    }
+
+    /// The steps of a plan that a second snapshot confirms; all of them without `--confirm-after`.
+    fn confirmed(&self, plan: ReadyPlan, policy: &Policy) -> Result<ReadyPlan, CliError> {
+        let Some(after) = self.options.confirm_after.filter(|_| !plan.is_empty()) else { return Ok(plan) };
+        if self.context.ui.is_watched() {
+            let jobs = count(plan.len() as u64, "job", "jobs");
+            let after = age(after);
+            self.context.ui.note(&format!("{jobs} planned; a second snapshot in {after} shows which are unchanged"));
+        }
+        Ok(ops::confirm(&|| self.snapshot(), &self.limits, plan, &self.source, policy, after)?)
+    }
+
+    /// How the plan is applied, and the guards that may refuse it.
+    pub(super) fn apply_options(
+        &self,
+        plan: &ReadyPlan,
+        run_id: String,
+        wrong_list: Option<String>,
+        sweep_lock: Option<LockOptions>,
+    ) -> ApplyOptions<'_> {
+        let (Options { act, .. }, settings) = (&self.options, self.settings);
+        ApplyOptions {
+            schema: self.options.schema,
+            mode: act.mode(),
+            guard: Guard {
+                max_jobs: act.max_jobs.or(settings.target.max_jobs),
+                expect: act.expect.as_deref(),
+                read_only: settings.target_name.as_deref().filter(|_| settings.target.read_only),
+                is_standby: plan.is_of_standby(),
+                overridden: self.options.overridden(settings),
+                wrong_list: wrong_list.filter(|_| act.max_jobs.is_none()),
+            },
+            run_id,
+            later: self.options.delay,
+            fast: act.fast.fast,
+            sweep_lock,
+            record: settings.record(self.options.name, act.reason.reason.as_ref(), &self.context.environment),
+        }
+    }
+
+    /// Prints the plan as a script.
+    ///
+    /// # Errors
+    /// When the plan has no script, or stdout cannot be written.
+    pub(super) fn emit(&self, plan: &ReadyPlan, apply: &ApplyOptions<'_>) -> Result<Exit, CliError> {
+        let ui = &self.context.ui;
+        let emitted = ops::emit(&self.limits, plan, apply, self.settings.foreign_keys())?;
+        ui.report(|out| emitted.parts.iter().try_for_each(|part| out.write_all(part?.as_bytes())))?;
+        emitted.warnings.iter().for_each(|warning| ui.warn(warning));
+        let not_found = plan.not_found();
+        if !not_found.is_empty() {
+            ui.warn(&no_such_job(plan.table(), not_found));
+        }
+        ui.note(&format!(
+            "a script of {} for {}; nothing was written",
+            count(emitted.batches, "batch", "batches"),
+            count(plan.len() as u64, "job", "jobs")
+        ));
+        Ok(if not_found.is_empty() { Exit::Done } else { Exit::Partial })
+    }
+
+    /// Carries the plan out, or only reports it, as the options say. `--verify` watches before a report that has a field for the result.
+    ///
+    /// # Errors
+    /// When it could not be begun; nothing was written then.
+    pub(super) fn carry_out(
+        &self,
+        plan: ReadyPlan,
+        policy: &Policy,
+        apply: &ApplyOptions<'_>,
+    ) -> Result<Carried<'_>, CliError> {
+        let follow_up = FollowUp::of(self, &plan, policy)?;
+        let done = ops::reclaim(self.store.as_ref(), &self.limits, plan, apply)?;
+        Ok(Carried { done, follow_up })
+    }
+
+    /// Reports what was done, and ends the run.
+    ///
+    /// # Errors
+    /// When the report cannot be printed; the error says what was done.
+    pub(super) fn end(
+        &self,
+        mut carried: Carried<'_>,
+        (save_plan, is_piped): (Option<&Path>, bool),
+        warn_above: Option<&WarnAbove>,
+        report_file: Option<&ReportFile>,
+    ) -> Result<Exit, CliError> {
+        let Carried { done, follow_up } = &mut carried;
+        follow_up.run_before_report(self.format, done);
+        let next = Next { context: self.context, name: self.options.name, source: &self.source, save_plan, is_piped };
+        let closing = Closing {
+            is_machine: self.format.is_machine(),
+            rows: (self.format == Format::Table).then_some(ROWS),
+            is_watched: self.context.ui.is_watched(),
+            after: &done.after,
+            stop: done.stop.as_ref().map(ToString::to_string),
+            warn_above,
+            save_plan,
+            next: &next,
+        };
+        let printed = self.print(done, &closing);
+        follow_up.run(done);
+        report_file.iter().for_each(|report| report.write_or_report(self.context, &done.document));
+        let exit = exit(done, &self.source).worse(follow_up.exit);
+        end(printed, exit, self.context, done)
+    }
+}
+
+/// Refuses a reason that the database's encoding cannot store.
+fn can_be_stored(snapshot: &mut Snapshot, reason: &str) -> Result<(), CliError> {
+    let asked = snapshot.reader.sample(&format!("SELECT {}", literal(reason)), Duration::from_secs(5));
+    match asked.err().filter(|error| error.code.as_deref() == Some("22P05")) {
+        None => Ok(()),
+        Some(error) => {
+            let message = format!("--reason cannot be written to this database: {error}");
+            Err(CliError::new(Exit::Usage, message).hint("word it in characters that the encoding of the database has"))
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Decides whether and how a finished run is reported: cron mails every line, so a sweep that did nothing is silent.
+
+use super::Pass;
+use crate::cli::environment::host;
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::secret::masked;
+use crate::model::Outcome;
+use crate::ops::{Mode, Reclaimed};
+use crate::output::format::{count, inert};
+use crate::output::{
+    Closing, Reclaim, SkippedJob, StepJob, closing as sentences, left_behind, paragraph, place, skipped_by_reason,
+};
+use crate::policy::SkipReason;
+
+/// How much of a finished run is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Loudness {
+    /// Nothing: a sweep without news.
+    Silent,
+    /// The document for a program, without a sentence.
+    Document,
+    /// A few plain lines for a mail.
+    Paragraph,
+    /// The document and its sentences.
+    Report,
+}
+
+impl Pass<'_> {
+    /// Prints the report, if there is anything to tell.
+    pub(super) fn print(&self, done: &Reclaimed, closing: &Closing<'_>) -> Result<(), CliError> {
+        let ui = &self.context.ui;
+        let loudness = self.loudness(done);
+        if matches!(loudness, Loudness::Silent | Loudness::Document) {
+            self.detail_skipped(&done.document, closing);
+        }
+        if self.options.is_restart && !ui.is_watched() {
+            self.note_unknown(&done.document);
+        }
+        match loudness {
+            Loudness::Silent => Ok(()),
+            Loudness::Document => ui.print(self.format, &done.document),
+            Loudness::Paragraph => self.print_paragraph(done, closing),
+            Loudness::Report => {
+                ui.print(self.format, &done.document)?;
+                ui.messages(&sentences(&done.document, closing));
+                Ok(())
+            }
+        }
+    }
+
+    /// Another sweep that was first reports its own actions; the next sweep tries a locked job again, so cron needs no mail of it;
+    /// waiting workers are woken by each sweep until one claims the job.
+    fn loudness(&self, done: &Reclaimed) -> Loudness {
+        if self.options.name != "sweep" || self.context.ui.is_watched() {
+            return Loudness::Report;
+        }
+        let is_mail = !self.is_format_said && self.options.act.mode() == Mode::Apply;
+        let is_news = |step: &StepJob| match step.outcome {
+            _ if step.is_wake_up() => false,
+            Some(Outcome::Changed | Outcome::Gone) => false,
+            Some(Outcome::Locked) => !is_mail,
+            _ => true,
+        };
+        let document = &done.document;
+        let has_news = document.refused.is_some()
+            || !done.after.is_empty()
+            || document.steps.iter().flatten().any(|step| is_news(&step));
+        match (has_news, is_mail) {
+            (true, true) => Loudness::Paragraph,
+            (true, false) => Loudness::Report,
+            (false, false) if self.format.is_machine() => Loudness::Document,
+            (false, _) => Loudness::Silent,
+        }
+    }
+
+    /// Names the jobs that may be stuck although the sweep did nothing, with `--verbose`.
+    fn detail_skipped(&self, document: &Reclaim, closing: &Closing<'_>) {
+        let ui = &self.context.ui;
+        document.summary.outcomes.as_ref().and_then(left_behind).iter().for_each(|line| ui.detail(line));
+        if let Some(skipped) = skipped_by_reason(document) {
+            ui.detail(&format!("{skipped} To see why: {}", closing.next.explain()));
+        }
+    }
+
+    /// Says in one line how many claims the sweep could not judge, and why it could not judge the first.
+    fn note_unknown(&self, document: &Reclaim) {
+        let is_unknown = |job: &SkippedJob| job.skipped.reason == SkipReason::Unknown;
+        let mut unknown = document.skipped.iter().flatten().filter(is_unknown);
+        let Some(first) = unknown.next() else { return };
+        let skipped = count(1 + unknown.count() as u64, "unknown claim was", "unknown claims were");
+        let (id, why) = (&first.job.id, &first.skipped.detail);
+        self.context.ui.note(&format!("{skipped} skipped, job {id} for one: {why}. `jobdoctor stale` lists them"));
+    }
+
+    /// Prints a few plain lines; a plan that was refused is an error.
+    fn print_paragraph(&self, done: &Reclaimed, closing: &Closing<'_>) -> Result<(), CliError> {
+        let (ui, document, host) = (&self.context.ui, &done.document, host());
+        if let Some(why) = &document.refused {
+            let message = format!("{}: refused: {why}; nothing was written", place(document, host.as_deref()));
+            let error = CliError::new(Exit::Refused, inert(&message));
+            let can_override = document.brake.pulled && document.brake.overridden_by.is_some();
+            ui.error(&match can_override {
+                true => error.hint(format!("if they are dead all the same: {}", closing.next.apply_exactly(document))),
+                false => error,
+            });
+            return Ok(());
+        }
+        let lines = paragraph(document, host.as_deref(), done.is_recorded, closing);
+        // A line break in database text must not forge a line of the paragraph.
+        ui.report(|out| lines.iter().try_for_each(|line| writeln!(out, "{}", inert(&masked(line)))))
+    }
+}

@@ -1,0 +1,166 @@
+//! Plans an undo: which rows to restore, and which cannot be, or changed since. The plan is executed like any other.
+
+use super::OpsError;
+use super::diagnosis::Diagnosed;
+use super::history::{COMPARED, Records, RowNow, belongs, compared, load, undone_by};
+use super::plan::{Measured, Part, Plan, Tally, is_writable};
+use super::selection::Selection;
+use super::session::Snapshot;
+use crate::model::{Action, End, Outcome, Step};
+use crate::output::{Job, SkippedJob, Spool, StepJob, Undoes, advice};
+use crate::policy::{Policy, SkipReason, Skipped};
+use crate::preset::SpecError;
+
+/// Plans the undo of a run: a step restores what one of its steps changed, where the row is unchanged since.
+///
+/// # Errors
+/// When there is no such run, its record cannot be read, or it was on another queue than the one at hand.
+pub fn undo_plan(records: &mut Records<'_>, prefix: &str) -> Result<Plan, OpsError> {
+    let run_id = records.find(prefix)?;
+    let loaded = load(records, &run_id)?;
+    let unrecorded = loaded.unrecorded();
+    let mut warnings = Vec::new();
+    match unrecorded {
+        Some(0) => {}
+        Some(jobs) => warnings.push(format!(
+            "{jobs} of the jobs that run {run_id} moved are not recorded and cannot be reverted: its journal could not be written then"
+        )),
+        None => warnings.push(format!(
+            "the journal of run {run_id} has no end; if the run moved more jobs than are recorded there, they cannot be reverted"
+        )),
+    }
+    let undone = undone_by(records, &run_id);
+    if !undone.is_empty() {
+        warnings.push(format!("run {run_id} was reverted already, or in part: by {}", undone.join(", ")));
+    }
+    let Some(snapshot) = records.snapshot.as_deref_mut() else {
+        return Err(OpsError::usage("no database is at hand", advice::NAME_DATABASE));
+    };
+    belongs(snapshot, &run_id, &loaded.head.target)?;
+    is_writable(&snapshot.spec)?;
+    let columns: Vec<&str> = snapshot.spec.row.iter().map(|column| column.name.as_str()).collect();
+    if !loaded.head.columns.is_empty() && loaded.head.columns != columns {
+        warnings.push(format!(
+            "the columns of table {} that can be read here are not those of that run, so every row counts as changed",
+            snapshot.target.table
+        ));
+    }
+    let mut drafts = Drafts {
+        run_id: &run_id,
+        part: Part::new(snapshot.spec.clone()),
+        tally: Tally::default(),
+        skipped: Spool::default(),
+    };
+    let mut waiting = Vec::new();
+    for step in loaded.steps.iter() {
+        let step = step?;
+        // A wake changed nothing.
+        if step.may_have_moved() && step.action != Action::Wake {
+            waiting.push(step);
+        }
+        if waiting.len() == COMPARED {
+            drafts.add(snapshot, std::mem::take(&mut waiting))?;
+        }
+    }
+    drafts.add(snapshot, waiting)?;
+    let Drafts { part, tally, skipped, .. } = drafts;
+    let (digest, by_action) = tally.finish();
+    Ok(Plan {
+        store_time: snapshot.now(),
+        target: snapshot.identified()?,
+        filter: Selection::default().filter(&Policy::default()),
+        skipped,
+        in_flight: snapshot.reader.in_flight(&snapshot.spec)?,
+        beyond_limit: 0,
+        not_found: Vec::new(),
+        digest,
+        by_action,
+        warnings,
+        diagnosed: Diagnosed::default(),
+        policy: Policy::default(),
+        measured: Measured::default(),
+        progress: snapshot.progress.clone(),
+        confirmed_after: None,
+        undoable: !part.is_empty(),
+        undoes: Some(Undoes { run_id, recorded_in: loaded.source.to_owned(), unrecorded }),
+        claims: part,
+        waiting: Vec::new(),
+    })
+}
+
+impl Plan {
+    /// Why an undo does nothing, if nothing of its run is recorded that could be restored.
+    pub(super) fn nothing_left_to_revert(&self) -> Option<String> {
+        let undoes = self.undoes.as_ref().filter(|_| self.is_empty())?;
+        let is_lost = |job: &SkippedJob| job.skipped.reason == SkipReason::Unrecorded;
+        let is_incomplete =
+            undoes.unrecorded.is_some_and(|jobs| jobs > 0) || self.skipped.iter().flatten().any(|job| is_lost(&job));
+        is_incomplete.then(|| format!("run {} cannot be reverted: its changes are not recorded in full", undoes.run_id))
+    }
+}
+
+struct Drafts<'a> {
+    run_id: &'a str,
+    part: Part,
+    tally: Tally,
+    skipped: Spool<SkippedJob>,
+}
+
+impl Drafts<'_> {
+    /// Adds the undo of recorded steps, by what their rows are now.
+    fn add(&mut self, snapshot: &mut Snapshot, recorded: Vec<Step<End>>) -> Result<(), OpsError> {
+        let now = compared(snapshot, &recorded)?;
+        for (step, now) in recorded.iter().zip(now) {
+            let job = Job::recorded(step);
+            let (Some(now), Some(undo)) = (now, step.reverted()) else {
+                let detail = match snapshot.spec.revertible(step.action) {
+                    Some(_) => {
+                        "what it was before is not recorded: the journal has gaps, or its columns could not be read"
+                    }
+                    None => "it was changed by more than one UPDATE of one table",
+                };
+                self.skip(job, SkipReason::Unrecorded, detail.to_owned())?;
+                continue;
+            };
+            self.must_be_written_here(step, &snapshot.spec)?;
+            match (now.row, now.state) {
+                (RowNow::Untouched, _) => {
+                    self.tally.add(&undo, None);
+                    let job = StepJob::of(&undo, job);
+                    self.part.push(undo, job)?;
+                }
+                // The batch was never committed.
+                (RowNow::AsBefore, _) if step.stage.outcome == Outcome::Unknown => {}
+                (RowNow::AsBefore, _) => {
+                    self.skip(job, SkipReason::AsBefore, "already what it was before that run".to_owned())?;
+                }
+                (RowNow::Gone, _) => self.skip(job, SkipReason::Gone, "its row no longer exists".to_owned())?,
+                (RowNow::Changed, Some(state)) if state != step.state_after => {
+                    self.skip(job, SkipReason::Changed, format!("changed since that run: it is {state} now"))?;
+                }
+                (RowNow::Changed, _) => self.skip(job, SkipReason::Changed, "changed since that run".to_owned())?,
+            }
+        }
+        Ok(())
+    }
+
+    fn skip(&mut self, job: Job, reason: SkipReason, detail: String) -> Result<(), OpsError> {
+        Ok(self.skipped.push(0, SkippedJob { job, skipped: Skipped { reason, detail } })?)
+    }
+
+    /// Refuses a record that names columns which the action does not write: it was altered.
+    fn must_be_written_here(&self, step: &Step<End>, spec: &crate::preset::QueueSpec) -> Result<(), OpsError> {
+        let known = spec.revertible(step.action).unwrap_or_default();
+        let values = step.stage.row.iter().flat_map(|row| &row.values);
+        match values.into_iter().find(|value| !known.iter().any(|column| column.name == value.column)) {
+            None => Ok(()),
+            Some(value) => {
+                let message = format!(
+                    "column {} of job {} is none that a {} of preset {} writes here",
+                    value.column, step.id, step.action, spec.preset
+                );
+                Err(SpecError::whole(&format!("run {}", self.run_id), message).into())
+            }
+        }
+    }
+}
