@@ -8,10 +8,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::time::{Duration, Instant};
-
-/// How soon a sleeping run notices a signal.
-const NOTICE: Duration = Duration::from_millis(20);
+use std::time::Duration;
 
 /// The signal that was caught, if one was.
 #[derive(Debug, Clone, Default)]
@@ -70,16 +67,9 @@ pub fn batch_in_hand(signal: i32, jobs: usize) -> String {
 /// # Errors
 /// When a signal ends the sleep.
 pub fn sleep(span: Duration, interrupt: &Interrupt) -> Result<(), CliError> {
-    let until = Instant::now() + span;
-    loop {
-        if interrupt.is_raised() {
-            // The program ends by the signal that was caught, whichever it was.
-            return Err(CliError::new(Exit::Signal(SIGINT), "interrupted; nothing was written"));
-        }
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(());
-        }
-        std::thread::sleep(left.min(NOTICE));
+    match interrupt.sleep(span) {
+        // The program ends by the signal that was caught, whichever it was.
+        true => Err(CliError::new(Exit::Signal(SIGINT), "interrupted; nothing was written")),
+        false => Ok(()),
     }
 }

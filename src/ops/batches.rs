@@ -148,7 +148,7 @@ impl<'a> BatchRunner<'a> {
         act: &mut Act<'_>,
     ) -> Vec<End> {
         if self.ended.stop.is_none() && self.batches > 0 {
-            std::thread::sleep(self.pace.pause());
+            self.limits.interrupt.sleep(self.pace.pause());
         }
         let in_hand = self.limits.interrupt.begin_batch(range.len());
         if self.ended.stop.is_none() {

@@ -12,9 +12,9 @@ use crate::store::{Limits, StoreError, StoreErrorKind};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// The longest time until a signal is noticed.
+/// The least pause before another second snapshot.
 const BLINK: Duration = Duration::from_millis(20);
 /// Changed jobs that one query reads, to report how they changed.
 const LOOKUP: usize = 500;
@@ -93,21 +93,14 @@ fn second_snapshot(
 }
 
 pub(super) fn sleep(limits: &Limits, span: Duration) -> Result<(), OpsError> {
-    let until = Instant::now() + span;
-    loop {
-        if limits.interrupt.is_raised() {
-            return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted before the second snapshot").into());
-        }
-        if limits.left().is_zero() {
-            let message = "the time limit ran out before the second snapshot";
-            return Err(StoreError::new(StoreErrorKind::TimedOut, message).into());
-        }
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(());
-        }
-        std::thread::sleep(left.min(BLINK));
+    if limits.interrupt.sleep(span.min(limits.left())) {
+        return Err(StoreError::new(StoreErrorKind::Interrupted, "interrupted before the second snapshot").into());
     }
+    if limits.left().is_zero() {
+        let message = "the time limit ran out before the second snapshot";
+        return Err(StoreError::new(StoreErrorKind::TimedOut, message).into());
+    }
+    Ok(())
 }
 
 /// The skipped jobs of the second snapshot, and the steps of the first one that changed since.

@@ -6,7 +6,7 @@ use crate::model::{Action, Step};
 use crate::output::Request;
 use crate::policy::Delay;
 use crate::preset::{ActionSpec, QueueSpec};
-use std::hash::{BuildHasher, Hasher, RandomState};
+use crate::store::random;
 use std::io;
 use std::time::Duration;
 
@@ -67,6 +67,5 @@ impl Waits {
 
 /// A random number from 0 to below 1.
 fn chance() -> f64 {
-    let bits = RandomState::new().build_hasher().finish() >> 11;
-    bits as f64 / (1_u64 << 53) as f64
+    (random() >> 11) as f64 / (1_u64 << 53) as f64
 }

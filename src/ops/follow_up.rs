@@ -13,8 +13,6 @@ use std::time::{Duration, Instant};
 /// The pause after the first snapshot; each is half as long again as the one before, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// The longest time until an interrupt is noticed.
-const NAP: Duration = Duration::from_millis(20);
 /// Keys that one query reads.
 const LOOKUP: usize = 1000;
 /// The most ids of jobs that are stuck again.
@@ -80,7 +78,7 @@ pub fn follow(
         if is_over {
             return Ok(verified(&jobs, waited));
         }
-        nap(pause.min(time.saturating_sub(begun.elapsed())), &limits().interrupt);
+        limits().interrupt.sleep(pause.min(time.saturating_sub(begun.elapsed())));
         pause = pause.mul_f32(1.5).min(LONGEST_PAUSE);
     }
 }
@@ -115,13 +113,6 @@ fn snapshot(
         }
     }
     Ok(())
-}
-
-fn nap(time: Duration, interrupt: &crate::store::Interrupt) {
-    let until = Instant::now() + time;
-    while !interrupt.is_raised() && Instant::now() < until {
-        std::thread::sleep(NAP.min(until.saturating_duration_since(Instant::now())));
-    }
 }
 
 fn verified(jobs: &[Job], waited: Duration) -> Verified {

@@ -1,7 +1,7 @@
 //! How many rows the next batch has, and how long to pause before it: workers must hardly notice a run.
 
 use crate::model::Engine;
-use std::hash::{BuildHasher, Hasher, RandomState};
+use crate::store::random;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -92,8 +92,7 @@ impl Pace {
         if !is_due {
             return Duration::ZERO;
         }
-        let random = RandomState::new().build_hasher().finish();
-        Duration::from_millis(PAUSE.start + random % (PAUSE.end - PAUSE.start))
+        Duration::from_millis(PAUSE.start + random() % (PAUSE.end - PAUSE.start))
     }
 }
 

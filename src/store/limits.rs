@@ -1,8 +1,17 @@
-//! Time limits, and the interrupt that ends work sooner.
+//! Time limits, the interrupt that ends work sooner, and the pauses that it ends.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
+
+/// How soon a pause ends once the interrupt is raised.
+const NOTICE: Duration = Duration::from_millis(20);
+
+/// Gives a random number, with which copies of the program that collided keep from colliding again. It protects no secret.
+pub fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
 
 /// The limits of one command.
 #[derive(Debug, Clone)]
@@ -64,6 +73,18 @@ impl Interrupt {
     /// Whether the flag is raised.
     pub fn is_raised(&self) -> bool {
         self.raised.load(Ordering::SeqCst)
+    }
+
+    /// Sleeps for that time, or until the flag is raised; true if it is.
+    pub fn sleep(&self, time: Duration) -> bool {
+        let until = Instant::now() + time;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if self.is_raised() || left.is_zero() {
+                return self.is_raised();
+            }
+            std::thread::sleep(left.min(NOTICE));
+        }
     }
 
     /// Has writers roll the batch in hand back at once. False if no batch was ever begun, or if this was asked before.

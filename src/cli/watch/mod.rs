@@ -120,12 +120,11 @@ impl Watch<'_> {
         let until = Instant::now() + self.interval;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            if context.interrupt.is_raised() || left.is_zero() {
-                return Ok(!context.interrupt.is_raised());
-            }
-            std::thread::sleep(left.min(NOTICE));
-            if !viewer.tick(last)? {
+            if context.interrupt.sleep(left.min(NOTICE)) {
                 return Ok(false);
+            }
+            if left.is_zero() || !viewer.tick(last)? {
+                return Ok(left.is_zero());
             }
         }
     }

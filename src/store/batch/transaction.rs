@@ -3,8 +3,7 @@
 use super::failure::{BatchMode, Failure, at_commit};
 use crate::model::{BatchReport, End, Outcome, Timestamp};
 use crate::store::session::{Commit, WriteSession};
-use crate::store::{StoreError, StoreErrorKind};
-use std::hash::{BuildHasher, Hasher, RandomState};
+use crate::store::{StoreError, StoreErrorKind, random};
 use std::time::{Duration, Instant};
 
 /// One result for each row, and warnings.
@@ -129,7 +128,7 @@ impl Conflicts {
         if error.kind != StoreErrorKind::Conflict || self.count == TRIES {
             return false;
         }
-        std::thread::sleep(pause(self.count, RandomState::new().build_hasher().finish()));
+        std::thread::sleep(pause(self.count, random()));
         self.count += 1;
         true
     }

@@ -4,9 +4,7 @@ use super::attempt::Attempt;
 use super::connection_thread::ConnectionThread;
 use super::tls::{self, Tls};
 use crate::store::conninfo::{PostgresAddress, Server, ServerPlace, SslMode, TargetAttributes};
-use crate::store::{Limits, StoreError, StoreErrorKind};
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
+use crate::store::{Limits, StoreError, StoreErrorKind, random};
 
 /// An open connection.
 pub(super) struct Connected {
@@ -73,8 +71,7 @@ fn targets(address: &PostgresAddress, limits: &Limits) -> Vec<TargetAttributes> 
 fn order(address: &PostgresAddress) -> Vec<&Server> {
     let mut servers: Vec<&Server> = address.servers.iter().collect();
     if address.shuffled {
-        let random = RandomState::new();
-        servers.sort_by_cached_key(|server| random.hash_one(server.to_string()));
+        servers.sort_by_cached_key(|_| random());
     }
     servers
 }

@@ -21,11 +21,10 @@ use crate::output::format::{Format, count};
 use crate::output::{Closing, ROWS, WarnAbove, no_such_job};
 use crate::policy::{Policy, Rule};
 use crate::preset::ident::literal;
-use crate::store::{Limits, Store};
+use crate::store::{Limits, Store, random};
 use ending::{Next, end, exit};
 use follow_up::FollowUp;
 pub(super) use options::Options;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 use std::time::Duration;
 use unknown_owners::warn_of_unknown_owners;
@@ -89,8 +88,7 @@ impl<'a> Pass<'a> {
     /// Names the run after the database's time, with a random suffix.
     pub(super) fn run_id(&self, snapshot: &Snapshot) -> String {
         let time: String = snapshot.now().to_string().chars().filter(|c| c.is_ascii_digit()).take(14).collect();
-        let random = RandomState::new().build_hasher().finish();
-        let run_id = format!("{time}-{:06x}", random & 0xff_ffff);
+        let run_id = format!("{time}-{:06x}", random() & 0xff_ffff);
         self.context.ui.set_run(&run_id);
         run_id
     }

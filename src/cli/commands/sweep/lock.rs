@@ -139,17 +139,16 @@ fn no_lock(error: JournalError) -> String {
 fn wait(mut file: LockFile, table: &str, until: Instant, limits: &Limits) -> Result<Result<Locked, String>, CliError> {
     let mut has_waited = false;
     loop {
-        if limits.interrupt.is_raised() {
+        let left = until.min(limits.deadline).saturating_duration_since(Instant::now());
+        if limits.interrupt.sleep(ops::pause().min(left)) {
             return Err(
                 StoreError::new(StoreErrorKind::Interrupted, "interrupted while waiting for another sweep").into()
             );
         }
-        let left = until.min(limits.deadline).saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(busy(&file, table, has_waited));
         }
         has_waited = true;
-        std::thread::sleep(ops::pause().min(left));
         file = match file.try_lock() {
             Ok(Ok(lock)) => return Ok(Ok(lock)),
             Ok(Err(file)) => file,

@@ -16,9 +16,9 @@ use crate::cli::signal::sleep;
 use crate::cli::targets::Several;
 use crate::ops::{self, Mode, PlanSource};
 use crate::output::Reclaim;
+use crate::store::random;
 use lock::LockRequest;
 use scope::{Before, Scope, parse_before, refuse_waiting};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -174,7 +174,7 @@ fn sweep(args: &Args, context: &Context, report: Option<&ReportFile>, metrics: &
 
 /// Waits for a random part of `--splay`, so that sweeps of several hosts do not begin together.
 fn wait(splay: Duration, context: &Context) -> Result<(), CliError> {
-    let span = part(splay, RandomState::new().build_hasher().finish());
+    let span = part(splay, random());
     let words = humantime::format_duration(Duration::from_millis(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)));
     let note = format!("beginning in {words} (--splay)");
     if context.ui.is_watched() {
