@@ -2,14 +2,13 @@
 
 use super::error::{CliError, OrEnd};
 use super::exit::Exit;
-use crate::output::SavedPlan;
 use crate::output::format::json;
+use crate::output::{FileMode, SavedPlan, replace_file};
 use anyhow::Context;
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use tempfile::NamedTempFile;
 
 /// A larger file is no plan: a step takes about 400 bytes.
 const LARGEST: u64 = 1 << 30;
@@ -52,7 +51,8 @@ pub(super) fn write(path: &Path, plan: &SavedPlan) -> Result<(), CliError> {
         return Err(CliError::new(Exit::Usage, format!("--save-plan {}: another file has that name", path.display()))
             .hint("name a file that does not exist; jobdoctor replaces only another plan"));
     }
-    replace(path, plan).with_context(|| format!("{} cannot be written", name(path))).or_end(Exit::Config)
+    let replaced = replace_file(path, FileMode::PRIVATE, |out| json(plan, out));
+    replaced.with_context(|| format!("{} cannot be written", name(path))).or_end(Exit::Config)
 }
 
 /// Opens a file without waiting for the writer of a pipe.
@@ -60,19 +60,6 @@ fn open(path: &Path) -> io::Result<(File, Metadata)> {
     let file = OpenOptions::new().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32).open(path)?;
     let metadata = file.metadata()?;
     Ok((file, metadata))
-}
-
-fn replace(path: &Path, plan: &SavedPlan) -> anyhow::Result<()> {
-    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // The temporary file has mode 0600 from the beginning.
-    let mut file = NamedTempFile::new_in(directory)?;
-    let mut out = BufWriter::new(file.as_file_mut());
-    json(plan, &mut out)?;
-    out.flush()?;
-    drop(out);
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }
 
 /// Its name in messages.

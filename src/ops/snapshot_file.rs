@@ -3,14 +3,14 @@
 use super::OpsError;
 use super::session::Snapshot;
 use crate::model::{Clocks, Timestamp};
-use crate::output::{Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedSnapshot};
+use crate::output::{FileMode, Fingerprint, SNAPSHOT_SCHEMA, SavedClaim, SavedSnapshot, replace_file};
 use crate::policy::{EarlierSnapshot, SeenClaim};
 use crate::preset::EARLIEST_MICROS;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -125,21 +125,11 @@ impl SnapshotFile {
             target: snapshot.identified()?,
             claims,
         };
-        self.replace(&saved).map_err(|error| wrong(&self.path, &format!("cannot be written: {}", error.kind())))
-    }
-
-    fn replace(&self, saved: &SavedSnapshot) -> io::Result<()> {
-        let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        // Created with mode 0600.
-        let file =
-            tempfile::Builder::new().prefix(".jobdoctor-snapshot-").tempfile_in(parent.unwrap_or(Path::new(".")))?;
-        let mut out = BufWriter::new(file);
-        serde_json::to_writer(&mut out, saved)?;
-        out.write_all(b"\n")?;
-        let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.as_file().sync_all()?;
-        file.persist(&self.path).map_err(|error| error.error)?;
-        Ok(())
+        let replaced = replace_file(&self.path, FileMode::PRIVATE, |out| {
+            serde_json::to_writer(&mut *out, &saved)?;
+            out.write_all(b"\n")
+        });
+        replaced.map_err(|error| wrong(&self.path, &format!("cannot be written: {}", error.kind())))
     }
 }
 

@@ -32,8 +32,8 @@ pub struct RunMetrics<'a> {
     pub last_success_at: Option<f64>,
     /// The jobs in flight before the run acted; `None` if it did not get that far.
     pub measured: Option<&'a Measured>,
-    /// The gauges of an earlier run, if this run left the queue to another sweep.
-    pub found_before: Option<&'a [Family]>,
+    /// True if this run read the queue and left it to another sweep.
+    pub yielded: bool,
     /// The outcomes; `None` for a command that never acts.
     pub outcomes: Option<&'a OutcomeCounts>,
 }
@@ -56,7 +56,7 @@ pub const RECLAIMED: (&str, &str) =
 /// The gauges of a run, always in the same order.
 pub fn metrics(run: &RunMetrics<'_>) -> Vec<Family> {
     let last_success = if run.exit_code == 0 { Some(run.ended_at) } else { run.last_success_at };
-    let has_read = run.measured.is_some() || run.found_before.is_some();
+    let has_read = run.measured.is_some() || run.yielded;
     let mut families = vec![
         run.one("jobdoctor_up", "1 if the last run could read the queue.", Some(has_read.into())),
         run.one("jobdoctor_exit_code", "The exit code of the last run.", Some(run.exit_code.into())),
@@ -68,10 +68,6 @@ pub fn metrics(run: &RunMetrics<'_>) -> Vec<Family> {
         run.one(LAST_SUCCESS, "When the last run with exit code 0 ended, by its host's clock.", last_success),
         run.one("jobdoctor_run_duration_seconds", "How long the last run took.", Some(run.took.as_secs_f64())),
     ];
-    if let (None, Some(found)) = (run.measured, run.found_before) {
-        families.extend_from_slice(found);
-        return families;
-    }
     let names = run.measured.map(Names::of).unwrap_or_default();
     families.extend(run.measured.iter().flat_map(|measured| run.found(measured, &names)));
     families.extend(run.outcomes.map(|outcomes| run.reclaimed(outcomes, &names)));

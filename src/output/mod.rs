@@ -28,6 +28,7 @@ mod owners;
 pub mod presets;
 mod reclaim;
 mod remedy;
+mod replace_file;
 mod runtimes;
 mod saved_plan;
 mod schemas;
@@ -65,6 +66,7 @@ pub use reclaim::{
     paragraph, place, skipped_by_reason,
 };
 pub use remedy::remedy;
+pub use replace_file::{FileMode, directory_of, replace_file, temporary_beside};
 pub use runtimes::{KindRuntimes, RuntimeBucket, StatsRuntimes, StatsRuntimesSummary};
 pub use saved_plan::{SavedPlan, SavedPolicy};
 pub use schemas::{NAMES as SCHEMA_NAMES, derived_schema, schema};

@@ -2,14 +2,14 @@
 
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
+use crate::output::{FileMode, directory_of, replace_file, temporary_beside};
 use rustix::process::geteuid;
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Read, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 /// Larger files are not read: metrics of 200 queues take some 200 kB.
 const LARGEST: u64 = 16 << 20;
@@ -30,9 +30,7 @@ pub struct FileKind {
     /// What it holds, in messages.
     pub holds: &'static str,
     /// Its mode.
-    pub mode: u32,
-    /// True if the umask limits the mode.
-    pub obeys_umask: bool,
+    pub mode: FileMode,
     /// Whether a file that begins with this text is of this kind.
     pub recognize: fn(&str) -> bool,
 }
@@ -51,7 +49,9 @@ impl AtomicFile {
     pub fn at(path: &Path, kind: &'static FileKind) -> Result<AtomicFile, CliError> {
         let file = AtomicFile { path: path.to_owned(), kind };
         file.ensure_replaceable()?;
-        file.temporary().and_then(|_| file.check_sticky_directory()).map_err(|error| file.write_error(&error))?;
+        temporary_beside(path, kind.mode)
+            .and_then(|_| file.check_sticky_directory())
+            .map_err(|error| file.write_error(&error))?;
         Ok(file)
     }
 
@@ -69,25 +69,7 @@ impl AtomicFile {
     /// When it cannot be written, or a file of another kind now has that name; that file stays unchanged.
     pub fn write(&self, bytes: &[u8]) -> Result<(), CliError> {
         self.ensure_replaceable()?;
-        self.replace(bytes).map_err(|error| self.write_error(&error))
-    }
-
-    fn replace(&self, bytes: &[u8]) -> io::Result<()> {
-        let mut file = self.temporary()?;
-        file.write_all(bytes)?;
-        if !self.kind.obeys_umask {
-            file.as_file().set_permissions(Permissions::from_mode(self.kind.mode))?;
-        }
-        // Without a sync the name may survive a crash of the machine and the text may not.
-        file.as_file().sync_all()?;
-        file.persist(&self.path).map_err(|error| error.error)?;
-        Ok(())
-    }
-
-    /// A temporary file in the same directory, because a rename is atomic only within a file system.
-    fn temporary(&self) -> io::Result<NamedTempFile> {
-        let mode = Permissions::from_mode(if self.kind.obeys_umask { self.kind.mode } else { 0o600 });
-        tempfile::Builder::new().prefix(".jobdoctor-").permissions(mode).tempfile_in(directory(&self.path))
+        replace_file(&self.path, self.kind.mode, |out| out.write_all(bytes)).map_err(|error| self.write_error(&error))
     }
 
     /// Refuses a name that is taken, unless by an empty file or by a file of this kind.
@@ -107,7 +89,7 @@ impl AtomicFile {
     /// In a sticky directory, such as /tmp, users may add files but not replace those of other users.
     fn check_sticky_directory(&self) -> io::Result<()> {
         let Ok(file) = self.path.symlink_metadata() else { return Ok(()) };
-        let directory = directory(&self.path).metadata()?;
+        let directory = directory_of(&self.path).metadata()?;
         let user = geteuid().as_raw();
         let is_free = directory.mode() & STICKY == 0 || [0, file.uid(), directory.uid()].contains(&user);
         if is_free { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
@@ -117,7 +99,7 @@ impl AtomicFile {
         let exit = if error.kind() == io::ErrorKind::PermissionDenied { Exit::NoPermission } else { Exit::Config };
         // The error's own text would name the temporary file, which the operator never named.
         let message = format!("{} {} cannot be written: {}", self.kind.name, self.path.display(), error.kind());
-        let directory = directory(&self.path).display();
+        let directory = directory_of(&self.path).display();
         CliError::new(exit, message).hint(match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => format!("create the directory {directory}"),
             io::ErrorKind::PermissionDenied => {
@@ -143,14 +125,10 @@ impl AtomicFile {
 /// True if both paths lead to the same file, which need not exist yet.
 pub fn is_same(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| {
-        let directory = fs::canonicalize(directory(path)).ok()?;
+        let directory = fs::canonicalize(directory_of(path)).ok()?;
         path.file_name().map(|name| directory.join(name))
     };
     one == other || place(one).is_some_and(|one| Some(one) == place(other))
-}
-
-fn directory(path: &Path) -> &Path {
-    path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Whether SQLite would take a file of that name for a part of the database next to it.
@@ -168,8 +146,7 @@ mod tests {
         flag: "--file",
         name: "the file",
         holds: "x",
-        mode: 0o640,
-        obeys_umask: true,
+        mode: FileMode::UpTo(0o640),
         recognize: |text| text.starts_with("x"),
     };
 

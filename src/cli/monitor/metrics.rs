@@ -9,7 +9,7 @@ use crate::cli::exit::Exit;
 use crate::ops::{self, OpsError, Selection, Snapshot};
 use crate::output::format::prometheus;
 use crate::output::metrics::{OutcomeCounts, RunMetrics, metrics};
-use crate::output::{Measured, Reclaim};
+use crate::output::{FileMode, Measured, Reclaim};
 use crate::policy::Policy;
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -24,8 +24,7 @@ static TEXTFILE: FileKind = FileKind {
     flag: "--textfile",
     name: "the textfile",
     holds: "metrics",
-    mode: 0o644,
-    obeys_umask: false,
+    mode: FileMode::Exactly(0o644),
     recognize: |text| text.starts_with("# HELP jobdoctor_"),
 };
 
@@ -127,7 +126,7 @@ impl Metrics {
     /// # Errors
     /// Never in practice: the text is written to memory.
     pub fn text(&self) -> io::Result<String> {
-        self.render(Exit::Done, PreviousMetrics::default())
+        self.render(Exit::Done, &PreviousMetrics::default())
     }
 
     /// Writes the textfile, if one was asked for.
@@ -137,7 +136,7 @@ impl Metrics {
     pub fn write(&self, exit: Exit) -> Result<(), CliError> {
         let Some(textfile) = &self.textfile else { return Ok(()) };
         let previous = textfile.text().map(|text| PreviousMetrics::read(&text, self.command)).unwrap_or_default();
-        let text = self.render(exit, previous);
+        let text = self.render(exit, &previous);
         let text = text.map_err(|error| CliError::new(Exit::Internal, error.to_string()))?;
         textfile.write(text.as_bytes())
     }
@@ -151,23 +150,25 @@ impl Metrics {
         }
     }
 
-    fn render(&self, exit: Exit, previous: PreviousMetrics) -> io::Result<String> {
+    fn render(&self, exit: Exit, previous: &PreviousMetrics) -> io::Result<String> {
         // A run that failed before it read its settings writes under the target of the previous run.
         let known = self.target.borrow().clone();
         let target = known.or_else(|| previous.target.clone()).unwrap_or_else(|| NO_TARGET.to_owned());
         // Metrics of another target are no previous metrics of this one.
-        let previous = if previous.target.as_ref() == Some(&target) { previous } else { PreviousMetrics::default() };
-        prometheus(&metrics(&RunMetrics {
+        let previous = Some(previous).filter(|previous| previous.target.as_ref() == Some(&target));
+        let text = prometheus(&metrics(&RunMetrics {
             command: self.command,
             target: &target,
             ended_at: host_time().as_secs_f64(),
             took: self.began.get().elapsed(),
             exit_code: exit.code(),
-            last_success_at: previous.last_success_at,
-            found_before: self.yielded.get().then_some(&previous.found),
+            last_success_at: previous.and_then(|previous| previous.last_success_at),
+            yielded: self.yielded.get(),
             measured: self.measured.borrow().as_ref(),
             outcomes: self.outcomes.borrow().as_ref(),
-        }))
+        }))?;
+        let is_found_before = self.yielded.get() && self.measured.borrow().is_none();
+        Ok(text + previous.filter(|_| is_found_before).map_or("", |previous| &previous.found))
     }
 }
 

@@ -1,81 +1,47 @@
-//! The metrics of the previous run, read from the textfile that this run is about to replace.
+//! The metrics of the previous run, in the textfile that this run is about to replace.
 
-use crate::output::format::{Family, Sample};
 use crate::output::metrics::{FOUND, LAST_SUCCESS, RECLAIMED};
 
-/// Every label of our samples.
-const LABELS: [&str; 7] = ["target", "command", "queue", "state", "reason", "action", "outcome"];
-
-/// The metrics that outlive a run. The file may have been edited, so a line that jobdoctor would not write is ignored.
+/// The metrics that outlive a run.
 #[derive(Debug, Default, PartialEq)]
 pub struct PreviousMetrics {
     /// The target of the previous run.
     pub target: Option<String>,
     /// The end of the last run of the same command with exit code 0, in seconds since 1970.
     pub last_success_at: Option<f64>,
-    /// The jobs that the last run of the same command found in flight; its counts of reclaimed jobs are 0.
-    pub found: Vec<Family>,
+    /// The lines about the jobs that the last run of the same command found in flight; its counts of reclaimed jobs are 0.
+    pub found: String,
 }
 
 impl PreviousMetrics {
-    /// Reads the text of a textfile.
+    /// Reads the text of a textfile. It may have been edited, so lines that do not begin or end as jobdoctor writes them are ignored.
     pub(super) fn read(text: &str, command: &str) -> PreviousMetrics {
-        let (target, last_success_at) = last_success(text, command);
-        let Some(own) = target.clone().map(|target| [("target", target), ("command", command.to_owned())]) else {
+        let last = text.lines().find_map(|line| line.strip_prefix(LAST_SUCCESS)?.strip_prefix("{target=\""));
+        // No target contains these characters, because a quote in it has a backslash before it.
+        let Some((target, rest)) = last.and_then(|last| last.split_once("\",command=\"")) else {
             return PreviousMetrics::default();
         };
-        let family = |(name, help): (&'static str, &'static str)| {
-            let samples = text.lines().filter_map(|line| sample(line.strip_prefix(name)?));
-            Family { name, help, samples: samples.filter(|sample| sample.labels.starts_with(&own)).collect() }
-        };
-        let mut reclaimed = family(RECLAIMED);
-        reclaimed.samples.iter_mut().for_each(|sample| sample.value = 0.0);
-        let found = FOUND.into_iter().map(family).chain([reclaimed]).collect();
-        PreviousMetrics { target, last_success_at, found }
-    }
-}
-
-fn last_success(text: &str, command: &str) -> (Option<String>, Option<f64>) {
-    let sample = text.lines().find_map(|line| line.strip_prefix(LAST_SUCCESS)?.strip_prefix("{target=\""));
-    let Some((target, rest)) = sample.and_then(label) else { return (None, None) };
-    let at = rest.strip_prefix(&format!(",command=\"{command}\"}} ")).and_then(|at| at.parse().ok());
-    // An instant lies between the years 2000 and 2100.
-    (Some(target), at.filter(|at: &f64| (946_684_800.0..4_102_444_800.0).contains(at)))
-}
-
-/// A sample, from the text that follows its name.
-fn sample(text: &str) -> Option<Sample> {
-    let (mut labels, mut rest) = (Vec::new(), text.strip_prefix('{')?);
-    loop {
-        let (name, after) = rest.split_once("=\"")?;
-        let name = LABELS.into_iter().find(|known| *known == name)?;
-        let (value, after) = label(after)?;
-        labels.push((name, value));
-        match after.strip_prefix(',') {
-            Some(after) => rest = after,
-            None => {
-                let value = after.strip_prefix("} ")?.parse().ok().filter(|value: &f64| value.is_finite())?;
-                return Some(Sample { labels, value });
+        let at = rest.strip_prefix(command).and_then(|rest| rest.strip_prefix("\"} ")?.parse().ok());
+        let mut found = String::new();
+        for (name, help) in FOUND.into_iter().chain([RECLAIMED]) {
+            let own = format!("{name}{{target=\"{target}\",command=\"{command}\",");
+            let lines = text.lines().filter(|line| line.starts_with(&own));
+            let lines = lines.filter_map(|line| line.rsplit_once("\"} "));
+            let lines = lines.filter(|(_, value)| value.parse().is_ok_and(f64::is_finite));
+            let value = |value| if name == RECLAIMED.0 { "0" } else { value };
+            let lines: String = lines.map(|(labels, was)| format!("{labels}\"}} {}\n", value(was))).collect();
+            if !lines.is_empty() {
+                found.push_str(&format!("# HELP {name} {help}\n# TYPE {name} gauge\n{lines}"));
             }
         }
-    }
-}
-
-/// The value of a label, up to its closing quote, and the text that follows.
-fn label(text: &str) -> Option<(String, &str)> {
-    let mut value = String::new();
-    let mut characters = text.char_indices();
-    while let Some((at, c)) = characters.next() {
-        match c {
-            '"' => return Some((value, text.get(at + 1..)?)),
-            '\\' => value.push(match characters.next()?.1 {
-                'n' => '\n',
-                other => other,
-            }),
-            other => value.push(other),
+        let unescaped = |part: &str| part.replace("\\n", "\n").replace("\\\"", "\"");
+        PreviousMetrics {
+            target: Some(target.split("\\\\").map(unescaped).collect::<Vec<_>>().join("\\")),
+            // An instant lies between the years 2000 and 2100.
+            last_success_at: at.filter(|at| (946_684_800.0..4_102_444_800.0).contains(at)),
+            found,
         }
     }
-    None
 }
 
 #[cfg(test)]
@@ -115,19 +81,17 @@ mod tests {
     }
 
     #[test]
-    fn found_jobs_are_kept_and_reclaimed_jobs_are_zero() {
-        let filled = |text: &str, command| -> Vec<(&str, Vec<Sample>)> {
+    fn lines_about_found_jobs_are_kept_and_reclaimed_jobs_are_zero() {
+        let found = |text: &str, command| -> Vec<String> {
             let found = PreviousMetrics::read(text, command).found;
-            found.into_iter().map(|family| (family.name, family.samples)).filter(|(_, s)| !s.is_empty()).collect()
+            found.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
         };
-        let found = filled(GOOD, "sweep");
-        let names: Vec<_> = found.iter().map(|(name, samples)| (*name, samples.len(), samples[0].value)).collect();
-        assert_eq!(names, [("jobdoctor_unknown_jobs", 1, 3.0), ("jobdoctor_reclaimed_jobs", 1, 0.0)]);
-        assert_eq!(found[0].1[0].labels[2..], [("queue", "} 7".to_owned()), ("state", "RUNNING".to_owned())]);
-        assert!(filled(GOOD, "stats").is_empty(), "another command's");
-        for bad in ["} NaN\n", "} 3 4\n", ",x=\"1\"} 3\n", "\n"] {
+        let lines: Vec<&str> = GOOD.lines().skip(2).collect();
+        assert_eq!(found(GOOD, "sweep"), [lines[0].to_owned(), lines[1].replace("} 3", "} 0")]);
+        assert!(found(GOOD, "stats").is_empty(), "another command's");
+        for bad in ["} NaN\n", "} 3 4\n", "\n", " 3\n"] {
             let text = GOOD.replace("} 3\n", bad);
-            assert!(filled(&text, "sweep").is_empty(), "{bad}");
+            assert!(found(&text, "sweep").is_empty(), "{bad}");
         }
     }
 }

@@ -4,6 +4,7 @@ use super::atomic_file::{AtomicFile, FileKind};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
+use crate::output::FileMode;
 use crate::output::format::json;
 use serde::Serialize;
 use std::cell::Cell;
@@ -17,8 +18,7 @@ static REPORT_FILE: FileKind = FileKind {
     flag: "--report-file",
     name: "report file",
     holds: "reports",
-    mode: 0o640,
-    obeys_umask: true,
+    mode: FileMode::UpTo(0o640),
     recognize: is_report,
 };
 

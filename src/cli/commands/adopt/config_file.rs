@@ -4,12 +4,11 @@ use crate::cli::config::Config;
 use crate::cli::error::{CliError, OrEnd};
 use crate::cli::exit::Exit;
 use crate::cli::settings::Settings;
-use crate::output::Adopt;
+use crate::output::{Adopt, FileMode, directory_of, replace_file};
 use anyhow::Context as _;
 use rustix::process::geteuid;
-use std::fs::{self, Permissions};
-use std::io::Write;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Adds the mapping at the end of the config file in use, or of a new one in the first default place.
@@ -55,17 +54,11 @@ pub(super) fn add(settings: &Settings, draft: &Adopt) -> Result<PathBuf, CliErro
 
 /// Replaces a file as a whole, with the mode that it had.
 fn replace(path: &Path, text: &str) -> anyhow::Result<()> {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(directory)?;
+    fs::create_dir_all(directory_of(path))?;
     let mode = match fs::metadata(path) {
         Ok(metadata) if metadata.uid() != geteuid().as_raw() => anyhow::bail!("it belongs to another user"),
         Ok(metadata) => metadata.mode() & 0o7777,
         Err(_) => 0o600,
     };
-    let mut file = tempfile::Builder::new().prefix(".jobdoctor-").tempfile_in(directory)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().set_permissions(Permissions::from_mode(mode))?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+    Ok(replace_file(path, FileMode::Exactly(mode), |out| out.write_all(text.as_bytes()))?)
 }
